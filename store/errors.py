@@ -1,0 +1,75 @@
+"""Everything that can go wrong, as one tree.
+
+MemedexError
+├── InvalidRecord (ValueError)   what was given is not a record, a caption, a tag or a query
+├── BadPicture (ValueError)      what was given is not a picture that can be used
+├── BadSource (ValueError)       a file, folder or archive to import that cannot be read
+├── UnknownRecord (LookupError)  no record has this address
+├── WrongTier                    the verb does not apply where the record is
+├── Changed                      somebody changed the record in the meantime
+├── NothingToUndo
+├── LibraryInUse                 another process writes to this library
+├── ReadOnly                     this library was opened for reading
+├── LibraryStuck                 a decided operation cannot be finished yet (disk full, no permission)
+├── CatalogTooNew                the catalog was written by a newer Memedex
+├── ModelUnavailable             a model is not installed, not configured or cannot do this
+└── CaptioningFailed             the language model gave no usable answer
+
+Every message says what happened, to what, and what to do about it.
+"""
+
+
+class MemedexError(Exception):
+    """The root of everything this program raises on purpose."""
+
+
+class InvalidRecord(MemedexError, ValueError):
+    pass
+
+
+class BadPicture(MemedexError, ValueError):
+    pass
+
+
+class BadSource(MemedexError, ValueError):
+    pass
+
+
+class UnknownRecord(MemedexError, LookupError):
+    pass
+
+
+class WrongTier(MemedexError):
+    pass
+
+
+class Changed(MemedexError):
+    pass
+
+
+class NothingToUndo(MemedexError):
+    pass
+
+
+class LibraryInUse(MemedexError):
+    pass
+
+
+class ReadOnly(MemedexError):
+    pass
+
+
+class LibraryStuck(MemedexError):
+    pass
+
+
+class CatalogTooNew(MemedexError):
+    pass
+
+
+class ModelUnavailable(MemedexError):
+    pass
+
+
+class CaptioningFailed(MemedexError):
+    pass

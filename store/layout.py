@@ -1,0 +1,58 @@
+"""Where every file of a library lives."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from store.records import Tier
+
+RESOURCES = Path(__file__).resolve().parent.parent / "res"  # taxonomy, models, demo
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The paths below one root, as reference 1 names them."""
+
+    root: Path
+
+    @property
+    def memecoins(self) -> Path:
+        return self.root / "memecoins"
+
+    @property
+    def catalog(self) -> Path:
+        return self.memecoins / "catalog.sqlite3"
+
+    @property
+    def lock(self) -> Path:
+        return self.memecoins / "writer.lock"
+
+    @property
+    def operations(self) -> Path:
+        """One folder for each operation under way: its staged files and what they replaced."""
+        return self.memecoins / "operations"
+
+    @property
+    def thumbnails(self) -> Path:
+        return self.memecoins / "thumbnails"
+
+    @property
+    def chroma(self) -> Path:
+        """Chroma's own files; `images` and `metadata` of the library tier lie beside them."""
+        return self.memecoins / "rag_db"
+
+    @property
+    def taxonomy(self) -> Path:
+        own = self.root / "taxonomy.json"
+        return own if own.exists() else RESOURCES / "taxonomy.json"
+
+    def sidecar_folder(self, tier: Tier) -> Path:
+        return self.chroma / "metadata" if tier == "library" else self.memecoins / tier
+
+    def image_folder(self, tier: Tier) -> Path:
+        return self.chroma / "images" if tier == "library" else self.memecoins / tier
+
+    def sidecar(self, tier: Tier, address: str) -> Path:
+        return self.sidecar_folder(tier) / f"{address}.json"
+
+    def image(self, tier: Tier, address: str) -> Path:
+        return self.image_folder(tier) / f"{address}.jpg"

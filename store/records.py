@@ -1,0 +1,204 @@
+"""What a record is: its key, its fields, its caption, and the rules they obey."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal, get_args
+
+from store.errors import InvalidRecord
+
+Tier = Literal["pending", "approved", "library", "trash"]
+Facet = Literal["image", "entity", "context", "visual", "emotions"]
+
+TIERS: tuple[Tier, ...] = get_args(Tier)
+FACETS: tuple[Facet, ...] = get_args(Facet)
+CAPTION_FACETS: tuple[Facet, ...] = FACETS[1:]
+REQUIRED_FACETS: tuple[Facet, ...] = ("entity", "context")
+REQUIRED_KEYS = ("token_name", "ticker", "description", "token_address", "created_at")
+
+# Far above anything real; they protect pages, file systems and models from 10 MB names.
+MAX_NAME = 256
+MAX_TICKER = 64
+MAX_DESCRIPTION = 20_000
+MAX_FACET = 20_000
+MAX_TAG = 64
+MAX_TAGS = 64
+MAX_SIDECAR_BYTES = 1_000_000
+
+# base58 has no 0, O, I, l (Solana account addresses); hex for EVM chains.
+_SOLANA = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
+_EVM = re.compile(r"0[xX][0-9a-fA-F]{40}")
+_MADE_UP = re.compile(r"local-[0-9a-z]+(?:-[0-9a-z]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One memecoin as the catalog knows it; `sidecar` is the whole JSON, unknown keys included."""
+
+    sidecar: Mapping[str, Any]
+    tier: Tier
+    revision: int = 0
+    image_hash: str = ""
+    came_from: Tier | None = None  # for a record in the trash: where restore takes it
+
+    @property
+    def address(self) -> str:
+        return str(self.sidecar["token_address"])
+
+    @property
+    def name(self) -> str:
+        return str(self.sidecar["token_name"])
+
+    @property
+    def ticker(self) -> str:
+        return str(self.sidecar["ticker"])
+
+    @property
+    def description(self) -> str:
+        return str(self.sidecar["description"])
+
+    @property
+    def created_at(self) -> int:
+        """UNIX seconds."""
+        return int(self.sidecar["created_at"])
+
+    @property
+    def tags(self) -> list[str]:
+        return list(self.sidecar.get("tags", ()))
+
+    @property
+    def categories(self) -> list[str]:
+        return list(self.sidecar.get("tags_categories", ()))
+
+    @property
+    def caption(self) -> dict[Facet, str]:
+        """The text facets written so far; an absent one is not written yet, "" means nothing to say."""
+        caption = self.sidecar.get("caption") or {}
+        return {facet: caption[facet] for facet in CAPTION_FACETS if facet in caption}
+
+    @property
+    def is_captioned(self) -> bool:
+        """Whether promotion has all it needs."""
+        return all(self.caption.get(facet, "").strip() for facet in REQUIRED_FACETS)
+
+    def as_json(self) -> dict[str, Any]:
+        """The sidecar's keys plus `tier` (design section 9)."""
+        return {**self.sidecar, "tier": self.tier}
+
+
+def checked_address(address: object) -> str:
+    """The address in its one spelling, safe as a file name; InvalidRecord for anything else."""
+    text = address.strip() if isinstance(address, str) else ""
+    if _EVM.fullmatch(text):
+        return text.lower()
+    if _SOLANA.fullmatch(text) or (_MADE_UP.fullmatch(text) and len(text) <= 64):
+        return text
+    raise InvalidRecord(
+        f"token address {_short(address)} is neither base58 of 32 to 44 characters (Solana) "
+        "nor 0x with 40 hex digits (EVM)"
+    )
+
+
+def made_up_address(content: bytes) -> str:
+    """A key for a picture that came without an address: the same picture always gets the same one."""
+    return f"local-{sha256(content).hexdigest()[:32]}"
+
+
+def is_made_up(address: str) -> bool:
+    return address.startswith("local-")
+
+
+def validate(sidecar: Mapping[str, Any], *, tier: Tier) -> None:
+    """Raise InvalidRecord, naming every fault, unless the sidecar is fit for this tier (reference 1)."""
+    faults = [f"{key} is missing" for key in REQUIRED_KEYS if key not in sidecar]
+    if not faults:
+        faults = [*_text_faults(sidecar), *_tag_faults(sidecar), *_caption_faults(sidecar, tier)]
+        checked = checked_address(sidecar["token_address"])
+        if checked != sidecar["token_address"]:
+            faults.append(f"token_address must be written {checked}")
+        created = sidecar["created_at"]
+        if isinstance(created, bool) or not isinstance(created, int) or not 0 <= created < 2**53:
+            faults.append("created_at must be UNIX seconds as an integer")
+    if faults:
+        raise InvalidRecord("; ".join(faults))
+    if len(sidecar_bytes(sidecar)) > MAX_SIDECAR_BYTES:
+        raise InvalidRecord(f"the metadata is larger than {MAX_SIDECAR_BYTES:,} bytes")
+
+
+def sidecar_bytes(sidecar: Mapping[str, Any]) -> bytes:
+    """The sidecar as it is written to disk; InvalidRecord when it is not JSON."""
+    try:
+        text = json.dumps(sidecar, ensure_ascii=False, indent=2, allow_nan=False)
+        return text.encode() + b"\n"
+    except (TypeError, ValueError, RecursionError) as error:  # NaN, lone surrogates, endless nesting
+        raise InvalidRecord(f"the metadata cannot be written as JSON: {error}") from error
+
+
+def chroma_metadata(record: Record) -> dict[str, str | int]:
+    """The six fields Chroma keeps, always all six (reference 1, "Metadata Schema")."""
+    return {
+        "name": record.name,
+        "ticker": record.ticker,
+        "uuid": record.address,
+        "tags": ",".join(record.tags),
+        "tags_categories": ",".join(record.categories),
+        "created_at": record.created_at,
+    }
+
+
+def _text_faults(sidecar: Mapping[str, Any]) -> list[str]:
+    faults = []
+    limits = {"token_name": MAX_NAME, "ticker": MAX_TICKER, "description": MAX_DESCRIPTION}
+    for key, limit in limits.items():
+        value = sidecar[key]
+        if not isinstance(value, str):
+            faults.append(f"{key} must be text")
+        elif len(value) > limit:
+            faults.append(f"{key} has {len(value):,} characters, at most {limit:,} are allowed")
+        elif key == "token_name" and not value.strip():
+            faults.append("token_name is empty")
+    return faults
+
+
+def _tag_faults(sidecar: Mapping[str, Any]) -> list[str]:
+    faults = []
+    for key in ("tags", "tags_categories"):
+        tags = sidecar.get(key, [])
+        if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+            faults.append(f"{key} must be a list of texts")
+        elif len(tags) > MAX_TAGS:
+            faults.append(f"{key} has {len(tags):,} entries, at most {MAX_TAGS} may stand")
+        else:
+            faults += [
+                f"tag {_short(tag)} is empty, too long or holds a comma" for tag in tags if _is_bad(tag)
+            ]
+    return faults
+
+
+def _is_bad(tag: str) -> bool:
+    return not tag.strip() or len(tag) > MAX_TAG or "," in tag
+
+
+def _caption_faults(sidecar: Mapping[str, Any], tier: Tier) -> list[str]:
+    if "caption" not in sidecar:
+        return ["caption is missing"] if tier == "library" else []
+    caption = sidecar["caption"]
+    if not isinstance(caption, dict):
+        return ["caption must be an object with entity, context, visual and emotions"]
+    faults = []
+    for facet in CAPTION_FACETS:
+        text = caption.get(facet, "")
+        if not isinstance(text, str):
+            faults.append(f"caption.{facet} must be text")
+        elif len(text) > MAX_FACET:
+            faults.append(f"caption.{facet} has {len(text):,} characters, at most {MAX_FACET:,} are allowed")
+        elif tier == "library" and facet in REQUIRED_FACETS and not text.strip():
+            faults.append(f"caption.{facet} is empty")
+    return faults
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -1,0 +1,27 @@
+"""Configuration from environment variables with the prefix MEMEDEX_ and from a `.env` file."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Every setting of the program; the README's table is checked against it."""
+
+    model_config = SettingsConfigDict(env_prefix="MEMEDEX_", env_file=".env", extra="ignore")
+
+    root: Path = Field(Path("res"), description="The folder that holds `memecoins/` and `memory/`.")
+    embedder: str = Field("auto", description="The embedding model of a new library.")
+    caption_model: str = Field(
+        "", description="The language model that drafts captions, by its litellm name."
+    )
+    caption_api_base: str = Field("", description="Another address for the language model's API.")
+    user: str = Field("", description="Who decides, as the history names them; the login name if empty.")
+
+
+@lru_cache(maxsize=1)
+def settings() -> Settings:
+    """The settings of this process, read once."""
+    return Settings()
