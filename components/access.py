@@ -1,0 +1,36 @@
+"""Who may see the pages: anybody at this machine; somebody who is logged in when the server listens farther."""
+
+import ipaddress
+
+import streamlit as st
+
+
+def listens_farther() -> bool:
+    """Whether other machines can reach this server."""
+    address = st.get_option("server.address")
+    if address == "localhost":
+        return False
+    try:
+        return not ipaddress.ip_address(address or "").is_loopback
+    except ValueError:  # no address is every address; a name may be any
+        return True
+
+
+def may_see() -> bool:
+    """Whether whoever asks may see the library."""
+    return not listens_farther() or bool(st.user.get("is_logged_in"))
+
+
+def ask_to_log_in() -> None:
+    """Say why nothing is shown, and how to get in."""
+    st.title("Memedex")
+    if "is_logged_in" in st.user:
+        st.text("This library is shared with other machines, so it asks who you are.")
+        st.button("Log in", type="primary", on_click=st.login)
+        return
+    st.error("This server can be reached from other machines, and nobody could be asked for a login.")
+    st.markdown(
+        "Either let it listen on this machine alone, `streamlit run app.py --server.address 127.0.0.1`, "
+        "or set up a login: an `[auth]` section in `.streamlit/secrets.toml` "
+        "(OpenID Connect; Streamlit's documentation of `st.login` lists the fields)."
+    )

@@ -1,0 +1,118 @@
+"""Figures of the library: how many where, how that came about, and what needs attention."""
+
+import time
+
+import streamlit as st
+
+from components import wording
+from store.library import Filter, Library
+from store.records import Tier
+
+DAYS = 30
+_DAY = 86_400
+_CARDS: tuple[tuple[Tier, str, str], ...] = (
+    ("pending", "Pending", "Waiting for a first look."),
+    ("approved", "Approved", "Waiting for captions, or to be promoted."),
+    ("library", "Library", "Captioned, embedded, searchable."),
+    ("trash", "Trash", "Rejected or deleted; each can be restored."),
+)
+
+
+def figures(library: Library) -> None:
+    """A card for each tier: how many now, how many more or fewer than a week ago, the last month as a line."""
+    counts, moves = library.counts(), tier_moves(library, since=time.time() - DAYS * _DAY)
+    with st.grid(4, min_column_width=150):
+        for tier, label, meaning in _CARDS:
+            days = line(counts[tier], moves.get(tier, {}), today=int(time.time() // _DAY))
+            change = days[-1] - days[-8]
+            st.metric(
+                label,
+                f"{counts[tier]:,}",
+                change if change else None,
+                delta_color="off",
+                border=True,
+                help=f"{meaning} The line shows {DAYS} days, the change is that of the last week.",
+                chart_data=days if any(day != days[0] for day in days) else None,
+                chart_type="area",
+            )
+
+
+def tier_moves(library: Library, *, since: float) -> dict[Tier, dict[int, int]]:
+    """For each tier, day (since 1970) → how many more came than went, from the history."""
+    moves: dict[Tier, dict[int, int]] = {}
+    for event in library.history(limit=20_000):
+        if event.at < since:
+            break
+        day = int(event.at // _DAY)
+        for tier, sign in ((event.before_tier, -1), (event.after_tier, 1)):
+            if tier:
+                days = moves.setdefault(tier, {})
+                days[day] = days.get(day, 0) + sign
+    return moves
+
+
+def line(now: int, moves: dict[int, int], *, today: int) -> list[int]:
+    """How many stood in a tier at the end of each of the last days, reckoned back from now."""
+    days = [now]
+    for day in range(today, today - DAYS, -1):
+        days.append(days[-1] - moves.get(day, 0))
+    return [max(0, count) for count in reversed(days)]
+
+
+def attention(library: Library) -> None:
+    """What somebody should do next, each with the way there; or that nothing is left to do."""
+    st.subheader("What needs attention", anchor=False)
+    rows = _needs(library)
+    if not rows:
+        st.success(
+            "Nothing waits: all coins are reviewed, captioned and embedded.", icon=":material/check_circle:"
+        )
+        return
+    for text, label, page, icon in rows:
+        with st.container(horizontal=True, vertical_alignment="center", border=True):
+            st.markdown(text, width="stretch")
+            st.page_link(page, label=label, icon=icon)
+
+
+def _needs(library: Library) -> list[tuple[str, str, str, str]]:
+    counts, status = library.counts(), library.status()
+    captioned = library.count(Filter(tier="approved", captioned=True))
+    bare = counts["approved"] - captioned
+    rows = []
+    if status.stuck:
+        rows.append(
+            (
+                f":red[A change is stuck:] {wording.plain(status.stuck, limit=200)}",
+                "Health",
+                "pages/health.py",
+                ":material/monitor_heart:",
+            )
+        )
+    if counts["pending"]:
+        rows.append(
+            (
+                f"**{wording.counted(counts['pending'], 'coin')}** to review",
+                "Review",
+                "pages/pending.py",
+                ":material/inbox:",
+            )
+        )
+    if bare:
+        rows.append(
+            (
+                f"**{wording.counted(bare, 'coin')}** to caption",
+                "Caption",
+                "pages/captions.py",
+                ":material/edit_note:",
+            )
+        )
+    if captioned:
+        rows.append(
+            (
+                f"**{wording.counted(captioned, 'coin')}** ready to promote",
+                "Promote",
+                "pages/approved.py",
+                ":material/task_alt:",
+            )
+        )
+    return rows

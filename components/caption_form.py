@@ -1,0 +1,217 @@
+"""Four facets and tags of one record, to read and to write."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components import keeper, resources, state, wording
+from store.library import Library
+from store.records import CAPTION_FACETS, REQUIRED_FACETS, Facet, Record
+
+FORM = "caption-form"
+SAVE = "caption-save"
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a facet is for (reference 1, "Caption Type Deep Dive")."""
+
+    label: str
+    asks: str
+    weight: int
+    example: str
+
+
+PURPOSES: dict[Facet, Purpose] = {
+    "entity": Purpose(
+        "Entity",
+        "What is in the picture: characters, things, where they are, what they do.",
+        4,
+        "A frog in a raincoat on a lily pad, holding a tiny umbrella; a coin lies in the water beside it.",
+    ),
+    "context": Purpose(
+        "Context",
+        "What it means: the meme it comes from, the culture it plays with, what is ironic about it.",
+        3,
+        "Plays on the frog memes of imageboards and on “buying the dip”: the rain is the falling market.",
+    ),
+    "visual": Purpose(
+        "Visual",
+        "How it looks: style, colours, light, composition, lettering. Leave empty when it is unremarkable.",
+        2,
+        "Flat pixel art in teal and mustard, centred, thick outlines, no lettering.",
+    ),
+    "emotions": Purpose(
+        "Emotions",
+        "How it feels: tone, kind of humour, energy. Leave empty when it is neutral.",
+        1,
+        "Melancholy but cosy; deadpan humour; patient.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What stands in the form."""
+
+    caption: dict[Facet, str]
+    tags: list[str]
+    revision: int  # of the record when this was begun
+
+
+def written(library: Library, record: Record) -> Written:
+    """The draft of this record, or what is stored where there is none."""
+    draft = library.draft(record.address)
+    if not draft:
+        return stored(record)
+    caption = {facet: str(draft.get("caption", {}).get(facet, "")) for facet in CAPTION_FACETS}
+    return Written(caption, list(draft.get("tags", [])), int(draft.get("revision", record.revision)))
+
+
+def stored(record: Record) -> Written:
+    """What the record itself says."""
+    return Written(
+        {facet: record.caption.get(facet, "") for facet in CAPTION_FACETS}, record.tags, record.revision
+    )
+
+
+def is_changed(library: Library, record: Record) -> bool:
+    """Whether the draft says something else than the record."""
+    now = written(library, record)
+    return (now.caption, now.tags) != (stored(record).caption, record.tags)
+
+
+def show(library: Library, record: Record) -> None:
+    """The form; each change is kept as a draft on the server, and committed by Save."""
+    start = written(library, record)
+    with st.container(key=FORM, gap="medium"):
+        for facet in CAPTION_FACETS:
+            _facet(library, record, facet, start)
+        _tags(library, record, start)
+        _buttons(library, record)
+    keeper.keep(form=FORM, save=SAVE)
+
+
+def _key(record: Record, field: str) -> str:
+    turn = st.session_state.get("caption-turn", 0)
+    return f"caption.{record.address}.{record.revision}.{turn}.{field}"
+
+
+def begin_again() -> None:
+    """Fill the form from the draft (or the record) again, instead of from what the browser holds."""
+    st.session_state["caption-turn"] = st.session_state.get("caption-turn", 0) + 1
+
+
+def _facet(library: Library, record: Record, facet: Facet, start: Written) -> None:
+    purpose, key = PURPOSES[facet], _key(record, facet)
+    st.session_state.setdefault(key, start.caption[facet])
+    with st.container(gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            st.markdown(f"**{purpose.label}**", width="content")
+            st.badge(f"weight {purpose.weight}", color="gray")
+            if facet in REQUIRED_FACETS:
+                st.badge("required", color="primary")
+        st.caption(purpose.asks)
+        text = st.text_area(
+            purpose.label,
+            key=key,
+            height="content",
+            placeholder=f"For example: {purpose.example}",
+            label_visibility="collapsed",
+            disabled=resources.is_read_only(),
+            on_change=_keep,
+            args=(library, record, start.revision),
+        )
+        st.caption(_measure(library, text or ""))
+
+
+def _measure(library: Library, text: str) -> str:
+    """Characters, tokens, and how a text longer than the model reads is embedded."""
+    if not text.strip():
+        return ":gray[Nothing written.]"
+    characters = wording.counted(len(text), "character")
+    embedder = library.embedder
+    if embedder.status != "ready":
+        return f"{characters} · tokens are counted once the model is ready"
+    tokens, limit = embedder.count_tokens(text), embedder.token_limit
+    if tokens <= limit:
+        return f"{characters} · {tokens:,} of {limit:,} tokens"
+    return f"{characters} · :yellow[{tokens:,} tokens]: the model reads {limit:,} at a time, so windows of it are averaged"
+
+
+def _tags(library: Library, record: Record, start: Written) -> None:
+    key = _key(record, "tags")
+    st.session_state.setdefault(key, start.tags)
+    known = library.taxonomy.tags
+    chosen = st.multiselect(
+        "Tags",
+        options=[*known, *(tag for tag in st.session_state[key] if tag not in known)],
+        key=key,
+        accept_new_options=True,
+        placeholder="Choose from the taxonomy, or type a new one",
+        disabled=resources.is_read_only(),
+        on_change=_keep,
+        args=(library, record, start.revision),
+    )
+    categories = library.taxonomy.categories(chosen)
+    st.caption("Categories: " + (wording.plain(", ".join(categories), limit=300) if categories else "none"))
+
+
+def _keep(library: Library, record: Record, revision: int) -> None:
+    """Store what stands in the form as the draft of this record."""
+    now = _in_form(record)
+    library.save_draft(record.address, {"caption": now[0], "tags": now[1], "revision": revision})
+
+
+def _in_form(record: Record) -> tuple[dict[Facet, str], list[str]]:
+    caption: dict[Facet, str] = {
+        facet: st.session_state.get(_key(record, facet)) or "" for facet in CAPTION_FACETS
+    }
+    tags = [tag.strip().replace(",", " ") for tag in st.session_state.get(_key(record, "tags"), [])]
+    return caption, [tag for tag in tags if tag]
+
+
+def _buttons(library: Library, record: Record) -> None:
+    changed = is_changed(library, record)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Save",
+            key=SAVE,
+            type="primary",
+            icon=":material/save:",
+            disabled=resources.is_read_only(),
+            help="Ctrl-S. Embeds again only what changed.",
+            on_click=save,
+            args=(library, record),
+        )
+        st.button(
+            "Discard changes",
+            disabled=not changed,
+            on_click=discard,
+            args=(library, record),
+        )
+        st.caption("Kept as a draft; not saved yet." if changed else "Saved.", width="stretch")
+
+
+def save(library: Library, record: Record) -> None:
+    """Commit what stands in the form, unless the record was changed since it was begun."""
+    caption, tags = _in_form(record)
+    base = written(library, record).revision
+    library.save_draft(record.address, {"caption": caption, "tags": tags, "revision": base})
+    outcome = library.caption(record.address, caption=_meant(caption, record), tags=tags, revision=base)
+    if outcome.refused:
+        state.say(wording.plain(outcome.refused[0].reason, limit=300), icon=":material/error:")
+        return
+    discard(library, record)
+    state.say(f"Saved the caption of {wording.plain(record.name)}.", icon=":material/check:")
+
+
+def _meant(caption: dict[Facet, str], record: Record) -> dict[Facet, str]:
+    """Without the facets that are empty and were never written: absent means not written yet."""
+    return {facet: text.strip() for facet, text in caption.items() if text.strip() or facet in record.caption}
+
+
+def discard(library: Library, record: Record) -> None:
+    """Forget the draft."""
+    library.discard_draft(record.address)
+    begin_again()

@@ -1,0 +1,74 @@
+"""One record as one looks at it: picture, name, where it is, what can be done with it."""
+
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from components import jobs, resources, state, wording
+from store.library import Library
+from store.records import Record
+
+
+def show(library: Library, record: Record) -> None:
+    """The picture large, and what is known of the coin; none of its words are read as Markdown."""
+    st.image(library.picture(record.address), width="stretch", alt=f"Picture of {record.name}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"### {wording.plain(record.name)}", width="stretch", anchors=False)
+        if record.ticker:
+            st.badge(wording.plain(record.ticker, limit=16), color="gray")
+        st.badge(record.tier, color="green" if record.tier == "library" else "primary")
+    if record.description.strip():
+        st.text(record.description, wrap=True)
+    made = datetime.fromtimestamp(record.created_at, UTC)
+    st.caption(f"Created {made:%d %B %Y}")
+    st.code(record.address, language=None, wrap_lines=True)
+
+
+def verbs(library: Library, record: Record, *, unsaved: bool) -> None:
+    """What can be done with this record from here."""
+    with st.container(horizontal=True, gap="small"):
+        if record.tier == "approved":
+            reason = (
+                "Write entity and context first."
+                if not record.is_captioned
+                else "Save first."
+                if unsaved
+                else ""
+            )
+            st.button(
+                "Promote to the library",
+                icon=":material/publish:",
+                disabled=bool(reason) or resources.is_read_only(),
+                help=reason or "Embeds it and makes it searchable.",
+                on_click=_promote,
+                args=(library, record),
+            )
+        else:
+            st.button(
+                "Degrade to approved",
+                icon=":material/undo:",
+                disabled=resources.is_read_only(),
+                help="Takes it out of search; caption, tags and vectors are kept.",
+                on_click=_degrade,
+                args=(library, record),
+            )
+            st.page_link(
+                "pages/search.py", label="More like this", icon=":material/travel_explore:",
+                query_params={"like": record.address},
+            )  # fmt: skip
+
+
+def _promote(library: Library, record: Record) -> None:
+    jobs.start(
+        resources.jobs(),
+        f"Promote {record.name}",
+        lambda progress: library.promote([record.address], progress=progress),
+    )
+
+
+def _degrade(library: Library, record: Record) -> None:
+    outcome = library.degrade([record.address])
+    for refusal in outcome.refused:
+        state.say(wording.plain(refusal.reason, limit=300), icon=":material/error:")
+    if outcome.done:
+        state.say(f"{wording.plain(record.name)} is back among the approved.", icon=":material/undo:")

@@ -1,0 +1,109 @@
+"""What all browser sessions share: the library, its long work, the language model."""
+
+import gc
+import logging
+import threading
+from functools import lru_cache
+from pathlib import Path
+
+import streamlit as st
+
+from store.captioning import Captioner, open_captioner
+from store.errors import LibraryInUse, MemedexError
+from store.jobs import Jobs
+from store.library import Library
+from store.settings import settings
+
+log = logging.getLogger(__name__)
+
+_READ_ONLY = "memedex.read_only"
+
+
+def library() -> Library:
+    """The library of this server; where it cannot be opened the page says why, and ends."""
+    root = settings().root
+    try:
+        return _for_reading(root) if is_read_only() else _for_writing(root)
+    except LibraryInUse as error:
+        _offer_reading(str(error))
+    except MemedexError as error:
+        st.title("The library could not be opened")
+        st.error("Nothing was changed. What went wrong:")
+        st.text(str(error))
+    st.stop()
+
+
+def is_read_only() -> bool:
+    """Whether this browser session chose to look without changing."""
+    return bool(st.session_state.get(_READ_ONLY))
+
+
+def jobs() -> Jobs:
+    """The long work of this server's library."""
+    return _jobs(settings().root)
+
+
+def captioner() -> Captioner | None:
+    """The language model that drafts captions; None where none is configured."""
+    return _captioner(settings().caption_model, settings().caption_api_base)
+
+
+def warm(library: Library) -> None:
+    """Load the embedding model in the background, once; what it does stands in its status."""
+    _warming(settings().root, library.embedder.name, library)
+
+
+@lru_cache(maxsize=1)
+def settle_memory() -> None:
+    """Take everything imported so far out of Streamlit's `gc.collect(2)` after each run, which costs 100 ms with torch."""
+    gc.collect()
+    gc.freeze()
+
+
+@st.cache_resource(show_spinner=False)
+def _for_writing(root: Path) -> Library:
+    return Library.open(root)
+
+
+@st.cache_resource(show_spinner=False)
+def _for_reading(root: Path) -> Library:
+    return Library.open_for_reading(root)
+
+
+@st.cache_resource(show_spinner=False)
+def _jobs(root: Path) -> Jobs:
+    return Jobs()
+
+
+@st.cache_resource(show_spinner=False)
+def _captioner(model: str, api_base: str) -> Captioner | None:
+    return open_captioner(settings())
+
+
+@st.cache_resource(show_spinner=False)
+def _warming(root: Path, name: str, _library: Library) -> threading.Thread:
+    def load() -> None:
+        try:
+            _library.embedder.warm()
+        except (
+            MemedexError
+        ) as error:  # the status says it too; searching will raise it again, where it is shown
+            log.warning("the embedding model is not available: %s", error)
+        else:
+            settle_memory.cache_clear()
+            settle_memory()
+
+    thread = threading.Thread(target=load, name="memedex-warm", daemon=True)
+    thread.start()
+    return thread
+
+
+def _offer_reading(reason: str) -> None:
+    st.title("The library is in use")
+    st.text(reason)
+    st.text(
+        "Two programs must not write to one library. Close the other one, or look at it without changing it."
+    )
+    with st.container(horizontal=True):
+        st.button("Try again", type="primary")
+        st.button("Open for reading", on_click=lambda: st.session_state.update({_READ_ONLY: True}))

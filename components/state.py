@@ -1,0 +1,16 @@
+"""What one browser session remembers between runs; truth is in the store, never here."""
+
+import streamlit as st
+
+_SAID = "memedex.said"
+
+
+def say(message: str, *, icon: str | None = None) -> None:
+    """Show this once the next run has begun: a toast before a rerun is never seen. Markdown; escape strangers' words."""
+    st.session_state.setdefault(_SAID, []).append((message, icon))
+
+
+def show_what_was_said() -> None:
+    """Show, once, what `say` kept."""
+    for message, icon in st.session_state.pop(_SAID, []):
+        st.toast(message, icon=icon)

@@ -1,0 +1,57 @@
+"""What is stored of one record: its sidecar, its fields in Chroma, its vectors, its history."""
+
+import streamlit as st
+
+from components import wording
+from store.library import Library
+from store.records import FACETS, Record, chroma_metadata
+
+
+def show(library: Library, record: Record) -> None:
+    """Two closed drawers; what is in them is fetched when they are opened."""
+    drawer = st.expander("What is stored", icon=":material/database:", on_change="rerun", key="stored-drawer")
+    if drawer.open:
+        with drawer:
+            _stored(library, record)
+    drawer = st.expander(
+        "History of this coin", icon=":material/history:", on_change="rerun", key="history-drawer"
+    )
+    if drawer.open:
+        with drawer:
+            _history(library, record)
+
+
+def _stored(library: Library, record: Record) -> None:
+    st.caption(f"Model: {wording.plain(library.status().model)} · revision {record.revision} of this record")
+    with st.container(horizontal=True, gap="xsmall"):
+        embedded = library.embedded(record.address)
+        for facet in FACETS:
+            there = facet in embedded
+            st.badge(
+                facet,
+                icon=":material/check:" if there else ":material/remove:",
+                color="green" if there else "gray",
+            )
+    st.caption(
+        "Which facets have a vector. It is kept when a coin leaves the library, so promoting it again costs nothing."
+    )
+    if record.tier == "library":
+        st.markdown("**In Chroma**, with each vector")
+        st.json(chroma_metadata(record))
+    st.markdown("**Sidecar**")
+    st.json(dict(record.sidecar))
+
+
+def _history(library: Library, record: Record) -> None:
+    rows = [
+        {
+            "when": wording.ago(event.at),
+            "what": wording.done(event.verb) + (" (taken back)" if event.is_undone else ""),
+            "from": event.before_tier or "",
+            "to": event.after_tier or "",
+            "who": event.who,
+            "why": event.reason,
+        }
+        for event in library.history(address=record.address, limit=50)
+    ]
+    st.dataframe(rows, hide_index=True, alt="What was done to this coin, newest first")

@@ -1,0 +1,40 @@
+"""What an empty library says: three ways in."""
+
+import streamlit as st
+
+from components import importing, jobs, resources
+from store import demo
+from store.library import Library
+
+
+def show(library: Library) -> None:
+    """Greet, and offer the demo library, a path and an upload."""
+    st.markdown(
+        "This library is empty. Coins come in here, are reviewed, captioned and embedded, "
+        "and are then found by words, by picture or by example."
+    )
+    busy = resources.jobs().under_way() is not None or resources.is_read_only()
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            with st.container(gap="xsmall"):
+                st.subheader("Look around first", anchor=False)
+                st.caption(
+                    "Over a hundred fictional coins with captions. Works without internet, takes a few seconds."
+                )
+            st.button(
+                "Load the demo library",
+                type="primary",
+                icon=":material/auto_awesome:",
+                disabled=busy,
+                on_click=_load_demo,
+                args=(library,),
+            )
+    with st.container(border=True):
+        st.subheader("Bring your own", anchor=False)
+        importing.show(library)
+
+
+def _load_demo(library: Library) -> None:
+    jobs.start(
+        resources.jobs(), "Load the demo library", lambda progress: demo.load(library, progress=progress)
+    )

@@ -1,0 +1,64 @@
+"""How numbers, times and strangers' words are put on the page."""
+
+import re
+import time
+
+_MARKDOWN = re.compile(
+    r"([!-/:-@\[-`{-~])"
+)  # every ASCII sign that Markdown or Streamlit could read as more than itself
+
+VERBS = {  # of design section 2, as they read in a history
+    "import": "imported",
+    "add": "imported",
+    "approve": "approved",
+    "return": "sent back",
+    "reject": "rejected",
+    "promote": "promoted",
+    "degrade": "degraded",
+    "delete": "deleted",
+    "restore": "restored",
+    "caption": "captioned",
+    "tags": "tagged",
+}
+
+
+def plain(text: str, *, limit: int = 80) -> str:
+    """A stranger's text for a place that reads Markdown: shown as it is, on one line, never obeyed.
+
+    Unescaped, `![](http://…)` in a coin's name would fetch a picture from outside.
+    """
+    line = " ".join(text.split())
+    return _MARKDOWN.sub(r"\\\1", line if len(line) <= limit else f"{line[: limit - 1]}…")
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """ "1 coin", "2,300 coins"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def ago(at: float, *, now: float | None = None) -> str:
+    """How long ago a moment was (UNIX seconds): "just now", "5 min ago", "3 days ago"."""
+    seconds = (time.time() if now is None else now) - at
+    for size, word in ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour")):
+        if seconds >= size:
+            return f"{counted(int(seconds // size), word)} ago"
+    return f"{int(seconds // 60)} min ago" if seconds >= 60 else "just now"
+
+
+def size(number: float) -> str:
+    """Bytes as a person reads them."""
+    for unit in ("bytes", "kB", "MB"):
+        if number < 1000:
+            return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:,.1f} {unit}"
+        number /= 1000
+    return f"{number:,.1f} GB"
+
+
+def done(verb: str) -> str:
+    """A verb as something that happened."""
+    return VERBS.get(verb, verb)
+
+
+def shortened(address: str) -> str:
+    """An address that fits beside other things; the ends are what people compare."""
+    return address if len(address) <= 14 else f"{address[:6]}…{address[-6:]}"

@@ -1,0 +1,24 @@
+"""The caption editor: four facets and tags of one coin at a time."""
+
+import streamlit as st
+
+from components import caption_conflict, caption_form, caption_picker, drafting, portrait, stored
+from components.frame import open_page
+
+library = open_page("Captions")
+
+record = caption_picker.pick(library)
+if record is None:
+    st.stop()
+
+picture, desk = st.columns([2, 3], gap="large")
+with picture:
+    portrait.show(library, record)
+    portrait.verbs(library, record, unsaved=caption_form.is_changed(library, record))
+with desk:
+    if caption_conflict.is_in_conflict(library, record):
+        caption_conflict.show(library, record)
+    else:
+        drafting.show(library, record)
+        caption_form.show(library, record)
+stored.show(library, record)
