@@ -1,0 +1,153 @@
+"""Scores from similarities and weights, and what each facet gave to them (design section 5).
+
+score = Σ w_f · ŝ_f / Σ w_f        over the facets f with a weight above zero
+ŝ_f   = cosine(q, facet f)         where the record has f, else
+        the mean of it over all library records that have f
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.records import FACETS, Facet
+from store.vectors import Mask
+
+
+class Contribution(NamedTuple):
+    """What one facet gave to a score; where it is missing, its share of the library's mean."""
+
+    present: bool
+    cosine: float | None
+    weight: float
+    contribution: float
+
+
+class Hit(NamedTuple):
+    """One result; the contributions of its facets add up to its score."""
+
+    address: str
+    score: float
+    facets: dict[Facet, Contribution]
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """The cosines of one query with every facet of every library record; no weight is in them."""
+
+    addresses: tuple[str, ...] = field(repr=False)
+    present: Mask  # (5, N): the record has the facet, and the query speaks about it
+    columns: NDArray[np.float32]  # (5, N): the cosines; anything where not present
+
+    @cached_property
+    def values(self) -> NDArray[np.float32]:
+        """(N, 5): cosines, NaN where missing."""
+        return np.where(self.present, self.columns, np.float32(np.nan)).T
+
+    @cached_property
+    def means(self) -> NDArray[np.float64]:
+        """(5,): the neutral value of each facet; NaN for a facet that no record has."""
+        counts = self.present.sum(axis=1)
+        sums = np.sum(self.columns, axis=1, dtype=np.float64, where=self.present)
+        means = np.full(len(FACETS), np.nan)
+        np.divide(sums, counts, out=means, where=counts > 0)
+        return means
+
+    @cached_property
+    def filled(self) -> NDArray[np.float64]:
+        """(5, N): cosines, the neutral value where missing."""
+        return np.where(self.present, self.columns, self.means[:, None])
+
+    @cached_property
+    def unspoken(self) -> Mask:
+        """(5,): the facets that no record has, or that the query does not speak about."""
+        return np.logical_not(self.present.any(axis=1))
+
+
+class Ranking(NamedTuple):
+    """The best rows for some weights, best first; equal scores in the order of their addresses."""
+
+    rows: NDArray[np.intp]
+    scores: NDArray[np.float64]
+    shares: NDArray[
+        np.float64
+    ]  # (5,): w_f / Σ w without the facets that no record has; all 0: nothing to rank by
+    compared: int  # records that were scored
+    without_facets: int  # records asked for that have none of the weighted facets
+
+
+def rank(
+    similarities: Similarities, weights: Mapping[Facet, float], *, top: int, mask: Mask | None = None
+) -> Ranking:
+    """The `top` rows by weighted score among those of the mask: all that a moved slider costs."""
+    shares = _shares(similarities, weights)
+    used = np.flatnonzero(shares).tolist()
+    eligible = np.zeros(len(similarities.addresses), np.bool_)
+    scores = np.zeros(len(eligible))
+    scratch = np.empty_like(scores)
+    # Facet after facet in double precision, not a matrix product: equal records get equal scores in whatever
+    # row they stand, and the page, which does the same sums in JavaScript, gets the same order.
+    for facet in used:
+        eligible |= similarities.present[facet]
+        scores += np.multiply(similarities.filled[facet], shares[facet], out=scratch)
+    asked = len(eligible) if mask is None else int(np.count_nonzero(mask))
+    if mask is not None:
+        eligible &= mask
+    compared = int(np.count_nonzero(eligible))
+    if compared < len(eligible):
+        scores[~eligible] = -np.inf
+    rows = _best(scores, min(top, compared), addresses=similarities.addresses)
+    return Ranking(rows, scores[rows], shares, compared, asked - compared)
+
+
+def hits(similarities: Similarities, ranking: Ranking, weights: Mapping[Facet, float]) -> list[Hit]:
+    """The ranked rows as hits, each facet explained."""
+    rows = ranking.rows
+    neutral = np.where(similarities.unspoken[:, None], 0.0, similarities.filled[:, rows])
+    columns = zip(
+        rows.tolist(),
+        ranking.scores.tolist(),
+        similarities.present[:, rows].T.tolist(),
+        similarities.columns[:, rows].T.tolist(),
+        (neutral.T * ranking.shares).tolist(),
+        strict=True,
+    )
+    asked = [float(weights.get(facet, 0.0)) for facet in FACETS]
+    return [
+        Hit(
+            similarities.addresses[row],
+            score,
+            {
+                facet: Contribution(has, cosine if has else None, weight, gave)
+                for facet, has, cosine, weight, gave in zip(
+                    FACETS, present, cosines, asked, given, strict=True
+                )
+            },
+        )
+        for row, score, present, cosines, given in columns
+    ]
+
+
+def _shares(similarities: Similarities, weights: Mapping[Facet, float]) -> NDArray[np.float64]:
+    given = np.array([weights.get(facet, 0.0) for facet in FACETS], np.float64)
+    given[similarities.unspoken] = 0.0
+    total = given.sum()
+    return given / total if total > 0 else np.zeros(len(FACETS))
+
+
+def _best(scores: NDArray[np.float64], count: int, *, addresses: tuple[str, ...]) -> NDArray[np.intp]:
+    if count == 0:
+        return np.empty(0, np.intp)
+    worst = np.partition(scores, len(scores) - count)[len(scores) - count]
+    rows = np.flatnonzero(scores >= worst)  # more than `count` where the last place is shared
+    rows = rows[np.argsort(-scores[rows], kind="stable")]
+    in_order = scores[rows]
+    if (in_order[1:] == in_order[:-1]).any():
+        ties = sorted(
+            zip((-in_order).tolist(), rows.tolist(), strict=True), key=lambda t: (t[0], addresses[t[1]])
+        )
+        rows = np.array([row for _, row in ties], np.intp)
+    return rows[:count]

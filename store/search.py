@@ -1,0 +1,199 @@
+"""Questions to the library: what the query says about each facet is compared with every record, and ranked.
+
+The expensive half, the similarities of every record in all five facets, does not depend on the weights: it is
+computed once for a query and kept, so that a moved slider costs `ranking.rank` alone. Since cosines of unit
+vectors are dot products, a query of several parts, Σ c_p · s_(p,f) / Σ |c_p|, costs no more than one of a
+single part: the parts are first added up to one direction for each facet. A part that does not speak about a
+facet is in neither sum.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.images import decode, normalise
+from store.query import Part, PartKey, Query
+from store.ranking import Contribution, Hit, Similarities, hits, rank
+from store.records import FACETS, Facet
+from store.vectors import Mask, Matrices, Snapshot, Vector
+
+if TYPE_CHECKING:
+    from store.embedding import Embedder
+
+__all__ = ["Contribution", "Hit", "Results", "Search", "Similarities"]
+
+KEPT_QUERIES = 16  # each takes about 110 bytes for every record
+KEPT_EMBEDDINGS = 256
+
+NO_WEIGHT = "every weight is zero: raise one to search"
+NO_COMMON_FACET = "no record has a facet that is weighted and that the query speaks about"
+NONE_ASKED_FOR = "no record of the library passes the filter"
+
+Directions = dict[Facet, Vector]
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Results:
+    """The answer to a query, with all that is needed to rank it again elsewhere."""
+
+    query: Query
+    hits: list[Hit]
+    compared: int  # records that were scored
+    without_facets: int  # records passed over: they have none of the weighted facets
+    seconds: float
+    addresses: tuple[str, ...] = field(repr=False)  # of the N rows of `similarities`
+    similarities: NDArray[np.float32] = field(repr=False)  # (N, 5), NaN where missing
+    means: NDArray[np.float64]  # (5,): the neutral values, NaN for a facet that no record has
+    why_empty: str = ""
+    exact: bool = True
+
+
+class Search:
+    """Questions to one set of matrices through the model that made them; safe to use in several threads."""
+
+    def __init__(self, matrices: Matrices, *, embedder: "Embedder") -> None:
+        self._matrices = matrices
+        self._embedder = embedder
+        self._embedded: _Recent[PartKey, Vector] = _Recent(KEPT_EMBEDDINGS)
+        self._answers = matrices.snapshot(), _Recent[Hashable, Similarities](KEPT_QUERIES)
+
+    def search(self, query: Query, *, among: Collection[str] | None = None) -> Results:
+        """The best records for the query, among these addresses if given (those that its filter lets pass).
+
+        An example is not among its own results. UnknownRecord for an example that is not in the library.
+        """
+        began = time.perf_counter()
+        weights = query.sliders
+        if not any(weights.values()):
+            return _nothing(query, seconds=time.perf_counter() - began)
+        snapshot = self._matrices.snapshot()
+        similarities = self._compared(snapshot, query.parts)
+        mask = _mask(snapshot, query.parts, among)
+        ranking = rank(similarities, weights, top=query.top, mask=mask)
+        why_empty = ""
+        if not len(ranking.rows):
+            why_empty = NO_COMMON_FACET if ranking.without_facets else NONE_ASKED_FOR
+        return Results(
+            query=query,
+            hits=hits(similarities, ranking, weights),
+            compared=ranking.compared,
+            without_facets=ranking.without_facets,
+            seconds=time.perf_counter() - began,
+            addresses=similarities.addresses,
+            similarities=similarities.values,
+            means=similarities.means,
+            why_empty=why_empty,
+        )
+
+    def similarities(self, query: Query) -> Similarities:
+        """The query's parts compared with the whole library, kept while the library stays as it is."""
+        return self._compared(self._matrices.snapshot(), query.parts)
+
+    def _compared(self, snapshot: Snapshot, parts: tuple[Part, ...]) -> Similarities:
+        of, answers = self._answers
+        if of is not snapshot:
+            answers = _Recent(KEPT_QUERIES)
+            self._answers = snapshot, answers
+        key = tuple((part.key, part.weight, part.facets) for part in parts)
+        found = answers.get(key)
+        if found is None:
+            found = _compare(snapshot, self._directions(snapshot, parts))
+            answers.put(key, found)
+        return found
+
+    def _directions(self, snapshot: Snapshot, parts: Iterable[Part]) -> Directions:
+        parts = [part for part in parts if part.weight]
+        embedded = self._embed(parts)
+        spoken = [(part.weight, self._spoken(part, snapshot, embedded)) for part in parts]
+        directions: Directions = {}
+        for facet in FACETS:
+            terms = [(weight, said[facet]) for weight, said in spoken if facet in said]
+            if terms:
+                total = sum(abs(weight) for weight, _ in terms)
+                summed = np.sum([vector * (weight / total) for weight, vector in terms], axis=0)
+                directions[facet] = summed.astype(np.float32)
+        return directions
+
+    def _spoken(
+        self, part: Part, snapshot: Snapshot, embedded: Mapping[PartKey, Vector]
+    ) -> dict[Facet, NDArray[np.float64]]:
+        """What the part sets against each facet that it speaks about."""
+        if part.like is not None:
+            own = snapshot.vectors(part.like)
+            return {facet: own[facet].astype(np.float64) for facet in part.facets if facet in own}
+        same = embedded[part.key].astype(np.float64)
+        across = same * self._embedder.cross_modal_scale
+        return {
+            facet: same if (facet == "image") == (part.kind == "image") else across for facet in part.facets
+        }
+
+    def _embed(self, parts: list[Part]) -> dict[PartKey, Vector]:
+        found = {part.key: self._embedded.get(part.key) for part in parts if part.like is None}
+        new = {part.key: part for part in parts if part.key in found and found[part.key] is None}
+        texts = {key: part.text for key, part in new.items() if part.text is not None}
+        pictures = {key: part.image for key, part in new.items() if part.image is not None}
+        made: dict[PartKey, Vector] = {}
+        if texts:
+            made |= zip(texts, self._embedder.embed_texts(list(texts.values())), strict=True)
+        if pictures:
+            # Brought into the library's shape first: the very same picture is then the very same vector.
+            shown = [decode(normalise(picture)) for picture in pictures.values()]
+            made |= zip(pictures, self._embedder.embed_images(shown), strict=True)
+        for key, vector in made.items():
+            self._embedded.put(key, vector)
+        return made | {key: vector for key, vector in found.items() if vector is not None}
+
+
+def _compare(snapshot: Snapshot, directions: Directions) -> Similarities:
+    columns = np.zeros((len(FACETS), len(snapshot)), np.float32)
+    spoken = np.zeros(len(FACETS), np.bool_)
+    for number, facet in enumerate(FACETS):
+        if facet in directions:
+            snapshot.products(facet, directions[facet], out=columns[number])
+            spoken[number] = True
+    return Similarities(snapshot.addresses, snapshot.present & spoken[:, None], columns)
+
+
+def _mask(snapshot: Snapshot, parts: Iterable[Part], among: Collection[str] | None) -> Mask | None:
+    examples = [part.like for part in parts if part.like is not None]
+    if among is None and not examples:
+        return None
+    mask = np.ones(len(snapshot), np.bool_) if among is None else snapshot.mask(among)
+    if examples:
+        mask &= ~snapshot.mask(examples)
+    return mask
+
+
+def _nothing(query: Query, *, seconds: float) -> Results:
+    nowhere = np.empty((0, len(FACETS)), np.float32), np.full(len(FACETS), np.nan)
+    return Results(query, [], 0, 0, seconds, (), *nowhere, why_empty=NO_WEIGHT)
+
+
+class _Recent(Generic[Key, Value]):
+    """The last few values by their keys, for several threads."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        self._values: OrderedDict[Key, Value] = OrderedDict()
+
+    def get(self, key: Key) -> Value | None:
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: Key, value: Value) -> None:
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            if len(self._values) > self._size:
+                self._values.popitem(last=False)
