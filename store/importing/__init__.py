@@ -1,0 +1,44 @@
+"""Coins from token lists, folders, archives, single pictures and uploads, one at a time."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from store.errors import BadSource
+from store.importing import archives, folders
+from store.importing.candidate import Candidate, Refusal, shown
+from store.importing.trees import DiskTree, UploadTree
+
+__all__ = ["Candidate", "Refusal", "candidates", "uploaded"]
+
+
+def candidates(paths: Iterable[Path]) -> Iterator[Candidate | Refusal]:
+    """Every coin found at these paths and everything refused, as they are read.
+
+    A path is a folder, a zip, a token list, a table, a sidecar or a picture; files given from one folder
+    belong together.
+    """
+    together: dict[Path, list[str]] = {}
+    for path in map(Path, paths):
+        if path.is_dir():
+            yield from folders.coins(DiskTree(path, title=path.resolve().name))
+        elif not path.is_file():
+            yield Refusal(shown(str(path)), "there is no such file or folder")
+        elif path.suffix.lower() == ".zip":
+            yield from _archive(path)
+        else:
+            together.setdefault(path.parent, []).append(path.name)
+    for folder, names in together.items():
+        yield from folders.coins(DiskTree(folder, title="", chosen=names))
+
+
+def uploaded(files: Iterable[tuple[str, bytes]]) -> Iterator[Candidate | Refusal]:
+    """Every coin in files that were dropped together: names, which are not believed, and contents."""
+    yield from folders.coins(UploadTree(files))
+
+
+def _archive(path: Path) -> Iterator[Candidate | Refusal]:
+    try:
+        with archives.opened(path, title=path.name) as tree:
+            yield from folders.coins(tree)
+    except BadSource as error:
+        yield Refusal(shown(path.name), str(error))

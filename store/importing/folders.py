@@ -1,0 +1,201 @@
+"""A tree of files as coins: token lists, tables, sidecars, and pictures that come alone."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from store import images
+from store.errors import BadSource, InvalidRecord
+from store.importing import archives, tables, texts, token_lists
+from store.importing.candidate import Candidate, Refusal, shown
+from store.importing.metadata import one_line, sidecar_of
+from store.importing.names import folder_of, stem, suffix
+from store.importing.pictures import Pictures, endings
+from store.importing.trees import Tree, picture_bytes
+from store.records import MAX_NAME, checked_address, made_up_address
+
+Found = Candidate | Refusal
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+# What a library keeps beside its sidecars and pictures, when its whole folder is imported.
+_MACHINERY = re.compile(
+    r"(?:catalog\.sqlite3.*|writer\.lock|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:operations|thumbnails)/.*)"
+)
+_OTHER_PICTURES = {".svg", ".tif", ".tiff", ".heic", ".ico", ".psd", ".eps", ".jxl", ".jp2"}
+
+
+def coins(tree: Tree) -> Iterator[Found]:
+    """Every coin of the tree and every refusal, in the order of their names, one at a time."""
+    yield from tree.refused
+    if not tree.chosen and not tree.refused:
+        yield Refusal(tree.title or "import", "there is nothing in it to import")
+    try:
+        yield from _Reading(tree).all()
+    except archives.TooMuch as error:
+        yield Refusal(tree.title, f"{error}; the rest of it was left out")
+
+
+class _Reading:
+    """One pass over a tree, which remembers what has been used."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.pictures = Pictures(tree.names)
+        self.used: set[str] = set()
+
+    def all(self) -> Iterator[Found]:
+        lists = dict(self._token_lists())
+        tops = {folder_of(name) for name in lists if self.tree.is_whole}
+        outermost = [name for name in lists if not _below_another(folder_of(name), tops)]
+        for name in outermost:
+            yield from token_lists.coins(self.tree, self.pictures, name=name, tokens=lists.pop(name))
+        rest = [
+            name
+            for name in self.tree.chosen
+            if name not in lists and name not in outermost and not any(_is_below(name, top) for top in tops)
+        ]  # a folder that holds a token list is imported through the list alone
+        machinery = _machinery(rest)
+        for name in rest:
+            if suffix(name) in tables.SUFFIXES:
+                yield from self._guarded(name, self._table(name))
+        for name in rest:
+            if suffix(name) == ".json":
+                yield from self._guarded(name, self._sidecar(name))
+        for name in rest:
+            if (
+                name not in self.used
+                and suffix(name) not in (".json", *tables.SUFFIXES)
+                and name not in machinery
+            ):
+                yield from self._guarded(name, self._other(name))
+
+    def _guarded(self, name: str, found: Iterator[Found]) -> Iterator[Found]:
+        try:
+            yield from found
+        except archives.TooMuch:
+            raise
+        except (BadSource, InvalidRecord) as error:
+            yield Refusal(self.tree.item(name), str(error))
+
+    def _token_lists(self) -> Iterator[tuple[str, list[Any]]]:
+        for name in self.tree.chosen:
+            if suffix(name) != ".json" or self.pictures.beside(name):
+                continue
+            try:
+                content = self.tree.read(name, limit=texts.MAX_BYTES)
+                # A glance, so that thousands of sidecars are not parsed twice.
+                if b"tokens" not in content.replace(b"\0", b""):
+                    continue
+                value = texts.parsed(texts.decoded(content))
+            except archives.TooMuch:
+                raise
+            except BadSource:
+                continue  # said when its turn comes as a sidecar
+            if token_lists.is_token_list(value):
+                yield name, value["tokens"]
+
+    def _table(self, name: str) -> Iterator[Found]:
+        content = self.tree.read(name, limit=texts.MAX_BYTES)
+        yield from self._rows(name, list(tables.rows_of(content, suffix=suffix(name))))
+
+    def _rows(self, name: str, rows: list[tuple[int, dict[str, Any] | BadSource]]) -> Iterator[Found]:
+        references = [tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict)]
+        shared = endings(references)
+        for number, row in rows:
+            item = shown(f"{self.tree.item(name)} row {number}{_label(row)}")
+            try:
+                if isinstance(row, BadSource):
+                    raise row
+                reference = tables.picture_reference(row := dict(row))
+                sidecar = sidecar_of(tables.metadata_of(row))
+                address = sidecar.get("token_address", "")
+                found = self.pictures.meant(reference, folder=folder_of(name), address=address, shared=shared)
+                yield self._coin(item, {"token_name": _name_from(found), "ticker": "", **sidecar}, found)
+            except archives.TooMuch:
+                raise
+            except (BadSource, InvalidRecord) as error:
+                yield Refusal(item, str(error))
+
+    def _sidecar(self, name: str) -> Iterator[Found]:
+        value = texts.parsed(texts.decoded(self.tree.read(name, limit=texts.MAX_BYTES)))
+        if isinstance(value, list):
+            yield from self._rows(name, list(tables.listed(value)))
+            return
+        if not isinstance(value, dict):
+            raise BadSource("it is neither a coin's metadata nor a token list")
+        found = self.pictures.beside(name)
+        if found is None:
+            reference = tables.picture_reference(dict(value))
+            if not reference:
+                raise BadSource("no picture: none in the import has the same name")
+            found = self.pictures.meant(reference, folder=folder_of(name), address="", shared=Counter())
+        self.used.add(found)
+        yield self._coin(self.tree.item(name), sidecar_of(value), found)
+
+    def _other(self, name: str) -> Iterator[Found]:
+        kind = suffix(name)
+        if kind in images.SUFFIXES:
+            fields = {"token_name": _name_from(name), "ticker": "", "description": ""}
+            yield self._coin(self.tree.item(name), fields, name)
+        elif kind == ".zip" and self.tree.opens_archives:
+            with archives.opened(self.tree.picture(name), title=self.tree.item(name)) as archive:
+                yield from coins(archive)
+        elif kind == ".zip":
+            raise BadSource("an archive inside an archive is not opened; unpack it first")
+        elif kind in _OTHER_PICTURES:
+            raise BadSource(f"pictures of the kind {kind} are not read; save it as PNG or JPG")
+        else:
+            raise BadSource("it is neither a picture nor JSON, CSV or zip")
+
+    def _coin(self, item: str, sidecar: dict[str, Any], picture: str) -> Candidate:
+        self.used.add(picture)
+        if "token_address" not in sidecar:
+            sidecar["token_address"] = _address_in(picture) or made_up_address(
+                picture_bytes(self.tree, picture)
+            )
+        return Candidate(item, sidecar, self.tree.picture(picture))
+
+
+def _label(row: dict[str, Any] | BadSource) -> str:
+    name = row.get("token_name", row.get("name")) if isinstance(row, dict) else None
+    return f" {one_line(name)[:80]}" if isinstance(name, str) else ""
+
+
+def _name_from(name: str) -> str:
+    readable = stem(name).encode("utf-8", "replace").decode().replace("_", " ")
+    return str(one_line(readable))[:MAX_NAME].strip() or "unnamed"
+
+
+def _address_in(name: str) -> str | None:
+    """The address that is the picture's file name, as token lists keep their logos."""
+    try:
+        address = checked_address(stem(name))
+    except InvalidRecord:
+        return None
+    if address.startswith(("0x", "local-")):
+        return address
+    value = 0
+    for sign in address:
+        value = value * 58 + _BASE58.index(sign)
+    # A name that merely looks like base58, as many checksums do, does not make exactly 32 bytes.
+    ones = len(address) - len(address.lstrip("1"))
+    return address if (value.bit_length() + 7) // 8 + ones == 32 else None
+
+
+def _is_below(name: str, folder: str) -> bool:
+    return not folder or name.startswith(f"{folder}/")
+
+
+def _below_another(folder: str, folders: set[str]) -> bool:
+    return any(folder != other and _is_below(folder, other) for other in folders)
+
+
+def _machinery(names: list[str]) -> set[str]:
+    """The files that a library keeps for itself, below each folder that is one."""
+    tops = {name.partition("rag_db/")[0] for name in names if "rag_db/metadata/" in name}
+    return {
+        name
+        for top in tops
+        for name in names
+        if name.startswith(top) and _MACHINERY.fullmatch(name[len(top) :])
+    }

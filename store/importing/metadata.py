@@ -1,0 +1,115 @@
+"""One coin's metadata, from whatever names strangers give the fields to the sidecar of reference 1."""
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from store.errors import BadSource
+from store.records import CAPTION_FACETS, checked_address, sidecar_bytes
+
+# The sidecar's keys, and what else they are called; the first that is there counts.
+NAMES: dict[str, tuple[str, ...]] = {
+    "token_name": ("token_name", "name"),
+    "ticker": ("ticker", "symbol"),
+    "description": ("description",),
+    "token_address": ("token_address", "address", "mint", "contract_address"),
+    "created_at": ("created_at", "createdAt", "created_timestamp"),
+    "tags": ("tags",),
+}
+_OWN = ("tier",)  # said by exports and `list --json`, known by the library
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_MILLISECONDS = 1e11  # as seconds, that is the year 5138
+_MICROSECONDS = 1e14
+
+
+def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The sidecar: the known fields under their own names, everything else as it came.
+
+    `created_at` is left out where nothing says it. BadSource or InvalidRecord names what cannot be used.
+    """
+    rest = {str(key): value for key, value in raw.items() if key not in _OWN}
+    found = {key: _taken(rest, names) for key, names in NAMES.items()}
+    sidecar: dict[str, Any] = {}
+    for key in ("token_name", "ticker"):
+        if found[key] is not None:
+            sidecar[key] = one_line(found[key])
+    sidecar["description"] = _description(found["description"], rest)
+    if found["token_address"] not in (None, ""):
+        sidecar["token_address"] = checked_address(found["token_address"])
+    created = unix_seconds(found["created_at"])
+    if created is not None:
+        sidecar["created_at"] = created
+    for key, value in (("tags", found["tags"]), ("tags_categories", rest.pop("tags_categories", None))):
+        if value is not None:
+            sidecar[key] = tags(value)
+    sidecar |= {key: value for key, value in rest.items() if not (key == "caption" and value is None)}
+    sidecar_bytes(sidecar)  # half a character or an infinite number cannot be kept
+    return sidecar
+
+
+def caption_columns(row: dict[str, Any]) -> dict[str, Any]:
+    """The row with its four facet columns, where they say something, as the caption; a new dict."""
+    rest = dict(row)
+    written = {facet: rest.pop(facet, None) for facet in CAPTION_FACETS}
+    caption = {facet: text for facet, text in written.items() if text not in (None, "")}
+    known = rest.get("caption")
+    if caption and (known is None or isinstance(known, dict)):
+        rest["caption"] = {**(known or {}), **caption}
+    return rest
+
+
+def one_line(value: Any) -> Any:
+    """Text without line breaks and other control characters; whatever else as it is."""
+    return " ".join(_CONTROL.sub(" ", value).split()) if isinstance(value, str) else value
+
+
+def tags(value: Any) -> list[str]:
+    """Clean tags in their order, each once, from a list or from text with commas or bars between them."""
+    if isinstance(value, str):
+        value = re.split(r"[,|]", value)
+    if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
+        raise BadSource("tags must be a list of texts")
+    single = (one_line(part) for tag in value for part in tag.split(","))  # a tag holds no comma
+    return list(dict.fromkeys(tag for tag in single if tag))
+
+
+def unix_seconds(value: Any) -> int | None:
+    """UNIX seconds from seconds, milliseconds, microseconds or ISO 8601 (UTC if it names no zone)."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        value = _from_text(value.strip())
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise BadSource("created_at must be UNIX seconds or a date as in 2024-05-01T12:00:00Z")
+    if abs(value) > _MICROSECONDS:
+        value /= 1_000_000
+    elif abs(value) > _MILLISECONDS:
+        value /= 1000
+    return int(value)
+
+
+def _from_text(text: str) -> int | float | None:
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _description(given: Any, rest: Mapping[str, Any]) -> Any:
+    if given is None and isinstance(extensions := rest.get("extensions"), dict):
+        given = extensions.get("description")
+    return "" if given is None else given
+
+
+def _taken(rest: dict[str, Any], names: tuple[str, ...]) -> Any:
+    for name in names:
+        if name in rest:
+            return rest.pop(name)
+    return None

@@ -1,0 +1,128 @@
+"""Many coins in one file: CSV, JSON lines, or a JSON list."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from store.errors import BadSource
+from store.importing.metadata import NAMES, caption_columns
+from store.importing.texts import decoded, parsed
+from store.records import CAPTION_FACETS
+
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
+# A cell that a spreadsheet would run as a formula; exports put an apostrophe before.
+FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
+MORE = "more"  # the column that holds, as JSON, what fits no other
+
+_FILE = ("file", "file_name", "filename", "image", "picture", "image_path", "logoURI")
+_HEADINGS = {
+    **{name.lower(): key for key, names in NAMES.items() for name in names},
+    **{name.lower(): name for name in _FILE},
+    **{f"caption_{facet}": facet for facet in CAPTION_FACETS},
+    **{f"caption.{facet}": facet for facet in CAPTION_FACETS},
+    "tag": "tags",
+    "contract": "token_address",
+    "date": "created_at",
+}
+_KNOWN = {*NAMES, *_FILE, *CAPTION_FACETS, "caption", "tags_categories", "tier", MORE}
+
+csv.field_size_limit(10_000_000)  # the default refuses a cell above 131,072 characters
+
+
+def rows_of(content: bytes, *, suffix: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
+    """Each row with its number (a line of the file, or a place in the list), or why it cannot be read.
+
+    BadSource when the whole file cannot be read.
+    """
+    text = decoded(content)
+    if suffix in (".csv", ".tsv"):
+        return _cells(text)
+    return _lines(text)
+
+
+def listed(values: list[Any]) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
+    """The rows of a JSON list."""
+    for number, value in enumerate(values, start=1):
+        yield number, value if isinstance(value, dict) else BadSource("it is not an object")
+
+
+def picture_reference(row: dict[str, Any]) -> Any:
+    """What the row says about its picture, taken out of the row; None if it says nothing."""
+    reference = None
+    for key in _FILE:
+        if reference in (None, ""):
+            reference = row.get(key) if key == "logoURI" else row.pop(key, None)
+    return reference
+
+
+def metadata_of(row: dict[str, Any]) -> dict[str, Any]:
+    """The row as metadata: facet columns as caption, the column `more` spread out."""
+    rest = caption_columns(row)
+    more = rest.pop(MORE, None)
+    if isinstance(more, str) and more:
+        more = parsed(more)
+    if more in (None, ""):
+        return rest
+    if not isinstance(more, dict):
+        raise BadSource(f"its column {MORE} must be a JSON object")
+    caption, further = rest.get("caption"), more.get("caption")
+    merged = {**more, **rest}
+    if isinstance(caption, dict) and isinstance(further, dict):
+        merged["caption"] = {**further, **caption}
+    return merged
+
+
+def inert(cell: str) -> str:
+    """The cell so that no spreadsheet runs it."""
+    return f"'{cell}" if FORMULA.match(cell) else cell
+
+
+def _active(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
+
+
+def _cells(text: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    try:
+        heads = [_heading(head) for head in next(reader, [])]
+        twice = next((head for head in heads if head and heads.count(head) > 1), None)
+        if twice or not any(heads):
+            raise BadSource(f"two columns mean {twice}" if twice else "it has no line of column names")
+        if not _KNOWN.intersection(heads):
+            raise BadSource("no column is called address, name, file or the like")
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield reader.line_num, _row(heads, cells)
+    except csv.Error as error:  # what came before still counts, what follows cannot be told apart
+        yield reader.line_num, BadSource(f"from here on it is not CSV: {error}")
+
+
+def _row(heads: list[str], cells: list[str]) -> dict[str, Any] | BadSource:
+    if any(cells[len(heads) :]):
+        return BadSource("it has more cells than there are columns")
+    named = zip(heads, map(_active, cells), strict=False)
+    return {head: cell for head, cell in named if head and cell != ""}
+
+
+def _heading(head: str) -> str:
+    plain = re.sub(r"[\s-]+", "_", head.strip().lower())
+    return _HEADINGS.get(plain, plain if plain in _KNOWN else head.strip())
+
+
+def _delimiter(text: str) -> str:
+    first = text.lstrip().partition("\n")[0]
+    return max(",;\t", key=first.count)
+
+
+def _lines(text: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = parsed(line)
+        except BadSource as error:
+            yield number, error
+            continue
+        yield number, value if isinstance(value, dict) else BadSource("it is not an object")

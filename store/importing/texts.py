@@ -1,0 +1,52 @@
+"""Text and JSON from strangers."""
+
+import codecs
+import json
+from typing import Any, NoReturn
+
+from store.errors import BadSource
+
+MAX_BYTES = 64_000_000  # Solana's whole token list has 6 MB
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def decoded(content: bytes) -> str:
+    """The text of a file in UTF-8, or in UTF-16 or UTF-32 if it says so; BadSource otherwise."""
+    encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "")
+    try:
+        # Without a mark, zero bytes among the first four give UTF-16 and UTF-32 away.
+        return content.decode(encoding or json.detect_encoding(content[:4]))
+    except UnicodeDecodeError as error:
+        raise BadSource("it is not text in UTF-8; save it as “UTF-8” and try again") from error
+
+
+def parsed(text: str) -> Any:
+    """The JSON value; BadSource, with the place, for anything else, NaN and doubled keys included."""
+    try:
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        raise BadSource(f"it is not JSON: {error.msg} in line {error.lineno}") from error
+    except RecursionError as error:
+        raise BadSource("it is nested too deeply") from error
+    except ValueError as error:  # an integer of more than 4,300 digits
+        raise BadSource(f"it holds a value that cannot be read: {error}") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise BadSource(f"the key {twice[:40]!r} stands in it twice")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise BadSource(f"{name} is not a number JSON knows")

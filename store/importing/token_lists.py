@@ -1,0 +1,44 @@
+"""Token lists (tokenlists.org): one JSON with many coins and the addresses of their logos."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from store.errors import BadSource, InvalidRecord
+from store.importing.candidate import Candidate, Refusal, shown
+from store.importing.metadata import one_line, sidecar_of
+from store.importing.names import folder_of
+from store.importing.pictures import Pictures, endings
+from store.importing.trees import Tree
+
+
+def is_token_list(value: Any) -> bool:
+    """Whether this JSON is a token list and not a sidecar."""
+    return isinstance(value, dict) and isinstance(value.get("tokens"), list)
+
+
+def coins(tree: Tree, pictures: Pictures, *, name: str, tokens: list[Any]) -> Iterator[Candidate | Refusal]:
+    """Each token of the list `name` whose picture is in the tree; the others refused."""
+    shared = endings(token.get("logoURI") for token in tokens if isinstance(token, dict))
+    for number, token in enumerate(tokens, start=1):
+        item = _item(tree, name, number, token)
+        try:
+            if not isinstance(token, dict):
+                raise BadSource("it is not an object")
+            if "address" not in token and "token_address" not in token:
+                raise BadSource("it has no address")
+            sidecar = sidecar_of(token)
+            address = sidecar.get("token_address", "")
+            found = pictures.meant(
+                token.get("logoURI"), folder=folder_of(name), address=address, shared=shared
+            )
+            yield Candidate(item, sidecar, tree.picture(found))
+        except (BadSource, InvalidRecord) as error:
+            yield Refusal(item, str(error))
+
+
+def _item(tree: Tree, name: str, number: int, token: Any) -> str:
+    label = f"token {number}"
+    if isinstance(token, dict):
+        words = (token.get("symbol"), token.get("name"), token.get("address"))
+        label += " " + " ".join(one_line(word)[:60] for word in words if isinstance(word, str))
+    return shown(f"{tree.item(name)}: {label}")

@@ -1,0 +1,55 @@
+"""Tags and the categories they belong to."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from store.errors import BadSource
+from store.records import MAX_TAG
+
+OTHER = "other"  # the category of a tag nobody has foreseen
+
+
+@dataclass(frozen=True, slots=True)
+class Taxonomy:
+    """Which category each known tag belongs to; letter case does not matter."""
+
+    _category_of: Mapping[str, str]
+
+    @classmethod
+    def load(cls, path: Path) -> "Taxonomy":
+        """The taxonomy of a JSON file that maps each tag to its category; BadSource says what is wrong with it."""
+        try:
+            entries = json.loads(path.read_text(encoding="utf-8-sig"))
+        except OSError as error:
+            raise BadSource(f"the taxonomy {path} cannot be read: {error.strerror}") from error
+        except (ValueError, RecursionError) as error:  # no UTF-8, no JSON, or without end
+            raise BadSource(f"the taxonomy {path} is not JSON: {error}") from error
+        if not isinstance(entries, dict):
+            raise BadSource(f'the taxonomy {path} must be one object: {{"dog": "animals", …}}')
+        for tag, category in entries.items():
+            if not _is_word(tag) or not _is_word(category):
+                raise BadSource(
+                    f"the taxonomy {path} has a tag or category that is empty, too long, no text or holds a comma: "
+                    f"{tag[:40]!r}"
+                )
+        return cls({tag.strip().casefold(): category.strip() for tag, category in entries.items()})
+
+    @property
+    def tags(self) -> list[str]:
+        """Every known tag, in alphabetical order."""
+        return sorted(self._category_of)
+
+    def category(self, tag: str) -> str:
+        """The tag's category, `other` for a free tag."""
+        return self._category_of.get(tag.strip().casefold(), OTHER)
+
+    def categories(self, tags: Iterable[str]) -> list[str]:
+        """The categories of these tags, each once, in the order of the tags."""
+        return list(dict.fromkeys(map(self.category, tags)))
+
+
+def _is_word(value: object) -> bool:
+    # Chroma keeps tags and categories joined by commas (reference 1).
+    return isinstance(value, str) and bool(value.strip()) and "," not in value and len(value) <= MAX_TAG
