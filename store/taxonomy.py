@@ -19,7 +19,7 @@ class Taxonomy:
 
     @classmethod
     def load(cls, path: Path) -> "Taxonomy":
-        """The taxonomy of a JSON file that maps each tag to its category; BadSource says what is wrong with it."""
+        """The taxonomy of a JSON file that maps each tag to its category; BadSource for a broken file."""
         try:
             entries = json.loads(path.read_text(encoding="utf-8-sig"))
         except OSError as error:
@@ -31,8 +31,8 @@ class Taxonomy:
         for tag, category in entries.items():
             if not _is_word(tag) or not _is_word(category):
                 raise BadSource(
-                    f"the taxonomy {path} has a tag or category that is empty, too long, no text or holds a comma: "
-                    f"{tag[:40]!r}"
+                    f"the taxonomy {path} is wrong at {tag[:40]!r}: tags and categories must be short texts "
+                    "without commas"
                 )
         return cls({tag.strip().casefold(): category.strip() for tag, category in entries.items()})
 

@@ -10,7 +10,7 @@ from store.errors import BadSource, InvalidRecord
 from store.importing import archives, tables, texts, token_lists
 from store.importing.candidate import Candidate, Refusal, shown
 from store.importing.metadata import one_line, sidecar_of
-from store.importing.names import folder_of, stem, suffix
+from store.importing.names import folder_of, folders_above, stem, suffix
 from store.importing.pictures import Pictures, endings
 from store.importing.trees import Tree, picture_bytes
 from store.records import MAX_NAME, checked_address, made_up_address
@@ -21,6 +21,8 @@ _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _MACHINERY = re.compile(
     r"(?:catalog\.sqlite3.*|writer\.lock|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:operations|thumbnails)/.*)"
 )
+_METADATA = re.compile(r"(?:^|/)rag_db/metadata/")
+_TRASH = re.compile(r"trash/.*")
 _OTHER_PICTURES = {".svg", ".tif", ".tiff", ".heic", ".ico", ".psd", ".eps", ".jxl", ".jp2"}
 
 
@@ -46,15 +48,23 @@ class _Reading:
     def all(self) -> Iterator[Found]:
         lists = dict(self._token_lists())
         tops = {folder_of(name) for name in lists if self.tree.is_whole}
-        outermost = [name for name in lists if not _below_another(folder_of(name), tops)]
+        outermost = [name for name in lists if _outermost(name, tops) in (None, folder_of(name))]
         for name in outermost:
             yield from token_lists.coins(self.tree, self.pictures, name=name, tokens=lists.pop(name))
-        rest = [
-            name
-            for name in self.tree.chosen
-            if name not in lists and name not in outermost and not any(_is_below(name, top) for top in tops)
-        ]  # a folder that holds a token list is imported through the list alone
-        machinery = _machinery(rest)
+        # A folder that holds a token list is imported through the list alone.
+        done = {*lists, *outermost}
+        rest = [name for name in self.tree.chosen if name not in done and _outermost(name, tops) is None]
+        yield from self._without_lists(rest)
+
+    def _without_lists(self, names: list[str]) -> Iterator[Found]:
+        found = filter(None, map(_METADATA.search, names))
+        libraries = {match.string[: match.start()] for match in found}
+        rest = [name for name in names if not _matches(_MACHINERY, name, libraries)]
+        rejected = [name for name in rest if _matches(_TRASH, name, libraries)]
+        if rejected:
+            reason = "it was rejected there; import this folder by itself to have its coins"
+            yield Refusal(self.tree.item(folder_of(rejected[0])), reason)
+            rest = sorted(set(rest).difference(rejected))
         for name in rest:
             if suffix(name) in tables.SUFFIXES:
                 yield from self._guarded(name, self._table(name))
@@ -62,11 +72,7 @@ class _Reading:
             if suffix(name) == ".json":
                 yield from self._guarded(name, self._sidecar(name))
         for name in rest:
-            if (
-                name not in self.used
-                and suffix(name) not in (".json", *tables.SUFFIXES)
-                and name not in machinery
-            ):
+            if name not in self.used and suffix(name) not in (".json", *tables.SUFFIXES):
                 yield from self._guarded(name, self._other(name))
 
     def _guarded(self, name: str, found: Iterator[Found]) -> Iterator[Found]:
@@ -182,20 +188,13 @@ def _address_in(name: str) -> str | None:
     return address if (value.bit_length() + 7) // 8 + ones == 32 else None
 
 
-def _is_below(name: str, folder: str) -> bool:
-    return not folder or name.startswith(f"{folder}/")
+def _outermost(name: str, folders: set[str]) -> str | None:
+    """The outermost of these folders that the file lies in."""
+    return next((folder for folder in folders_above(name) if folder in folders), None)
 
 
-def _below_another(folder: str, folders: set[str]) -> bool:
-    return any(folder != other and _is_below(folder, other) for other in folders)
-
-
-def _machinery(names: list[str]) -> set[str]:
-    """The files that a library keeps for itself, below each folder that is one."""
-    tops = {name.partition("rag_db/")[0] for name in names if "rag_db/metadata/" in name}
-    return {
-        name
-        for top in tops
-        for name in names
-        if name.startswith(top) and _MACHINERY.fullmatch(name[len(top) :])
-    }
+def _matches(pattern: re.Pattern[str], name: str, libraries: set[str]) -> bool:
+    """Whether the file's name within a library's folder is one of these."""
+    return any(
+        pattern.fullmatch(name[len(top) :].lstrip("/")) for top in folders_above(name) if top in libraries
+    )

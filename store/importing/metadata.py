@@ -52,11 +52,11 @@ def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
 def caption_columns(row: dict[str, Any]) -> dict[str, Any]:
     """The row with its four facet columns, where they say something, as the caption; a new dict."""
     rest = dict(row)
+    if "caption" in rest:
+        return rest
     written = {facet: rest.pop(facet, None) for facet in CAPTION_FACETS}
-    caption = {facet: text for facet, text in written.items() if text not in (None, "")}
-    known = rest.get("caption")
-    if caption and (known is None or isinstance(known, dict)):
-        rest["caption"] = {**(known or {}), **caption}
+    if caption := {facet: text for facet, text in written.items() if text not in (None, "")}:
+        rest["caption"] = caption
     return rest
 
 

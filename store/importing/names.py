@@ -1,6 +1,7 @@
 """Names of files as strangers write them, and what they may lead to."""
 
 import re
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -63,6 +64,14 @@ def is_leftover(name: str) -> bool:
 def folder_of(name: str) -> str:
     """The folder part of a relative name, "" at the top."""
     return name.rpartition("/")[0]
+
+
+def folders_above(name: str) -> Iterator[str]:
+    """Every folder this name lies in, "" for the top included, the outermost first."""
+    yield ""
+    for place, sign in enumerate(name):
+        if sign == "/":
+            yield name[:place]
 
 
 def stem(name: str) -> str:

@@ -16,7 +16,7 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
 FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
 MORE = "more"  # the column that holds, as JSON, what fits no other
 
-_FILE = ("file", "file_name", "filename", "image", "picture", "image_path", "logoURI")
+_FILE = ("file_name", "file", "filename", "image", "picture", "image_path", "logoURI")
 _HEADINGS = {
     **{name.lower(): key for key, names in NAMES.items() for name in names},
     **{name.lower(): name for name in _FILE},
