@@ -10,6 +10,7 @@ MemedexError
 ├── NothingToUndo
 ├── LibraryInUse                 another process writes to this library
 ├── ReadOnly                     this library was opened for reading
+├── NotWritten                   the disk refused before anything was decided: nothing happened
 ├── LibraryStuck                 a decided operation cannot be finished yet (disk full, no permission)
 ├── CatalogTooNew                the catalog was written by a newer Memedex
 ├── ModelUnavailable             a model is not installed, not configured or cannot do this
@@ -56,6 +57,10 @@ class LibraryInUse(MemedexError):
 
 
 class ReadOnly(MemedexError):
+    pass
+
+
+class NotWritten(MemedexError):
     pass
 
 

@@ -32,6 +32,11 @@ class Layout:
         return self.memecoins / "operations"
 
     @property
+    def set_aside(self) -> Path:
+        """Files that stood where one of ours had to go: kept, never overwritten."""
+        return self.memecoins / "set-aside"
+
+    @property
     def thumbnails(self) -> Path:
         return self.memecoins / "thumbnails"
 

@@ -1,0 +1,124 @@
+"""Chroma: the five collections, derived from the catalog and rebuildable from it without a model."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from store.records import FACETS, Facet
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+# Reference 1, "5-Collection Multi-Embedding Architecture".
+COLLECTIONS: dict[Facet, str] = {
+    "image": "meme_image_embeddings",
+    "entity": "entity_caption_embeddings",
+    "context": "context_caption_embeddings",
+    "visual": "visual_caption_embeddings",
+    "emotions": "emotions_caption_embeddings",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A library record as Chroma keeps it: the six fields and the float32 vectors of the facets it has."""
+
+    address: str
+    metadata: Mapping[str, str | int]
+    vectors: Mapping[Facet, bytes]
+
+
+class Collections:
+    """The five collections in one folder; opened at the first call, never to show a page."""
+
+    def __init__(self, folder: Path, *, model: str) -> None:
+        self._folder = folder
+        self._model = model
+        self._client: ClientAPI | None = None
+        self._open: dict[Facet, Collection] = {}
+
+    def put(self, rows: Sequence[Row], *, gone: Sequence[str]) -> None:
+        """Make all five collections say what these rows say, and nothing about those gone."""
+        for facet in FACETS:
+            collection = self._collection(facet)
+            having = [row for row in rows if facet in row.vectors]
+            absent = [*gone, *(row.address for row in rows if facet not in row.vectors)]
+            if absent:
+                collection.delete(ids=absent)
+            if having:
+                collection.upsert(
+                    ids=[row.address for row in having],
+                    embeddings=np.stack([np.frombuffer(row.vectors[facet], np.float32) for row in having]),
+                    metadatas=[dict(row.metadata) for row in having],
+                )
+
+    def models(self) -> set[str]:
+        """The models the collections say they were made with."""
+        return {str((self._collection(facet).metadata or {}).get("model")) for facet in FACETS}
+
+    def ids(self, facet: Facet) -> set[str]:
+        """Every id of one collection, read in pages: a `get` of more than 32,766 rows raises."""
+        collection, found = self._collection(facet), set[str]()
+        while page := collection.get(include=[], limit=10_000, offset=len(found))["ids"]:
+            found.update(page)
+        return found
+
+    def metadata(self, facet: Facet, addresses: Sequence[str]) -> dict[str, dict[str, Any]]:
+        if not addresses:  # an empty `get` raises
+            return {}
+        got = self._collection(facet).get(ids=list(addresses), include=["metadatas"])
+        return {id: dict(fields) for id, fields in zip(got["ids"], got["metadatas"] or [], strict=True)}
+
+    def vectors(self, facet: Facet, addresses: Sequence[str]) -> dict[str, np.ndarray[Any, Any]]:
+        if not addresses:
+            return {}
+        got = self._collection(facet).get(ids=list(addresses), include=["embeddings"])
+        rows = got["embeddings"]
+        return dict(zip(got["ids"], np.asarray(rows), strict=True)) if rows is not None else {}
+
+    def nearest(self, facet: Facet, vector: np.ndarray[Any, Any], *, n: int = 1) -> list[str]:
+        """The ids whose vectors are nearest, as the index finds them."""
+        collection = self._collection(facet)
+        n = min(n, collection.count())
+        return collection.query(query_embeddings=[vector], n_results=n, include=[])["ids"][0] if n else []
+
+    def close(self) -> None:
+        """Let go of Chroma's files."""
+        if self._client is not None:
+            self._client.close()  # type: ignore[attr-defined]  # of Client, not in ClientAPI
+        self._client, self._open = None, {}
+
+    def _collection(self, facet: Facet) -> "Collection":
+        if facet not in self._open:
+            self._open[facet] = self._connect().get_or_create_collection(
+                COLLECTIONS[facet],
+                embedding_function=None,
+                configuration={"hnsw": {"space": "cosine"}},
+                metadata={"model": self._model},
+            )
+        return self._open[facet]
+
+    def _connect(self) -> "ClientAPI":
+        if self._client is None:
+            import chromadb
+            from chromadb.config import Settings
+
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._client = chromadb.PersistentClient(
+                str(self._folder), settings=Settings(anonymized_telemetry=False)
+            )
+        return self._client
+
+
+def remove_files(folder: Path) -> None:
+    """Remove Chroma's own files, and never the `images` and `metadata` of the library beside them."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.name.startswith("chroma.sqlite3"):
+            path.unlink()
+        elif path.is_dir() and path.name not in ("images", "metadata"):
+            shutil.rmtree(path)

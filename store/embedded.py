@@ -1,0 +1,87 @@
+"""What the facets of a record are embedded from, under which key, and each of it only once."""
+
+import io
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from store.embedding import Embedder
+from store.progress import Progress
+from store.records import CAPTION_FACETS, Facet
+
+_BATCH = 64  # rows handed to the model at once: enough for its throughput, little enough to cancel between
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One facet's content: a text, or the picture file."""
+
+    key: str
+    text: str | None = None
+    picture: Path | None = None
+
+
+def sources(
+    sidecar: Mapping[str, Any], *, picture: Path, image_hash: str, embedder: Embedder
+) -> dict[Facet, Source]:
+    """The picture, and each text facet where there is text; keys name model, file, preprocessing, content."""
+    caption = sidecar.get("caption") or {}
+    texts = {facet: str(caption.get(facet, "")) for facet in CAPTION_FACETS}
+    found: dict[Facet, Source] = {
+        "image": Source(_key(embedder, "image", image_hash), picture=picture),
+    }
+    for facet, text in texts.items():
+        if text.strip():
+            found[facet] = Source(_key(embedder, "text", text), text=text)
+    return found
+
+
+def unknown(db: sqlite3.Connection, wanted: Iterable[Source]) -> list[Source]:
+    """Those whose vector the catalog does not hold yet, each key once."""
+    by_key = {source.key: source for source in wanted}
+    return [
+        source
+        for key, source in by_key.items()
+        if not db.execute("SELECT 1 FROM vectors WHERE key = ?", [key]).fetchone()
+    ]
+
+
+def embed(
+    wanted: Sequence[Source], embedder: Embedder, *, progress: Progress | None = None
+) -> dict[str, tuple[str, bytes]]:
+    """Their vectors: key → (model, float32 row). Stops early, with what it has, when cancelled."""
+    vectors: dict[str, tuple[str, bytes]] = {}
+    texts = [source for source in wanted if source.text is not None]
+    pictures = [source for source in wanted if source.picture is not None]
+    for group, compute in ((texts, _embed_texts), (pictures, _embed_pictures)):
+        for start in range(0, len(group), _BATCH):
+            if progress and progress.cancelled:
+                return vectors
+            batch = group[start : start + _BATCH]
+            rows = compute(batch, embedder)
+            vectors |= {
+                source.key: (embedder.name, np.ascontiguousarray(row, dtype=np.float32).tobytes())
+                for source, row in zip(batch, rows, strict=True)
+            }
+    return vectors
+
+
+def _embed_texts(batch: Sequence[Source], embedder: Embedder) -> np.ndarray[Any, Any]:
+    return embedder.embed_texts([str(source.text) for source in batch])
+
+
+def _embed_pictures(batch: Sequence[Source], embedder: Embedder) -> np.ndarray[Any, Any]:
+    from PIL import Image
+
+    # A normalised picture of our own; read whole, so that no file stays open while the model works.
+    opened = [Image.open(io.BytesIO(source.picture.read_bytes())) for source in batch if source.picture]
+    return embedder.embed_images(opened)
+
+
+def _key(embedder: Embedder, kind: str, content: str) -> str:
+    return sha256(f"{embedder.fingerprint}\0{kind}\0{content}".encode()).hexdigest()

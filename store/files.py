@@ -1,0 +1,77 @@
+"""Files that are wholly there or not at all, and a seam to stop the world at every step."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from pathlib import Path
+
+Step = Callable[[str, Path], None]
+
+
+class Disk:
+    """Every write, fsync and rename of the write path goes through here.
+
+    `before` is called ahead of each step with its name and path; a test raises in it to end the world there.
+    """
+
+    def __init__(self, *, before: Step | None = None) -> None:
+        self._before = before
+
+    def step(self, name: str, path: Path) -> None:
+        if self._before:
+            self._before(name, path)
+
+    def make_folder(self, path: Path) -> None:
+        if not path.is_dir():
+            self.step("mkdir", path)
+            path.mkdir(parents=True, exist_ok=True)
+
+    def write(self, path: Path, content: bytes) -> None:
+        """A new file whose content is on the disk when this returns."""
+        self.step("write", path)
+        with path.open("wb") as file:
+            file.write(content)
+            file.flush()
+            self.step("fsync", path)
+            os.fsync(file.fileno())
+
+    def replace(self, path: Path, content: bytes) -> None:
+        """The old content or the new, never a mixture, whenever the power goes."""
+        temporary = path.with_name(f".{path.name}.new")
+        self.write(temporary, content)
+        self.rename(temporary, path)
+        self.fsync_folders([path.parent])
+
+    def rename(self, source: Path, target: Path) -> None:
+        self.step("rename", target)
+        source.replace(target)
+
+    def fsync_folders(self, folders: Iterable[Path]) -> None:
+        """Make renames inside these folders survive a power cut."""
+        if os.name == "nt":  # Windows cannot open a folder; NTFS journals its names itself
+            return
+        for folder in folders:
+            self.step("fsync", folder)
+            descriptor = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def remove_folder(self, path: Path) -> None:
+        if path.exists():
+            self.step("remove", path)
+            shutil.rmtree(path)
+
+
+def content_hash(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+def file_hash(path: Path) -> str | None:
+    """The SHA-256 of a file; None where there is no such file."""
+    try:
+        return content_hash(path.read_bytes())
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,163 @@
+"""Chroma follows the catalog from a queue, in a thread of its own; failing, it is only behind."""
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Callable
+
+from store.catalog import Catalog
+from store.collections import Collections, Row, remove_files
+from store.layout import Layout
+from store.listing import get
+from store.probe import probe
+from store.records import Facet, chroma_metadata
+
+log = logging.getLogger(__name__)
+
+_BATCH = 1_000  # records; well below Chroma's get_max_batch_size of 5,461
+_RETRY = 30.0  # seconds between tries while Chroma fails
+
+
+class Follower:
+    """Applies the queue to all five collections; an entry goes when all five have it."""
+
+    def __init__(self, catalog: Catalog, layout: Layout, *, model: Callable[[], str]) -> None:
+        self.fault = ""  # why Chroma is behind; "" while it follows
+        self._catalog = catalog
+        self._layout = layout
+        self._model = model
+        self._collections: Collections | None = None
+        self._changed = threading.Condition()
+        self._due = False
+        self._busy = False
+        self._closing = False
+        self._thread: threading.Thread | None = None
+
+    def wake(self) -> None:
+        """There is something to apply."""
+        with self._changed:
+            self._due = True
+            if self._thread is None and not self._closing:
+                self._thread = threading.Thread(target=self._run, name="memedex-chroma", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def wake_if_needed(self) -> None:
+        """Chroma is opened only when it has something to get, or was not closed cleanly."""
+        if self.behind or self._catalog.meta("chroma_dirty") or self._catalog.meta("chroma_rebuild"):
+            self.wake()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until Chroma has caught up (True) or fails (False)."""
+        with self._changed:
+            self._changed.wait_for(lambda: not (self._due or self._busy) or bool(self.fault), timeout)
+        return self.behind == 0 and not self.fault
+
+    @property
+    def behind(self) -> int:
+        """How many records Chroma has not got yet."""
+        with self._catalog.reading() as db:
+            return int(db.execute("SELECT count(*) FROM chroma_queue").fetchone()[0])
+
+    def rebuild(self) -> None:
+        """Make Chroma anew from the catalog's vectors; no model is needed."""
+        self._catalog.set_meta("chroma_rebuild", "1")
+        self.wake()
+
+    def close(self) -> None:
+        """Stop after the batch at hand and take the dirty marker away."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+        if self._collections is not None:
+            self._collections.close()
+            self._collections = None
+            if not self.fault:
+                self._catalog.set_meta("chroma_dirty", "")
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._due or self._closing, _RETRY if self.fault else None)
+                if self._closing:
+                    return
+                self._due, self._busy = False, True
+            try:
+                self._follow()
+                self.fault = ""
+            except BaseException as error:  # Chroma's Rust panics are no Exceptions
+                log.exception("Chroma is behind")
+                self._let_go()
+                self.fault = f"{type(error).__name__}: {error}"
+
+    def _follow(self) -> None:
+        if self._collections is None:
+            if self._catalog.meta("chroma_dirty") and (faults := probe(self._layout.root)):
+                log.warning("Chroma is rebuilt: %s", "; ".join(faults))
+                self._catalog.set_meta("chroma_rebuild", "1")
+            self._collections = Collections(self._layout.chroma, model=self._model())
+        if self._catalog.meta("chroma_rebuild"):
+            self._start_anew()
+        try:
+            self._drain()
+        except Exception:
+            if self._catalog.meta("chroma_rebuild"):
+                raise
+            log.exception("Chroma failed and is rebuilt")
+            self._start_anew()
+            self._drain()
+        self._catalog.set_meta("chroma_rebuild", "")
+
+    def _start_anew(self) -> None:
+        self._catalog.set_meta("chroma_rebuild", "1")  # stays until the rebuild is complete
+        self._let_go()
+        remove_files(self._layout.chroma)
+        with self._catalog.writing() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO chroma_queue "
+                "SELECT address, generation FROM records WHERE tier = 'library'"
+            )
+        self._collections = Collections(self._layout.chroma, model=self._model())
+
+    def _let_go(self) -> None:
+        if self._collections is not None:
+            self._collections.close()
+            self._collections = None
+
+    def _drain(self) -> None:
+        while not self._closing:
+            with self._catalog.reading() as db:
+                queue = db.execute("SELECT * FROM chroma_queue ORDER BY rowid LIMIT ?", [_BATCH]).fetchall()
+                rows = [row for entry in queue if (row := _row(db, entry["address"]))]
+            if not queue:
+                return
+            if not self._catalog.meta("chroma_dirty"):
+                self._catalog.set_meta("chroma_dirty", "1")
+            assert self._collections is not None
+            present = {row.address for row in rows}
+            gone = [entry["address"] for entry in queue if entry["address"] not in present]
+            self._collections.put(rows, gone=gone)
+            with self._catalog.writing() as db:
+                db.executemany(
+                    "DELETE FROM chroma_queue WHERE address = ? AND generation = ?",
+                    [(entry["address"], entry["generation"]) for entry in queue],
+                )
+
+
+def _row(db: sqlite3.Connection, address: str) -> Row | None:
+    """What Chroma is to say of this record; None when it is not in the library."""
+    record = get(db, address)
+    if record is None or record.tier != "library":
+        return None
+    vectors: dict[Facet, bytes] = dict(
+        db.execute(
+            "SELECT e.facet, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key "
+            "JOIN records r ON r.id = e.record WHERE r.address = ?",
+            [address],
+        ).fetchall()
+    )
+    return Row(address, chroma_metadata(record), vectors) if vectors else None

@@ -1,0 +1,132 @@
+"""What was decided: who, when, what, and what can be taken back."""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+from store.operations import Operation, State, state_from, state_json
+from store.records import Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What one decision did to one record."""
+
+    id: int
+    decision: str
+    verb: str
+    address: str
+    name: str
+    at: float  # UNIX seconds
+    who: str
+    reason: str
+    before: State | None
+    after: State | None
+    is_undone: bool
+
+    @property
+    def before_tier(self) -> Tier | None:
+        return self.before.tier if self.before else None
+
+    @property
+    def after_tier(self) -> Tier | None:
+        return self.after.tier if self.after else None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What somebody did in one go."""
+
+    id: str
+    verb: str
+    who: str
+    at: float
+    count: int
+    is_undone: bool
+
+
+def note(db: sqlite3.Connection, operation: Operation) -> None:
+    """Add an operation's events, and its decision when this is the first operation of it."""
+    db.execute(
+        "INSERT OR IGNORE INTO decisions (id, verb, who, at, reverses) VALUES (?, ?, ?, ?, ?)",
+        [operation.decision, operation.verb, operation.who, operation.at, operation.reverses],
+    )
+    if operation.reverses:
+        mark_reversed(db, operation.reverses)
+    db.executemany(
+        "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                operation.decision, operation.verb, change.address, operation.at, operation.who,
+                operation.reason, state_json(change.before), state_json(change.after),
+            )
+            for change in operation.changes
+        ],
+    )  # fmt: skip
+
+
+def mark_reversed(db: sqlite3.Connection, decision: str) -> None:
+    db.execute("UPDATE decisions SET reversed = 1 WHERE id = ?", [decision])
+
+
+def events(
+    db: sqlite3.Connection, *, address: str | None = None, decision: str | None = None, limit: int = 100
+) -> list[Event]:
+    """Newest first."""
+    where, values = "TRUE", []
+    if address:
+        where, values = "h.address = ?", [address]
+    elif decision:
+        where, values = "h.decision = ?", [decision]
+    rows = db.execute(
+        "SELECT h.*, coalesce(r.name, '') AS name, coalesce(d.reversed, 0) AS reversed FROM history h "
+        "LEFT JOIN records r ON r.address = h.address LEFT JOIN decisions d ON d.id = h.decision "
+        f"WHERE {where} ORDER BY h.id DESC LIMIT ?",
+        [*values, limit],
+    )
+    return [
+        Event(
+            row["id"], row["decision"], row["verb"], row["address"], row["name"], row["at"], row["who"],
+            row["reason"], _state(row["before"]), _state(row["after"]), bool(row["reversed"]),
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def decisions(db: sqlite3.Connection, *, limit: int = 20) -> list[Decision]:
+    """Newest first, each with the number of records it changed."""
+    rows = db.execute(
+        "SELECT d.*, (SELECT count(*) FROM history h WHERE h.decision = d.id) AS count "
+        "FROM decisions d ORDER BY d.number DESC LIMIT ?",
+        [limit],
+    )
+    return [
+        Decision(row["id"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"]))
+        for row in rows
+    ]
+
+
+def to_undo(db: sqlite3.Connection, who: str) -> str | None:
+    """This person's last decision that still stands."""
+    row = db.execute(
+        "SELECT id FROM decisions WHERE who = ? AND verb <> 'undo' AND NOT reversed "
+        "ORDER BY number DESC LIMIT 1",
+        [who],
+    ).fetchone()
+    return row[0] if row else None
+
+
+def to_redo(db: sqlite3.Connection, who: str) -> str | None:
+    """This person's last undo, unless something new was decided since."""
+    row = db.execute(
+        "SELECT id FROM decisions WHERE who = :who AND verb = 'undo' AND NOT reversed AND number > "
+        "coalesce((SELECT max(number) FROM decisions WHERE who = :who AND verb NOT IN ('undo', 'redo')), 0) "
+        "ORDER BY number DESC LIMIT 1",
+        {"who": who},
+    ).fetchone()
+    return row[0] if row else None
+
+
+def _state(text: str | None) -> State | None:
+    return state_from(json.loads(text)) if text else None

@@ -1,0 +1,448 @@
+"""The library: the verbs that change it, and nothing else."""
+
+import atexit
+import getpass
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from store import embedded, history, listing
+from store.embedding import Embedder, resolve
+from store.errors import InvalidRecord, MemedexError, NothingToUndo
+from store.files import Disk, content_hash
+from store.follower import Follower
+from store.importing.candidate import Candidate, Refusal
+from store.journal import Journal, Payload
+from store.layout import Layout
+from store.lock import WriterLock
+from store.opening import Fault, agree, is_stale
+from store.operations import Change, Operation, State
+from store.progress import Progress
+from store.reading import Reader, Status
+from store.records import Facet, Record, Tier, sidecar_bytes, validate
+from store.settings import settings
+from store.taxonomy import Taxonomy
+
+__all__ = ["ImportReport", "Library", "Outcome", "Refusal", "Status"]
+
+_OPERATION = 256  # records of one operation (design section 4)
+_EMBEDDED = 64  # … of one that needs the model: what a cancelled promotion may still have to wait for
+
+# Design section 2: where each verb takes a record from, and where to.
+_MOVES: dict[str, tuple[tuple[Tier, ...], Tier | None]] = {
+    "approve": (("pending",), "approved"),
+    "return": (("approved",), "pending"),
+    "reject": (("pending", "approved"), "trash"),
+    "promote": (("approved",), "library"),
+    "degrade": (("library",), "approved"),
+    "delete": (("pending", "approved", "library"), "trash"),
+    "restore": (("trash",), None),
+}
+
+_open: dict[Path, "Library"] = {}  # one for each folder in this process, whoever asks
+_opening = threading.Lock()
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a verb did: the addresses done, and each one refused with its reason."""
+
+    done: list[str] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+    decision: str | None = None  # for undo; None when nothing was done
+
+
+@dataclass(slots=True)
+class ImportReport(Outcome):
+    """`done` are the records added; `present` those that were already there, and in which tier."""
+
+    present: dict[str, Tier] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    id: str
+    verb: str
+    who: str
+    reason: str = ""
+    reverses: str | None = None
+
+
+class Library(Reader):
+    """The one writer of a library's folder."""
+
+    can_write = True
+
+    @classmethod
+    def open(cls, root: Path, *, embedder: Embedder | None = None, disk: Disk | None = None) -> "Library":
+        """The library in this folder, made if there is none; LibraryInUse while another process writes."""
+        root = Path(root).resolve()
+        with _opening:
+            if root not in _open:
+                lock = WriterLock(Layout(root).lock)
+                lock.acquire()
+                try:
+                    _open[root] = cls(root, embedder=embedder, disk=disk, lock=lock)
+                except BaseException:
+                    lock.release()
+                    raise
+            return _open[root]
+
+    @staticmethod
+    def open_for_reading(root: Path, *, embedder: Embedder | None = None) -> Reader:
+        """The library as its catalog knows it; brought up to date first when nobody else is writing."""
+        root = Path(root).resolve()
+        layout = Layout(root)
+        if not layout.catalog.exists():
+            return Library.open(root, embedder=embedder)
+        reader = Reader(root, embedder=embedder)
+        if not WriterLock(layout.lock).is_free() or not is_stale(reader._catalog, layout):
+            return reader
+        reader.close()
+        return Library.open(root, embedder=embedder)
+
+    def __init__(self, root: Path, *, embedder: Embedder | None, disk: Disk | None, lock: WriterLock) -> None:
+        self._lock = lock
+        super().__init__(root, embedder=embedder, disk=disk)
+        if not self.model:
+            self._catalog.set_meta("model", embedder.name if embedder else resolve(settings().embedder))
+        self._journal = Journal(self._catalog, self.layout, self._disk)
+        self._journal.recover()
+        self._found: list[Fault] = agree(self._catalog, self.layout, self._journal)
+        self._taxonomy = Taxonomy.load(self.layout.taxonomy)
+        self._follower = Follower(self._catalog, self.layout, model=lambda: self.model)
+        self._follower.wake_if_needed()
+
+    # -- verbs that move records ---------------------------------------------------------------------------
+
+    def approve(self, addresses: Iterable[str], *, who: str = "") -> Outcome:
+        """Pending to approved."""
+        return self._move("approve", addresses, who=who)
+
+    def give_back(self, addresses: Iterable[str], *, who: str = "") -> Outcome:
+        """Approved to pending; the verb `return`."""
+        return self._move("return", addresses, who=who)
+
+    def reject(self, addresses: Iterable[str], *, reason: str = "", who: str = "") -> Outcome:
+        """Pending or approved to the trash."""
+        return self._move("reject", addresses, who=who, reason=reason)
+
+    def promote(
+        self, addresses: Iterable[str], *, progress: Progress | None = None, who: str = ""
+    ) -> Outcome:
+        """Approved to the library, every facet embedded; what lacks a caption is refused."""
+        return self._move("promote", addresses, who=who, progress=progress)
+
+    def degrade(self, addresses: Iterable[str], *, who: str = "") -> Outcome:
+        """Library to approved; caption, tags and vectors stay."""
+        return self._move("degrade", addresses, who=who)
+
+    def delete(self, addresses: Iterable[str], *, who: str = "") -> Outcome:
+        """Any tier to the trash."""
+        return self._move("delete", addresses, who=who)
+
+    def restore(self, addresses: Iterable[str], *, who: str = "") -> Outcome:
+        """Trash to where it was."""
+        return self._move("restore", addresses, who=who)
+
+    # -- verbs that change what a record says --------------------------------------------------------------
+
+    def add(
+        self,
+        candidates: Iterable[Candidate | Refusal],
+        *,
+        progress: Progress | None = None,
+        who: str = "",
+    ) -> ImportReport:
+        """Take candidates into pending; what is already there, in any tier, is left as it is."""
+        from store.intake import take_in  # brings Pillow along
+
+        report = ImportReport()
+        decision = self._decision("import", who=who)
+        for batch in _batches(candidates, _EMBEDDED, progress):
+            changes, payload = take_in(batch, report, reader=self, taxonomy=self._taxonomy)
+            self._carry_out(decision, changes, payload, report)
+            if progress:
+                progress.done += len(batch)
+        return report
+
+    def caption(
+        self,
+        address: str,
+        *,
+        caption: Mapping[Facet, str | None],
+        tags: Sequence[str] | None = None,
+        revision: int | None = None,
+        who: str = "",
+    ) -> Outcome:
+        """Write facets: a text, "" for nothing to say, None for not written yet; others stay as they are.
+
+        In the library only what changed is embedded again. A record past `revision` is refused.
+        """
+
+        def written(record: Record) -> dict[str, Any]:
+            if revision is not None and record.revision != revision:
+                raise InvalidRecord("somebody else changed it in the meantime; look at both and save again")
+            texts = {**(record.sidecar.get("caption") or {}), **caption}
+            texts = {facet: text for facet, text in texts.items() if text is not None}
+            return {**self._tagged(record, record.tags if tags is None else tags), "caption": texts}
+
+        outcome = self._rewrite("caption", [address], written, who=who)
+        if outcome.done:
+            self.discard_draft(address)
+        return outcome
+
+    def edit_tags(
+        self, addresses: Iterable[str], *, add: Sequence[str] = (), remove: Sequence[str] = (), who: str = ""
+    ) -> Outcome:
+        """Add and remove tags; the categories follow from the taxonomy."""
+
+        def tagged(record: Record) -> dict[str, Any]:
+            return self._tagged(record, [tag for tag in [*record.tags, *add] if tag not in remove])
+
+        return self._rewrite("tag", addresses, tagged, who=who)
+
+    def undo(self, n: int = 1, *, who: str = "") -> Outcome:
+        """Take back one's own last n decisions; NothingToUndo when there is none."""
+        return self._reverse(n, "undo", history.to_undo, who=who)
+
+    def redo(self, n: int = 1, *, who: str = "") -> Outcome:
+        """Do again what was undone last, unless something new was decided since."""
+        return self._reverse(n, "redo", history.to_redo, who=who)
+
+    # -- drafts, model, end --------------------------------------------------------------------------------
+
+    def save_draft(self, address: str, fields: Mapping[str, str], *, who: str = "") -> None:
+        """Keep text being typed, so that no reload loses it."""
+        with self._catalog.writing() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?)",
+                [address, json.dumps(dict(fields)), who or _person(), time.time()],
+            )
+
+    def discard_draft(self, address: str) -> None:
+        with self._catalog.writing() as db:
+            db.execute("DELETE FROM drafts WHERE address = ?", [address])
+
+    def wait_for_chroma(self, timeout: float | None = None) -> bool:
+        """Until Chroma has all that was decided (True), or fails or takes too long (False)."""
+        return self._follower.wait(timeout)
+
+    def close(self) -> None:
+        """Finish what is at hand and let another process write."""
+        with _opening:
+            _open.pop(self.layout.root, None)
+        self._follower.close()
+        super().close()
+        self._lock.release()
+
+    def _chroma_fault(self) -> str:
+        return self._follower.fault
+
+    def _stuck(self) -> str:
+        return self._journal.stuck
+
+    def _faults(self) -> Iterable[str]:
+        return (f"{fault.address}: {fault.reason}" for fault in self._found)
+
+    # -- the one way they all go ---------------------------------------------------------------------------
+
+    def _move(
+        self,
+        verb: str,
+        addresses: Iterable[str],
+        *,
+        who: str,
+        reason: str = "",
+        progress: Progress | None = None,
+    ) -> Outcome:
+        sources, target = _MOVES[verb]
+
+        def moved(record: Record, state: State) -> State:
+            if record.tier not in sources:
+                raise InvalidRecord(f"{verb} takes from {' or '.join(sources)}; it is in {record.tier}")
+            goal = target or state.came_from or "pending"
+            return replace(state, tier=goal, came_from=record.tier if goal == "trash" else None)
+
+        outcome = Outcome()
+        decision = self._decision(verb, who=who, reason=reason)
+        size = _EMBEDDED if verb == "promote" else _OPERATION
+        for batch in _batches(dict.fromkeys(addresses), size, progress):
+            changes = list(self._changes(batch, moved, outcome))
+            self._carry_out(decision, changes, Payload(), outcome)
+            if progress:
+                progress.done += len(batch)
+        return outcome
+
+    def _rewrite(
+        self,
+        verb: str,
+        addresses: Iterable[str],
+        written: Callable[[Record], dict[str, Any]],
+        *,
+        who: str,
+    ) -> Outcome:
+        outcome = Outcome()
+        decision = self._decision(verb, who=who)
+        for batch in _batches(dict.fromkeys(addresses), _EMBEDDED, None):
+            payload = Payload()
+
+            def rewritten(record: Record, state: State, payload: Payload = payload) -> State:
+                if record.tier == "trash":
+                    raise InvalidRecord("it is in the trash; restore it first")
+                sidecar = written(record)
+                validate(sidecar, tier=record.tier)
+                content = sidecar_bytes(sidecar)
+                payload.sidecars[content_hash(content)] = content
+                return replace(state, sidecar_hash=content_hash(content))
+
+            self._carry_out(decision, list(self._changes(batch, rewritten, outcome)), payload, outcome)
+        return outcome
+
+    def _reverse(
+        self, n: int, verb: str, choose: Callable[[sqlite3.Connection, str], str | None], *, who: str
+    ) -> Outcome:
+        outcome = Outcome()
+        for number in range(n):
+            with self._catalog.reading() as db:
+                chosen = choose(db, who or _person())
+                events = history.events(db, decision=chosen, limit=-1) if chosen else []
+            if chosen is None:
+                if number == 0:
+                    raise NothingToUndo(f"there is nothing of yours to {verb}")
+                break
+            goals = {event.address: event for event in events}
+
+            def reversed_(record: Record, state: State, goals: dict[str, history.Event] = goals) -> State:
+                event = goals[record.address]
+                if state != event.after:
+                    raise InvalidRecord(f"it was changed since; {verb} would lose that")
+                if event.before is None:  # an import: nothing is ever thrown away
+                    return replace(state, tier="trash", came_from=state.tier)
+                return event.before
+
+            decision = self._decision(verb, who=who, reverses=chosen)
+            for batch in _batches(goals, _OPERATION, None):
+                changes = list(self._changes(batch, reversed_, outcome))
+                self._carry_out(decision, changes, Payload(), outcome)
+            with (
+                self._catalog.writing() as db
+            ):  # also when all of it was refused: the next undo goes further back
+                history.mark_reversed(db, chosen)
+        return outcome
+
+    def _changes(
+        self, addresses: Sequence[str], after: Callable[[Record, State], State], outcome: Outcome
+    ) -> Iterator[Change]:
+        for address in addresses:
+            with self._catalog.reading() as db:
+                record = listing.get(db, address)
+                row = db.execute("SELECT * FROM records WHERE address = ?", [address]).fetchone()
+            try:
+                if record is None or row is None:
+                    raise InvalidRecord("no record has this address")
+                state = listing.state_of(row)
+                goal = after(record, state)
+                if goal != state:
+                    yield Change(address, state, goal, row["revision"])
+                else:
+                    outcome.done.append(address)  # it already is as wished
+            except MemedexError as error:
+                outcome.refused.append(Refusal(address, str(error)))
+
+    def _carry_out(
+        self, decision: _Decision, changes: Sequence[Change], payload: Payload, outcome: Outcome
+    ) -> None:
+        """One operation; what goes wrong is told for each record it concerns, and the next batch goes on."""
+        if not changes:
+            return
+        try:
+            changes = [ready for change in changes if (ready := self._embedded(change, payload, outcome))]
+            self._compute_vectors(payload)
+            operation = Operation(
+                uuid4().hex, decision.id, decision.verb, decision.who, time.time(), tuple(changes),
+                decision.reason, decision.reverses,
+            )  # fmt: skip
+            refused = self._journal.perform(operation, payload)
+        except MemedexError as error:
+            outcome.refused += [Refusal(change.address, str(error)) for change in changes]
+            return
+        outcome.refused += [Refusal(address, reason) for address, reason in refused.items()]
+        done = [change.address for change in changes if change.address not in refused]
+        outcome.done += done
+        if done:
+            outcome.decision = decision.id
+            self._follower.wake_if_needed()
+
+    def _embedded(self, change: Change, payload: Payload, outcome: Outcome) -> Change | None:
+        """The change with the keys of its vectors, when it ends in the library and is fit for it."""
+        if change.after.tier != "library":
+            return change
+        try:
+            sidecar = self._sidecar(change.after.sidecar_hash, payload)
+            validate(sidecar, tier="library")
+        except InvalidRecord as error:
+            outcome.refused.append(Refusal(change.address, f"{error}; write the caption first"))
+            return None
+        assert change.before is not None
+        picture = self.layout.image(change.before.tier, change.address)
+        wanted = embedded.sources(
+            sidecar, picture=picture, image_hash=change.after.image_hash, embedder=self.embedder
+        )
+        payload.wanted += wanted.values()
+        return replace(change, embeddings={facet: source.key for facet, source in wanted.items()})
+
+    def _compute_vectors(self, payload: Payload) -> None:
+        with self._catalog.reading() as db:
+            unknown = embedded.unknown(db, payload.wanted)
+        payload.vectors |= embedded.embed(unknown, self.embedder) if unknown else {}
+
+    def _sidecar(self, digest: str, payload: Payload) -> dict[str, Any]:
+        content = payload.sidecars.get(digest) or self.sidecar_text(digest).encode()
+        sidecar: dict[str, Any] = json.loads(content)
+        return sidecar
+
+    def _tagged(self, record: Record, tags: Sequence[str]) -> dict[str, Any]:
+        kept = list(dict.fromkeys(tag.strip() for tag in tags))
+        return {**record.sidecar, "tags": kept, "tags_categories": self._taxonomy.categories(kept)}
+
+    def _decision(self, verb: str, *, who: str, reason: str = "", reverses: str | None = None) -> _Decision:
+        return _Decision(uuid4().hex, verb, who or _person(), reason, reverses)
+
+
+def _person() -> str:
+    """Who decides when nobody says so: the setting, else the name of the login."""
+    return settings().user or getpass.getuser()
+
+
+def _batches(items: Iterable[_T], size: int, progress: Progress | None) -> Iterator[list[_T]]:
+    """The items in batches, until there are no more or the progress is cancelled."""
+    rest = iter(items)
+    while not (progress and progress.cancelled) and (batch := list(islice(rest, size))):
+        yield batch
+
+
+def _forget_all() -> None:
+    """A forked child has neither the parent's lock nor its threads: it must open for itself."""
+    for library in _open.values():
+        library._lock.forget()
+    _open.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)
+
+
+@atexit.register
+def _close_all() -> None:
+    for library in list(_open.values()):
+        library.close()

@@ -1,0 +1,181 @@
+"""The catalog's rows for listing and filtering: derived from sidecars, rebuilt when missing or changed."""
+
+import json
+import re
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from store.errors import InvalidRecord
+from store.operations import State
+from store.records import Facet, Record, Tier
+
+SORTS = {
+    "newest": "r.created_at DESC, r.address",
+    "oldest": "r.created_at, r.address",
+    "name": "r.name COLLATE NOCASE, r.address",
+    "moved": "r.moved_at DESC, r.address",
+}
+
+_RECORD = "SELECT r.*, s.text AS sidecar FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which records; every part given must hold. Times are UNIX seconds of `created_at`."""
+
+    tier: Tier | None = None
+    words: str = ""
+    tags: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    captioned: bool | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everything passes, but for the tier."""
+        return self == Filter(tier=self.tier)
+
+
+def find(
+    db: sqlite3.Connection, filter: Filter, *, sort: str = "newest", offset: int = 0, limit: int | None = None
+) -> list[Record]:
+    """The records that pass, in order."""
+    if sort not in SORTS:
+        raise InvalidRecord(f"there is no order {sort!r}; there are {', '.join(SORTS)}")
+    where, values = _conditions(filter)
+    rows = db.execute(
+        f"{_RECORD} WHERE {where} ORDER BY {SORTS[sort]} LIMIT ? OFFSET ?",
+        [*values, -1 if limit is None else limit, offset],
+    )
+    return [_record(row) for row in rows]
+
+
+def addresses(db: sqlite3.Connection, filter: Filter) -> list[str]:
+    """Only the keys of the records that pass, newest first."""
+    where, values = _conditions(filter)
+    return [
+        row[0]
+        for row in db.execute(
+            f"SELECT r.address FROM records r WHERE {where} ORDER BY {SORTS['newest']}", values
+        )
+    ]
+
+
+def count(db: sqlite3.Connection, filter: Filter) -> int:
+    where, values = _conditions(filter)
+    return int(db.execute(f"SELECT count(*) FROM records r WHERE {where}", values).fetchone()[0])
+
+
+def counts(db: sqlite3.Connection) -> dict[Tier, int]:
+    found = dict(db.execute("SELECT tier, count(*) FROM records GROUP BY tier").fetchall())
+    return {tier: found.get(tier, 0) for tier in ("pending", "approved", "library", "trash")}
+
+
+def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
+    """How many of the records that pass carry each tag (or category), most frequent first."""
+    where, values = _conditions(filter)
+    rows = db.execute(
+        "SELECT l.label, count(*) FROM labels l JOIN records r ON r.id = l.record "
+        f"WHERE l.kind = ? AND {where} GROUP BY l.label ORDER BY count(*) DESC, l.label",
+        [kind, *values],
+    )
+    return dict(rows.fetchall())
+
+
+def get(db: sqlite3.Connection, address: str) -> Record | None:
+    row = db.execute(f"{_RECORD} WHERE r.address = ?", [address]).fetchone()
+    return _record(row) if row else None
+
+
+def put(
+    db: sqlite3.Connection,
+    address: str,
+    state: State,
+    *,
+    stats: tuple[str, str],
+    now: float,
+    generation: int,
+    embeddings: Mapping[Facet, str],
+) -> None:
+    """Write every row of one record anew, its revision one higher."""
+    text = db.execute("SELECT text FROM sidecars WHERE hash = ?", [state.sidecar_hash]).fetchone()[0]
+    record = Record(json.loads(text), state.tier)
+    old = db.execute(
+        "SELECT id, tier, revision, moved_at FROM records WHERE address = ?", [address]
+    ).fetchone()
+    number, revision, moved_at = (old["id"], old["revision"] + 1, old["moved_at"]) if old else (None, 1, now)
+    if old and old["tier"] != state.tier:
+        moved_at = now
+    if number is not None:
+        forget(db, number)
+    number = db.execute(
+        "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        [
+            number, address, address.lower(), state.tier, state.came_from, revision, state.sidecar_hash,
+            state.image_hash, *stats, record.name, record.ticker, record.created_at, record.is_captioned,
+            moved_at, generation,
+        ],
+    ).fetchone()[0]  # fmt: skip
+    labels = [("tag", tag) for tag in record.tags] + [
+        ("category", category) for category in record.categories
+    ]
+    db.executemany("INSERT OR IGNORE INTO labels VALUES (?, ?, ?)", [(number, *label) for label in labels])
+    db.execute(
+        "INSERT INTO words (rowid, name, ticker, description, caption) VALUES (?, ?, ?, ?, ?)",
+        [number, record.name, record.ticker, record.description, "\n".join(record.caption.values())],
+    )
+    db.executemany(
+        "INSERT INTO embeddings VALUES (?, ?, ?)", [(number, *pair) for pair in embeddings.items()]
+    )
+
+
+def forget(db: sqlite3.Connection, number: int) -> None:
+    """Remove every row of the record with this row number."""
+    db.execute("DELETE FROM records WHERE id = ?", [number])
+    db.execute("DELETE FROM words WHERE rowid = ?", [number])
+    db.execute("DELETE FROM labels WHERE record = ?", [number])
+    db.execute("DELETE FROM embeddings WHERE record = ?", [number])
+
+
+def state_of(row: Mapping[str, Any] | sqlite3.Row) -> State:
+    return State(row["tier"], row["sidecar_hash"], row["image_hash"], row["came_from"])
+
+
+def _record(row: sqlite3.Row) -> Record:
+    return Record(
+        json.loads(row["sidecar"]), row["tier"], row["revision"], row["image_hash"], row["came_from"]
+    )
+
+
+def _conditions(filter: Filter) -> tuple[str, list[Any]]:
+    parts: list[str] = ["TRUE"]
+    values: list[Any] = []
+    if filter.tier:
+        parts.append("r.tier = ?")
+        values.append(filter.tier)
+    for kind, labels in (("tag", filter.tags), ("category", filter.categories)):
+        for label in labels:
+            parts.append("r.id IN (SELECT record FROM labels WHERE kind = ? AND label = ?)")
+            values += [kind, label]
+    if filter.since is not None:
+        parts.append("r.created_at >= ?")
+        values.append(filter.since)
+    if filter.until is not None:
+        parts.append("r.created_at <= ?")
+        values.append(filter.until)
+    if filter.captioned is not None:
+        parts.append("r.captioned = ?")
+        values.append(int(filter.captioned))
+    if filter.words.strip():
+        parts.append("r.id IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        values.append(_match(filter.words))
+    return " AND ".join(parts), values
+
+
+def _match(words: str) -> str:
+    """Every word as the beginning of one, quoted, so that nothing typed is an FTS5 operator."""
+    found = re.findall(r"\w+", words)
+    return " ".join(f'"{word}"*' for word in found) if found else '""'

@@ -1,0 +1,68 @@
+"""One change of the library, as the journal and the history write it down."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from store.records import Facet, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a record is and what it says; the sidecar's text lies in the catalog under its hash."""
+
+    tier: Tier
+    sidecar_hash: str
+    image_hash: str
+    came_from: Tier | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One record from one state to another; `before` is None for a record that was not there."""
+
+    address: str
+    before: State | None
+    after: State
+    revision: int = 0  # the record's revision when this was computed; a later one refuses the change
+    embeddings: Mapping[Facet, str] = field(default_factory=dict)  # facet → key of its vector, in the library
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Up to 256 changes decided by one commit; operations of one decision share its id."""
+
+    id: str
+    decision: str
+    verb: str
+    who: str
+    at: float  # UNIX seconds
+    changes: tuple[Change, ...]
+    reason: str = ""
+    reverses: str | None = None
+
+    def as_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Operation":
+        fields = json.loads(text)
+        fields["changes"] = tuple(
+            Change(
+                **{
+                    **change,
+                    "before": state_from(change["before"]),
+                    "after": State(**change["after"]),
+                }
+            )
+            for change in fields["changes"]
+        )
+        return cls(**fields)
+
+
+def state_from(fields: Mapping[str, str] | None) -> State | None:
+    return State(**fields) if fields else None  # type: ignore[arg-type]
+
+
+def state_json(state: State | None) -> str | None:
+    return json.dumps(asdict(state)) if state else None

@@ -1,0 +1,259 @@
+"""Everything one can learn from a library without changing it; works beside the process that writes."""
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+
+from store import history, listing
+from store.catalog import Catalog
+from store.embedding import Embedder, open_embedder
+from store.errors import ModelUnavailable, UnknownRecord
+from store.files import Disk
+from store.history import Decision, Event
+from store.layout import Layout
+from store.listing import Filter
+from store.query import Query
+from store.records import TIERS, Facet, Record, Tier
+from store.search import Results, Search
+from store.vectors import Matrices, Vector, Vectors, load
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Whether all is well, in words for a page."""
+
+    model: str
+    model_status: str
+    can_write: bool
+    chroma_behind: int  # records
+    chroma_fault: str  # "" while Chroma follows
+    stuck: str  # why a decided operation is not finished; "" when all are
+    applying: tuple[str, ...]  # addresses in that operation
+    faults: tuple[str, ...]  # files that cannot be taken in
+    generation: int
+
+
+class Reader:
+    """A library opened for reading: pages, lists and searches from the catalog alone."""
+
+    can_write = False
+
+    def __init__(self, root: Path, *, embedder: Embedder | None = None, disk: Disk | None = None) -> None:
+        self.layout = Layout(root.resolve())
+        self._disk = disk or Disk()
+        self._catalog = Catalog(self.layout.catalog, disk=self._disk, writable=self.can_write)
+        self._given_embedder = embedder
+        self._search_lock = threading.Lock()
+        self._search: Search | None = None
+        self._matrices: Matrices | None = None
+
+    # -- records ------------------------------------------------------------------------------------------
+
+    def get(self, address: str) -> Record:
+        """The record; UnknownRecord where there is none."""
+        with self._catalog.reading() as db:
+            record = listing.get(db, address)
+        if record is None:
+            raise UnknownRecord(f"no record has the address {address}")
+        return record
+
+    def find(
+        self, filter: Filter, *, sort: str = "newest", offset: int = 0, limit: int | None = None
+    ) -> list[Record]:
+        """The records that pass, in the order of one of listing.SORTS."""
+        with self._catalog.reading() as db:
+            return listing.find(db, filter, sort=sort, offset=offset, limit=limit)
+
+    def addresses(self, filter: Filter) -> list[str]:
+        """Only the keys of the records that pass, newest first."""
+        with self._catalog.reading() as db:
+            return listing.addresses(db, filter)
+
+    def count(self, filter: Filter) -> int:
+        with self._catalog.reading() as db:
+            return listing.count(db, filter)
+
+    def counts(self) -> dict[Tier, int]:
+        """How many records each tier holds."""
+        with self._catalog.reading() as db:
+            return listing.counts(db)
+
+    def tag_counts(self, filter: Filter) -> dict[str, int]:
+        """How many of the records that pass carry each tag, most frequent first."""
+        with self._catalog.reading() as db:
+            return listing.label_counts(db, "tag", filter)
+
+    def category_counts(self, filter: Filter) -> dict[str, int]:
+        """How many of the records that pass belong to each category, most frequent first."""
+        with self._catalog.reading() as db:
+            return listing.label_counts(db, "category", filter)
+
+    def spelling_of(self, address: str) -> str | None:
+        """How an address that differs at most in case is written here."""
+        with self._catalog.reading() as db:
+            row = db.execute("SELECT address FROM records WHERE folded = ?", [address.lower()]).fetchone()
+        return row[0] if row else None
+
+    def picture(self, address: str) -> Path:
+        """The record's JPG, also while an operation moves it."""
+        tier = self.get(address).tier
+        places = [self.layout.image(tier, address), *(self.layout.image(other, address) for other in TIERS)]
+        return next((place for place in places if place.exists()), places[0])
+
+    def picture_by_hash(self, image_hash: str) -> Path | None:
+        """The JPG with this SHA-256, of whichever record has it."""
+        with self._catalog.reading() as db:
+            row = db.execute("SELECT address FROM records WHERE image_hash = ?", [image_hash]).fetchone()
+        return self.picture(row[0]) if row else None
+
+    def embedded_facets(self, address: str) -> list[Facet]:
+        """The facets that have a vector in the library."""
+        with self._catalog.reading() as db:
+            rows = db.execute(
+                "SELECT e.facet FROM embeddings e JOIN records r ON r.id = e.record WHERE r.address = ?",
+                [address],
+            ).fetchall()
+        return [row[0] for row in rows]
+
+    def draft(self, address: str) -> dict[str, str] | None:
+        """Text being typed and not yet saved, by field."""
+        with self._catalog.reading() as db:
+            row = db.execute("SELECT fields FROM drafts WHERE address = ?", [address]).fetchone()
+        return json.loads(row[0]) if row else None
+
+    # -- history ------------------------------------------------------------------------------------------
+
+    def history(
+        self, *, address: str | None = None, decision: str | None = None, limit: int = 100
+    ) -> list[Event]:
+        """What happened to records, newest first."""
+        with self._catalog.reading() as db:
+            return history.events(db, address=address, decision=decision, limit=limit)
+
+    def decisions(self, *, limit: int = 20) -> list[Decision]:
+        """What was done in one go, newest first."""
+        with self._catalog.reading() as db:
+            return history.decisions(db, limit=limit)
+
+    def sidecar_text(self, digest: str) -> str:
+        """A sidecar as it once was, by the hash that history names."""
+        with self._catalog.reading() as db:
+            row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone()
+        return str(row[0]) if row else ""
+
+    # -- search -------------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> str:
+        """The embedding model of this library, by name."""
+        return self._catalog.meta("model") or ""
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        if self._given_embedder is not None:
+            if self._given_embedder.name != self.model:
+                given = self._given_embedder.name
+                raise ModelUnavailable(f"this library was made with {self.model}, not {given}")
+            return self._given_embedder
+        return open_embedder(self.model)
+
+    def search(self, query: Query) -> Results:
+        """The library's answer to a query, exactly as design section 5 scores it."""
+        search = self._refreshed_search()
+        among = None
+        if not query.filter.is_open:
+            with self._catalog.reading() as db:
+                among = listing.addresses(db, query.filter)
+        return search.search(query, among=among)
+
+    def _refreshed_search(self) -> Search:
+        with self._search_lock, self._catalog.reading() as db:
+            db.execute("BEGIN")  # generation and vectors of one moment
+            try:
+                generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+                if self._matrices is None or self._search is None:
+                    self._matrices = load(
+                        _vectors_of(db, "TRUE", ()),
+                        dimensions=self.embedder.dimensions,
+                        generation=generation,
+                    )
+                    self._search = Search(self._matrices, embedder=self.embedder)
+                elif generation != self._matrices.snapshot().generation:
+                    since = self._matrices.snapshot().generation
+                    gone = db.execute(
+                        "SELECT address FROM records WHERE generation > ? AND tier <> 'library'", [since]
+                    )
+                    changes: list[tuple[str, Vectors | None]] = [(row[0], None) for row in gone]
+                    changes += _vectors_of(db, "r.generation > ?", (since,))
+                    self._matrices.update(changes, generation=generation)
+            finally:
+                db.execute("ROLLBACK")
+            return self._search
+
+    # -- all is well --------------------------------------------------------------------------------------
+
+    @property
+    def secret(self) -> bytes:
+        """This library's own, for signing the addresses of pictures."""
+        return bytes.fromhex(self._catalog.meta("secret") or "")
+
+    @property
+    def generation(self) -> int:
+        """Grows with every change; equal numbers mean equal content."""
+        return int(self._catalog.meta("generation") or 0)
+
+    def status(self) -> Status:
+        with self._catalog.reading() as db:
+            behind = int(db.execute("SELECT count(*) FROM chroma_queue").fetchone()[0])
+        return Status(
+            model=self.model,
+            model_status=self.embedder.status,
+            can_write=self.can_write,
+            chroma_behind=behind,
+            chroma_fault=self._chroma_fault(),
+            stuck=self._stuck(),
+            applying=tuple(self._applying()),
+            faults=tuple(self._faults()),
+            generation=self.generation,
+        )
+
+    def _chroma_fault(self) -> str:
+        return ""
+
+    def _stuck(self) -> str:
+        return ""
+
+    def _applying(self) -> Iterable[str]:
+        with self._catalog.reading() as db:
+            rows = db.execute("SELECT operation FROM journal").fetchall()
+        return [change["address"] for row in rows for change in json.loads(row[0])["changes"]]
+
+    def _faults(self) -> Iterable[str]:
+        return ()
+
+    def close(self) -> None:
+        """Let go of the library's files."""
+        self._catalog.close()
+
+    def __enter__(self) -> "Reader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _vectors_of(
+    db: sqlite3.Connection, where: str, values: Sequence[int]
+) -> Iterator[tuple[str, dict[Facet, Vector | bytes | None]]]:
+    rows = db.execute(
+        "SELECT r.address, e.facet, v.vector FROM records r JOIN embeddings e ON e.record = r.id "
+        f"JOIN vectors v ON v.key = e.key WHERE r.tier = 'library' AND {where} ORDER BY r.id",
+        values,
+    )
+    for address, group in groupby(rows, key=lambda row: row["address"]):
+        yield address, {row["facet"]: row["vector"] for row in group}

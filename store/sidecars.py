@@ -1,0 +1,75 @@
+"""The JSON and JPG files of the records as they lie on the disk."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from store.errors import InvalidRecord
+from store.files import content_hash
+from store.layout import Layout
+from store.operations import State
+from store.records import MAX_SIDECAR_BYTES, TIERS, Tier, checked_address, validate
+
+
+@dataclass(slots=True)
+class Pair:
+    """What lies there for one address in one tier: size and time of each file, "" where it is missing."""
+
+    sidecar: str = ""
+    image: str = ""
+
+
+def scan(layout: Layout) -> dict[tuple[Tier, str], Pair]:
+    """Every sidecar and every picture, by tier and file name, without opening one."""
+    pairs: dict[tuple[Tier, str], Pair] = {}
+    for tier in TIERS:
+        for folder, ending, kind in (
+            (layout.sidecar_folder(tier), ".json", "sidecar"),
+            (layout.image_folder(tier), ".jpg", "image"),
+        ):
+            for name, stat in _files(folder, ending):
+                pair = pairs.setdefault((tier, name), Pair())
+                setattr(pair, kind, stat)
+    return pairs
+
+
+def read(layout: Layout, tier: Tier, address: str) -> tuple[State, bytes]:
+    """What the files of this record say now; InvalidRecord when they are no record of this tier."""
+    path = layout.sidecar(tier, address)
+    try:
+        content = path.read_bytes()
+        sidecar = _parsed(content)
+        validate(sidecar, tier=tier)
+        checked_address(address)
+        if sidecar["token_address"] != address:
+            raise InvalidRecord(f"it says token_address {sidecar['token_address']}")
+        picture = layout.image(tier, address).read_bytes()
+    except (OSError, InvalidRecord) as error:
+        raise InvalidRecord(f"{path}: {error}") from error
+    return State(tier, content_hash(content), content_hash(picture)), content
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    if len(content) > MAX_SIDECAR_BYTES:
+        raise InvalidRecord(f"it is larger than {MAX_SIDECAR_BYTES:,} bytes")
+    try:
+        sidecar = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRecord(f"it is not JSON: {error}") from error
+    if not isinstance(sidecar, dict):
+        raise InvalidRecord("it is not a JSON object")
+    return sidecar
+
+
+def _files(folder: Path, ending: str) -> list[tuple[str, str]]:
+    if not folder.is_dir():
+        return []
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(ending) and not entry.name.startswith("."):
+                stat = entry.stat()
+                found.append((entry.name.removesuffix(ending), f"{stat.st_size}:{stat.st_mtime_ns}"))
+    return found
