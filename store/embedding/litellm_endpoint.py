@@ -1,0 +1,91 @@
+"""Embeddings from an endpoint, by litellm: texts only; the one kind of model that leaves this machine, when it is chosen.
+
+The key comes from the provider's usual environment variable (OPENAI_API_KEY …), another address from MEMEDEX_EMBEDDING_API_BASE.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from store.embedding.loading import Lazy, fingerprint
+from store.embedding.windows import VERSION, Matrix, embed_in_windows
+from store.errors import ModelUnavailable
+from store.language_models import import_litellm, readable
+from store.settings import settings
+
+BATCH = 64
+TIMEOUT = 60.0  # seconds
+UNKNOWN_LIMIT = 512  # tokens; small enough for every embeddings model that litellm's price list does not know
+
+
+class EndpointEmbedder:
+    """Any embeddings model that litellm can reach; nothing is asked of it before the first text."""
+
+    cross_modal_scale = 1.0
+
+    def __init__(self, model: str) -> None:
+        self.name = f"litellm:{model}"
+        self._model = model
+        self._litellm: Lazy[Any] = Lazy("litellm", import_litellm)
+        self._dimensions: int | None = None
+
+    @property
+    def status(self) -> str:
+        return self._litellm.status
+
+    @property
+    def fingerprint(self) -> str:
+        """The name is all that can be known of a model behind an endpoint."""
+        return fingerprint(self.name, settings().embedding_api_base, VERSION)
+
+    @property
+    def dimensions(self) -> int:
+        """What litellm's list says, else what one answer holds."""
+        if self._dimensions is None:
+            known = self._known().get("output_vector_size")
+            self._dimensions = int(known) if known else self._run([self._tokens("dimensions")]).shape[1]
+        return self._dimensions
+
+    @property
+    def token_limit(self) -> int:
+        return int(self._known().get("max_input_tokens") or UNKNOWN_LIMIT)
+
+    def warm(self) -> None:
+        self._litellm.get()
+
+    def count_tokens(self, text: str) -> int:
+        return len(self._tokens(text))
+
+    def embed_texts(self, texts: Sequence[str]) -> Matrix:
+        if not texts:
+            return np.zeros((0, self.dimensions), dtype=np.float32)
+        tokens = [self._tokens(text) or self._tokens(" ") for text in texts]  # endpoints refuse an empty text
+        return embed_in_windows(tokens, size=self.token_limit, batch=BATCH, embed=self._run)
+
+    def embed_images(self, images: Sequence[Image.Image]) -> Matrix:
+        raise ModelUnavailable(
+            f"{self.name} reads texts only: choose offline or openclip:ViT-L-14/openai for pictures"
+        )
+
+    def _run(self, windows: Sequence[list[int]]) -> Matrix:
+        litellm = self._litellm.get()
+        # A window may begin or end inside a character; the halves are dropped.
+        texts = [litellm.decode(self._model, window).strip("\ufffd") for window in windows]
+        try:
+            answer = litellm.embedding(
+                model=self._model, input=texts, timeout=TIMEOUT, api_base=settings().embedding_api_base or None
+            )
+        except Exception as error:  # noqa: BLE001 - providers and litellm raise whatever they like; it becomes one readable error
+            raise ModelUnavailable(readable(error, model=self._model)) from error
+        rows = sorted(answer.data, key=lambda row: int(row["index"]))
+        if len(rows) != len(texts):
+            raise ModelUnavailable(f"{self._model} answered {len(rows)} embeddings for {len(texts)} texts")
+        return np.asarray([row["embedding"] for row in rows], dtype=np.float32)
+
+    def _tokens(self, text: str) -> list[int]:
+        return list(self._litellm.get().encode(self._model, text))
+
+    def _known(self) -> dict[str, Any]:
+        return dict(self._litellm.get().model_cost.get(self._model) or {})

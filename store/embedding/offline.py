@@ -1,0 +1,57 @@
+"""The model that works without internet: MiniLM for texts, EfficientNet-Lite0 for pictures, one space of 768 numbers.
+
+A text is `[t; 0]`, a picture `[a·m; b·l]` with a² + b² = 1: m is its meaning in the sentence space, l its looks.
+The dot product of two texts is t·t', of a text and a picture a·(t·m), of two pictures a²·m·m' + b²·l·l' (design section 6).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from PIL import Image
+
+from store.embedding.loading import fingerprint
+from store.embedding.minilm import TOKEN_LIMIT, MiniLM
+from store.embedding.vision import Vision
+from store.embedding.windows import Matrix
+
+HALF = 384
+MEANING = 0.5  # a; measured: docs/models.md
+LOOKS = (1 - MEANING**2) ** 0.5  # b
+
+
+class OfflineEmbedder:
+    """Texts and pictures to 768 numbers, each half loaded at first use."""
+
+    name = "offline"
+    dimensions = 2 * HALF
+    token_limit = TOKEN_LIMIT
+    cross_modal_scale = 1 / MEANING
+
+    def __init__(self) -> None:
+        self._text = MiniLM()
+        self._vision = Vision()
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(self.name, self._text.fingerprint, self._vision.fingerprint, str(MEANING))
+
+    @property
+    def status(self) -> str:
+        statuses = (self._text.status, self._vision.status)
+        unfinished = [status for status in statuses if status not in ("ready", "not loaded")]
+        return unfinished[0] if unfinished else min(statuses)  # "not loaded" before "ready"
+
+    def warm(self) -> None:
+        self._text.warm()
+        self._vision.warm()
+
+    def count_tokens(self, text: str) -> int:
+        return self._text.count_tokens(text)
+
+    def embed_texts(self, texts: Sequence[str]) -> Matrix:
+        rows = self._text.embed(texts)
+        return np.concatenate([rows, np.zeros_like(rows)], axis=1)
+
+    def embed_images(self, images: Sequence[Image.Image]) -> Matrix:
+        meaning, looks = self._vision.embed(images)
+        return np.concatenate([MEANING * meaning, LOOKS * looks], axis=1, dtype=np.float32)

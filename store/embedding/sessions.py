@@ -1,0 +1,35 @@
+"""ONNX Runtime sessions that share a laptop with a web server."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from store.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession, SessionOptions
+
+THREADS = min(4, os.cpu_count() or 1)  # more gains little for models this small, and starves the pages
+
+
+def session_options() -> "SessionOptions":
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()  # nothing in the program reaches out on its own
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    options.inter_op_num_threads = 1
+    # Waiting threads would otherwise keep a core busy between two searches.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return options
+
+
+def open_session(path: Path, *, options: "SessionOptions | None" = None) -> "InferenceSession":
+    """A session on the CPU; ModelUnavailable where the file is missing."""
+    import onnxruntime
+
+    if not path.exists():
+        raise ModelUnavailable(f"{path} is missing: it belongs to the program, fetch it from the repository again")
+    return onnxruntime.InferenceSession(
+        str(path), options or session_options(), providers=["CPUExecutionProvider"]
+    )

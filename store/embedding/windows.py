@@ -1,0 +1,48 @@
+"""Texts longer than a model reads: cut into overlapping windows, embedded, averaged, never cut silently."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+VERSION = "windows-1"  # part of every fingerprint: another splitting gives another vector
+
+Matrix = NDArray[np.float32]
+
+
+def spans(length: int, *, size: int) -> list[slice]:
+    """The fewest windows of `size` tokens that cover `length`, evenly spread, overlapping by a quarter or more.
+
+    All windows of a long text are equally long, so that in their average no token counts for much more than another.
+    """
+    if length <= size:
+        return [slice(0, length)]
+    step = max(1, size - size // 4)
+    count = 1 + -(-(length - size) // step)
+    starts = np.linspace(0, length - size, count).round().astype(int)
+    return [slice(int(start), int(start) + size) for start in starts]
+
+
+def embed_in_windows(
+    texts: Sequence[list[int]], *, size: int, batch: int, embed: Callable[[Sequence[list[int]]], Matrix]
+) -> Matrix:
+    """One unit row for each text, given as tokens: `embed` sees windows of at most `size`, `batch` at a time.
+
+    Windows of like length go together, so that little is spent on padding.
+    """
+    windows = [(row, text[span]) for row, text in enumerate(texts) for span in spans(len(text), size=size)]
+    windows.sort(key=lambda window: len(window[1]))
+    sums: Matrix | None = None
+    for start in range(0, len(windows), batch):
+        part = windows[start : start + batch]
+        rows = unit(embed([tokens for _, tokens in part]))
+        if sums is None:
+            sums = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
+        np.add.at(sums, [row for row, _ in part], rows)
+    return unit(sums) if sums is not None else np.zeros((0, 0), dtype=np.float32)
+
+
+def unit(rows: Matrix) -> Matrix:
+    """Each row scaled to length one (cosine is then a dot product); a row of zeros stays one."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)
