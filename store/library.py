@@ -8,15 +8,14 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
-from uuid import uuid4
 
-from store import embedded, history, listing
+from store import history
 from store.embedding import Embedder, resolve
-from store.errors import InvalidRecord, MemedexError, NothingToUndo
+from store.errors import InvalidRecord, NothingToUndo
 from store.files import Disk, content_hash
 from store.follower import Follower
 from store.importing.candidate import Candidate, Refusal
@@ -24,14 +23,14 @@ from store.journal import Journal, Payload
 from store.layout import Layout
 from store.lock import WriterLock
 from store.opening import Fault, agree, is_stale
-from store.operations import Change, Operation, State
+from store.operations import Change, State
+from store.outcome import ImportReport, Outcome
 from store.progress import Progress
-from store.reading import Reader, Status
+from store.reading import Reader
 from store.records import Facet, Record, Tier, sidecar_bytes, validate
 from store.settings import settings
 from store.taxonomy import Taxonomy
-
-__all__ = ["ImportReport", "Library", "Outcome", "Refusal", "Status"]
+from store.write_path import Decision, WritePath
 
 _OPERATION = 256  # records of one operation (design section 4)
 _EMBEDDED = 64  # … of one that needs the model: what a cancelled promotion may still have to wait for
@@ -50,31 +49,6 @@ _MOVES: dict[str, tuple[tuple[Tier, ...], Tier | None]] = {
 _open: dict[Path, "Library"] = {}  # one for each folder in this process, whoever asks
 _opening = threading.Lock()
 _T = TypeVar("_T")
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What a verb did: the addresses done, and each one refused with its reason."""
-
-    done: list[str] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
-    decision: str | None = None  # for undo; None when nothing was done
-
-
-@dataclass(slots=True)
-class ImportReport(Outcome):
-    """`done` are the records added; `present` those that were already there, and in which tier."""
-
-    present: dict[str, Tier] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Decision:
-    id: str
-    verb: str
-    who: str
-    reason: str = ""
-    reverses: str | None = None
 
 
 class Library(Reader):
@@ -119,6 +93,7 @@ class Library(Reader):
         self._journal.recover()
         self._found: list[Fault] = agree(self._catalog, self.layout, self._journal)
         self._taxonomy = Taxonomy.load(self.layout.taxonomy)
+        self._path = WritePath(self._catalog, self.layout, self._journal, embedder=lambda: self.embedder)
         self._follower = Follower(self._catalog, self.layout, model=lambda: self.model)
         self._follower.wake_if_needed()
 
@@ -167,7 +142,7 @@ class Library(Reader):
         from store.intake import take_in  # brings Pillow along
 
         report = ImportReport()
-        decision = self._decision("import", who=who)
+        decision = Decision("import", who or _person())
         for batch in _batches(candidates, _EMBEDDED, progress):
             changes, payload = take_in(batch, report, reader=self, taxonomy=self._taxonomy)
             self._carry_out(decision, changes, payload, report)
@@ -274,10 +249,10 @@ class Library(Reader):
             return replace(state, tier=goal, came_from=record.tier if goal == "trash" else None)
 
         outcome = Outcome()
-        decision = self._decision(verb, who=who, reason=reason)
+        decision = Decision(verb, who or _person(), reason=reason)
         size = _EMBEDDED if verb == "promote" else _OPERATION
         for batch in _batches(dict.fromkeys(addresses), size, progress):
-            changes = list(self._changes(batch, moved, outcome))
+            changes = self._path.changes(batch, moved, outcome)
             self._carry_out(decision, changes, Payload(), outcome)
             if progress:
                 progress.done += len(batch)
@@ -292,7 +267,7 @@ class Library(Reader):
         who: str,
     ) -> Outcome:
         outcome = Outcome()
-        decision = self._decision(verb, who=who)
+        decision = Decision(verb, who or _person())
         for batch in _batches(dict.fromkeys(addresses), _EMBEDDED, None):
             payload = Payload()
 
@@ -305,7 +280,7 @@ class Library(Reader):
                 payload.sidecars[content_hash(content)] = content
                 return replace(state, sidecar_hash=content_hash(content))
 
-            self._carry_out(decision, list(self._changes(batch, rewritten, outcome)), payload, outcome)
+            self._carry_out(decision, self._path.changes(batch, rewritten, outcome), payload, outcome)
         return outcome
 
     def _reverse(
@@ -330,9 +305,9 @@ class Library(Reader):
                     return replace(state, tier="trash", came_from=state.tier)
                 return event.before
 
-            decision = self._decision(verb, who=who, reverses=chosen)
+            decision = Decision(verb, who or _person(), reverses=chosen)
             for batch in _batches(goals, _OPERATION, None):
-                changes = list(self._changes(batch, reversed_, outcome))
+                changes = self._path.changes(batch, reversed_, outcome)
                 self._carry_out(decision, changes, Payload(), outcome)
             with (
                 self._catalog.writing() as db
@@ -340,83 +315,15 @@ class Library(Reader):
                 history.mark_reversed(db, chosen)
         return outcome
 
-    def _changes(
-        self, addresses: Sequence[str], after: Callable[[Record, State], State], outcome: Outcome
-    ) -> Iterator[Change]:
-        for address in addresses:
-            with self._catalog.reading() as db:
-                record = listing.get(db, address)
-                row = db.execute("SELECT * FROM records WHERE address = ?", [address]).fetchone()
-            try:
-                if record is None or row is None:
-                    raise InvalidRecord("no record has this address")
-                state = listing.state_of(row)
-                goal = after(record, state)
-                if goal != state:
-                    yield Change(address, state, goal, row["revision"])
-                else:
-                    outcome.done.append(address)  # it already is as wished
-            except MemedexError as error:
-                outcome.refused.append(Refusal(address, str(error)))
-
     def _carry_out(
-        self, decision: _Decision, changes: Sequence[Change], payload: Payload, outcome: Outcome
+        self, decision: Decision, changes: Iterable[Change], payload: Payload, outcome: Outcome
     ) -> None:
-        """One operation; what goes wrong is told for each record it concerns, and the next batch goes on."""
-        if not changes:
-            return
-        try:
-            changes = [ready for change in changes if (ready := self._embedded(change, payload, outcome))]
-            self._compute_vectors(payload)
-            operation = Operation(
-                uuid4().hex, decision.id, decision.verb, decision.who, time.time(), tuple(changes),
-                decision.reason, decision.reverses,
-            )  # fmt: skip
-            refused = self._journal.perform(operation, payload)
-        except MemedexError as error:
-            outcome.refused += [Refusal(change.address, str(error)) for change in changes]
-            return
-        outcome.refused += [Refusal(address, reason) for address, reason in refused.items()]
-        done = [change.address for change in changes if change.address not in refused]
-        outcome.done += done
-        if done:
-            outcome.decision = decision.id
-            self._follower.wake_if_needed()
-
-    def _embedded(self, change: Change, payload: Payload, outcome: Outcome) -> Change | None:
-        """The change with the keys of its vectors, when it ends in the library and is fit for it."""
-        if change.after.tier != "library":
-            return change
-        try:
-            sidecar = self._sidecar(change.after.sidecar_hash, payload)
-            validate(sidecar, tier="library")
-        except InvalidRecord as error:
-            outcome.refused.append(Refusal(change.address, f"{error}; write the caption first"))
-            return None
-        assert change.before is not None
-        picture = self.layout.image(change.before.tier, change.address)
-        wanted = embedded.sources(
-            sidecar, picture=picture, image_hash=change.after.image_hash, embedder=self.embedder
-        )
-        payload.wanted += wanted.values()
-        return replace(change, embeddings={facet: source.key for facet, source in wanted.items()})
-
-    def _compute_vectors(self, payload: Payload) -> None:
-        with self._catalog.reading() as db:
-            unknown = embedded.unknown(db, payload.wanted)
-        payload.vectors |= embedded.embed(unknown, self.embedder) if unknown else {}
-
-    def _sidecar(self, digest: str, payload: Payload) -> dict[str, Any]:
-        content = payload.sidecars.get(digest) or self.sidecar_text(digest).encode()
-        sidecar: dict[str, Any] = json.loads(content)
-        return sidecar
+        self._path.carry_out(decision, list(changes), payload, outcome)
+        self._follower.wake_if_needed()
 
     def _tagged(self, record: Record, tags: Sequence[str]) -> dict[str, Any]:
         kept = list(dict.fromkeys(tag.strip() for tag in tags))
         return {**record.sidecar, "tags": kept, "tags_categories": self._taxonomy.categories(kept)}
-
-    def _decision(self, verb: str, *, who: str, reason: str = "", reverses: str | None = None) -> _Decision:
-        return _Decision(uuid4().hex, verb, who or _person(), reason, reverses)
 
 
 def _person() -> str:
