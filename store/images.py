@@ -3,9 +3,11 @@
 import re
 import struct
 import warnings
+from contextlib import nullcontext
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
@@ -16,10 +18,14 @@ SIDE = 512  # reference 1: 512×512 RGB JPG, quality 90
 QUALITY = 90
 MAX_BYTES = 50_000_000
 MAX_PIXELS = 64_000_000
+LARGE_PIXELS = 16_000_000  # several of these at once, from several threads, could take all memory
 # Raster formats that Pillow decodes by itself; never one that starts a program (EPS) or reads other files.
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "AVIF")
 SUFFIXES = (".jpg", ".jpeg", ".jfif", ".png", ".apng", ".gif", ".webp", ".bmp", ".avif")
+_BEGINNINGS = (b"\x89PNG", b"\xff\xd8", b"GIF8", b"RIFF", b"BM")
 _NAMES = "PNG, JPEG, GIF, WebP, BMP or AVIF"
+
+_one_large_at_a_time = Lock()
 
 
 def normalise(picture: bytes | Path) -> bytes:
@@ -69,9 +75,10 @@ def _decoded(content: bytes) -> Image.Image:
             warnings.filterwarnings("ignore", module=r"PIL\.")
             with Image.open(BytesIO(content), formats=FORMATS) as image:
                 _check_size(*image.size)
-                image.draft(None, (2 * SIDE, 2 * SIDE))  # large JPEGs need not be decoded in full
-                image.load()
-                return _on_white(_upright(_fitted(_plain(image))))
+                is_large = image.width * image.height > LARGE_PIXELS
+                with _one_large_at_a_time if is_large else nullcontext():
+                    image.draft(None, (2 * SIDE, 2 * SIDE))  # large JPEGs need not be decoded in full
+                    return _on_white(_upright(_fitted(_plain(image))))
     except BadPicture:
         raise
     except Image.DecompressionBombError as error:
@@ -98,6 +105,8 @@ def _check_webp(content: bytes) -> None:
 
 
 def _what_it_is(content: bytes) -> str:
+    if content.startswith(_BEGINNINGS):
+        return "the picture is cut short or damaged"
     start = content[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if b"<svg" in start:
         return f"SVG drawings are not read; save it as {_NAMES}"
