@@ -23,6 +23,7 @@ class Payload:
     pictures: dict[str, bytes] = field(default_factory=dict)  # address → JPG
     sidecars: dict[str, bytes] = field(default_factory=dict)  # SHA-256 → JSON
     wanted: list[Source] = field(default_factory=list)  # what the operation's records are embedded from
+    model: str = ""  # … and by which model; the library's must still be the same when it is decided
     vectors: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # key → (model, float32 row)
 
 
@@ -45,6 +46,8 @@ class Journal:
                 self.finish_all()
             except LibraryStuck as error:
                 raise NotWritten(f"nothing was changed, an earlier change comes first: {error}") from error
+            if payload.model not in ("", self._catalog.meta("model")):
+                raise NotWritten("nothing was changed: the library has another model by now; try again")
             operation, refused = self._without_changed(operation)
             if not operation.changes:
                 return refused

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from store import history
+from store import history, switching
 from store.embedding import Embedder, resolve
 from store.errors import InvalidRecord, NothingToUndo
 from store.files import Disk, content_hash
@@ -207,6 +207,17 @@ class Library(Reader):
     def discard_draft(self, address: str) -> None:
         with self._catalog.writing() as db:
             db.execute("DELETE FROM drafts WHERE address = ?", [address])
+
+    def embed_all(self, embedder: Embedder, *, progress: Progress) -> bool:
+        """Embed whatever lacks a vector of this model and make it the library's model; False when cancelled."""
+        with self._catalog.lock:
+            self._journal.finish_all()
+        done = switching.embed_all(self._catalog, self.layout, embedder, progress=progress)
+        if done:
+            with self._embedder_lock:
+                self._embedder = embedder
+            self._follower.wake_if_needed()
+        return done
 
     def wait_for_chroma(self, timeout: float | None = None) -> bool:
         """Until Chroma has all that was decided (True), or fails or takes too long (False)."""

@@ -5,14 +5,13 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 
 from store import history, listing
 from store.catalog import Catalog
 from store.embedding import Embedder, open_embedder
-from store.errors import ModelUnavailable, UnknownRecord
+from store.errors import UnknownRecord
 from store.files import Disk
 from store.history import Decision, Event
 from store.layout import Layout
@@ -38,6 +37,15 @@ class Status:
     generation: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Resident:
+    """What a search needs in memory."""
+
+    embedder: Embedder
+    matrices: Matrices
+    search: Search
+
+
 class Reader:
     """A library opened for reading: pages, lists and searches from the catalog alone."""
 
@@ -47,10 +55,10 @@ class Reader:
         self.layout = Layout(root.resolve())
         self._disk = disk or Disk()
         self._catalog = Catalog(self.layout.catalog, disk=self._disk, writable=self.can_write)
-        self._given_embedder = embedder
+        self._embedder = embedder
+        self._embedder_lock = threading.Lock()
         self._search_lock = threading.Lock()
-        self._search: Search | None = None
-        self._matrices: Matrices | None = None
+        self._resident: _Resident | None = None
 
     # -- records ------------------------------------------------------------------------------------------
 
@@ -153,14 +161,13 @@ class Reader:
         """The embedding model of this library, by name."""
         return self._catalog.meta("model") or ""
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder:
-        if self._given_embedder is not None:
-            if self._given_embedder.name != self.model:
-                given = self._given_embedder.name
-                raise ModelUnavailable(f"this library was made with {self.model}, not {given}")
-            return self._given_embedder
-        return open_embedder(self.model)
+        """The library's model; its weights are loaded when it is first used."""
+        with self._embedder_lock:
+            if self._embedder is None or self._embedder.name != self.model:
+                self._embedder = open_embedder(self.model)
+            return self._embedder
 
     def search(self, query: Query) -> Results:
         """The library's answer to a query, exactly as design section 5 scores it."""
@@ -172,28 +179,26 @@ class Reader:
         return search.search(query, among=among)
 
     def _refreshed_search(self) -> Search:
+        embedder = self.embedder
         with self._search_lock, self._catalog.reading() as db:
             db.execute("BEGIN")  # generation and vectors of one moment
             try:
                 generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
-                if self._matrices is None or self._search is None:
-                    self._matrices = load(
-                        _vectors_of(db, "TRUE", ()),
-                        dimensions=self.embedder.dimensions,
-                        generation=generation,
-                    )
-                    self._search = Search(self._matrices, embedder=self.embedder)
-                elif generation != self._matrices.snapshot().generation:
-                    since = self._matrices.snapshot().generation
+                if self._resident is None or self._resident.embedder is not embedder:
+                    rows = _vectors_of(db, "TRUE", ())
+                    matrices = load(rows, dimensions=embedder.dimensions, generation=generation)
+                    self._resident = _Resident(embedder, matrices, Search(matrices, embedder=embedder))
+                since = self._resident.matrices.snapshot().generation
+                if generation != since:
                     gone = db.execute(
                         "SELECT address FROM records WHERE generation > ? AND tier <> 'library'", [since]
                     )
                     changes: list[tuple[str, Vectors | None]] = [(row[0], None) for row in gone]
                     changes += _vectors_of(db, "r.generation > ?", (since,))
-                    self._matrices.update(changes, generation=generation)
+                    self._resident.matrices.update(changes, generation=generation)
             finally:
                 db.execute("ROLLBACK")
-            return self._search
+            return self._resident.search
 
     # -- all is well --------------------------------------------------------------------------------------
 

@@ -93,11 +93,13 @@ class WritePath:
         except InvalidRecord as error:
             outcome.refused.append(Refusal(change.address, f"{error}; write the caption first"))
             return None
+        embedder = self._embedder()
+        payload.model = embedder.name
         wanted = embedded.sources(
             sidecar,
             picture=self._layout.image(change.before.tier, change.address),
             image_hash=change.after.image_hash,
-            embedder=self._embedder(),
+            embedder=embedder,
         )
         payload.wanted += wanted.values()
         return replace(change, embeddings={facet: source.key for facet, source in wanted.items()})

@@ -1,0 +1,119 @@
+"""Embedding the whole library: what is missing, or all of it with another model beside the old one."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from store import embedded
+from store.catalog import Catalog, next_generation
+from store.embedded import Source
+from store.embedding import Embedder, open_embedder, resolve
+from store.layout import Layout
+from store.progress import Progress
+from store.records import Facet
+
+if TYPE_CHECKING:
+    from store.library import Library
+
+_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    number: int  # of the record's row
+    sources: dict[Facet, Source]
+
+
+def switch_model(library: "Library", name: str, *, progress: Progress | None = None) -> bool:
+    """Embed everything with another model, then switch at once; False when cancelled, and all is as before.
+
+    What was embedded stays in the catalog: a run that was cut short goes on where it was. ModelUnavailable,
+    before anything is done, for a model that cannot be loaded or cannot see pictures.
+    """
+    embedder = open_embedder(resolve(name))
+    _check_sight(embedder)
+    return library.embed_all(embedder, progress=progress or Progress())
+
+
+def embed_all(catalog: Catalog, layout: Layout, embedder: Embedder, *, progress: Progress) -> bool:
+    """Every vector of the library tier by this model, and the rows that say so, in one last transaction."""
+    progress.what = f"embedding with {embedder.name}"
+    while True:
+        with catalog.lock:
+            unknown = _unknown(catalog, layout, embedder)
+            if not unknown:  # nothing can be promoted while we hold the lock
+                _switch(catalog, layout, embedder)
+                return True
+        progress.total = progress.done + len(unknown)
+        for start in range(0, len(unknown), _BATCH):
+            if progress.cancelled:
+                return False
+            vectors = embedded.embed(unknown[start : start + _BATCH], embedder)
+            with catalog.writing() as db:
+                db.executemany(
+                    "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
+                    [(key, model, vector) for key, (model, vector) in vectors.items()],
+                )
+            progress.done += len(vectors)
+
+
+def incomplete(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[str]:
+    """Library records that lack a vector, or have one too many or of something else."""
+    with catalog.reading() as db:
+        found = {
+            wanted.number: {facet: source.key for facet, source in wanted.sources.items()}
+            for wanted in _library(catalog, layout, embedder)
+        }
+        stored: dict[int, dict[str, str]] = {}
+        for row in db.execute("SELECT e.* FROM embeddings e JOIN vectors v ON v.key = e.key"):
+            stored.setdefault(row["record"], {})[row["facet"]] = row["key"]
+        wrong = {number for number, keys in found.items() if stored.get(number) != keys}
+        rows = db.execute("SELECT id, address FROM records WHERE tier = 'library' ORDER BY id")
+        return [row["address"] for row in rows if row["id"] in wrong]
+
+
+def _switch(catalog: Catalog, layout: Layout, embedder: Embedder) -> None:
+    everything = list(_library(catalog, layout, embedder))
+    rows = [
+        (wanted.number, facet, source.key)
+        for wanted in everything
+        for facet, source in wanted.sources.items()
+    ]
+    with catalog.writing() as db:
+        generation = next_generation(db)
+        db.execute("DELETE FROM embeddings")
+        db.executemany("INSERT INTO embeddings VALUES (?, ?, ?)", rows)
+        db.execute("UPDATE records SET generation = ? WHERE tier = 'library'", [generation])
+        db.executemany(
+            "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+            [("model", embedder.name), ("chroma_rebuild", "1")],
+        )
+
+
+def _unknown(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[Source]:
+    wanted = [source for one in _library(catalog, layout, embedder) for source in one.sources.values()]
+    with catalog.reading() as db:
+        return embedded.unknown(db, wanted)
+
+
+def _library(catalog: Catalog, layout: Layout, embedder: Embedder) -> Iterator[_Wanted]:
+    with catalog.reading() as db:
+        rows = db.execute(
+            "SELECT r.id, r.address, r.image_hash, s.text FROM records r JOIN sidecars s "
+            "ON s.hash = r.sidecar_hash WHERE r.tier = 'library' ORDER BY r.id"
+        )
+        for row in rows:
+            sources = embedded.sources(
+                json.loads(row["text"]),
+                picture=layout.image("library", row["address"]),
+                image_hash=row["image_hash"],
+                embedder=embedder,
+            )
+            yield _Wanted(row["id"], sources)
+
+
+def _check_sight(embedder: Embedder) -> None:
+    from PIL import Image
+
+    embedder.embed_images([Image.new("RGB", (64, 64))])
