@@ -28,6 +28,7 @@ class Follower:
         self._model = model
         self._collections: Collections | None = None
         self._changed = threading.Condition()
+        self._using = threading.Lock()  # Chroma's files: one at a time
         self._due = False
         self._busy = False
         self._closing = False
@@ -59,6 +60,17 @@ class Follower:
         with self._catalog.reading() as db:
             return int(db.execute("SELECT count(*) FROM chroma_queue").fetchone()[0])
 
+    def check(self) -> list[str]:
+        """What Chroma says otherwise than the catalog; its files are let go of meanwhile."""
+        with self._using:
+            self._let_go()
+            if not self.fault:
+                self._catalog.set_meta("chroma_dirty", "")
+            return probe(self._layout.root) if self._has_files() else []
+
+    def _has_files(self) -> bool:
+        return (self._layout.chroma / "chroma.sqlite3").exists()
+
     def rebuild(self) -> None:
         """Make Chroma anew from the catalog's vectors; no model is needed."""
         self._catalog.set_meta("chroma_rebuild", "1")
@@ -87,7 +99,8 @@ class Follower:
                     return
                 self._due, self._busy = False, True
             try:
-                self._follow()
+                with self._using:
+                    self._follow()
                 self.fault = ""
             except BaseException as error:  # Chroma's Rust panics are no Exceptions
                 log.exception("Chroma is behind")

@@ -1,7 +1,6 @@
 """The one write path, steps 2 to 5 of design section 4: stage, decide, apply, tell the catalog."""
 
 import contextlib
-import os
 import sqlite3
 import time
 from dataclasses import dataclass, field, replace
@@ -83,16 +82,22 @@ class Journal:
                         self._disk.remove_folder(folder)
 
     def _without_changed(self, operation: Operation) -> tuple[Operation, dict[str, str]]:
-        refused = {}
         with self._catalog.reading() as db:
-            for change in operation.changes:
-                row = db.execute("SELECT * FROM records WHERE address = ?", [change.address]).fetchone()
-                if (row["revision"] if row else 0) != change.revision:
-                    refused[change.address] = (
-                        "it was changed by somebody else in the meantime; look at it again"
-                    )
+            found = {change.address: self._obstacle(db, change) for change in operation.changes}
+        refused = {address: reason for address, reason in found.items() if reason}
         kept = tuple(change for change in operation.changes if change.address not in refused)
         return replace(operation, changes=kept), refused
+
+    def _obstacle(self, db: sqlite3.Connection, change: Change) -> str:
+        """Why this change no longer fits what is there; "" when it does."""
+        row = db.execute("SELECT * FROM records WHERE folded = ?", [change.address.lower()]).fetchone()
+        if (row["revision"] if row else 0) != change.revision:
+            return "it was changed by somebody else in the meantime; look at it again"
+        if change.before and (row["sidecar_stat"], row["image_stat"]) != file_stats(
+            self._layout, change.before, change.address
+        ):
+            return "its files were changed outside the program; doctor --repair takes that in"
+        return ""
 
     def _stage(self, operation: Operation, payload: Payload) -> None:
         folder = self._folder(operation)
@@ -200,7 +205,7 @@ class Journal:
                     db,
                     change.address,
                     change.after,
-                    stats=self.stats(change.after, change.address),
+                    stats=file_stats(self._layout, change.after, change.address),
                     now=operation.at,
                     generation=generation,
                     embeddings=change.embeddings,
@@ -212,27 +217,21 @@ class Journal:
             history.note(db, operation)
             db.execute("DELETE FROM journal WHERE id = ?", [operation.id])
 
-    def stats(self, state: State | None, address: str) -> tuple[str, str]:
-        """Size and time of the record's two files."""
-        if state is None:
-            return "", ""
-        return stat_text(self._layout.sidecar(state.tier, address)), stat_text(
-            self._layout.image(state.tier, address)
-        )
-
     def _folder(self, operation: Operation) -> Path:
         return self._layout.operations / operation.id
+
+
+def file_stats(layout: Layout, state: State, address: str) -> tuple[str, str]:
+    """Size and time of the record's two files."""
+    return stat_text(layout.sidecar(state.tier, address)), stat_text(layout.image(state.tier, address))
 
 
 def stat_text(path: Path) -> str:
     """Size and modification time in one text, to compare; "" where there is no such file."""
     try:
-        return _stat_text(path.stat())
+        stat = path.stat()
     except FileNotFoundError:
         return ""
-
-
-def _stat_text(stat: os.stat_result) -> str:
     return f"{stat.st_size}:{stat.st_mtime_ns}"
 
 

@@ -22,7 +22,7 @@ from store.importing.candidate import Candidate, Refusal
 from store.journal import Journal, Payload
 from store.layout import Layout
 from store.lock import WriterLock
-from store.opening import Fault, agree, is_stale
+from store.opening import Fault, is_stale, survey, take_in
 from store.operations import Change, State
 from store.outcome import ImportReport, Outcome
 from store.progress import Progress
@@ -79,7 +79,7 @@ class Library(Reader):
         if not layout.catalog.exists():
             return Library.open(root, embedder=embedder)
         reader = Reader(root, embedder=embedder)
-        if not WriterLock(layout.lock).is_free() or not is_stale(reader._catalog, layout):
+        if not WriterLock(layout.lock).is_free() or not is_stale(reader.catalog, layout):
             return reader
         reader.close()
         return Library.open(root, embedder=embedder)
@@ -88,13 +88,13 @@ class Library(Reader):
         self._lock = lock
         super().__init__(root, embedder=embedder, disk=disk)
         if not self.model:
-            self._catalog.set_meta("model", embedder.name if embedder else resolve(settings().embedder))
-        self._journal = Journal(self._catalog, self.layout, self._disk)
+            self.catalog.set_meta("model", embedder.name if embedder else resolve(settings().embedder))
+        self._journal = Journal(self.catalog, self.layout, self._disk)
         self._journal.recover()
-        self._found: list[Fault] = agree(self._catalog, self.layout, self._journal)
+        self._found: list[Fault] = take_in(survey(self.catalog, self.layout), self.catalog, self.layout)
         self._taxonomy = Taxonomy.load(self.layout.taxonomy)
-        self._path = WritePath(self._catalog, self.layout, self._journal, embedder=lambda: self.embedder)
-        self._follower = Follower(self._catalog, self.layout, model=lambda: self.model)
+        self._path = WritePath(self.catalog, self.layout, self._journal, embedder=lambda: self.embedder)
+        self._follower = Follower(self.catalog, self.layout, model=lambda: self.model)
         self._follower.wake_if_needed()
 
     # -- verbs that move records ---------------------------------------------------------------------------
@@ -198,21 +198,21 @@ class Library(Reader):
 
     def save_draft(self, address: str, fields: Mapping[str, str], *, who: str = "") -> None:
         """Keep text being typed, so that no reload loses it."""
-        with self._catalog.writing() as db:
+        with self.catalog.writing() as db:
             db.execute(
                 "INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?)",
                 [address, json.dumps(dict(fields)), who or _person(), time.time()],
             )
 
     def discard_draft(self, address: str) -> None:
-        with self._catalog.writing() as db:
+        with self.catalog.writing() as db:
             db.execute("DELETE FROM drafts WHERE address = ?", [address])
 
     def embed_all(self, embedder: Embedder, *, progress: Progress) -> bool:
-        """Embed whatever lacks a vector of this model and make it the library's model; False when cancelled."""
-        with self._catalog.lock:
+        """Embed what lacks a vector of this model, then make it the library's; False when cancelled."""
+        with self.catalog.lock:
             self._journal.finish_all()
-        done = switching.embed_all(self._catalog, self.layout, embedder, progress=progress)
+        done = switching.embed_all(self.catalog, self.layout, embedder, progress=progress)
         if done:
             with self._embedder_lock:
                 self._embedder = embedder
@@ -222,6 +222,20 @@ class Library(Reader):
     def wait_for_chroma(self, timeout: float | None = None) -> bool:
         """Until Chroma has all that was decided (True), or fails or takes too long (False)."""
         return self._follower.wait(timeout)
+
+    def check_chroma(self) -> list[str]:
+        """What Chroma says otherwise than the catalog, in plain words."""
+        return self._follower.check()
+
+    def rebuild_chroma(self) -> None:
+        """Make Chroma anew from the catalog's vectors; no model is needed."""
+        self._follower.rebuild()
+
+    def take_in_changes(self) -> None:
+        """Finish what was decided, and let files that were changed outside win."""
+        with self.catalog.lock:
+            self._journal.finish_all()
+            self._found = take_in(survey(self.catalog, self.layout), self.catalog, self.layout)
 
     def close(self) -> None:
         """Finish what is at hand and let another process write."""
@@ -299,7 +313,7 @@ class Library(Reader):
     ) -> Outcome:
         outcome = Outcome()
         for number in range(n):
-            with self._catalog.reading() as db:
+            with self.catalog.reading() as db:
                 chosen = choose(db, who or _person())
                 events = history.events(db, decision=chosen, limit=-1) if chosen else []
             if chosen is None:
@@ -321,7 +335,7 @@ class Library(Reader):
                 changes = self._path.changes(batch, reversed_, outcome)
                 self._carry_out(decision, changes, Payload(), outcome)
             with (
-                self._catalog.writing() as db
+                self.catalog.writing() as db
             ):  # also when all of it was refused: the next undo goes further back
                 history.mark_reversed(db, chosen)
         return outcome

@@ -1,20 +1,23 @@
 """Making the catalog agree with the sidecars: on opening by size and time, in doctor by content."""
 
+import json
 import sqlite3
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from uuid import uuid4
 
 from store import history, listing
 from store.catalog import Catalog, next_generation
 from store.errors import InvalidRecord
-from store.journal import Journal
+from store.journal import file_stats
 from store.layout import Layout
 from store.operations import Change, Operation, State, state_json
 from store.records import Tier
 from store.sidecars import Pair, read, scan
 
 OUTSIDE = "outside the program"  # who changed a file that we did not
+# Of a record in several tiers that the catalog does not know: the one most has been done for counts.
 _LATER_FIRST: tuple[Tier, ...] = ("library", "approved", "pending", "trash")
 
 
@@ -24,22 +27,72 @@ class Fault:
 
     address: str
     reason: str
+    remedy: str
+    stray: tuple[Path, ...] = ()  # files that count for nothing
+    lost: tuple[Tier, str] | None = None  # a sidecar that is gone: its tier and the hash of its text
 
 
-def agree(catalog: Catalog, layout: Layout, journal: Journal) -> list[Fault]:
-    """Take in what was changed outside, each with a history event; return what cannot be taken in."""
-    pairs = scan(layout)
+@dataclass(slots=True)
+class Survey:
+    """How the files differ from the catalog."""
+
+    touched: list[tuple[str, State]] = field(default_factory=list)  # same content, other size or time
+    changed: list[Change] = field(default_factory=list)
+    gone: list[sqlite3.Row] = field(default_factory=list)  # both files removed by hand
+    texts: dict[str, str] = field(default_factory=dict)  # of the changed sidecars, by hash
+    faults: list[Fault] = field(default_factory=list)  # what cannot be taken in
+
+
+def survey(catalog: Catalog, layout: Layout) -> Survey:
+    """Compare files and catalog by size and time, and read what differs; nothing is written."""
+    found = Survey()
     with catalog.reading() as db:
-        rows = {row["address"]: row for row in db.execute("SELECT * FROM records")}
-    busy = {change.address for operation in journal.unfinished() for change in operation.changes}
-    agreement = _Agreement(catalog, layout, journal)
-    for address, pair in _places(pairs, rows, agreement):
+        busy = _busy(db)
+        rows = {
+            row["address"]: row for row in db.execute("SELECT * FROM records") if row["address"] not in busy
+        }
+    places: dict[str, dict[Tier, Pair]] = {}
+    for (tier, address), pair in scan(layout).items():
         if address not in busy:
-            agreement.compare(address, rows.get(address), pair)
-    for address in rows.keys() - {address for _, address in pairs} - busy:
-        agreement.vanished(rows[address])
-    agreement.write()
-    return agreement.faults
+            places.setdefault(address, {})[tier] = pair
+    for address, tiers in places.items():
+        row = rows.get(address)
+        tier = _chosen(tiers, row)
+        for other in tiers.keys() - {tier}:
+            stray = _existing(layout, other, address)
+            reason = f"also lies in {other}; the one in {tier} counts"
+            found.faults.append(Fault(address, reason, "repair sets the other aside", stray))
+        _compare(found, layout, address, row, tier, tiers[tier])
+    found.gone = [row for address, row in rows.items() if address not in places]
+    return found
+
+
+def take_in(found: Survey, catalog: Catalog, layout: Layout) -> list[Fault]:
+    """Let what was changed outside win, each with a history event; returns what could not be taken in."""
+    faults = list(found.faults)
+    if not (found.touched or found.changed or found.gone):
+        return faults
+    now, decision = time.time(), uuid4().hex
+    with catalog.writing() as db:
+        generation = next_generation(db)
+        for address, state in found.touched:
+            db.execute(
+                "UPDATE records SET sidecar_stat = ?, image_stat = ? WHERE address = ?",
+                [*file_stats(layout, state, address), address],
+            )
+        db.executemany("INSERT OR IGNORE INTO sidecars VALUES (?, ?)", found.texts.items())
+        taken = []
+        for change in found.changed:
+            if _put(db, layout, change, now=now, generation=generation):
+                taken.append(change)
+            else:
+                reason = "differs only in upper and lower case from another record's address"
+                faults.append(Fault(change.address, reason, "rename one of the two"))
+        if taken:
+            history.note(db, Operation(uuid4().hex, decision, "change", OUTSIDE, now, tuple(taken)))
+        for row in found.gone:
+            _remove(db, row, now=now, decision=decision, generation=generation)
+    return faults
 
 
 def is_stale(catalog: Catalog, layout: Layout) -> bool:
@@ -55,117 +108,88 @@ def is_stale(catalog: Catalog, layout: Layout) -> bool:
     return pairs != known
 
 
-def _places(
-    pairs: dict[tuple[Tier, str], Pair], rows: dict[str, sqlite3.Row], agreement: "_Agreement"
-) -> list[tuple[str, tuple[Tier, Pair]]]:
-    """One tier for each address: where the catalog says, else the later one."""
-    by_address: dict[str, dict[Tier, Pair]] = {}
-    for (tier, address), pair in pairs.items():
-        by_address.setdefault(address, {})[tier] = pair
-    chosen = []
-    for address, places in by_address.items():
-        whole = [tier for tier in _LATER_FIRST if tier in places and places[tier].sidecar] or list(places)
-        known = rows[address]["tier"] if address in rows else None
-        tier = known if known in places and (places[known].sidecar or len(places) == 1) else whole[0]
-        for other in places.keys() - {tier}:
-            agreement.faults.append(Fault(address, f"also lies in {other}; the one in {tier} counts"))
-        chosen.append((address, (tier, places[tier])))
-    return chosen
+def _chosen(tiers: dict[Tier, Pair], row: sqlite3.Row | None) -> Tier:
+    """Where a record counts: where the catalog says, else the later tier; a sidecar goes before none."""
+    known: Tier | None = row["tier"] if row else None
+    with_sidecar = [tier for tier in _LATER_FIRST if tier in tiers and tiers[tier].sidecar]
+    if known in tiers and (known in with_sidecar or not with_sidecar):
+        return known
+    return with_sidecar[0] if with_sidecar else next(iter(tiers))
 
 
-class _Agreement:
-    """What was found, gathered first and written in one transaction."""
-
-    def __init__(self, catalog: Catalog, layout: Layout, journal: Journal) -> None:
-        self.faults: list[Fault] = []
-        self._catalog = catalog
-        self._layout = layout
-        self._journal = journal
-        self._touched: list[tuple[str, State]] = []  # same content, other size or time
-        self._changed: list[Change] = []
-        self._gone: list[sqlite3.Row] = []
-        self._texts: dict[str, str] = {}
-
-    def compare(self, address: str, row: sqlite3.Row | None, place: tuple[Tier, Pair]) -> None:
-        tier, pair = place
-        if (
-            row
-            and row["tier"] == tier
-            and (row["sidecar_stat"], row["image_stat"]) == (pair.sidecar, pair.image)
-        ):
-            return
-        if not pair.sidecar:
-            what = "the sidecar is missing" if row else f"a picture in {tier} without a sidecar"
-            self.faults.append(Fault(address, what))
-            return
-        if not pair.image:
-            self.faults.append(Fault(address, f"the picture is missing in {tier}"))
-            return
+def _compare(
+    found: Survey, layout: Layout, address: str, row: sqlite3.Row | None, tier: Tier, pair: Pair
+) -> None:
+    if row and row["tier"] == tier and (row["sidecar_stat"], row["image_stat"]) == (pair.sidecar, pair.image):
+        return
+    if not pair.sidecar:
+        found.faults.append(_without_sidecar(layout, address, row, tier))
+    elif not pair.image:
+        remedy = "put the picture back from a backup, or remove the sidecar as well"
+        found.faults.append(Fault(address, f"its picture is missing in {tier}", remedy))
+    else:
         try:
-            state, content = read(self._layout, tier, address)
+            state, content = read(layout, tier, address)
         except InvalidRecord as error:
-            self.faults.append(Fault(address, str(error)))
+            remedy = "mend the file, or repair to put back what the catalog has" if row else "mend the file"
+            lost = (tier, row["sidecar_hash"]) if row else None
+            found.faults.append(Fault(address, str(error), remedy, lost=lost))
             return
         before = listing.state_of(row) if row else None
         if before and before.tier == tier:
             state = State(tier, state.sidecar_hash, state.image_hash, before.came_from)
         if state == before:
-            self._touched.append((address, state))
+            found.touched.append((address, state))
         else:
-            self._texts[state.sidecar_hash] = content.decode()
-            self._changed.append(Change(address, before, state, row["revision"] if row else 0))
+            found.texts[state.sidecar_hash] = content.decode()
+            found.changed.append(Change(address, before, state, row["revision"] if row else 0))
 
-    def vanished(self, row: sqlite3.Row) -> None:
-        """Both files are gone: somebody removed the record by hand."""
-        self._gone.append(row)
 
-    def write(self) -> None:
-        if not (self._touched or self._changed or self._gone):
-            return
-        now, decision = time.time(), f"outside-{uuid4().hex}"
-        with self._catalog.writing() as db:
-            generation = next_generation(db)
-            for address, state in self._touched:
-                db.execute(
-                    "UPDATE records SET sidecar_stat = ?, image_stat = ? WHERE address = ?",
-                    [*self._journal.stats(state, address), address],
-                )
-            db.executemany("INSERT OR IGNORE INTO sidecars VALUES (?, ?)", self._texts.items())
-            for change in self._changed:
-                self._take_in(db, change, now, generation)
-            changes = tuple(self._changed)
-            if changes:
-                history.note(db, Operation(uuid4().hex, decision, "change", OUTSIDE, now, changes))
-            for row in self._gone:
-                self._take_out(db, row, now, decision, generation)
+def _without_sidecar(layout: Layout, address: str, row: sqlite3.Row | None, tier: Tier) -> Fault:
+    if row and row["tier"] == tier:
+        remedy = "repair writes it again from the catalog"
+        return Fault(address, "its sidecar is missing", remedy, lost=(tier, row["sidecar_hash"]))
+    stray = _existing(layout, tier, address)
+    return Fault(address, f"a picture in {tier} without a sidecar", "repair sets it aside", stray)
 
-    def _take_in(self, db: sqlite3.Connection, change: Change, now: float, generation: int) -> None:
-        try:
-            db.execute("SAVEPOINT one")
-            listing.put(
-                db,
-                change.address,
-                change.after,
-                stats=self._journal.stats(change.after, change.address),
-                now=now,
-                generation=generation,
-                embeddings={},
-            )
-        except sqlite3.IntegrityError:
-            db.execute("ROLLBACK TO one")
-            self.faults.append(Fault(change.address, "differs only in case from another record's address"))
-        finally:
-            db.execute("RELEASE one")
-        if "library" in (change.after.tier, change.before and change.before.tier):
-            db.execute("INSERT OR REPLACE INTO chroma_queue VALUES (?, ?)", [change.address, generation])
 
-    def _take_out(
-        self, db: sqlite3.Connection, row: sqlite3.Row, now: float, decision: str, generation: int
-    ) -> None:
-        listing.forget(db, row["id"])
-        db.execute(
-            "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
-            "VALUES (?, 'remove', ?, ?, ?, 'its files were removed', ?, NULL)",
-            [decision, row["address"], now, OUTSIDE, state_json(listing.state_of(row))],
+def _put(db: sqlite3.Connection, layout: Layout, change: Change, *, now: float, generation: int) -> bool:
+    db.execute("SAVEPOINT one")
+    try:
+        listing.put(
+            db,
+            change.address,
+            change.after,
+            stats=file_stats(layout, change.after, change.address),
+            now=now,
+            generation=generation,
+            embeddings={},
         )
-        db.execute("INSERT OR REPLACE INTO chroma_queue VALUES (?, ?)", [row["address"], generation])
+    except sqlite3.IntegrityError:
+        db.execute("ROLLBACK TO one")
+        return False
+    finally:
+        db.execute("RELEASE one")
+    if "library" in (change.after.tier, change.before and change.before.tier):
+        db.execute("INSERT OR REPLACE INTO chroma_queue VALUES (?, ?)", [change.address, generation])
+    return True
+
+
+def _remove(db: sqlite3.Connection, row: sqlite3.Row, *, now: float, decision: str, generation: int) -> None:
+    listing.forget(db, row["id"])
+    db.execute(
+        "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
+        "VALUES (?, 'remove', ?, ?, ?, 'its files were removed', ?, NULL)",
+        [decision, row["address"], now, OUTSIDE, state_json(listing.state_of(row))],
+    )
+    db.execute("INSERT OR REPLACE INTO chroma_queue VALUES (?, ?)", [row["address"], generation])
+
+
+def _busy(db: sqlite3.Connection) -> set[str]:
+    """Records in operations under way: their files may lie anywhere."""
+    operations = db.execute("SELECT operation FROM journal").fetchall()
+    return {change["address"] for row in operations for change in json.loads(row[0])["changes"]}
+
+
+def _existing(layout: Layout, tier: Tier, address: str) -> tuple[Path, ...]:
+    return tuple(p for p in (layout.sidecar(tier, address), layout.image(tier, address)) if p.exists())

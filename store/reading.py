@@ -54,7 +54,7 @@ class Reader:
     def __init__(self, root: Path, *, embedder: Embedder | None = None, disk: Disk | None = None) -> None:
         self.layout = Layout(root.resolve())
         self._disk = disk or Disk()
-        self._catalog = Catalog(self.layout.catalog, disk=self._disk, writable=self.can_write)
+        self.catalog = Catalog(self.layout.catalog, disk=self._disk, writable=self.can_write)
         self._embedder = embedder
         self._embedder_lock = threading.Lock()
         self._search_lock = threading.Lock()
@@ -64,7 +64,7 @@ class Reader:
 
     def get(self, address: str) -> Record:
         """The record; UnknownRecord where there is none."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             record = listing.get(db, address)
         if record is None:
             raise UnknownRecord(f"no record has the address {address}")
@@ -74,36 +74,36 @@ class Reader:
         self, filter: Filter, *, sort: str = "newest", offset: int = 0, limit: int | None = None
     ) -> list[Record]:
         """The records that pass, in the order of one of listing.SORTS."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             return listing.find(db, filter, sort=sort, offset=offset, limit=limit)
 
     def addresses(self, filter: Filter) -> list[str]:
         """Only the keys of the records that pass, newest first."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             return listing.addresses(db, filter)
 
     def count(self, filter: Filter) -> int:
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             return listing.count(db, filter)
 
     def counts(self) -> dict[Tier, int]:
         """How many records each tier holds."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             return listing.counts(db)
 
     def tag_counts(self, filter: Filter) -> dict[str, int]:
         """How many of the records that pass carry each tag, most frequent first."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             return listing.label_counts(db, "tag", filter)
 
     def category_counts(self, filter: Filter) -> dict[str, int]:
         """How many of the records that pass belong to each category, most frequent first."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             return listing.label_counts(db, "category", filter)
 
     def spelling_of(self, address: str) -> str | None:
         """How an address that differs at most in case is written here."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             row = db.execute("SELECT address FROM records WHERE folded = ?", [address.lower()]).fetchone()
         return row[0] if row else None
 
@@ -115,13 +115,13 @@ class Reader:
 
     def picture_by_hash(self, image_hash: str) -> Path | None:
         """The JPG with this SHA-256, of whichever record has it."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             row = db.execute("SELECT address FROM records WHERE image_hash = ?", [image_hash]).fetchone()
         return self.picture(row[0]) if row else None
 
     def embedded_facets(self, address: str) -> list[Facet]:
         """The facets that have a vector in the library."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             rows = db.execute(
                 "SELECT e.facet FROM embeddings e JOIN records r ON r.id = e.record WHERE r.address = ?",
                 [address],
@@ -130,7 +130,7 @@ class Reader:
 
     def draft(self, address: str) -> dict[str, str] | None:
         """Text being typed and not yet saved, by field."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             row = db.execute("SELECT fields FROM drafts WHERE address = ?", [address]).fetchone()
         return json.loads(row[0]) if row else None
 
@@ -140,17 +140,17 @@ class Reader:
         self, *, address: str | None = None, decision: str | None = None, limit: int = 100
     ) -> list[Event]:
         """What happened to records, newest first."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             return history.events(db, address=address, decision=decision, limit=limit)
 
     def decisions(self, *, limit: int = 20) -> list[Decision]:
         """What was done in one go, newest first."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             return history.decisions(db, limit=limit)
 
     def sidecar_text(self, digest: str) -> str:
         """A sidecar as it once was, by the hash that history names."""
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone()
         return str(row[0]) if row else ""
 
@@ -159,7 +159,7 @@ class Reader:
     @property
     def model(self) -> str:
         """The embedding model of this library, by name."""
-        return self._catalog.meta("model") or ""
+        return self.catalog.meta("model") or ""
 
     @property
     def embedder(self) -> Embedder:
@@ -174,13 +174,13 @@ class Reader:
         search = self._refreshed_search()
         among = None
         if not query.filter.is_open:
-            with self._catalog.reading() as db:
+            with self.catalog.reading() as db:
                 among = listing.addresses(db, query.filter)
         return search.search(query, among=among)
 
     def _refreshed_search(self) -> Search:
         embedder = self.embedder
-        with self._search_lock, self._catalog.reading() as db:
+        with self._search_lock, self.catalog.reading() as db:
             db.execute("BEGIN")  # generation and vectors of one moment
             try:
                 generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
@@ -205,15 +205,15 @@ class Reader:
     @property
     def secret(self) -> bytes:
         """This library's own, for signing the addresses of pictures."""
-        return bytes.fromhex(self._catalog.meta("secret") or "")
+        return bytes.fromhex(self.catalog.meta("secret") or "")
 
     @property
     def generation(self) -> int:
         """Grows with every change; equal numbers mean equal content."""
-        return int(self._catalog.meta("generation") or 0)
+        return int(self.catalog.meta("generation") or 0)
 
     def status(self) -> Status:
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             behind = int(db.execute("SELECT count(*) FROM chroma_queue").fetchone()[0])
         return Status(
             model=self.model,
@@ -227,6 +227,10 @@ class Reader:
             generation=self.generation,
         )
 
+    def check_chroma(self) -> list[str]:
+        """Nothing: only the process that writes may open Chroma."""
+        return []
+
     def _chroma_fault(self) -> str:
         return ""
 
@@ -234,7 +238,7 @@ class Reader:
         return ""
 
     def _applying(self) -> Iterable[str]:
-        with self._catalog.reading() as db:
+        with self.catalog.reading() as db:
             rows = db.execute("SELECT operation FROM journal").fetchall()
         return [change["address"] for row in rows for change in json.loads(row[0])["changes"]]
 
@@ -243,7 +247,7 @@ class Reader:
 
     def close(self) -> None:
         """Let go of the library's files."""
-        self._catalog.close()
+        self.catalog.close()
 
     def __enter__(self) -> "Reader":
         return self

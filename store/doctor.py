@@ -1,0 +1,122 @@
+"""Checking a library from the files up, and repairing what can be repaired."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from store import opening, switching
+from store.files import Disk, file_hash
+from store.journal import stat_text
+from store.progress import Progress
+
+if TYPE_CHECKING:
+    from store.library import Library
+    from store.reading import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong, in plain words, and what mends it."""
+
+    what: str
+    remedy: str
+    address: str = ""
+
+
+def check(reader: "Reader") -> list[Finding]:
+    """Everything that is wrong; an empty list means that files, catalog and Chroma agree.
+
+    Chroma is opened only by the process that writes: two processes on its folder lose vectors.
+    """
+    return [*_catalog(reader), *_operations(reader), *_files(reader), *_vectors(reader), *_chroma(reader)]
+
+
+def repair(library: "Library", *, progress: Progress | None = None) -> list[Finding]:
+    """Mend what can be mended without throwing anything away; returns what is left."""
+    _notice_silent_changes(library)
+    for fault in opening.survey(library.catalog, library.layout).faults:
+        _mend(fault, library)
+    library.take_in_changes()
+    if switching.incomplete(library.catalog, library.layout, library.embedder):
+        library.embed_all(library.embedder, progress=progress or Progress())
+    if library.check_chroma():
+        library.rebuild_chroma()
+    library.wait_for_chroma()
+    return check(library)
+
+
+def _catalog(reader: "Reader") -> Iterator[Finding]:
+    with reader.catalog.reading() as db:
+        for (fault,) in db.execute("PRAGMA quick_check(10)").fetchall():
+            if fault != "ok":
+                yield Finding(
+                    f"the catalog is damaged: {fault}", "restore-backup; or remove it and open again"
+                )
+
+
+def _operations(reader: "Reader") -> Iterator[Finding]:
+    status = reader.status()
+    for address in status.applying:
+        cause = status.stuck or "the program was ended in the middle"
+        yield Finding(
+            f"a change is decided but not finished: {cause}", "free disk space, then repair", address
+        )
+
+
+def _files(reader: "Reader") -> Iterator[Finding]:
+    found = opening.survey(reader.catalog, reader.layout)
+    for fault in found.faults:
+        yield Finding(fault.reason, fault.remedy, fault.address)
+    for change in found.changed:
+        yield Finding("its files were changed outside the program", "repair takes them in", change.address)
+    for row in found.gone:
+        yield Finding("its files were removed", "restore-backup; repair lets it go", row["address"])
+    for address, tier, what in _silent_changes(reader):
+        yield Finding(f"its {what} in {tier} is not what was written", "repair takes it in", address)
+
+
+def _silent_changes(reader: "Reader") -> Iterator[tuple[str, str, str]]:
+    """Files of the expected size and time whose content is another: address, tier, which file."""
+    with reader.catalog.reading() as db:
+        rows = db.execute("SELECT * FROM records").fetchall()
+    for row in rows:
+        tier, address = row["tier"], row["address"]
+        for what, path, stat, expected in (
+            ("sidecar", reader.layout.sidecar(tier, address), row["sidecar_stat"], row["sidecar_hash"]),
+            ("picture", reader.layout.image(tier, address), row["image_stat"], row["image_hash"]),
+        ):
+            found = file_hash(path)
+            if found not in (None, expected) and stat_text(path) == stat:
+                yield address, tier, what
+
+
+def _notice_silent_changes(library: "Library") -> None:
+    changed = [(address,) for address, _, _ in _silent_changes(library)]
+    with library.catalog.writing() as db:
+        db.executemany("UPDATE records SET sidecar_stat = '' WHERE address = ?", changed)
+
+
+def _vectors(reader: "Reader") -> Iterator[Finding]:
+    for address in switching.incomplete(reader.catalog, reader.layout, reader.embedder):
+        yield Finding(f"its vectors are not those of {reader.model}", "repair embeds it again", address)
+
+
+def _chroma(reader: "Reader") -> Iterator[Finding]:
+    status = reader.status()
+    if status.chroma_fault:
+        yield Finding(f"Chroma is behind: {status.chroma_fault}", "repair rebuilds Chroma from the catalog")
+    elif status.chroma_behind:
+        yield Finding(f"Chroma is {status.chroma_behind:,} records behind", "it catches up by itself")
+    for fault in reader.check_chroma():
+        yield Finding(fault, "repair rebuilds Chroma from the catalog")
+
+
+def _mend(fault: opening.Fault, library: "Library") -> None:
+    disk, aside = Disk(), library.layout.set_aside
+    sidecar = library.layout.sidecar(fault.lost[0], fault.address) if fault.lost else None
+    for path in (*fault.stray, *([sidecar] if sidecar and sidecar.exists() else [])):
+        disk.make_folder(aside)
+        disk.rename(path, aside / f"{time.time_ns()}-{path.name}")
+    if fault.lost and sidecar:
+        disk.replace(sidecar, library.sidecar_text(fault.lost[1]).encode())
