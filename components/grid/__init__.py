@@ -1,0 +1,42 @@
+"""One grid of coins for review, the approved queue, search results and the trash."""
+
+from components.grid.actions import (
+    APPROVE,
+    CAPTION,
+    DEGRADE,
+    DELETE,
+    LIKE,
+    PROMOTE,
+    REJECT,
+    RESTORE,
+    RETURN,
+    Action,
+)
+from components.grid.browse import View, browse, turning
+from components.grid.cards import Mark
+from components.grid.grid import go_to, show_cards
+from components.grid.ledger import Entry, Handler
+from components.grid.results import chosen_weights, show_results
+
+__all__ = [
+    "APPROVE",
+    "CAPTION",
+    "DEGRADE",
+    "DELETE",
+    "LIKE",
+    "PROMOTE",
+    "REJECT",
+    "RESTORE",
+    "RETURN",
+    "Action",
+    "Entry",
+    "Handler",
+    "Mark",
+    "View",
+    "browse",
+    "chosen_weights",
+    "go_to",
+    "show_cards",
+    "show_results",
+    "turning",
+]

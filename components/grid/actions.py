@@ -1,0 +1,40 @@
+"""What can be done from a grid: verb, button, key, and whether the card goes with it."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Tone = Literal["good", "bad", "main", "quiet"]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing to do to the selection, or to the card under the cursor.
+
+    `leaves`: the card goes at once, before the server has answered; otherwise it waits where it is.
+    `reasons` are offered on the digits 1 to 9.
+    """
+
+    verb: str
+    label: str
+    key: str
+    tone: Tone = "quiet"
+    leaves: bool = True
+    said: str = ""
+    reasons: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "said": self.said or self.label}
+
+
+APPROVE = Action("approve", "Approve", "a", "good", said="Approved")
+REJECT = Action(
+    "reject", "Reject", "r", "bad", said="Rejected",
+    reasons=("copycat", "not a meme", "bad picture", "offensive", "scam"),
+)  # fmt: skip
+RETURN = Action("return", "Send back", "b", said="Sent back")
+DELETE = Action("delete", "Delete", "x", "bad", said="Deleted")
+RESTORE = Action("restore", "Restore", "r", "good", said="Restored")
+DEGRADE = Action("degrade", "Degrade", "g", "bad", said="Degraded")
+PROMOTE = Action("promote", "Promote", "p", "main", leaves=False)
+CAPTION = Action("caption", "Edit captions", "e", leaves=False)
+LIKE = Action("like", "More like this", "m", leaves=False)

@@ -1,0 +1,47 @@
+"""Decisions delivered by the browser itself when a page goes away: its script may never run again."""
+
+import hmac
+import json
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from components import pictures
+from components.grid.grid import ledger_of, token
+from components.grid.ledger import entries_of
+from store.library import Library
+
+_LIMIT = 1_000_000  # bytes; browsers send at most 64 kB this way
+
+
+def routes() -> list[Route]:
+    """The route that takes them, for the app."""
+    return [Route(f"{pictures.base_path()}/decisions", deliver, methods=["POST"])]
+
+
+async def deliver(request: Request) -> Response:
+    """Apply a page's log; only for pages of this library, which know its token."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _LIMIT:
+            return PlainTextResponse("too large", 413)
+    return await run_in_threadpool(_apply, body)
+
+
+def _apply(body: bytes) -> Response:
+    library = pictures.library_of_routes()
+    try:
+        log = json.loads(body)
+    except (ValueError, RecursionError):
+        return PlainTextResponse("not a log", 400)
+    given = log.get("token") if isinstance(log, dict) else None
+    # Any page of the web may post to this machine; none but ours can know the token.
+    if not isinstance(given, str) or not hmac.compare_digest(given.encode(), token(library).encode()):
+        return PlainTextResponse("not from a page of this library", 403)
+    if isinstance(library, Library):
+        for client, entries in entries_of(log).items():
+            ledger_of(library.layout.root).apply(library, client, entries, handlers=None)
+    return Response(status_code=204)

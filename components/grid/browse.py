@@ -1,0 +1,86 @@
+"""Filters, order and pages above a grid; all of it in the address, so that a link shows the same view."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components import wording
+from components.grid.ledger import Entry, Handler
+from store.library import Library
+from store.listing import Filter
+from store.records import Record, Tier
+
+SORTS = {"newest": "Newest first", "oldest": "Oldest first", "name": "By name", "moved": "Moved lately"}
+SIZES = (24, 60, 120, 240)
+_TAGS = 300  # the most frequent ones are offered
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One page of the records that pass the filters."""
+
+    records: list[Record]
+    sentence: str  # how many there are, and which of them these are
+    pages: int
+    is_filtered: bool
+
+
+def browse(key: str, library: Library, *, tier: Tier, captioned: bool | None = None) -> View:
+    """Draw the controls and find what they ask for."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        words = st.text_input(
+            "Words", key=f"{key}_words", bind="query-params", icon=":material/search:", width=240,
+            placeholder="name, ticker, text", type="search", live=True, label_visibility="collapsed",
+        )  # fmt: skip
+        frequent = library.tag_counts(Filter(tier=tier))
+        tags = st.multiselect(
+            "Tags", list(frequent)[:_TAGS], key=f"{key}_tags", bind="query-params", width=240,
+            placeholder="any tags", format_func=lambda tag: f"{tag} · {frequent.get(tag, 0):,}",
+            label_visibility="collapsed",
+        )  # fmt: skip
+        sort = st.selectbox(
+            "Order", list(SORTS), key=f"{key}_sort", bind="query-params", width=150,
+            format_func=SORTS.__getitem__, label_visibility="collapsed",
+        )  # fmt: skip
+        size = st.selectbox(
+            "Coins on a page", SIZES, index=1, key=f"{key}_per", bind="query-params", width=130,
+            format_func="{} a page".format, label_visibility="collapsed",
+        )  # fmt: skip
+        asked = Filter(tier=tier, words=words or "", tags=tuple(tags), captioned=captioned)
+        total = library.count(asked)
+        pages = max(1, -(-total // size))
+        st.space("stretch")
+        page = _page(key, pages)
+    records = library.find(asked, sort=sort, offset=(page - 1) * size, limit=size)
+    return View(records, _sentence(total, page, size), pages, is_filtered=not asked.is_open)
+
+
+def turning(key: str) -> Mapping[str, Handler]:
+    """Handlers for the keys that turn the page."""
+    return {"next": _turn(key, 1), "previous": _turn(key, -1)}
+
+
+def _turn(key: str, by: int) -> Handler:
+    def handler(_: Entry) -> None:
+        name = f"{key}_page"
+        st.session_state[name] = max(1, st.session_state.get(name, 1) + by)
+
+    return handler
+
+
+def _page(key: str, pages: int) -> int:
+    name = f"{key}_page"
+    if st.session_state.get(name, 1) > pages:  # decided away, or an old link
+        st.session_state[name] = pages
+    if pages == 1:
+        return 1
+    return st.pagination(pages, key=name, bind="query-params", max_visible_pages=5)
+
+
+def _sentence(total: int, page: int, size: int) -> str:
+    if not total:
+        return ""
+    first, last = (page - 1) * size + 1, min(page * size, total)
+    coins = wording.counted(total, "coin")
+    return coins if total <= size else f"{first:,} to {last:,} of {coins}"

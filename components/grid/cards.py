@@ -1,0 +1,95 @@
+"""A record as the grid shows it: short for the card, whole for the large view."""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any, Literal, TypedDict
+
+from components import pictures, wording
+from store.errors import UnknownRecord
+from store.reading import Reader
+from store.records import REQUIRED_KEYS, Record, is_made_up
+
+Tone = Literal["good", "warn", "bad", "busy", "quiet"]
+
+_SHORT = 200  # characters of a description that travel with every card
+_TAGS = 4
+_OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption"))
+_EXTRA = 12  # fields beyond the schema that the large view shows, each up to …
+_EXTRA_LENGTH = 400
+
+
+class Mark(TypedDict):
+    """What the edge and the corner of a card say."""
+
+    label: str
+    tone: Tone
+
+
+def card(library: Reader, record: Record, *, mark: Mark | None = None) -> dict[str, Any]:
+    """What a card shows at once."""
+    return {
+        "address": record.address,
+        "name": record.name,
+        "ticker": record.ticker,
+        "created_at": record.created_at,
+        "revision": record.revision,
+        "tags": record.tags[:_TAGS],
+        "description": record.description[:_SHORT],
+        "picture": pictures.address(library, record.image_hash),
+        "large": pictures.address(library, record.image_hash, size=pictures.LARGE),
+        "mark": mark,
+    }
+
+
+def details(library: Reader, addresses: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Everything known of these coins, for the large view."""
+    found = {}
+    for address in addresses:
+        try:
+            found[address] = _detail(library, library.get(address))
+        except UnknownRecord:
+            continue
+    return found
+
+
+def explorer(record: Record) -> dict[str, str] | None:
+    """Where the chain shows this token; None for an address that no chain knows."""
+    if is_made_up(record.address) or record.sidecar.get("fictional"):
+        return None
+    if record.address.startswith("0x"):
+        return {"label": "Etherscan", "href": f"https://etherscan.io/token/{record.address}"}
+    return {"label": "Solscan", "href": f"https://solscan.io/token/{record.address}"}
+
+
+def _detail(library: Reader, record: Record) -> dict[str, Any]:
+    return {
+        "description": record.description,
+        "tags": record.tags,
+        "caption": record.caption,
+        "fields": [*_categories(record), *_extra(record)],
+        "explorer": explorer(record),
+        "history": [
+            {
+                "what": f"{wording.done(event.verb).capitalize()} by {event.who}"
+                + (f": {event.reason}" if event.reason else "")
+                + (" (undone)" if event.is_undone else ""),
+                "when": datetime.fromtimestamp(event.at, UTC).strftime("%Y-%m-%d %H:%M"),
+            }
+            for event in library.history(address=record.address, limit=20)
+        ],
+    }
+
+
+def _categories(record: Record) -> list[tuple[str, str]]:
+    return [("Categories", ", ".join(record.categories))] if record.categories else []
+
+
+def _extra(record: Record) -> list[tuple[str, str]]:
+    """What the sidecar has beyond the schema."""
+    others = [(key, value) for key, value in record.sidecar.items() if key not in _OWN_KEYS]
+    return [(key[:60], _text(value)[:_EXTRA_LENGTH]) for key, value in others[:_EXTRA]]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

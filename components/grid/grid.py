@@ -1,0 +1,134 @@
+"""The grid on a page: cards in, decisions out."""
+
+import hmac
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from components import pictures
+from components.grid import assets
+from components.grid.actions import Action
+from components.grid.cards import Mark, card, details
+from components.grid.ledger import BOOT, Entry, Handler, Ledger, entries_of
+from store.library import Library, Outcome
+from store.reading import Reader
+from store.records import Record
+
+_component = st.components.v2.component(
+    "memedex.grid", html=assets.HTML, css=assets.style(), js=assets.script()
+)
+_LINK = "memedex.grid.link"
+_OPENED = 3  # the coin in the large view and its two neighbours
+
+
+def show_cards(
+    key: str,
+    library: Library,
+    records: Sequence[Record],
+    *,
+    actions: Sequence[Action],
+    handlers: Mapping[str, Handler] | None = None,
+    mark: Callable[[Record], Mark | None] = lambda _: None,
+    pages: bool = False,
+    sentence: str = "",
+) -> None:
+    """Show these records and carry out what is decided on them; also without any, so that undo stays at hand.
+
+    `handlers` do the verbs that the store does not have, and may only use the store and `st.session_state`:
+    they run before the page does. `pages` says whether there are pages to turn, `sentence` what is shown.
+    """
+    cards = [card(library, record, mark=mark(record)) for record in records]
+    mount(
+        key,
+        library,
+        {"cards": cards, "pages": pages, "sentence": sentence},
+        actions=actions,
+        handlers=handlers or {},
+    )
+
+
+def mount(
+    key: str,
+    library: Library,
+    data: Mapping[str, Any],
+    *,
+    actions: Sequence[Action],
+    handlers: Mapping[str, Handler],
+) -> None:
+    """Put the component on the page with what every kind of grid needs beside its cards."""
+    _follow_link()
+    if not library.can_write:
+        actions = [action for action in actions if action.verb in handlers and action.verb in _HARMLESS]
+    state = sent(key)
+    ledger = ledger_of(library.layout.root)
+    _component(
+        key=key,
+        data={
+            "key": key,
+            "boot": BOOT,
+            "actions": [action.as_json() for action in actions],
+            "undoable": library.can_write,
+            "confirmed": ledger.confirmed(entries_of(state.get("log"))),
+            "beacon": {"url": f"{pictures.base_path()}/decisions", "token": token(library)},
+            "details": details(library, _strings(state.get("open"))[:_OPENED]),
+            **data,
+        },
+        on_log_change=lambda: _apply(key, library, handlers),
+        on_open_change=_nothing,
+        on_weights_change=_nothing,
+        on_knows_change=_nothing,
+    )
+
+
+def sent(key: str) -> Mapping[str, Any]:
+    """What the grid with this key has last told the server."""
+    state = st.session_state.get(key)
+    return state if isinstance(state, Mapping) else {}
+
+
+def go_to(page: str, parameter: str) -> Handler:
+    """A handler that leads to a page about the coin: `?parameter=address`."""
+
+    def handler(entry: Entry) -> Outcome | None:
+        if entry.addresses:
+            st.session_state[_LINK] = (page, {parameter: entry.addresses[0]})
+        return None
+
+    return handler
+
+
+def token(library: Reader) -> str:
+    """What a page shows to deliver decisions without its script: known to this library's pages alone."""
+    return hmac.new(library.secret, b"decisions", sha256).hexdigest()
+
+
+@lru_cache(maxsize=8)
+def ledger_of(root: Path) -> Ledger:
+    """The one ledger of the library in this folder."""
+    return Ledger()
+
+
+_HARMLESS = ("caption", "like")
+
+
+def _apply(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:
+    for client, entries in entries_of(sent(key).get("log")).items():
+        ledger_of(library.layout.root).apply(library, client, entries, handlers=handlers)
+
+
+def _follow_link() -> None:
+    link = st.session_state.pop(_LINK, None)
+    if link:
+        st.switch_page(link[0], query_params=link[1])
+
+
+def _strings(value: object) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _nothing() -> None:
+    """Streamlit reports a value only where somebody listens."""

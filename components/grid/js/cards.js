@@ -1,0 +1,142 @@
+// The cards: one node for each address for as long as it is on the page, moved rather than made anew.
+
+import { age, el, icon, setText } from "./dom.js";
+import { bar } from "./bars.js";
+
+const CALM = 220; // ms since the last change below which nothing glides: a fast hand wants no motion
+
+export class Cards {
+  constructor(container) {
+    this.container = container;
+    this.nodes = new Map();
+    this.changedAt = 0;
+  }
+
+  /** Shows these addresses in this order; `model` says what each looks like. */
+  show(model, { glide = true, scores = null } = {}) {
+    const calm = performance.now() - this.changedAt > CALM;
+    const before = glide && calm && canGlide() ? this.places() : null;
+    const wanted = new Set(model.visible);
+    let changed = false;
+    for (const [address, node] of this.nodes) {
+      if (wanted.has(address)) continue;
+      node.remove();
+      this.nodes.delete(address);
+      changed = true;
+    }
+    let previous = null;
+    model.visible.forEach((address, index) => {
+      let node = this.nodes.get(address);
+      if (!node) {
+        node = make(address);
+        this.nodes.set(address, node);
+      }
+      dress(node, model.card(address), { scores, index });
+      const there = previous ? previous.nextElementSibling : this.container.firstElementChild;
+      if (there !== node) {
+        this.container.insertBefore(node, there);
+        changed = true;
+      }
+      previous = node;
+    });
+    if (changed) this.changedAt = performance.now();
+    if (before && changed) this.glide(before);
+  }
+
+  /** Cursor, selection, refusals and waiting, without touching anything else. */
+  mark(model, columns) {
+    model.visible.forEach((address, index) => {
+      const node = this.nodes.get(address);
+      const at = address === model.cursor;
+      const chosen = model.selection.has(address);
+      node.classList.toggle("at", at);
+      node.classList.toggle("chosen", chosen);
+      node.classList.toggle("waiting", Boolean(model.waiting?.has(address)));
+      node.tabIndex = at ? 0 : -1;
+      setAttribute(node, "aria-selected", String(chosen));
+      setAttribute(node, "aria-rowindex", String(Math.floor(index / columns) + 1));
+      setAttribute(node, "aria-colindex", String((index % columns) + 1));
+      const reason = model.refused.get(address);
+      node.classList.toggle("refused", Boolean(reason));
+      setText(node.parts.reason, reason ?? "");
+    });
+  }
+
+  places() {
+    const places = new Map();
+    for (const [address, node] of this.nodes) places.set(address, [node.offsetLeft, node.offsetTop]);
+    return places;
+  }
+
+  /** First, last, invert, play: each card glides from where it was. */
+  glide(before) {
+    for (const [address, node] of this.nodes) {
+      const was = before.get(address);
+      if (!was) {
+        node.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 140 });
+        continue;
+      }
+      const [x, y] = [was[0] - node.offsetLeft, was[1] - node.offsetTop];
+      if (x || y) node.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }], { duration: 190, easing: "cubic-bezier(.2,.7,.2,1)" });
+    }
+  }
+}
+
+function canGlide() {
+  return !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+function setAttribute(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
+function make(address) {
+  const parts = {
+    picture: el("img", { alt: "", loading: "lazy", decoding: "async", draggable: "false" }),
+    name: el("span", { class: "name" }),
+    ticker: el("span", { class: "ticker" }),
+    age: el("span", { class: "age" }),
+    tags: el("span", { class: "tags" }),
+    mark: el("span", { class: "mark", hidden: true }),
+    reason: el("span", { class: "reason" }),
+    score: el("span", { class: "score", hidden: true }),
+    moved: el("span", { class: "moved", hidden: true }),
+    bar: el("span", { class: "bar", hidden: true }),
+  };
+  const node = el(
+    "div",
+    { class: "card", role: "gridcell", tabindex: "-1", "data-address": address },
+    parts.picture,
+    el("span", { class: "pick", "data-pick": "" }, icon("check")),
+    el("span", { class: "expand", "data-expand": "", title: "Open (enter)" }, icon("expand")),
+    parts.mark,
+    el("span", { class: "standing" }, parts.moved, parts.score),
+    parts.reason,
+    el("span", { class: "foot" }, el("span", { class: "line" }, parts.name, parts.ticker), el("span", { class: "line small" }, parts.age, parts.tags), parts.bar),
+  );
+  parts.picture.addEventListener("load", () => node.classList.add("loaded"));
+  parts.picture.addEventListener("error", () => node.classList.add("broken"));
+  node.parts = parts;
+  return node;
+}
+
+function dress(node, card, { scores, index }) {
+  if (node.card !== card) {
+    const { parts } = node;
+    node.card = card;
+    if (parts.picture.getAttribute("src") !== card.picture) {
+      node.classList.remove("loaded", "broken");
+      if (card.picture) parts.picture.src = card.picture;
+      else parts.picture.removeAttribute("src");
+    }
+    setText(parts.name, card.name);
+    setText(parts.ticker, card.ticker);
+    setText(parts.age, age(card.created_at));
+    setText(parts.tags, card.tags.join(" · "));
+    setText(parts.mark, card.mark?.label ?? "");
+    parts.mark.hidden = !card.mark;
+    node.dataset.tone = card.mark?.tone ?? "";
+    setAttribute(node, "aria-label", [card.name, card.ticker, card.mark?.label].filter(Boolean).join(", "));
+  }
+  if (scores) bar(node, scores, index);
+}

@@ -1,0 +1,59 @@
+// Elements, icons and ages. Strangers' text becomes textContent here and nowhere else.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+const PATHS = {
+  check: "M4.5 10.5l3.6 3.6 7.4-8",
+  cross: "M5.5 5.5l9 9M14.5 5.5l-9 9",
+  expand: "M8 3.5H3.5V8M12 3.5h4.5V8M8 16.5H3.5V12M12 16.5h4.5V12",
+  back: "M12.5 4.5L7 10l5.5 5.5",
+  forward: "M7.5 4.5L13 10l-5.5 5.5",
+  undo: "M4 8h8a4 4 0 010 8H8M4 8l3.5-3.5M4 8l3.5 3.5",
+  redo: "M16 8H8a4 4 0 000 8h4M16 8l-3.5-3.5M16 8l-3.5 3.5",
+  out: "M8 4.5H4.5v11h11V12M11.5 4.5h4v4M15.5 4.5L9 11",
+  alert: "M10 3.5l7.5 13h-15zM10 8.5v4M10 14.6v.1",
+  up: "M5 12.5l5-5 5 5",
+  down: "M5 7.5l5 5 5-5",
+};
+
+/** One element: attributes as given, `on…` as listeners, texts as text nodes; null children are left out. */
+export function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+/** A line icon that takes the colour of its text. */
+export function icon(name) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 20 20");
+  svg.setAttribute("aria-hidden", "true");
+  svg.setAttribute("class", "icon");
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("d", PATHS[name]);
+  svg.append(path);
+  return svg;
+}
+
+/** How long ago, in the fewest letters that still say it. */
+export function age(seconds, now = Date.now() / 1000) {
+  const past = Math.max(0, now - seconds);
+  const steps = [[31557600, "y"], [2629800, "mo"], [86400, "d"], [3600, "h"], [60, "min"]];
+  for (const [length, unit] of steps) if (past >= length) return `${Math.floor(past / length)} ${unit}`;
+  return "now";
+}
+
+/** "1 coin", "12 coins", "1,342 coins". */
+export function count(number, one, many = `${one}s`) {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+}
+
+/** Gives a node this text unless it has it already, so that unchanged cards cost nothing. */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}

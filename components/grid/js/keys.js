@@ -1,0 +1,74 @@
+// The keyboard, heard on the document before anything else on the page, and only when nobody is typing.
+
+const STEPS = { ArrowLeft: [-1, 0], h: [-1, 0], ArrowRight: [1, 0], l: [1, 0], ArrowUp: [0, -1], k: [0, -1], ArrowDown: [0, 1], j: [0, 1] };
+const CONTROLS = "button, a, summary, canvas, audio, video, [role=slider], [role=tab], [role=radio], [role=option], [role=menuitem], [role=combobox], [role=listbox]";
+
+export function listenToKeys(grid) {
+  const heard = (event) => {
+    if (event.isComposing || event.defaultPrevented || !grid.root.isConnected) return;
+    const target = event.composedPath()[0];
+    if (isTyping(target) || document.querySelector("[role=dialog], dialog[open]")) return;
+    if (take(grid, event, target)) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+  };
+  document.addEventListener("keydown", heard, true);
+  return () => document.removeEventListener("keydown", heard, true);
+}
+
+function isTyping(target) {
+  return target instanceof Element && (target.matches("input, textarea, select") || target.isContentEditable);
+}
+
+/** Does what the key stands for; true when it stood for something. */
+function take(grid, event, target) {
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (grid.help.open) return close(grid.help, key);
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && key === "a" && !grid.viewer.isOpen) return grid.selectPage(), true;
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (key === "?") return grid.help.showModal(), true;
+  const onControl = target instanceof Element && target.matches(CONTROLS);
+  if (onControl && (key === "Enter" || key === " " || (key.startsWith("Arrow") && !grid.root.contains(target)))) return false;
+  if (key === "z") return event.repeat || grid.takeBack(event.shiftKey ? "redo" : "undo"), true;
+  // A key held down must not decide a whole queue.
+  if (event.repeat && !STEPS[key]) return grid.actions.some((action) => action.key === key);
+  if (grid.viewer.isOpen) return inViewer(grid, key);
+  if (STEPS[key]) return grid.step(...STEPS[key], { select: event.shiftKey }), true;
+  if (key === " ") return grid.toggle(), true;
+  if (key === "Enter") return grid.open(grid.model.cursor), true;
+  if (key === "Escape") return grid.clear();
+  if (key === "Home" || key === "End") return grid.edge(key === "End"), true;
+  if (key === "/") return focusFilter();
+  if (key === "[" || key === "]") return grid.turn(key === "]" ? 1 : -1);
+  return decide(grid, key, event);
+}
+
+function inViewer(grid, key) {
+  if (key === "Escape" || key === "Enter") return grid.viewer.close(), true;
+  if (STEPS[key]) return grid.viewer.step(STEPS[key][0] + STEPS[key][1]), true;
+  if (key === " ") return grid.toggle(), true;
+  return decide(grid, key);
+}
+
+/** A verb by its key, or by a digit one of the reasons of the verb that has reasons. */
+function decide(grid, key) {
+  const action = grid.actions.find((each) => each.key === key);
+  if (action) return grid.decide(action), true;
+  const reasoned = grid.actions.find((each) => each.reasons?.length);
+  const reason = reasoned?.reasons[Number(key) - 1];
+  if (!/^[1-9]$/.test(key) || !reason) return false;
+  return grid.decide(reasoned, { reason }), true;
+}
+
+function close(dialog, key) {
+  if (key !== "Escape" && key !== "?" && key !== "Enter") return false;
+  return dialog.close(), true;
+}
+
+/** The page's own field for words, which lies outside this component. */
+function focusFilter() {
+  const field = document.querySelector("[class*=st-key-words] input, input[type=search], [data-testid=stTextInput] input");
+  field?.focus();
+  return Boolean(field);
+}

@@ -1,0 +1,115 @@
+// The numbered log: every decision stays in it, and in the browser's storage, until the server confirms its number.
+
+const PREFIX = "memedex-log:";
+const BATCH = 100; // ms between two sendings while keys come fast; the first one goes at once
+const PATIENCE = 2500; // ms without a confirmation before the whole log is sent again
+
+export class DecisionLog {
+  /** `send` carries a value to the server, `beacon` is {url, token} for the moment the page goes away. */
+  constructor(grid, send) {
+    this.grid = grid;
+    this.send = send;
+    this.client = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    this.key = `${PREFIX}${grid}:${this.client}`;
+    this.entries = [];
+    this.next = 1;
+    this.confirmed = 0;
+    this.others = this.leftBehind();
+    this.sentAt = 0;
+  }
+
+  add(entry) {
+    const numbered = { n: this.next++, boot: this.boot, ...entry };
+    this.entries.push(numbered);
+    this.keep();
+    this.sendSoon();
+    return numbered;
+  }
+
+  /** What the server has settled, by client; returns the results of this page that were not known yet. */
+  confirm(confirmed) {
+    for (const [client, { n }] of Object.entries(confirmed)) {
+      if (client === this.client) continue;
+      const left = (this.others[client] ?? []).filter((entry) => entry.n > n);
+      if (left.length) this.others[client] = left;
+      else {
+        delete this.others[client];
+        stored((storage) => storage.removeItem(`${PREFIX}${this.grid}:${client}`));
+      }
+    }
+    const own = confirmed[this.client];
+    if (!own || own.n <= this.confirmed) return [];
+    const fresh = own.results.filter((result) => result.n > this.confirmed);
+    this.confirmed = own.n;
+    this.entries = this.entries.filter((entry) => entry.n > own.n);
+    this.keep();
+    return fresh;
+  }
+
+  /** What is still to be confirmed, for the server. */
+  contents() {
+    return { client: this.client, entries: this.entries.map(bare), others: this.others };
+  }
+
+  get isEmpty() {
+    return !this.entries.length && !Object.keys(this.others).length;
+  }
+
+  sendSoon() {
+    clearTimeout(this.timer);
+    const wait = Math.max(0, this.sentAt + BATCH - performance.now());
+    this.timer = setTimeout(() => this.sendNow(), this.sentAt ? wait : 0);
+  }
+
+  sendNow() {
+    clearTimeout(this.timer);
+    if (this.isEmpty) return;
+    this.sentAt = performance.now();
+    this.send(this.contents());
+    this.timer = setTimeout(() => this.sendNow(), PATIENCE);
+  }
+
+  /** The page is going away: a run of the script may never start, a beacon still arrives. */
+  flush() {
+    if (this.isEmpty || !this.beacon) return;
+    const body = JSON.stringify({ token: this.beacon.token, grid: this.grid, ...this.contents() });
+    navigator.sendBeacon?.(this.beacon.url, body);
+  }
+
+  stop() {
+    this.flush();
+    clearTimeout(this.timer);
+  }
+
+  keep() {
+    if (this.entries.length) stored((storage) => storage.setItem(this.key, JSON.stringify(this.entries.map(bare))));
+    else stored((storage) => storage.removeItem(this.key));
+  }
+
+  /** Logs that a reload or a closed tab left unconfirmed. Sending one twice is harmless: it is numbered. */
+  leftBehind() {
+    const found = {};
+    stored((storage) => {
+      for (const key of Object.keys(storage)) {
+        if (!key.startsWith(`${PREFIX}${this.grid}:`)) continue;
+        const entries = JSON.parse(storage.getItem(key));
+        if (Array.isArray(entries) && entries.length) found[key.slice(key.lastIndexOf(":") + 1)] = entries;
+      }
+    });
+    return found;
+  }
+}
+
+/** An entry without what only the page needs. */
+function bare({ effect, undone, ...entry }) {
+  return entry;
+}
+
+/** Storage may be switched off or full; the log then lives in memory, and in the beacon. */
+function stored(use) {
+  try {
+    use(window.localStorage);
+  } catch {
+    // nothing is lost that was not already beyond reach
+  }
+}

@@ -1,0 +1,54 @@
+// The score of design section 5, over the similarities of every record, in the page.
+
+import { FACET_NAMES } from "./bars.js";
+
+/**
+ * The best `top` rows for these weights: score = Σ w·ŝ / Σ w over the weighted facets that some record has, where a
+ * record's missing facet counts as the library's mean, and a record with none of the weighted facets is no hit.
+ */
+export function rank({ columns, means }, weights, top) {
+  const used = FACET_NAMES.map((name, at) => [at, Number(weights[name]) || 0]).filter(([at, weight]) => weight > 0 && Number.isFinite(means[at]));
+  const total = used.reduce((sum, [, weight]) => sum + weight, 0);
+  if (!total) return { list: [], hits: 0 };
+  const rows = columns[0].length;
+  const scores = new Float64Array(rows);
+  const present = new Uint8Array(rows);
+  for (const [at, weight] of used) {
+    const column = columns[at];
+    const share = weight / total;
+    const neutral = share * means[at];
+    for (let row = 0; row < rows; row++) {
+      const cosine = column[row];
+      if (cosine === cosine) (scores[row] += share * cosine), (present[row] = 1);
+      else scores[row] += neutral;
+    }
+  }
+  const best = bestRows(scores, present, top);
+  return { list: best.rows.map((row) => explain(row, scores[row], columns, means, used, total)), hits: best.hits };
+}
+
+/** Rows by falling score, equal scores in the server's order. */
+function bestRows(scores, present, top) {
+  const eligible = [];
+  for (let row = 0; row < scores.length; row++) if (present[row]) eligible.push(row);
+  const hits = eligible.length;
+  let rows = eligible;
+  if (hits > top) {
+    const sorted = Float64Array.from(eligible, (row) => scores[row]).sort();
+    const threshold = sorted[hits - top];
+    rows = eligible.filter((row) => scores[row] >= threshold);
+  }
+  return { rows: rows.sort((a, b) => scores[b] - scores[a] || a - b).slice(0, top), hits };
+}
+
+function explain(row, score, columns, means, used, total) {
+  const weights = new Map(used);
+  const facets = FACET_NAMES.map((_, at) => {
+    const cosine = columns[at][row];
+    const present = cosine === cosine;
+    const weight = (weights.get(at) ?? 0) / total;
+    const value = present ? cosine : Number.isFinite(means[at]) ? means[at] : null;
+    return { present, cosine: value, weight, contribution: weight ? weight * value : 0 };
+  });
+  return { row, score, facets };
+}

@@ -1,0 +1,111 @@
+// The large view: one coin, everything known of it, the next one an arrow away.
+
+import { age, el, icon, setText } from "./dom.js";
+import { breakdown } from "./bars.js";
+
+const FACETS = [["entity", "Entity"], ["context", "Context"], ["visual", "Visual"], ["emotions", "Emotions"]];
+
+export class Viewer {
+  constructor(grid) {
+    this.grid = grid;
+    this.picture = el("img", { alt: "" });
+    this.facts = el("div", { class: "facts" });
+    this.verbs = el("div", { class: "verbs" });
+    this.place = el("span", { class: "place" });
+    const before = el("button", { type: "button", class: "turn before", "aria-label": "Previous coin", onclick: () => this.step(-1) }, icon("back"));
+    const after = el("button", { type: "button", class: "turn after", "aria-label": "Next coin", onclick: () => this.step(1) }, icon("forward"));
+    const close = el("button", { type: "button", class: "tool close", onclick: () => this.close() }, "Close", el("kbd", {}, "esc"));
+    this.node = el(
+      "dialog",
+      { class: "viewer", tabindex: "-1", "aria-label": "Large view" },
+      el("div", { class: "stage" }, before, el("div", { class: "frame" }, this.picture), after),
+      el("div", { class: "side" }, el("div", { class: "top" }, this.place, close), this.facts, this.verbs),
+    );
+    this.node.addEventListener("cancel", (event) => (event.preventDefault(), this.close()));
+    this.node.addEventListener("click", (event) => event.target === this.node && this.close());
+    this.picture.addEventListener("click", () => this.node.classList.toggle("zoomed"));
+  }
+
+  get isOpen() {
+    return this.node.open;
+  }
+
+  show(address) {
+    if (!address) return;
+    this.grid.model.moveTo(address);
+    if (!this.node.open) {
+      this.node.showModal();
+      this.node.focus();
+    }
+    this.refresh();
+    this.grid.ask(address);
+  }
+
+  close() {
+    this.node.close();
+    this.node.classList.remove("zoomed");
+    this.grid.ask("");
+    this.grid.refresh({ focus: true });
+  }
+
+  step(by) {
+    const { model } = this.grid;
+    const at = model.visible.indexOf(model.cursor) + by;
+    if (model.visible[at]) this.show(model.visible[at]);
+  }
+
+  /** Shows the card under the cursor; the server's details are added as they come. */
+  refresh() {
+    const { model, data, actions } = this.grid;
+    const card = model.card(model.cursor);
+    if (!this.node.open) return;
+    if (!card || !model.visible.length) return this.close();
+    const detail = data.details?.[card.address];
+    // Only a decision here may rebuild what is read; a confirmation for another coin must not scroll it back.
+    const made = JSON.stringify([card, detail, model.refused.get(card.address), model.selection.has(card.address), this.grid.weights]);
+    setText(this.place, `${model.visible.indexOf(card.address) + 1} of ${model.visible.length}`);
+    if (this.made === made) return;
+    this.made = made;
+    if (this.picture.getAttribute("src") !== card.large) this.picture.src = card.large ?? "";
+    this.picture.alt = `Picture of ${card.name}`;
+    const scroll = this.shown === card.address ? this.facts.scrollTop : 0;
+    this.shown = card.address;
+    this.facts.replaceChildren(...facts(this.grid, card, detail, model));
+    this.facts.scrollTop = scroll;
+    this.verbs.replaceChildren(
+      ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: () => this.grid.decide(action) }, el("span", {}, action.label), el("kbd", {}, action.key))),
+    );
+  }
+}
+
+function facts(grid, card, detail, model) {
+  const description = detail?.description ?? card.description;
+  const caption = detail?.caption ?? {};
+  const reason = model.refused.get(card.address);
+  return [
+    el("h2", {}, el("span", {}, card.name), el("span", { class: "ticker" }, card.ticker)),
+    reason ? el("p", { class: "reason" }, reason) : null,
+    el("p", { class: "meta" }, card.mark ? el("span", { class: `pill ${card.mark.tone}` }, card.mark.label) : null, `${age(card.created_at)} old, ${new Date(card.created_at * 1000).toLocaleDateString("en-CA")}`),
+    description ? el("p", { class: "description" }, description) : el("p", { class: "description none" }, "No description."),
+    detail?.tags?.length || card.tags.length ? el("p", { class: "pills" }, ...(detail?.tags ?? card.tags).map((tag) => el("span", { class: "pill" }, tag))) : null,
+    card.facets ? section("Why it is here", breakdown(grid, card)) : null,
+    detail ? captions(caption) : null,
+    ...(detail?.fields ?? []).map(([label, value]) => section(label, el("p", {}, value))),
+    section("Address", el("p", { class: "address" }, el("code", {}, card.address), detail?.explorer ? link(detail.explorer) : null)),
+    detail?.history?.length ? section("History", el("ol", { class: "history" }, ...detail.history.map((line) => el("li", {}, el("span", {}, line.what), el("time", {}, line.when))))) : null,
+  ].filter(Boolean);
+}
+
+function captions(caption) {
+  const written = FACETS.filter(([facet]) => caption[facet]);
+  if (!written.length) return section("Caption", el("p", { class: "none" }, "Not written yet."));
+  return el("div", {}, ...written.map(([facet, label]) => section(label, el("p", {}, caption[facet]), facet)));
+}
+
+function section(title, body, facet = null) {
+  return el("section", { class: facet ? `facet ${facet}` : null }, el("h3", {}, title), body);
+}
+
+function link({ label, href }) {
+  return el("a", { href, target: "_blank", rel: "noopener noreferrer" }, label, icon("out"));
+}

@@ -1,0 +1,183 @@
+"""What the server has applied of every page's numbered log.
+
+A page sends all that is not confirmed, again and again, two ways: by its script, and by a beacon at its end.
+Here each number is applied once. After a restart of the server this memory is empty: then a decision is
+applied only to records that are as they were when it was made, and undo, which names no record, not at all.
+"""
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from store.errors import MemedexError
+from store.library import Library, Outcome, Refusal
+
+BOOT = secrets.token_hex(8)  # tells one run of the server from another
+KEPT_PAGES = 2_000
+KEPT_RESULTS = 60
+MAX_ADDRESSES = 200_000
+
+Handler = Callable[["Entry"], Outcome | None]
+
+_VERBS: Mapping[str, Callable[[Library, "Entry"], Outcome]] = {
+    "approve": lambda library, entry: library.approve(entry.addresses),
+    "return": lambda library, entry: library.give_back(entry.addresses),
+    "reject": lambda library, entry: library.reject(entry.addresses, reason=entry.reason),
+    "degrade": lambda library, entry: library.degrade(entry.addresses),
+    "delete": lambda library, entry: library.delete(entry.addresses),
+    "restore": lambda library, entry: library.restore(entry.addresses),
+    "undo": lambda library, _: library.undo(),
+    "redo": lambda library, _: library.redo(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a page's log; everything in it comes from a browser."""
+
+    n: int
+    verb: str
+    addresses: list[str]
+    seen: Mapping[str, int | None]  # the revision of each record when it was decided
+    reason: str
+    boot: str
+
+
+@dataclass(slots=True)
+class Settled:
+    """How far one page's log is applied, and what came of the last entries."""
+
+    n: int = 0
+    results: list[dict[str, Any]] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Ledger:
+    """One for each library; safe to use in several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pages: OrderedDict[str, Settled] = OrderedDict()
+
+    def apply(
+        self,
+        library: Library,
+        client: str,
+        entries: Iterable[Entry],
+        *,
+        handlers: Mapping[str, Handler] | None,
+    ) -> None:
+        """Apply, in order and each by itself, the entries above the last number applied.
+
+        Each is one decision and is undone as one, however many arrive together. `handlers` do the verbs that
+        need a page; without any (None) it stops before the first of these, which waits for the next visit.
+        """
+        page = self._page(client)
+        with page.lock:
+            for entry in sorted(entries, key=lambda each: each.n):
+                if entry.n <= page.n:
+                    continue
+                if entry.verb in _VERBS:
+                    outcome = _carry_out(library, entry)
+                elif handlers is None:
+                    return
+                elif entry.verb in handlers:
+                    outcome = handlers[entry.verb](entry) or Outcome()
+                else:
+                    outcome = _refused(entry, f"{entry.verb} cannot be done here")
+                page.n = entry.n
+                page.results = [*page.results, _result(entry, outcome)][-KEPT_RESULTS:]
+
+    def confirmed(self, clients: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """For each of these pages the last number applied, and the last results."""
+        with self._lock:
+            known = [(client, self._pages[client]) for client in clients if client in self._pages]
+        return {client: {"n": page.n, "results": page.results} for client, page in known}
+
+    def _page(self, client: str) -> Settled:
+        with self._lock:
+            page = self._pages.setdefault(client, Settled())
+            self._pages.move_to_end(client)
+            while len(self._pages) > KEPT_PAGES:
+                self._pages.popitem(last=False)
+            return page
+
+
+def entries_of(log: object) -> dict[str, list[Entry]]:
+    """A page's log as it came from the browser, by client; what is not of that form is left out."""
+    if not isinstance(log, Mapping):
+        return {}
+    logs = {log.get("client"): log.get("entries"), **_mapping(log.get("others"))}
+    return {
+        client: [entry for raw in entries if (entry := _entry(raw))]
+        for client, entries in logs.items()
+        if isinstance(client, str) and len(client) <= 64 and isinstance(entries, list)
+    }
+
+
+def _entry(raw: object) -> Entry | None:
+    raw = _mapping(raw)
+    n, verb, addresses = raw.get("n"), raw.get("verb"), raw.get("addresses")
+    if not isinstance(n, int) or not isinstance(verb, str) or not isinstance(addresses, list):
+        return None
+    if len(addresses) > MAX_ADDRESSES or not all(isinstance(address, str) for address in addresses):
+        return None
+    reason = raw.get("reason")
+    return Entry(
+        n=n,
+        verb=verb,
+        addresses=addresses,
+        seen=_mapping(raw.get("seen")),
+        reason=reason[:500] if isinstance(reason, str) else "",
+        boot=str(raw.get("boot", "")),
+    )
+
+
+def _mapping(value: object) -> Mapping[Any, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _carry_out(library: Library, entry: Entry) -> Outcome:
+    if not library.can_write:
+        return _refused(entry, "this library is open for reading only")
+    if entry.boot != BOOT:
+        if not entry.addresses:
+            return _refused(entry, f"the server was started anew; {entry.verb} again if it is still wanted")
+        entry, stale = _still_as_seen(library, entry)
+        outcome = _VERBS[entry.verb](library, entry) if entry.addresses else Outcome()
+        outcome.refused += stale
+        return outcome
+    try:
+        return _VERBS[entry.verb](library, entry)
+    except MemedexError as error:
+        return _refused(entry, str(error))
+
+
+def _still_as_seen(library: Library, entry: Entry) -> tuple[Entry, list[Refusal]]:
+    current, stale = [], []
+    for address in entry.addresses:
+        try:
+            same = library.get(address).revision == entry.seen.get(address)
+        except MemedexError:
+            same = False
+        if same:
+            current.append(address)
+        else:
+            stale.append(Refusal(address, "it was changed since you decided"))
+    return replace(entry, addresses=current), stale
+
+
+def _refused(entry: Entry, reason: str) -> Outcome:
+    return Outcome(refused=[Refusal(address, reason) for address in entry.addresses or [""]])
+
+
+def _result(entry: Entry, outcome: Outcome) -> dict[str, Any]:
+    return {
+        "n": entry.n,
+        "verb": entry.verb,
+        "done": outcome.done[:1],  # the page only needs to know where to look
+        "refused": [{"item": refusal.item, "reason": refusal.reason} for refusal in outcome.refused[:200]],
+    }

@@ -1,0 +1,91 @@
+"""Pictures by address: signed names, made small, kept by the browser for good."""
+
+import hmac
+import re
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from store.errors import BadPicture, LibraryInUse
+from store.library import Library
+from store.reading import Reader
+from store.settings import settings
+from store.thumbnails import thumbnail
+
+GRID, LARGE = 320, 512
+_NAME = re.compile(r"([0-9a-f]{64})-(\d{2,4})-([0-9a-f]{32})\.webp")
+# The name holds the picture's hash: what it stands for can never change, so nobody need ask again.
+_FOREVER = {
+    "Cache-Control": "private, max-age=31536000, immutable",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def address(library: Reader, image_hash: str, *, size: int = GRID) -> str:
+    """Where a page finds the picture with this hash; nobody can make up the address of another."""
+    if not image_hash:
+        return ""
+    return (
+        f"{base_path()}/pictures/{image_hash}-{size}-{_signature(library.secret, image_hash, size=size)}.webp"
+    )
+
+
+def routes() -> list[Route]:
+    """The route that serves them, for the app."""
+    return [Route(f"{base_path()}/pictures/{{name}}", serve, methods=["GET"])]
+
+
+def serve(request: Request) -> Response:
+    """One picture; not `async`, so that Starlette runs it in a thread, where it may wait for the disk."""
+    asked = _NAME.fullmatch(request.path_params["name"])
+    if not asked:
+        return _not_found()
+    image_hash, size, signature = asked[1], int(asked[2]), asked[3]
+    library = library_of_routes()
+    if not hmac.compare_digest(_signature(library.secret, image_hash, size=size), signature):
+        return _not_found()
+    picture = library.picture_by_hash(image_hash)
+    if picture is None:
+        return _not_found()
+    try:
+        path = thumbnail(library.layout, picture, image_hash, size=size)
+    except (
+        BadPicture,
+        OSError,
+    ):  # moved away this very moment, or a full disk: the page shows an empty frame
+        return _not_found()
+    return FileResponse(path, media_type="image/webp", headers=_FOREVER)
+
+
+def library_of_routes() -> Reader:
+    """The library of this server, for what is asked outside of any page."""
+    return _library(settings().root)
+
+
+def base_path() -> str:
+    """The path below which the whole app lies, "" for the root."""
+    path = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{path}" if path else ""
+
+
+@lru_cache(maxsize=4)
+def _library(root: Path) -> Reader:
+    try:
+        return Library.open(root)  # the one the pages have open: one for each folder in a process
+    except LibraryInUse:
+        return Library.open_for_reading(root)
+
+
+def _signature(secret: bytes, image_hash: str, *, size: int) -> str:
+    return hmac.new(secret, f"picture {image_hash} {size}".encode(), sha256).hexdigest()[:32]
+
+
+def _not_found() -> Response:
+    return PlainTextResponse("no such picture", 404, headers={"Cache-Control": "no-store"})

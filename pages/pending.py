@@ -1,0 +1,34 @@
+"""Review: new coins in a grid; approve or reject, one or many, and take it back."""
+
+import streamlit as st
+
+from components import wording
+from components.frame import open_page
+from components.grid import APPROVE, REJECT, browse, show_cards, turning
+
+library = open_page("Pending")
+
+view = browse("pending", library, tier="pending")
+show_cards(
+    "pending",
+    library,
+    view.records,
+    actions=[APPROVE, REJECT],
+    handlers=turning("pending"),
+    pages=view.pages > 1,
+    sentence=view.sentence,
+)
+
+if not view.records and view.is_filtered:
+    st.info(
+        "No pending coin passes these filters. Empty the fields above to see all.",
+        icon=":material/search_off:",
+    )
+elif not view.records:
+    counts = library.counts()
+    st.success("Nothing is waiting for review.", icon=":material/check_circle:")
+    with st.container(horizontal=True):
+        st.page_link("overview.py", label="Import more coins", icon=":material/download:")
+        if counts["approved"]:
+            waiting = wording.counted(counts["approved"], "approved coin")
+            st.page_link("pages/approved.py", label=f"Go on with {waiting}", icon=":material/task_alt:")
