@@ -51,9 +51,12 @@ class ArchiveTree(Tree):
         info = self._entries[name]
         if info.file_size > limit:
             raise BadSource(f"it is larger than {limit // 1_000_000} MB")
+        _check_ratio(info.file_size, info)  # what the header admits to need not be unpacked
         try:
             with self._archive.open(info) as entry:
                 return self._unpack(entry, info, limit=limit)
+        except BadSource:
+            raise
         except (BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
             raise BadSource(f"the archive is damaged here: {error}"[:200]) from error
         except (zlib.error, struct.error) as error:
@@ -83,8 +86,7 @@ class ArchiveTree(Tree):
             self._unpacked += len(chunk)
             if len(content) > limit:
                 raise BadSource(f"it is larger than {limit // 1_000_000} MB")
-            if len(content) > _SMALL and len(content) > MAX_RATIO * info.compress_size:
-                raise BadSource(f"it unpacks to more than {MAX_RATIO} times its size, as only a bomb does")
+            _check_ratio(len(content), info)
             if self._unpacked > MAX_UNPACKED:
                 raise TooMuch(f"the archive unpacks to more than {MAX_UNPACKED // 10**9} GB")
         return bytes(content)
@@ -105,7 +107,10 @@ def _tree(file: BinaryIO, *, title: str) -> ArchiveTree:
     try:
         _check_directory(file)
         archive = ZipFile(file)
-        _check_totals(archive.infolist(), packed=_size(file))
+        if (entries := len(archive.infolist())) > MAX_ENTRIES:
+            raise BadSource(
+                f"the archive has {entries:,} entries; at most {MAX_ENTRIES:,} are read; split it"
+            )
     except (BadZipFile, struct.error, UnicodeDecodeError, NotImplementedError, ValueError) as error:
         if isinstance(error, BadSource):
             raise
@@ -113,6 +118,11 @@ def _tree(file: BinaryIO, *, title: str) -> ArchiveTree:
     except OSError as error:
         raise BadSource(f"it cannot be read: {error.strerror or error}") from error
     return ArchiveTree(archive, title=title)
+
+
+def _check_ratio(unpacked: int, info: ZipInfo) -> None:
+    if unpacked > _SMALL and unpacked > MAX_RATIO * info.compress_size:
+        raise BadSource(f"it unpacks to more than {MAX_RATIO} times its size, as only a bomb does")
 
 
 def _size(file: BinaryIO) -> int:
@@ -133,15 +143,3 @@ def _check_directory(file: BinaryIO) -> None:
         (size,) = struct.unpack("<Q", tail[large + 40 : large + 48])
     if size > MAX_DIRECTORY:
         raise BadSource("the archive lists more files than are read from one; split it")
-
-
-def _check_totals(entries: list[ZipInfo], *, packed: int) -> None:
-    if len(entries) > MAX_ENTRIES:
-        raise BadSource(
-            f"the archive has {len(entries):,} entries; at most {MAX_ENTRIES:,} are read; split it"
-        )
-    unpacked = sum(entry.file_size for entry in entries)
-    if unpacked > 10**9 and unpacked > MAX_RATIO * packed:
-        raise BadSource(
-            f"the archive would unpack {packed / 1e6:,.1f} MB to {unpacked / 1e9:,.1f} GB, as a bomb does"
-        )

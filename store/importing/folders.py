@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from store import images
@@ -113,6 +114,7 @@ class _Reading:
                 if isinstance(row, BadSource):
                     raise row
                 reference = tables.picture_reference(row := dict(row))
+                self._claim(reference, folder=folder_of(name), shared=shared)
                 sidecar = sidecar_of(tables.metadata_of(row))
                 address = sidecar.get("token_address", "")
                 found = self.pictures.meant(reference, folder=folder_of(name), address=address, shared=shared)
@@ -123,19 +125,22 @@ class _Reading:
                 yield Refusal(item, str(error))
 
     def _sidecar(self, name: str) -> Iterator[Found]:
+        found = self.pictures.beside(name)
+        if found:
+            self.used.add(
+                found
+            )  # even if the sidecar is broken: without it, the picture would get a wrong key
         value = texts.parsed(texts.decoded(self.tree.read(name, limit=texts.MAX_BYTES)))
         if isinstance(value, list):
             yield from self._rows(name, list(tables.listed(value)))
             return
         if not isinstance(value, dict):
             raise BadSource("it is neither a coin's metadata nor a token list")
-        found = self.pictures.beside(name)
         if found is None:
             reference = tables.picture_reference(dict(value))
             if not reference:
                 raise BadSource("no picture: none in the import has the same name")
             found = self.pictures.meant(reference, folder=folder_of(name), address="", shared=Counter())
-        self.used.add(found)
         yield self._coin(self.tree.item(name), sidecar_of(value), found)
 
     def _other(self, name: str) -> Iterator[Found]:
@@ -153,13 +158,18 @@ class _Reading:
         else:
             raise BadSource("it is neither a picture nor JSON, CSV or zip")
 
+    def _claim(self, reference: Any, *, folder: str, shared: Counter[str]) -> None:
+        """Keep the picture of a row from being taken alone, even if the row is refused."""
+        with suppress(BadSource):
+            self.used.add(self.pictures.meant(reference, folder=folder, address="", shared=shared))
+
     def _coin(self, item: str, sidecar: dict[str, Any], picture: str) -> Candidate:
         self.used.add(picture)
+        content = self.tree.picture(picture)
         if "token_address" not in sidecar:
-            sidecar["token_address"] = _address_in(picture) or made_up_address(
-                picture_bytes(self.tree, picture)
-            )
-        return Candidate(item, sidecar, self.tree.picture(picture))
+            whole = content if isinstance(content, bytes) else picture_bytes(self.tree, picture)
+            sidecar["token_address"] = _address_in(picture) or made_up_address(whole)
+        return Candidate(item, sidecar, content)
 
 
 def _label(row: dict[str, Any] | BadSource) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from store.errors import BadSource
+from store.importing import texts
 from store.importing.metadata import NAMES, caption_columns
 from store.importing.texts import decoded, parsed
 from store.records import CAPTION_FACETS
@@ -28,7 +29,7 @@ _HEADINGS = {
 }
 _KNOWN = {*NAMES, *_FILE, *CAPTION_FACETS, "caption", "tags_categories", "tier", MORE}
 
-csv.field_size_limit(10_000_000)  # the default refuses a cell above 131,072 characters
+csv.field_size_limit(texts.MAX_BYTES)  # the default gives up the whole table at a cell of 131,072 characters
 
 
 def rows_of(content: bytes, *, suffix: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
