@@ -84,15 +84,16 @@ def rank(
 ) -> Ranking:
     """The `top` rows by weighted score among those of the mask: all that a moved slider costs."""
     shares = _shares(similarities, weights)
-    used = np.flatnonzero(shares).tolist()
+    used = [number for number, facet in enumerate(FACETS) if weights.get(facet, 0.0) > 0]
     eligible = np.zeros(len(similarities.addresses), np.bool_)
     scores = np.zeros(len(eligible))
     scratch = np.empty_like(scores)
     # Facet after facet in double precision, not a matrix product: equal records get equal scores in whatever
     # row they stand, and the page, which does the same sums in JavaScript, gets the same order.
     for facet in used:
-        eligible |= similarities.present[facet]
-        scores += np.multiply(similarities.filled[facet], shares[facet], out=scratch)
+        if not similarities.unspoken[facet]:
+            eligible |= similarities.present[facet]
+            scores += np.multiply(similarities.filled[facet], shares[facet], out=scratch)
     asked = len(eligible) if mask is None else int(np.count_nonzero(mask))
     if mask is not None:
         eligible &= mask
@@ -134,8 +135,11 @@ def hits(similarities: Similarities, ranking: Ranking, weights: Mapping[Facet, f
 def _shares(similarities: Similarities, weights: Mapping[Facet, float]) -> NDArray[np.float64]:
     given = np.array([weights.get(facet, 0.0) for facet in FACETS], np.float64)
     given[similarities.unspoken] = 0.0
-    total = given.sum()
-    return given / total if total > 0 else np.zeros(len(FACETS))
+    if not given.any():
+        return given
+    given /= given.max()  # first, or the smallest numbers there are would lose their digits
+    given /= given.sum()
+    return given
 
 
 def _best(scores: NDArray[np.float64], count: int, *, addresses: tuple[str, ...]) -> NDArray[np.intp]:

@@ -12,19 +12,17 @@ import time
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from store.embedding import Embedder
 from store.images import decode, normalise
 from store.query import Part, PartKey, Query
 from store.ranking import Contribution, Hit, Similarities, hits, rank
 from store.records import FACETS, Facet
 from store.vectors import Mask, Matrices, Snapshot, Vector
-
-if TYPE_CHECKING:
-    from store.embedding import Embedder
 
 __all__ = ["Contribution", "Hit", "Results", "Search", "Similarities"]
 
@@ -59,7 +57,7 @@ class Results:
 class Search:
     """Questions to one set of matrices through the model that made them; safe to use in several threads."""
 
-    def __init__(self, matrices: Matrices, *, embedder: "Embedder") -> None:
+    def __init__(self, matrices: Matrices, *, embedder: Embedder) -> None:
         self._matrices = matrices
         self._embedder = embedder
         self._embedded: _Recent[PartKey, Vector] = _Recent(KEPT_EMBEDDINGS)
