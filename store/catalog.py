@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
-from store.errors import CatalogTooNew
+from store.errors import CatalogDamaged, CatalogTooNew
 from store.files import Disk
 
 VERSION = 1
@@ -97,11 +97,17 @@ class Catalog:
         self._disk = disk
         self._pool: list[sqlite3.Connection] = []
         self.lock = threading.RLock()
-        self._writer = _connect(path) if writable else None
-        if self._writer:
-            _prepare(self._writer, path)
-        with self.reading() as db:
-            _check_version(db, path)
+        try:
+            self._writer = _connect(path) if writable else None
+            if self._writer:
+                _prepare(self._writer, path)
+            with self.reading() as db:
+                _check_version(db, path)
+                db.execute("SELECT count(*) FROM meta, journal").fetchone()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
+                raise
+            raise damaged(path, error) from error
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -154,6 +160,14 @@ class Catalog:
             for db in [*self._pool, *([self._writer] if self._writer else [])]:
                 db.close()
             self._pool.clear()
+
+
+def damaged(path: Path, error: Exception) -> CatalogDamaged:
+    """What to say, and do, when SQLite finds the file malformed."""
+    return CatalogDamaged(
+        f"the catalog {path} cannot be read ({error}); doctor --repair makes a new one from the sidecars and "
+        "from what the old one still says, which is kept beside it"
+    )
 
 
 def next_generation(db: sqlite3.Connection) -> int:

@@ -12,6 +12,7 @@ MemedexError
 ├── ReadOnly                     this library was opened for reading
 ├── NotWritten                   the disk refused before anything was decided: nothing happened
 ├── LibraryStuck                 a decided operation cannot be finished yet (disk full, no permission)
+├── CatalogDamaged               the catalog cannot be read
 ├── CatalogTooNew                the catalog was written by a newer Memedex
 ├── ModelUnavailable             a model is not installed, not configured or cannot do this
 └── CaptioningFailed             the language model gave no usable answer
@@ -65,6 +66,10 @@ class NotWritten(MemedexError):
 
 
 class LibraryStuck(MemedexError):
+    pass
+
+
+class CatalogDamaged(MemedexError):
     pass
 
 

@@ -1,6 +1,7 @@
 """The library: the verbs that change it, and nothing else."""
 
 import atexit
+import contextlib
 import getpass
 import json
 import os
@@ -14,8 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from store import history, switching
+from store.catalog import damaged
 from store.embedding import Embedder, resolve
-from store.errors import InvalidRecord, NothingToUndo
+from store.errors import InvalidRecord, MemedexError, NothingToUndo
 from store.files import Disk, content_hash
 from store.follower import Follower
 from store.importing.candidate import Candidate, Refusal
@@ -66,8 +68,10 @@ class Library(Reader):
                 lock.acquire()
                 try:
                     _open[root] = cls(root, embedder=embedder, disk=disk, lock=lock)
-                except BaseException:
+                except BaseException as error:
                     lock.release()
+                    if type(error) is sqlite3.DatabaseError:
+                        raise damaged(Layout(root).catalog, error) from error
                     raise
             return _open[root]
 
@@ -95,6 +99,7 @@ class Library(Reader):
         self._taxonomy = Taxonomy.load(self.layout.taxonomy)
         self._path = WritePath(self.catalog, self.layout, self._journal, embedder=lambda: self.embedder)
         self._follower = Follower(self.catalog, self.layout, model=lambda: self.model)
+        self._embed_taken_in()
         self._follower.wake_if_needed()
 
     # -- verbs that move records ---------------------------------------------------------------------------
@@ -255,6 +260,17 @@ class Library(Reader):
         return (f"{fault.address}: {fault.reason}" for fault in self._found)
 
     # -- the one way they all go ---------------------------------------------------------------------------
+
+    def _embed_taken_in(self) -> None:
+        """Library records whose sidecars were changed outside have no vectors yet; many wait for doctor."""
+        with self.catalog.reading() as db:
+            (bare,) = db.execute(
+                "SELECT count(*) FROM records WHERE tier = 'library' "
+                "AND id NOT IN (SELECT record FROM embeddings)"
+            ).fetchone()
+        if 0 < bare <= _OPERATION:
+            with contextlib.suppress(MemedexError):  # no model, or stuck: doctor says so
+                self.embed_all(self.embedder, progress=Progress())
 
     def _move(
         self,
