@@ -19,9 +19,14 @@ def candidates(paths: Iterable[Path]) -> Iterator[Candidate | Refusal]:
     """
     together: dict[Path, list[str]] = {}
     for path in map(Path, paths):
-        if path.is_dir():
+        try:
+            is_folder, is_file = path.is_dir(), path.is_file()
+        except OSError as error:  # no permission to look, or a name no system can have
+            yield Refusal(shown(str(path)), f"it cannot be read: {error.strerror}")
+            continue
+        if is_folder:
             yield from folders.coins(DiskTree(path, title=path.resolve().name))
-        elif not path.is_file():
+        elif not is_file:
             yield Refusal(shown(str(path)), "there is no such file or folder")
         elif path.suffix.lower() == ".zip":
             yield from _archive(path)

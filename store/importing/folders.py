@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from store import images
@@ -86,11 +87,11 @@ class _Reading:
 
     def _token_lists(self) -> Iterator[tuple[str, list[Any]]]:
         for name in self.tree.chosen:
-            if suffix(name) != ".json" or self.pictures.beside(name):
+            if suffix(name) != ".json":
                 continue
             try:
                 content = self.tree.read(name, limit=texts.MAX_BYTES)
-                # A glance, so that thousands of sidecars are not parsed twice.
+                # A glance, so that thousands of sidecars are not parsed twice (zero bytes: UTF-16).
                 if b"tokens" not in content.replace(b"\0", b""):
                     continue
                 value = texts.parsed(texts.decoded(content))
@@ -103,9 +104,12 @@ class _Reading:
 
     def _table(self, name: str) -> Iterator[Found]:
         content = self.tree.read(name, limit=texts.MAX_BYTES)
-        yield from self._rows(name, list(tables.rows_of(content, suffix=suffix(name))))
+        yield from self._rows(name, tables.rows_of(content, suffix=suffix(name)))
 
-    def _rows(self, name: str, rows: list[tuple[int, dict[str, Any] | BadSource]]) -> Iterator[Found]:
+    def _rows(self, name: str, every: Iterator[tuple[int, dict[str, Any] | BadSource]]) -> Iterator[Found]:
+        rows = list(islice(every, tables.MAX_ROWS + 1))
+        if len(rows) > tables.MAX_ROWS:
+            raise BadSource(tables.TOO_MANY)
         references = [tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict)]
         shared = endings(references)
         for number, row in rows:
@@ -132,7 +136,7 @@ class _Reading:
             )  # even if the sidecar is broken: without it, the picture would get a wrong key
         value = texts.parsed(texts.decoded(self.tree.read(name, limit=texts.MAX_BYTES)))
         if isinstance(value, list):
-            yield from self._rows(name, list(tables.listed(value)))
+            yield from self._rows(name, tables.listed(value))
             return
         if not isinstance(value, dict):
             raise BadSource("it is neither a coin's metadata nor a token list")

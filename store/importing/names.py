@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from posixpath import basename, splitext
 from urllib.parse import unquote, urlsplit
 
 from store.errors import BadSource
@@ -76,12 +76,12 @@ def folders_above(name: str) -> Iterator[str]:
 
 def stem(name: str) -> str:
     """The file name without folder and suffix."""
-    return PurePosixPath(name).stem
+    return splitext(basename(name))[0]
 
 
 def suffix(name: str) -> str:
     """The lower-case suffix with its dot, or ""."""
-    return PurePosixPath(name).suffix.lower()
+    return splitext(name)[1].lower()
 
 
 def _resolved(path: str, folder: str) -> str:

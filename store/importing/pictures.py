@@ -58,6 +58,8 @@ class Pictures:
                 if _composed(spelling) in self._names:
                     return self._names[_composed(spelling)]
         found = self.called(address) if address else None
+        if found is None and parts is None and reference and not suffix(reference):
+            found = self.called(stem(reference))
         if found is None and parts:
             found = self._ending(parts, shared)
         if found is None:

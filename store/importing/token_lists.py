@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from store.errors import BadSource, InvalidRecord
+from store.importing import tables
 from store.importing.candidate import Candidate, Refusal, shown
 from store.importing.metadata import one_line, sidecar_of
 from store.importing.names import folder_of
@@ -13,11 +14,14 @@ from store.importing.trees import Tree
 
 def is_token_list(value: Any) -> bool:
     """Whether this JSON is a token list and not a sidecar."""
-    return isinstance(value, dict) and isinstance(value.get("tokens"), list)
+    return isinstance(value, dict) and isinstance(value.get("tokens"), list) and "token_address" not in value
 
 
 def coins(tree: Tree, pictures: Pictures, *, name: str, tokens: list[Any]) -> Iterator[Candidate | Refusal]:
     """Each token of the list `name` whose picture is in the tree; the others refused."""
+    if not tokens or len(tokens) > tables.MAX_ROWS:
+        yield Refusal(tree.item(name), tables.TOO_MANY if tokens else "the token list is empty")
+        return
     shared = endings(token.get("logoURI") for token in tokens if isinstance(token, dict))
     for number, token in enumerate(tokens, start=1):
         item = _item(tree, name, number, token)

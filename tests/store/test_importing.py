@@ -327,6 +327,22 @@ def test_single_files_given_together_belong_together_and_nothing_else_is_taken(t
     assert alone[0].sidecar["token_name"] == "x"
 
 
+def test_a_table_of_more_rows_than_anybody_wants_is_refused_as_a_whole(tmp_path):
+    files = {"x.json": "[" + "0," * 300_000 + "0]", "y.json": '{"tokens": [' + "0," * 300_000 + "0]}"}
+    for name, content in files.items():
+        coins, refused = from_folder(tmp_path / name[0], {name: content})
+        assert not coins
+        assert refused == {f"in/{name}": "it holds more than 200,000 entries; split it"}
+
+
+def test_a_path_no_system_can_have_is_refused(tmp_path):
+    coins, refused = sorted_out(
+        candidates([tmp_path / ("x" * 5_000), lay(tmp_path, {"a.png": png()}) / "a.png"])
+    )
+    assert len(coins) == 1
+    assert len(refused) == 1
+
+
 def test_what_is_not_there_and_what_is_empty_is_refused(tmp_path):
     _, refused = sorted_out(candidates([tmp_path / "nowhere", lay(tmp_path / "void", {}) / "."]))
     assert "no such file" in refused[str(tmp_path / "nowhere")]

@@ -178,6 +178,18 @@ def test_a_list_and_its_pictures_can_be_dropped_together(tmp_path):
     assert (coins[0].sidecar["token_address"], coins[0].picture) == (MINT, image)
 
 
+def test_a_list_with_a_picture_of_its_own_name_is_a_list_and_a_sidecar_with_tokens_is_a_sidecar(tmp_path):
+    picture(tmp_path / "a" / "tokenlist.png")
+    picture(tmp_path / "a" / "x.png")
+    listed(tmp_path / "a", token(logoURI="x.png"))
+    picture(tmp_path / "b" / "x.png")
+    whole = {"token_name": "Basket", "ticker": "B", "token_address": OTHER, "tokens": ["a", "b"]}
+    (tmp_path / "b" / "x.json").write_text(json.dumps(whole))
+    coins, refused = sorted_out(candidates([tmp_path]))
+    assert not refused
+    assert sorted(coin.sidecar["token_name"] for coin in coins) == ["Basket", "Doge"]
+
+
 def test_a_list_in_utf_16_is_seen_to_be_one(tmp_path):
     picture(tmp_path / "a.png")
     (tmp_path / "list.json").write_bytes(json.dumps({"tokens": [token(logoURI="a.png")]}).encode("utf-16"))
