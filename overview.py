@@ -7,16 +7,19 @@ from components.frame import open_page
 
 library = open_page("Overview")
 
+importing.report()
 if not sum(library.counts().values()):
     welcome.show(library)
     st.stop()
 
 at_a_glance.figures(library)
-left, right = st.columns([3, 2], gap="large")
-with left:
+grid = st.grid(2, min_column_width=380, gap="large")
+with grid.cell():
+    st.subheader("What needs attention", anchor=False)
     at_a_glance.attention(library)
-    with st.expander("Import more", icon=":material/download:", expanded=importing.has_something_to_say()):
+    with st.expander("Import more coins", icon=":material/download:"):
         importing.show(library)
-with right:
+with grid.cell():
     st.subheader("Last decisions", anchor=False)
     decisions.recent(library)
+    at_a_glance.model(library)

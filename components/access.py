@@ -1,4 +1,4 @@
-"""Who may see the pages: anybody at this machine; somebody who is logged in when the server listens farther."""
+"""Who may see the pages: anybody at this machine, and from farther away who is logged in."""
 
 import ipaddress
 

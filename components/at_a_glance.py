@@ -1,35 +1,40 @@
 """Figures of the library: how many where, how that came about, and what needs attention."""
 
 import time
+from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
-from components import wording
-from store.library import Filter, Library
+from components import model_choice, wording
+from store.library import Library
+from store.listing import Filter
 from store.records import Tier
+from store.settings import settings
 
 DAYS = 30
 _DAY = 86_400
-_CARDS: tuple[tuple[Tier, str, str], ...] = (
-    ("pending", "Pending", "Waiting for a first look."),
-    ("approved", "Approved", "Waiting for captions, or to be promoted."),
-    ("library", "Library", "Captioned, embedded, searchable."),
-    ("trash", "Trash", "Rejected or deleted; each can be restored."),
+_CARDS: tuple[tuple[Tier, str, Literal["blue", "green", "gray"], str], ...] = (
+    ("pending", "Pending", "blue", "Waiting for a first look."),
+    ("approved", "Approved", "blue", "Waiting for captions, or to be promoted."),
+    ("library", "Library", "green", "Captioned, embedded, searchable."),
+    ("trash", "Trash", "gray", "Rejected or deleted; each can be restored."),
 )
 
 
 def figures(library: Library) -> None:
-    """A card for each tier: how many now, how many more or fewer than a week ago, the last month as a line."""
-    counts, moves = library.counts(), tier_moves(library, since=time.time() - DAYS * _DAY)
-    with st.grid(4, min_column_width=150):
-        for tier, label, meaning in _CARDS:
-            days = line(counts[tier], moves.get(tier, {}), today=int(time.time() // _DAY))
+    """A card for each tier: how many now, how many more than a week ago, the last month as a line."""
+    counts, today = library.counts(), int(time.time() // _DAY)
+    moves = _moves(library, settings().root, library.status().generation, today)
+    with st.grid(4, min_column_width=200):
+        for tier, label, color, meaning in _CARDS:
+            days = line(counts[tier], moves.get(tier, {}), today=today)
             change = days[-1] - days[-8]
             st.metric(
                 label,
                 f"{counts[tier]:,}",
-                change if change else None,
-                delta_color="off",
+                change,
+                delta_color=color,
                 border=True,
                 help=f"{meaning} The line shows {DAYS} days, the change is that of the last week.",
                 chart_data=days if any(day != days[0] for day in days) else None,
@@ -37,10 +42,16 @@ def figures(library: Library) -> None:
             )
 
 
+@st.cache_data(show_spinner=False, max_entries=4)
+def _moves(_library: Library, root: Path, generation: int, today: int) -> dict[Tier, dict[int, int]]:
+    """The moves of the days shown; kept until the library or the day is another."""
+    return tier_moves(_library, since=(today - DAYS) * _DAY)
+
+
 def tier_moves(library: Library, *, since: float) -> dict[Tier, dict[int, int]]:
     """For each tier, day (since 1970) → how many more came than went, from the history."""
     moves: dict[Tier, dict[int, int]] = {}
-    for event in library.history(limit=20_000):
+    for event in library.history(limit=5_000):
         if event.at < since:
             break
         day = int(event.at // _DAY)
@@ -61,7 +72,6 @@ def line(now: int, moves: dict[int, int], *, today: int) -> list[int]:
 
 def attention(library: Library) -> None:
     """What somebody should do next, each with the way there; or that nothing is left to do."""
-    st.subheader("What needs attention", anchor=False)
     rows = _needs(library)
     if not rows:
         st.success(
@@ -116,3 +126,11 @@ def _needs(library: Library) -> list[tuple[str, str, str, str]]:
             )
         )
     return rows
+
+
+def model(library: Library) -> None:
+    """Which model embeds; the other is offered on the page about health."""
+    st.subheader("Model", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(model_choice.sentence(library.model), width="stretch")
+        st.page_link("pages/health.py", label="Change", icon=":material/tune:")

@@ -1,5 +1,7 @@
 """Somebody else changed the record while it was being written: both texts side by side."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from components import caption_form, wording
@@ -39,7 +41,5 @@ def show(library: Library, record: Record) -> None:
 
 def _go_on(library: Library, record: Record) -> None:
     mine = caption_form.written(library, record)
-    library.save_draft(
-        record.address, {"caption": mine.caption, "tags": mine.tags, "revision": record.revision}
-    )
+    caption_form.keep(library, record, replace(mine, revision=record.revision))
     caption_form.begin_again()

@@ -64,8 +64,9 @@ def written(library: Library, record: Record) -> Written:
     draft = library.draft(record.address)
     if not draft:
         return stored(record)
-    caption = {facet: str(draft.get("caption", {}).get(facet, "")) for facet in CAPTION_FACETS}
-    return Written(caption, list(draft.get("tags", [])), int(draft.get("revision", record.revision)))
+    caption = {facet: draft.get(facet, "") for facet in CAPTION_FACETS}
+    tags = [tag for tag in draft.get("tags", "").split(",") if tag]
+    return Written(caption, tags, int(draft.get("revision", record.revision)))
 
 
 def stored(record: Record) -> Written:
@@ -73,6 +74,13 @@ def stored(record: Record) -> Written:
     return Written(
         {facet: record.caption.get(facet, "") for facet in CAPTION_FACETS}, record.tags, record.revision
     )
+
+
+def keep(library: Library, record: Record, text: Written) -> None:
+    """Store this as the draft of the record."""
+    fields: dict[str, str] = {"tags": ",".join(text.tags), "revision": str(text.revision)}
+    fields |= {str(facet): words for facet, words in text.caption.items()}
+    library.save_draft(record.address, fields)
 
 
 def is_changed(library: Library, record: Record) -> bool:
@@ -122,13 +130,12 @@ def _facet(library: Library, record: Record, facet: Facet, start: Written) -> No
             on_change=_keep,
             args=(library, record, start.revision),
         )
-        st.caption(_measure(library, text or ""))
+        if text and text.strip():
+            st.caption(_measure(library, text))
 
 
 def _measure(library: Library, text: str) -> str:
     """Characters, tokens, and how a text longer than the model reads is embedded."""
-    if not text.strip():
-        return ":gray[Nothing written.]"
     characters = wording.counted(len(text), "character")
     embedder = library.embedder
     if embedder.status != "ready":
@@ -136,13 +143,14 @@ def _measure(library: Library, text: str) -> str:
     tokens, limit = embedder.count_tokens(text), embedder.token_limit
     if tokens <= limit:
         return f"{characters} · {tokens:,} of {limit:,} tokens"
-    return f"{characters} · :yellow[{tokens:,} tokens]: the model reads {limit:,} at a time, so windows of it are averaged"
+    how = f"the model reads {limit:,} at a time, so windows of it are embedded and averaged"
+    return f"{characters} · :yellow[{tokens:,} tokens]: {how}"
 
 
 def _tags(library: Library, record: Record, start: Written) -> None:
     key = _key(record, "tags")
     st.session_state.setdefault(key, start.tags)
-    known = library.taxonomy.tags
+    known = resources.taxonomy().tags
     chosen = st.multiselect(
         "Tags",
         options=[*known, *(tag for tag in st.session_state[key] if tag not in known)],
@@ -153,14 +161,13 @@ def _tags(library: Library, record: Record, start: Written) -> None:
         on_change=_keep,
         args=(library, record, start.revision),
     )
-    categories = library.taxonomy.categories(chosen)
+    categories = resources.taxonomy().categories(chosen)
     st.caption("Categories: " + (wording.plain(", ".join(categories), limit=300) if categories else "none"))
 
 
 def _keep(library: Library, record: Record, revision: int) -> None:
     """Store what stands in the form as the draft of this record."""
-    now = _in_form(record)
-    library.save_draft(record.address, {"caption": now[0], "tags": now[1], "revision": revision})
+    keep(library, record, Written(*_in_form(record), revision))
 
 
 def _in_form(record: Record) -> tuple[dict[Facet, str], list[str]]:
@@ -197,7 +204,7 @@ def save(library: Library, record: Record) -> None:
     """Commit what stands in the form, unless the record was changed since it was begun."""
     caption, tags = _in_form(record)
     base = written(library, record).revision
-    library.save_draft(record.address, {"caption": caption, "tags": tags, "revision": base})
+    keep(library, record, Written(caption, tags, base))
     outcome = library.caption(record.address, caption=_meant(caption, record), tags=tags, revision=base)
     if outcome.refused:
         state.say(wording.plain(outcome.refused[0].reason, limit=300), icon=":material/error:")

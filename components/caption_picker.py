@@ -4,7 +4,8 @@ import streamlit as st
 
 from components import wording
 from store.errors import MemedexError
-from store.library import Filter, Library
+from store.library import Library
+from store.listing import Filter
 from store.records import Record
 
 SHOWN = 200  # a list that anybody would scroll; words narrow it
@@ -30,7 +31,8 @@ def pick(library: Library) -> Record | None:
         found = _found(library, desk or first, words or "")
         chosen = linked or (found[0] if found else None)
         if chosen is None:
-            return _say_nothing_is_there(library, desk or first, words or "")
+            _say_nothing_is_there(library, desk or first, words or "")
+            return None
         _list(found, chosen, library.count(_filter(desk or first, words or "")))
     return chosen
 

@@ -4,28 +4,28 @@ import streamlit as st
 
 from components import state, wording
 from store.errors import MemedexError
+from store.history import Decision
 from store.library import Library
+
+_NAMED = 2  # records that a decision is told by; of more, how many
 
 
 def undo_button(library: Library) -> None:
     """A button that takes back one's own last decision, and says which that is."""
-    last = next(
-        (
-            decision
-            for decision in library.decisions(limit=20)
-            if not decision.is_undone and decision.verb not in ("undo", "redo")
-        ),
-        None,
-    )
+    last = next((decision for decision in library.decisions(limit=50) if _stands(decision)), None)
     st.button(
         "Undo",
         key="memedex.undo",
         icon=":material/undo:",
-        help=f"Take back: {sentence(last.verb, last.count)}" if last else "There is nothing to take back.",
+        help=f"Take back: {sentence(library, last)}" if last else "There is nothing to take back.",
         disabled=last is None,
         on_click=undo,
         args=(library,),
     )
+
+
+def _stands(decision: Decision) -> bool:
+    return not decision.is_undone and decision.verb != "undo"
 
 
 def undo(library: Library) -> None:
@@ -38,15 +38,18 @@ def undo(library: Library) -> None:
     if outcome.done:
         state.say(f"Taken back for {wording.counted(len(outcome.done), 'coin')}.", icon=":material/undo:")
     for refusal in outcome.refused[:3]:
-        state.say(
-            f"{wording.plain(refusal.item)}: {wording.plain(refusal.reason, limit=200)}",
-            icon=":material/error:",
-        )
+        reason = wording.plain(refusal.reason, limit=200)
+        state.say(f"{wording.shortened(refusal.item)}: {reason}", icon=":material/error:")
 
 
-def sentence(verb: str, count: int) -> str:
-    """ "approved 3 coins"."""
-    return f"{wording.done(verb)} {wording.counted(count, 'coin')}"
+def sentence(library: Library, decision: Decision) -> str:
+    """ "approved Bonk", "promoted 12 coins"; Markdown, strangers' names escaped."""
+    verb = wording.done(decision.verb)
+    if decision.count > _NAMED:
+        return f"{verb} {wording.counted(decision.count, 'coin')}"
+    events = library.history(decision=decision.id, limit=_NAMED)
+    names = [wording.plain(event.name or wording.shortened(event.address), limit=32) for event in events]
+    return f"{verb} {' and '.join(names)}" if names else verb
 
 
 def recent(library: Library, *, limit: int = 8) -> None:
@@ -54,9 +57,9 @@ def recent(library: Library, *, limit: int = 8) -> None:
     decisions = library.decisions(limit=limit)
     if not decisions:
         st.caption("Nothing was decided yet.")
-        return
     for decision in decisions:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            words = sentence(decision.verb, decision.count).capitalize()
+            words = sentence(library, decision)
+            words = words[:1].upper() + words[1:]
             st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
             st.caption(f"{wording.plain(decision.who)} · {wording.ago(decision.at)}", width="content")

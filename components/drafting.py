@@ -1,4 +1,4 @@
-"""Having a caption drafted by a language model; it fills what is empty and never writes over anybody's words."""
+"""Having a caption drafted by a language model, which never writes over anybody's words."""
 
 from collections.abc import Callable
 
@@ -60,7 +60,7 @@ def drafting(library: Library, captioner: Captioner, record: Record) -> Callable
             for facet, text in now.caption.items()
         }
         tags = [*now.tags, *(tag for tag in answer.tags if tag not in now.tags)]
-        library.save_draft(record.address, {"caption": caption, "tags": tags, "revision": now.revision})
+        caption_form.keep(library, record, caption_form.Written(caption, tags, now.revision))
         return answer.model
 
     return work

@@ -9,10 +9,11 @@ from components import access, decisions, jobs, resources, state, wording
 from store.library import Library
 from store.records import Tier
 
-MARK = Path(__file__).resolve().parent.parent / "res" / "brand" / "mark.svg"
+BRAND = Path(__file__).resolve().parent.parent / "res" / "brand"
+MARK = BRAND / "mark.svg"
 
-# Script, name, icon, and the tier whose count stands beside it. These icons are a font that Streamlit serves itself;
-# as a page's own icon (`page_icon`) the same names would be fetched from outside.
+# Script, name, icon, and the tier whose count stands beside it. These icons are a font that Streamlit serves
+# itself; as a page's own icon (`page_icon`) the same names would be fetched from outside.
 PAGES: tuple[tuple[str, str, str, Tier | None], ...] = (
     ("overview.py", "Overview", ":material/space_dashboard:", None),
     ("pages/pending.py", "Pending", ":material/inbox:", "pending"),
@@ -23,9 +24,12 @@ PAGES: tuple[tuple[str, str, str, Tier | None], ...] = (
     ("pages/health.py", "Health", ":material/monitor_heart:", None),
 )
 
+_MODEL = "The model that turns texts and pictures into vectors loads in the background."
+_CHROMA = "Chroma follows in the background; lists and searches here do not wait for it."
+
 
 def open_page(title: str) -> Library:
-    """Begin a page, its first call: frame, navigation and header; gives the library, or says why not and ends."""
+    """Begin a page, its first call: frame and header; gives the library, or says why not and ends."""
     st.set_page_config(
         page_title=f"{title} · Memedex",
         page_icon=MARK,
@@ -33,7 +37,7 @@ def open_page(title: str) -> Library:
         initial_sidebar_state=232,
         menu_items={"About": "**Memedex** reviews, captions, searches and inspects a library of memecoins."},
     )
-    st.logo(MARK, size="large", link=None)
+    st.logo(BRAND / "wordmark.svg", size="large", icon_image=MARK)
     resources.settle_memory()
     if not access.may_see():
         access.ask_to_log_in()
@@ -58,7 +62,7 @@ def _header(title: str, library: Library) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.title(title, anchor=False, width="stretch")
         _show_state(library)
-        if resources.is_read_only():
+        if not library.can_write:
             st.badge("reading only", icon=":material/lock:", color="yellow")
         else:
             decisions.undo_button(library)
@@ -77,30 +81,35 @@ def _show_state(library: Library) -> None:
             if _is_at_rest(library):
                 st.rerun()
 
-    st.fragment(line, run_every=1.0 if unrest else None)()
+    with st.container(width="content"):
+        st.fragment(line, run_every=1.0 if unrest else None)()
 
 
 def _is_at_rest(library: Library) -> bool:
     status = library.status()
-    return status.embedder_status in ("ready", "not available") and not status.chroma
+    model = status.model_status == "ready" or status.model_status.startswith("unavailable")
+    return model and (not status.chroma_behind or bool(status.chroma_fault))
 
 
 def _state_badges(library: Library) -> None:
     status = library.status()
-    model = wording.plain(status.model, limit=40)
-    ready = status.embedder_status == "ready"
-    st.badge(
-        model if ready else f"{model} · {wording.plain(status.embedder_status)}",
-        icon=":material/neurology:",
-        color="gray" if ready else "yellow",
-        help="The model that turns texts and pictures into vectors.",
-    )
-    if status.chroma:
+    model, how = wording.plain(status.model, limit=40), wording.plain(status.model_status, limit=120)
+    if status.model_status.startswith("unavailable"):
+        st.badge(f"{model} unavailable", icon=":material/neurology:", color="red", help=how)
+    elif status.model_status == "ready":
+        st.badge(model, icon=":material/neurology:", color="gray", help="The embedding model is ready.")
+    else:
+        st.badge(f"{model} · {how}", icon=":material/neurology:", color="yellow", help=_MODEL)
+    if status.chroma_fault:
         st.badge(
             "Chroma behind",
-            icon=":material/sync:",
-            color="yellow",
-            help=wording.plain(status.chroma, limit=300),
+            icon=":material/sync_problem:",
+            color="red",
+            help=wording.plain(status.chroma_fault, limit=300),
+        )
+    elif status.chroma_behind:
+        st.badge(
+            f"Chroma {status.chroma_behind:,} behind", icon=":material/sync:", color="yellow", help=_CHROMA
         )
     if status.stuck:
         st.badge("stuck", icon=":material/error:", color="red", help=wording.plain(status.stuck, limit=300))

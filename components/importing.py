@@ -3,15 +3,16 @@
 import csv
 import io
 from collections.abc import Callable
-from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
+from pathlib import Path
 
 import streamlit as st
 
 from components import jobs, resources, wording
-from store.importing import candidates
+from store.importing import candidates, uploaded
+from store.importing.tables import inert
 from store.jobs import Job
-from store.library import ImportReport, Library
+from store.library import Library
+from store.outcome import ImportReport
 from store.progress import Progress
 
 _JOB = "memedex.import"
@@ -21,13 +22,12 @@ TYPES = ["jpg", "jpeg", "png", "gif", "webp", "bmp", "json", "csv", "zip"]
 
 
 def show(library: Library) -> None:
-    """Both ways in, side by side, and below them what became of the last import."""
+    """Both ways in, side by side."""
     left, right = st.columns(2, gap="large")
     with left:
         _drop(library)
     with right:
         _path(library)
-    report()
 
 
 def _drop(library: Library) -> None:
@@ -54,7 +54,7 @@ def _path(library: Library) -> None:
             "Or give a path on this machine",
             placeholder="/home/me/tokens  or  tokens/tokenlist.json",
             key="memedex.path",
-            help="A token list, a folder or a zip. A folder that holds a token list is read through the list.",
+            help="A token list, a folder or a zip; a folder with a token list is read through the list.",
         )
         if st.form_submit_button("Import path", type="primary"):
             _import_path(library, (path or "").strip())
@@ -64,31 +64,7 @@ def _import_dropped(library: Library, turn: int) -> None:
     dropped = [(file.name, file.getvalue()) for file in st.session_state[f"{_DROPPED}-{turn}"]]
     st.session_state[_ROUND] = turn + 1
     name = dropped[0][0] if len(dropped) == 1 else wording.counted(len(dropped), "file")
-
-    def work(progress: Progress) -> ImportReport:
-        with TemporaryDirectory(prefix="memedex-") as folder:
-            return library.add(candidates(_laid_out(dropped, Path(folder))), progress=progress)
-
-    _start(name, work)
-
-
-def _laid_out(dropped: list[tuple[str, bytes]], folder: Path) -> list[Path]:
-    """The dropped files in one folder, so that a picture finds its sidecar; archives by themselves."""
-    paths = []
-    loose = folder / "dropped"
-    loose.mkdir()
-    for number, (name, content) in enumerate(dropped):
-        safe = (
-            PurePath(name.replace("\\", "/")).name.lstrip(".") or "unnamed"
-        )  # a browser's name is a stranger's text
-        is_archive = safe.lower().endswith(".zip")
-        place = (folder if is_archive else loose) / safe
-        if place.exists():
-            place = place.with_name(f"{place.stem}-{number}{place.suffix}")
-        place.write_bytes(content)
-        if is_archive:
-            paths.append(place)
-    return [*paths, loose] if any(loose.iterdir()) else paths
+    _start(name, lambda progress: library.add(uploaded(dropped), progress=progress))
 
 
 def _import_path(library: Library, path: str) -> None:
@@ -134,14 +110,14 @@ def _figures(name: str, result: ImportReport) -> None:
             st.button("Dismiss", type="tertiary", on_click=lambda: st.session_state.pop(_JOB, None))
         with st.container(horizontal=True, gap="small"):
             st.badge(
-                f"{len(result.added):,} added",
+                f"{len(result.done):,} added",
                 icon=":material/add:",
-                color="green" if result.added else "gray",
+                color="green" if result.done else "gray",
             )
             st.badge(f"{len(result.present):,} already there", icon=":material/done_all:", color="gray")
             if result.refused:
                 st.badge(f"{len(result.refused):,} refused", icon=":material/block:", color="red")
-        if result.added:
+        if result.done:
             st.page_link("pages/pending.py", label="Review them", icon=":material/arrow_forward:")
         if result.present:
             _present(result)
@@ -169,9 +145,5 @@ def _csv(rows: list[dict[str, str]]) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["item", "reason"])
-    writer.writerows([[_inert(value) for value in row.values()] for row in rows])
+    writer.writerows([[inert(value) for value in row.values()] for row in rows])
     return out.getvalue().encode()
-
-
-def _inert(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell

@@ -1,59 +1,82 @@
 """Approved coins on their way into the library: long work, watched on every page, its summary kept."""
 
 import threading
+from collections.abc import Callable
 
 import streamlit as st
 
 from components import jobs, resources, wording
-from components.grid.ledger import Entry, Handler
+from components.grid import Entry, Handler, Mark
+from store.errors import MemedexError, UnknownRecord
 from store.jobs import Job
 from store.library import Library, Outcome, Refusal
 from store.listing import Filter
 from store.progress import Progress
+from store.records import Record
 
 _NAME = "Promote"
+_SHOWN = 200  # refusals that the summary lists
 _under_way: dict[int, frozenset[str]] = {}  # job → addresses, for the marks on the cards
 _lock = threading.Lock()
 
 
-def promote(library: Library) -> Handler:
-    """A handler that starts the work; what lacks a caption is refused at once, with the way out."""
+def handler(library: Library) -> Handler:
+    """Starts the work for what was chosen; what lacks a caption is refused at once, with the way out."""
 
-    def handler(entry: Entry) -> Outcome:
+    def start(entry: Entry) -> Outcome:
         ready, outcome = [], Outcome()
         for address in entry.addresses:
-            if library.get(address).is_captioned:
-                ready.append(address)
+            reason = _obstacle(library, address)
+            if reason:
+                outcome.refused.append(Refusal(address, reason))
             else:
-                outcome.refused.append(Refusal(address, "write entity and context first (key e)"))
+                ready.append(address)
         if ready:
             _start(library, ready)
         return outcome
 
-    return handler
+    return start
 
 
-def promote_all(library: Library) -> frozenset[str]:
-    """The button for all that is ready, and how the last promotion went; gives what is on its way now."""
+def controls(library: Library) -> None:
+    """How the last promotion went, and the button for all that is ready."""
     waiting = _addresses_under_way()
     ready = [
-        address
-        for address in library.addresses(Filter(tier="approved", captioned=True))
-        if address not in waiting
+        each for each in library.addresses(Filter(tier="approved", captioned=True)) if each not in waiting
     ]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button(
-            f"Promote all {len(ready):,} that are ready"
-            if len(ready) != 1
-            else "Promote the one that is ready",
-            icon=":material/publish:",
-            type="primary",
-            disabled=not ready or not library.can_write,
-            on_click=_start,
-            args=(library, ready),
-        )
-        _summary(library)
-    return waiting
+    _summary(library)
+    st.button(
+        f"Promote all {len(ready):,} that are ready" if ready else "Nothing ready to promote",
+        icon=":material/publish:",
+        type="primary",
+        disabled=not ready or not library.can_write,
+        on_click=_start,
+        args=(library, ready),
+    )
+
+
+def marks() -> Callable[[Record], Mark]:
+    """What stands between each coin and the library."""
+    waiting = _addresses_under_way()
+
+    def mark(record: Record) -> Mark:
+        if record.address in waiting:
+            return {"label": "being promoted", "tone": "busy"}
+        if record.is_captioned:
+            return {"label": "ready", "tone": "good"}
+        return {"label": "needs caption", "tone": "warn"}
+
+    return mark
+
+
+def _obstacle(library: Library, address: str) -> str:
+    try:
+        record = library.get(address)
+    except UnknownRecord as error:
+        return str(error)
+    if record.tier != "approved":
+        return f"it is in {record.tier} now"
+    return "" if record.is_captioned else "needs entity and context first: e opens the caption editor"
 
 
 def _start(library: Library, addresses: list[str]) -> None:
@@ -68,34 +91,33 @@ def _start(library: Library, addresses: list[str]) -> None:
 def _addresses_under_way() -> frozenset[str]:
     running = {job.id for job in resources.jobs().all() if not job.is_over}
     with _lock:
-        for number in set(_under_way) - running:
+        for number in _under_way.keys() - running:
             del _under_way[number]
-        return frozenset().union(*_under_way.values())
+        return frozenset[str]().union(*_under_way.values())
 
 
 def _summary(library: Library) -> None:
-    last = next(
-        (job for job in reversed(resources.jobs().all()) if job.name.startswith(_NAME) and job.is_over), None
-    )
-    if last is None:
+    over = [job for job in resources.jobs().all() if job.name.startswith(_NAME) and job.is_over]
+    if not over:
         return
+    last = over[-1]
     with st.popover(_headline(last), icon=":material/summarize:"):
         st.text(f"{last.name}: {last.state} after {last.seconds:.1f} s")
         if last.error:
             st.text(last.error)
-        for refusal in last.result.refused[:200] if last.result else ():
+        for refusal in last.result.refused[:_SHOWN] if last.result else ():
             st.text(f"{_name(library, refusal.item)}: {refusal.reason}")
 
 
 def _headline(job: Job) -> str:
     if job.result is None:
         return "Last promotion failed"
-    done, refused = len(job.result.done), len(job.result.refused)
-    return f"Last: {done:,} promoted" + (f", {refused:,} refused" if refused else "")
+    refused = f", {len(job.result.refused):,} refused" if job.result.refused else ""
+    return f"{len(job.result.done):,} promoted{refused}"
 
 
 def _name(library: Library, address: str) -> str:
     try:
         return library.get(address).name
-    except LookupError:
+    except MemedexError:
         return address

@@ -5,6 +5,7 @@ import logging
 import threading
 from functools import lru_cache
 from pathlib import Path
+from typing import cast
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from store.errors import LibraryInUse, MemedexError
 from store.jobs import Jobs
 from store.library import Library
 from store.settings import settings
+from store.taxonomy import Taxonomy
 
 log = logging.getLogger(__name__)
 
@@ -21,26 +23,31 @@ _READ_ONLY = "memedex.read_only"
 
 def library() -> Library:
     """The library of this server; where it cannot be opened the page says why, and ends."""
-    root = settings().root
+    root, how = settings().root, _for_reading if st.session_state.get(_READ_ONLY) else _for_writing
     try:
-        return _for_reading(root) if is_read_only() else _for_writing(root)
+        return how(root)
     except LibraryInUse as error:
         _offer_reading(str(error))
     except MemedexError as error:
         st.title("The library could not be opened")
         st.error("Nothing was changed. What went wrong:")
         st.text(str(error))
-    st.stop()
+    return st.stop()
 
 
 def is_read_only() -> bool:
-    """Whether this browser session chose to look without changing."""
-    return bool(st.session_state.get(_READ_ONLY))
+    """Whether the library can only be looked at, because another program writes to it."""
+    return not library().can_write
 
 
 def jobs() -> Jobs:
     """The long work of this server's library."""
     return _jobs(settings().root)
+
+
+def taxonomy() -> Taxonomy:
+    """Which tags there are, and their categories."""
+    return _taxonomy(library().layout.taxonomy)
 
 
 def captioner() -> Captioner | None:
@@ -50,12 +57,12 @@ def captioner() -> Captioner | None:
 
 def warm(library: Library) -> None:
     """Load the embedding model in the background, once; what it does stands in its status."""
-    _warming(settings().root, library.embedder.name, library)
+    _warming(settings().root, library.model, library)
 
 
 @lru_cache(maxsize=1)
 def settle_memory() -> None:
-    """Take everything imported so far out of Streamlit's `gc.collect(2)` after each run, which costs 100 ms with torch."""
+    """Take all that is imported out of the `gc.collect(2)` after each run, which costs 100 ms with torch."""
     gc.collect()
     gc.freeze()
 
@@ -67,12 +74,18 @@ def _for_writing(root: Path) -> Library:
 
 @st.cache_resource(show_spinner=False)
 def _for_reading(root: Path) -> Library:
-    return Library.open_for_reading(root)
+    # A Reader may stand where pages expect a Library: they ask `can_write` before they offer what it lacks.
+    return cast(Library, Library.open_for_reading(root))
 
 
 @st.cache_resource(show_spinner=False)
 def _jobs(root: Path) -> Jobs:
     return Jobs()
+
+
+@st.cache_resource(show_spinner=False)
+def _taxonomy(path: Path) -> Taxonomy:
+    return Taxonomy.load(path)
 
 
 @st.cache_resource(show_spinner=False)

@@ -6,7 +6,7 @@ _SAID = "memedex.said"
 
 
 def say(message: str, *, icon: str | None = None) -> None:
-    """Show this once the next run has begun: a toast before a rerun is never seen. Markdown; escape strangers' words."""
+    """Show this on the next run: a toast before a rerun is never seen. Markdown; escape strangers' words."""
     st.session_state.setdefault(_SAID, []).append((message, icon))
 
 

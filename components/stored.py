@@ -24,7 +24,7 @@ def show(library: Library, record: Record) -> None:
 def _stored(library: Library, record: Record) -> None:
     st.caption(f"Model: {wording.plain(library.status().model)} · revision {record.revision} of this record")
     with st.container(horizontal=True, gap="xsmall"):
-        embedded = library.embedded(record.address)
+        embedded = library.embedded_facets(record.address)
         for facet in FACETS:
             there = facet in embedded
             st.badge(
@@ -33,7 +33,7 @@ def _stored(library: Library, record: Record) -> None:
                 color="green" if there else "gray",
             )
     st.caption(
-        "Which facets have a vector. It is kept when a coin leaves the library, so promoting it again costs nothing."
+        "Which facets have a vector. Degrading keeps it, so promoting again costs nothing."
     )
     if record.tier == "library":
         st.markdown("**In Chroma**, with each vector")

@@ -14,21 +14,18 @@ def show(library: Library) -> None:
         "and are then found by words, by picture or by example."
     )
     busy = resources.jobs().under_way() is not None or resources.is_read_only()
-    with st.container(border=True):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            with st.container(gap="xsmall"):
-                st.subheader("Look around first", anchor=False)
-                st.caption(
-                    "Over a hundred fictional coins with captions. Works without internet, takes a few seconds."
-                )
-            st.button(
-                "Load the demo library",
-                type="primary",
-                icon=":material/auto_awesome:",
-                disabled=busy,
-                on_click=_load_demo,
-                args=(library,),
-            )
+    with st.container(border=True), st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(gap="xsmall"):
+            st.subheader("Look around first", anchor=False)
+            st.caption("Over a hundred fictional coins with captions, without internet, in a few seconds.")
+        st.button(
+            "Load the demo library",
+            type="primary",
+            icon=":material/auto_awesome:",
+            disabled=busy,
+            on_click=_load_demo,
+            args=(library,),
+        )
     with st.container(border=True):
         st.subheader("Bring your own", anchor=False)
         importing.show(library)

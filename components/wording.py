@@ -18,7 +18,9 @@ VERBS = {  # of design section 2, as they read in a history
     "delete": "deleted",
     "restore": "restored",
     "caption": "captioned",
-    "tags": "tagged",
+    "tag": "tagged",
+    "undo": "took back",
+    "redo": "did again",
 }
 
 

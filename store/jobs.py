@@ -53,7 +53,7 @@ class Job:
 
 
 class Jobs:
-    """The long work of one library: one at a time, in the order it was asked for, because one process writes."""
+    """The long work of one library, one at a time and in the order it was asked for."""
 
     def __init__(self) -> None:
         self._ids = itertools.count(1)
@@ -69,7 +69,7 @@ class Jobs:
             self._jobs.append(job)
             self._waiting.append((job, work))
             if self._worker is None:
-                # A daemon: the store survives being stopped at any step, an interpreter that cannot end does not.
+                # A daemon: the store survives being stopped at any step, and the program must be able to end.
                 self._worker = threading.Thread(target=self._run, name="memedex-jobs", daemon=True)
                 self._worker.start()
         return job
@@ -113,7 +113,7 @@ class Jobs:
             end = "cancelled" if job.progress.cancelled else "done"
         except MemedexError as error:
             job.error, end = str(error), "failed"
-        except Exception as error:  # noqa: BLE001  a job must end with a reason that its page can show
+        except Exception as error:
             log.exception("the job %r failed", job.name)
             job.error, end = f"{type(error).__name__}: {error}", "failed"
         finally:
