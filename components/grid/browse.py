@@ -30,12 +30,12 @@ def browse(key: str, library: Library, *, tier: Tier, captioned: bool | None = N
     """Draw the controls and find what they ask for."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         words = st.text_input(
-            "Words", key=f"{key}_words", bind="query-params", icon=":material/search:", width=240,
+            "Words", key=f"{key}_words", bind="query-params", icon=":material/search:", width=190,
             placeholder="name, ticker, text", type="search", live=True, label_visibility="collapsed",
         )  # fmt: skip
         frequent = library.tag_counts(Filter(tier=tier))
         tags = st.multiselect(
-            "Tags", list(frequent)[:_TAGS], key=f"{key}_tags", bind="query-params", width=240,
+            "Tags", list(frequent)[:_TAGS], key=f"{key}_tags", bind="query-params", width=170,
             placeholder="any tags", format_func=lambda tag: f"{tag} · {frequent.get(tag, 0):,}",
             label_visibility="collapsed",
         )  # fmt: skip
@@ -75,7 +75,7 @@ def _page(key: str, pages: int) -> int:
         st.session_state[name] = pages
     if pages == 1:
         return 1
-    return st.pagination(pages, key=name, bind="query-params", max_visible_pages=5)
+    return st.pagination(pages, key=name, bind="query-params", max_visible_pages=5, width=250)
 
 
 def _sentence(total: int, page: int, size: int) -> str:

@@ -23,6 +23,24 @@ export function bar(node, { list, top, before }, index) {
   node.hit = hit;
 }
 
+/** Shows the breakdown while the mouse is on a card's bar. */
+export function listenToBars(grid) {
+  const tip = el("div", { class: "tip", hidden: true });
+  grid.frame.append(tip);
+  const over = (event) => {
+    const card = event.target.closest?.(".bar") && event.target.closest(".card");
+    tip.hidden = !card?.hit;
+    if (tip.hidden) return;
+    tip.replaceChildren(breakdown(grid, { address: card.dataset.address }));
+    const bar = card.parts.bar.getBoundingClientRect();
+    const frame = grid.frame.getBoundingClientRect();
+    const left = Math.min(bar.left - frame.left, frame.width - tip.offsetWidth - 4);
+    Object.assign(tip.style, { left: `${Math.max(4, left)}px`, top: `${bar.top - frame.top - tip.offsetHeight - 10}px` });
+  };
+  grid.frame.addEventListener("pointerover", over);
+  grid.frame.addEventListener("pointerleave", () => (tip.hidden = true));
+}
+
 /** One line for each facet: its cosine times its weight, and what that gave. */
 export function breakdown(grid, card) {
   const hit = grid.cards.nodes.get(card.address)?.hit;

@@ -3,6 +3,9 @@
 import { age, el, icon, setText } from "./dom.js";
 import { bar } from "./bars.js";
 
+const GAP = 10; // px, as in the style
+const PADDING = 4;
+const MOTION = { duration: 190, easing: "cubic-bezier(.2,.7,.2,1)" };
 const CALM = 220; // ms since the last change below which nothing glides: a fast hand wants no motion
 
 export class Cards {
@@ -10,12 +13,15 @@ export class Cards {
     this.container = container;
     this.nodes = new Map();
     this.changedAt = 0;
+    this.places = new Map(); // address → where it was last, as a number in the order
   }
 
   /** Shows these addresses in this order; `model` says what each looks like. */
   show(model, { glide = true, scores = null } = {}) {
     const calm = performance.now() - this.changedAt > CALM;
-    const before = glide && calm && canGlide() ? this.places() : null;
+    const glides = glide && calm && canGlide();
+    const shape = glides ? this.shape() : null;
+    const sight = glides ? this.inSight(shape.pitch) : null;
     const wanted = new Set(model.visible);
     let changed = false;
     for (const [address, node] of this.nodes) {
@@ -40,7 +46,8 @@ export class Cards {
       previous = node;
     });
     if (changed) this.changedAt = performance.now();
-    if (before && changed) this.glide(before);
+    if (glides && changed) this.glide(this.places, model.visible, shape, sight);
+    if (changed) this.places = new Map(model.visible.map((address, index) => [address, index]));
   }
 
   /** Cursor, selection, refusals and waiting, without touching anything else. */
@@ -62,23 +69,39 @@ export class Cards {
     });
   }
 
-  places() {
-    const places = new Map();
-    for (const [address, node] of this.nodes) places.set(address, [node.offsetLeft, node.offsetTop]);
-    return places;
+  /** How many columns there are and how far apart cards lie; measured once for each size of the page. */
+  shape() {
+    if (!this.measured) {
+      const columns = getComputedStyle(this.container).gridTemplateColumns.split(" ").length;
+      this.measured = { columns, pitch: (this.container.clientWidth - 2 * PADDING + GAP) / columns };
+    }
+    return this.measured;
   }
 
-  /** First, last, invert, play: each card glides from where it was. */
-  glide(before) {
-    for (const [address, node] of this.nodes) {
+  /** The part of the grid that the window shows, in rows. */
+  inSight(pitch) {
+    // While a slider is dragged nobody scrolls; asking each time would lay out the page in the middle of the change.
+    if (this.sight && performance.now() - this.sightAt < 300) return this.sight;
+    this.sightAt = performance.now();
+    const from = -this.container.getBoundingClientRect().top;
+    this.sight = [from / pitch - 2, (from + window.innerHeight) / pitch + 1];
+    return this.sight;
+  }
+
+  /**
+   * First, last, invert, play: each card in sight glides from where it was. Places follow from the order, since all
+   * cards are of one size: reading them from the page would lay it out anew in the middle of the change.
+   */
+  glide(before, after, { columns, pitch }, [first, last]) {
+    after.forEach((address, index) => {
       const was = before.get(address);
-      if (!was) {
-        node.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 140 });
-        continue;
-      }
-      const [x, y] = [was[0] - node.offsetLeft, was[1] - node.offsetTop];
-      if (x || y) node.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }], { duration: 190, easing: "cubic-bezier(.2,.7,.2,1)" });
-    }
+      if (was === undefined || was === index) return;
+      const rows = [Math.floor(was / columns), Math.floor(index / columns)];
+      if (Math.max(...rows) < first || Math.min(...rows) > last) return;
+      const x = ((was % columns) - (index % columns)) * pitch;
+      const y = (rows[0] - rows[1]) * pitch;
+      this.nodes.get(address).animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }], MOTION);
+    });
   }
 }
 
@@ -131,7 +154,8 @@ function dress(node, card, { scores, index }) {
     }
     setText(parts.name, card.name);
     setText(parts.ticker, card.ticker);
-    setText(parts.age, age(card.created_at));
+    setText(parts.age, card.blank ? "" : age(card.created_at));
+    node.classList.toggle("blank", Boolean(card.blank));
     setText(parts.tags, card.tags.join(" · "));
     setText(parts.mark, card.mark?.label ?? "");
     parts.mark.hidden = !card.mark;

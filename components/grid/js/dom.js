@@ -12,8 +12,6 @@ const PATHS = {
   redo: "M16 8H8a4 4 0 000 8h4M16 8l-3.5-3.5M16 8l-3.5 3.5",
   out: "M8 4.5H4.5v11h11V12M11.5 4.5h4v4M15.5 4.5L9 11",
   alert: "M10 3.5l7.5 13h-15zM10 8.5v4M10 14.6v.1",
-  up: "M5 12.5l5-5 5 5",
-  down: "M5 7.5l5 5 5-5",
 };
 
 /** One element: attributes as given, `on…` as listeners, texts as text nodes; null children are left out. */

@@ -1,6 +1,7 @@
 // One grid: it takes the server's data, holds what is decided here, and keeps both in step.
 
 import { count, el } from "./dom.js";
+import { listenToBars } from "./bars.js";
 import { Cards } from "./cards.js";
 import { DecisionLog } from "./log.js";
 import { fillHelp, helpSheet } from "./help.js";
@@ -36,7 +37,10 @@ class Grid {
     const leave = () => this.log.flush();
     window.addEventListener("pagehide", leave);
     this.stops.push(() => window.removeEventListener("pagehide", leave));
-    this.watcher = new ResizeObserver(() => (this.columnCount = 0));
+    this.watcher = new ResizeObserver(() => {
+      this.cards.measured = null;
+      this.placeBar();
+    });
     this.watcher.observe(this.parts.field);
   }
 
@@ -165,14 +169,19 @@ class Grid {
     this.size = size;
     this.root.style.setProperty("--size", `${size}px`);
     this.root.dataset.size = size <= 120 ? "small" : size >= 248 ? "large" : "medium";
-    this.columnCount = 0;
+    if (this.cards) this.cards.measured = null;
     write("memedex-size", size, "localStorage");
     if (this.data) this.refresh();
   }
 
+  /** The bar sticks below Streamlit's own header, which lies over the page. */
+  placeBar() {
+    const header = document.querySelector("[data-testid=stHeader]");
+    this.root.style.setProperty("--memedex-bar-top", `${Math.round(header?.getBoundingClientRect().height ?? 0)}px`);
+  }
+
   columns() {
-    this.columnCount ||= getComputedStyle(this.parts.field).gridTemplateColumns.split(" ").length;
-    return this.columnCount;
+    return this.cards.shape().columns;
   }
 
   paint({ glide = true, focus = false } = {}) {
@@ -206,6 +215,7 @@ class Grid {
 
   takeRanking({ ranking, cards }) {
     if (!this.sliders) {
+      listenToBars(this);
       this.sliders = new Sliders(this);
       this.parts.sliders.replaceChildren(this.sliders.node);
     }

@@ -29,15 +29,12 @@ export function rank({ columns, means }, weights, top) {
 
 /** Rows by falling score, equal scores in the server's order. */
 function bestRows(scores, present, top) {
-  const eligible = [];
-  for (let row = 0; row < scores.length; row++) if (present[row]) eligible.push(row);
-  const hits = eligible.length;
-  let rows = eligible;
-  if (hits > top) {
-    const sorted = Float64Array.from(eligible, (row) => scores[row]).sort();
-    const threshold = sorted[hits - top];
-    rows = eligible.filter((row) => scores[row] >= threshold);
-  }
+  const eligible = new Float64Array(scores.length);
+  let hits = 0;
+  for (let row = 0; row < scores.length; row++) if (present[row]) eligible[hits++] = scores[row];
+  const threshold = hits > top ? eligible.subarray(0, hits).sort()[hits - top] : -Infinity;
+  const rows = [];
+  for (let row = 0; row < scores.length; row++) if (present[row] && scores[row] >= threshold) rows.push(row);
   return { rows: rows.sort((a, b) => scores[b] - scores[a] || a - b).slice(0, top), hits };
 }
 

@@ -31,7 +31,7 @@ export class Viewer {
   }
 
   show(address) {
-    if (!address) return;
+    if (!address || this.grid.model.card(address)?.blank) return;
     this.grid.model.moveTo(address);
     if (!this.node.open) {
       this.node.showModal();
