@@ -29,7 +29,7 @@ _OTHER_PICTURES = {".svg", ".tif", ".tiff", ".heic", ".ico", ".psd", ".eps", ".j
 
 
 def coins(tree: Tree) -> Iterator[Found]:
-    """Every coin of the tree and every refusal, in the order of their names, one at a time."""
+    """Every coin of the tree and every refusal, one at a time: lists, then tables, sidecars, lone pictures."""
     yield from tree.refused
     if not tree.chosen and not tree.refused:
         yield Refusal(tree.title or "import", "there is nothing in it to import")
@@ -63,10 +63,10 @@ class _Reading:
         libraries = {match.string[: match.start()] for match in found}
         rest = [name for name in names if not _matches(_MACHINERY, name, libraries)]
         rejected = [name for name in rest if _matches(_TRASH, name, libraries)]
-        if rejected:
-            reason = "it was rejected there; import this folder by itself to have its coins"
-            yield Refusal(self.tree.item(folder_of(rejected[0])), reason)
-            rest = sorted(set(rest).difference(rejected))
+        rest = sorted(set(rest).difference(rejected))
+        for folder in sorted(set(map(folder_of, rejected))):
+            reason = "its coins were rejected there; import this folder by itself to have them"
+            yield Refusal(self.tree.item(folder), reason)
         for name in rest:
             if suffix(name) in tables.SUFFIXES:
                 yield from self._guarded(name, self._table(name))
