@@ -29,7 +29,7 @@ _OTHER_PICTURES = {".svg", ".tif", ".tiff", ".heic", ".ico", ".psd", ".eps", ".j
 
 
 def coins(tree: Tree) -> Iterator[Found]:
-    """Every coin of the tree and every refusal, one at a time: lists, then tables, sidecars, lone pictures."""
+    """Every coin of the tree and every refusal, lists first, then tables, sidecars, lone pictures."""
     yield from tree.refused
     if not tree.chosen and not tree.refused:
         yield Refusal(tree.title or "import", "there is nothing in it to import")
