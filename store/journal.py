@@ -214,6 +214,11 @@ class Journal:
                     db.execute(
                         "INSERT OR REPLACE INTO chroma_queue VALUES (?, ?)", [change.address, generation]
                     )
+            if operation.verb == "caption":  # what was being typed is what is now written
+                db.executemany(
+                    "DELETE FROM drafts WHERE address = ?",
+                    [(change.address,) for change in operation.changes],
+                )
             history.note(db, operation)
             db.execute("DELETE FROM journal WHERE id = ?", [operation.id])
 
