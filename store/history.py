@@ -46,12 +46,13 @@ class Decision:
 
 
 def note(db: sqlite3.Connection, operation: Operation) -> None:
-    """Add an operation's events, and its decision when this is the first operation of it."""
+    """Add an operation's events, its decision with the first operation, what that takes back with the last."""
     db.execute(
-        "INSERT OR IGNORE INTO decisions (id, verb, who, at, reverses) VALUES (?, ?, ?, ?, ?)",
-        [operation.decision, operation.verb, operation.who, operation.at, operation.reverses],
+        "INSERT OR IGNORE INTO decisions (id, verb, who, at) VALUES (?, ?, ?, ?)",
+        [operation.decision, operation.verb, operation.who, operation.at],
     )
     if operation.reverses:
+        db.execute("UPDATE decisions SET reverses = ? WHERE id = ?", [operation.reverses, operation.decision])
         mark_reversed(db, operation.reverses)
     db.executemany(
         "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "

@@ -177,7 +177,7 @@ class Library(Reader):
             return {**self._tagged(record, record.tags if tags is None else tags), "caption": texts}
 
         outcome = self._rewrite("caption", [address], written, who=who)
-        if outcome.done:
+        if outcome.done and not outcome.decision:  # it said so already
             self.discard_draft(address)
         return outcome
 
@@ -340,27 +340,41 @@ class Library(Reader):
 
             def reversed_(record: Record, state: State, goals: dict[str, history.Event] = goals) -> State:
                 event = goals[record.address]
+                if state == event.before:  # an interrupted one came this far
+                    return state
                 if state != event.after:
                     raise InvalidRecord(f"it was changed since; {verb} would lose that")
                 if event.before is None:  # an import: nothing is ever thrown away
                     return replace(state, tier="trash", came_from=state.tier)
                 return event.before
 
-            decision = Decision(verb, who or _person(), reverses=chosen)
+            decision, done = Decision(verb, who or _person()), 0
             for batch in _batches(goals, _OPERATION, None):
+                done += len(batch)
+                if done == len(
+                    goals
+                ):  # not before: what a crash or a full disk left over can still be taken back
+                    decision = replace(decision, reverses=chosen)
                 changes = self._path.changes(batch, reversed_, outcome)
-                self._carry_out(decision, changes, Payload(), outcome)
-            with (
-                self.catalog.writing() as db
-            ):  # also when all of it was refused: the next undo goes further back
-                history.mark_reversed(db, chosen)
+                if not self._carry_out(decision, changes, Payload(), outcome):
+                    return outcome
+            self._pass_over(chosen, outcome)
         return outcome
+
+    def _pass_over(self, decision: str, outcome: Outcome) -> None:
+        """The next undo goes further back, also when all of this one was refused."""
+        try:
+            with self.catalog.writing() as db:
+                history.mark_reversed(db, decision)
+        except (OSError, sqlite3.OperationalError) as error:
+            outcome.refused.append(Refusal(decision, f"nothing was changed: {error}"))
 
     def _carry_out(
         self, decision: Decision, changes: Iterable[Change], payload: Payload, outcome: Outcome
-    ) -> None:
-        self._path.carry_out(decision, list(changes), payload, outcome)
+    ) -> bool:
+        done = self._path.carry_out(decision, list(changes), payload, outcome)
         self._follower.wake_if_needed()
+        return done
 
     def _tagged(self, record: Record, tags: Sequence[str]) -> dict[str, Any]:
         kept = list(dict.fromkeys(tag.strip() for tag in tags))

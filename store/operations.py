@@ -39,7 +39,7 @@ class Operation:
     at: float  # UNIX seconds
     changes: tuple[Change, ...]
     reason: str = ""
-    reverses: str | None = None
+    reverses: str | None = None  # the decision of which nothing is left to take back after this
 
     def as_json(self) -> str:
         return json.dumps(asdict(self))

@@ -64,11 +64,11 @@ class WritePath:
 
     def carry_out(
         self, decision: Decision, changes: Sequence[Change], payload: Payload, outcome: Outcome
-    ) -> None:
-        """One operation; what goes wrong is told for each record it concerns, and the next batch goes on."""
+    ) -> bool:
+        """One operation; what goes wrong is told for each record it concerns. False: the disk refused all."""
         ready = [fit for change in changes if (fit := self._with_embeddings(change, payload, outcome))]
         if not ready:
-            return
+            return True
         try:
             self._compute_vectors(payload)
             operation = Operation(
@@ -77,11 +77,13 @@ class WritePath:
             )  # fmt: skip
             refused = self._journal.perform(operation, payload)
         except (MemedexError, OSError) as error:
-            refused = {change.address: str(error) for change in ready}
+            outcome.refused += [Refusal(change.address, str(error)) for change in ready]
+            return False
         outcome.refused += [Refusal(address, reason) for address, reason in refused.items()]
         if done := [change.address for change in ready if change.address not in refused]:
             outcome.done += done
             outcome.decision = decision.id
+        return True
 
     def _with_embeddings(self, change: Change, payload: Payload, outcome: Outcome) -> Change | None:
         """The change with the keys of its vectors, when it ends in the library and is fit for it."""
