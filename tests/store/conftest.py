@@ -1,0 +1,124 @@
+"""What the tests of the store share: a model without weights, small pictures, libraries in temporary folders."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from store.follower import Follower
+from store.images import normalise
+from store.importing.candidate import Candidate
+from store.library import Library
+from tests.store.hashed import Hashed
+
+CREATED_AT = 1_700_000_000
+TAXONOMY = {"dog": "animals", "cat": "animals", "moon": "space"}
+
+
+@cache
+def picture(number: int) -> bytes:
+    """A small PNG; equal numbers give equal pictures."""
+    pixels = np.frombuffer(sha256(str(number).encode()).digest()[:27], np.uint8).reshape(3, 3, 3)
+    file = BytesIO()
+    Image.fromarray(pixels).resize((24, 24), Image.Resampling.NEAREST).save(file, "PNG")
+    return file.getvalue()
+
+
+@cache
+def normal_picture(number: int) -> bytes:
+    """The same as the library keeps it."""
+    return normalise(picture(number))
+
+
+def address(number: int) -> str:
+    """A valid key of a coin; by turns as on Solana, as on EVM chains, and made up."""
+    digest = sha256(f"coin {number}".encode()).hexdigest()
+    if number % 3 == 0:
+        return "So" + digest.replace("0", "x")[:40]
+    return f"0x{digest[:40]}" if number % 3 == 1 else f"local-{digest[:32]}"
+
+
+def coin(number: int, **more: Any) -> Candidate:
+    """A coin to import; everything about it follows from its number."""
+    sidecar = {
+        "token_name": f"Coin {number}",
+        "ticker": f"C{number}",
+        "description": f"The coin number {number}.",
+        "token_address": address(number),
+        "created_at": CREATED_AT + number,
+        "tags": ["dog"],
+        **more,
+    }
+    return Candidate(f"coin {number}", sidecar, normal_picture(number))
+
+
+def furnished(root: Path) -> Path:
+    root.mkdir()
+    (root / "taxonomy.json").write_text(json.dumps(TAXONOMY))
+    return root
+
+
+def written(text: str) -> dict[Any, str]:
+    """A caption of the two required facets and one more."""
+    return {"entity": f"{text} entity", "context": f"{text} context", "visual": f"{text} visual"}
+
+
+@pytest.fixture
+def embedder() -> Hashed:
+    return Hashed()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A folder for a library, with nothing in it but a taxonomy."""
+    return furnished(tmp_path / "res")
+
+
+@pytest.fixture
+def quick_root() -> Iterator[Path]:
+    """The same in memory where that is possible: for tests that open a library hundreds of times."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
+        yield furnished(Path(folder).resolve() / "res")
+
+
+@pytest.fixture
+def library(root: Path, embedder: Hashed) -> Iterator[Library]:
+    """An open library; Chroma follows it as it does in earnest."""
+    library = Library.open(root, embedder=embedder)
+    yield library
+    library.close()
+
+
+@pytest.fixture
+def without_chroma(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chroma stays behind: what is decided waits in its queue."""
+    monkeypatch.setattr(Follower, "wake", lambda self: None)
+
+
+@pytest.fixture
+def captioned(library: Library) -> Callable[..., list[str]]:
+    """Coins that are approved and captioned, ready to be promoted."""
+
+    def prepare(*numbers: int) -> list[str]:
+        return approved_with_caption(library, *numbers)
+
+    return prepare
+
+
+def approved_with_caption(library: Library, *numbers: int) -> list[str]:
+    addresses = [address(number) for number in numbers]
+    library.add(coin(number) for number in numbers)
+    library.approve(addresses)
+    for number in numbers:
+        library.caption(address(number), caption=written(f"text {number}"))
+    return addresses

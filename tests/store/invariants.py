@@ -1,0 +1,191 @@
+"""What must hold of every library at every moment when no verb is under way, one sentence each."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from store.collections import Collections
+from store.embedding import Embedder
+from store.files import content_hash
+from store.layout import Layout
+from store.library import Library
+from store.listing import Filter
+from store.reading import Reader
+from store.records import CAPTION_FACETS, FACETS, TIERS, Facet, Tier, chroma_metadata
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One record as the catalog keeps it."""
+
+    tier: Tier
+    came_from: Tier | None
+    sidecar: dict[str, Any]
+    image_hash: str
+    embedded: frozenset[Facet]
+    draft: dict[str, str] | None
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All that a library says, but for times and made-up numbers."""
+
+    records: dict[str, Kept]
+    events: list[tuple[str, str, Tier | None, Tier | None, str, bool]]  # newest first
+    decisions: list[tuple[str, str, int, bool]]
+    waiting: frozenset[str]  # for Chroma
+
+
+def contents(library: Reader) -> Contents:
+    """What a reader sees now."""
+    with library.catalog.reading() as db:
+        waiting = frozenset(row[0] for row in db.execute("SELECT address FROM chroma_queue"))
+    return Contents(
+        records={
+            record.address: Kept(
+                record.tier,
+                record.came_from,
+                dict(record.sidecar),
+                record.image_hash,
+                frozenset(library.embedded_facets(record.address)),
+                library.draft(record.address),
+            )
+            for record in library.find(Filter())
+        },
+        events=[
+            (event.verb, event.address, event.before_tier, event.after_tier, event.reason, event.is_undone)
+            for event in library.history(limit=-1)
+        ],
+        decisions=[
+            (decision.verb, decision.who, decision.count, decision.is_undone)
+            for decision in library.decisions(limit=-1)
+        ],
+        waiting=waiting,
+    )
+
+
+def holds(library: Library) -> None:
+    """Everything below that needs no Chroma."""
+    sidecars_say_what_the_catalog_says(library)
+    every_picture_matches_its_hash(library)
+    nothing_lies_around(library)
+    rows_for_listing_follow_from_the_sidecars(library)
+    library_records_have_exactly_their_vectors(library)
+    search_finds_the_library_and_nothing_else(library)
+
+
+def sidecars_say_what_the_catalog_says(library: Reader) -> None:
+    """Each record's sidecar lies in its tier and nowhere else, and says what the catalog says."""
+    records = {record.address: record for record in library.find(Filter())}
+    found = {}
+    for tier in TIERS:
+        for path in library.layout.sidecar_folder(tier).glob("*.json"):
+            assert path.stem not in found, f"{path.stem} lies in {tier} and in {found[path.stem]}"
+            found[path.stem] = tier
+            assert path.stem in records, f"{path} has no record"
+            assert json.loads(path.read_bytes()) == dict(records[path.stem].sidecar), path
+    assert found == {address: record.tier for address, record in records.items()}
+
+
+def every_picture_matches_its_hash(library: Reader) -> None:
+    """Each record's JPG lies in its tier and nowhere else, whole, with the hash the catalog knows."""
+    found = {}
+    for tier in TIERS:
+        for path in library.layout.image_folder(tier).glob("*.jpg"):
+            assert path.stem not in found, f"{path.stem} lies in {tier} and in {found[path.stem]}"
+            found[path.stem] = (tier, content_hash(path.read_bytes()))
+    assert found == {record.address: (record.tier, record.image_hash) for record in library.find(Filter())}
+
+
+def nothing_lies_around(library: Reader) -> None:
+    """No staged, replaced, temporary or set-aside file is left."""
+    layout = library.layout
+    assert not layout.operations.exists() or not list(layout.operations.iterdir())
+    assert not layout.set_aside.exists()
+    assert [path for path in layout.memecoins.rglob("*") if path.name.startswith(".")] == []
+    kinds = {path.suffix for tier in TIERS for path in _files(layout, tier)}
+    assert kinds <= {".json", ".jpg"}
+
+
+def rows_for_listing_follow_from_the_sidecars(library: Reader) -> None:
+    """Names, tags, words and counts are those of the sidecars, and nothing is left of earlier ones."""
+    records = library.find(Filter())
+    assert sum(library.counts().values()) == len(records)
+    for tier in TIERS:
+        own = [record for record in records if record.tier == tier]
+        assert library.count(Filter(tier=tier)) == len(own)
+        tags = [tag for record in own for tag in record.tags]
+        assert library.tag_counts(Filter(tier=tier)) == {tag: tags.count(tag) for tag in tags}
+    for record in records:
+        assert record.address in library.addresses(Filter(words=record.name))
+        for text in filter(str.strip, record.caption.values()):
+            assert record.address in library.addresses(Filter(words=text))
+    with library.catalog.reading() as db:
+        for table, column in (("words", "rowid"), ("labels", "record"), ("embeddings", "record")):
+            orphans = f"SELECT count(*) FROM {table} WHERE {column} NOT IN (SELECT id FROM records)"
+            assert db.execute(orphans).fetchone()[0] == 0, table
+
+
+def library_records_have_exactly_their_vectors(library: Reader) -> None:
+    """In the library: the picture and every facet with text; elsewhere nothing."""
+    for record in library.find(Filter()):
+        texts = {facet for facet, text in record.caption.items() if text.strip()}
+        expected = {"image", *texts} if record.tier == "library" else set()
+        assert set(library.embedded_facets(record.address)) == expected, record.address
+
+
+def search_finds_the_library_and_nothing_else(library: Reader) -> None:
+    """The resident matrices hold the library's records with their own vectors."""
+    library._refreshed_search()
+    assert library._resident is not None
+    snapshot = library._resident.matrices.snapshot()
+    records = {record.address: record for record in library.find(Filter(tier="library"))}
+    assert set(snapshot.addresses) == set(records)
+    assert len(snapshot) == len(records)
+    for address, record in records.items():
+        expected = vectors_of(library, record.address, library.embedder)
+        stored = snapshot.vectors(address)
+        assert stored.keys() == expected.keys()
+        assert all(np.array_equal(stored[facet], vector) for facet, vector in expected.items())
+
+
+def chroma_says_what_the_sidecars_say(root: Path, embedder: Embedder) -> None:
+    """All five collections hold each library record's own vector and six fields, and no other record."""
+    reader = Reader(root, embedder=embedder)
+    collections = Collections(Layout(root).chroma, model=embedder.name)
+    try:
+        records = {record.address: record for record in reader.find(Filter(tier="library"))}
+        vectors = {address: vectors_of(reader, address, embedder) for address in records}
+        for facet in FACETS:
+            having = {address for address in records if facet in vectors[address]}
+            assert collections.ids(facet) == having, facet
+            stored, fields = collections.vectors(facet, [*having]), collections.metadata(facet, [*having])
+            for address in having:
+                np.testing.assert_allclose(stored[address], vectors[address][facet], atol=1e-6)
+                assert fields[address] == chroma_metadata(records[address])
+                nearest = collections.nearest(facet, vectors[address][facet])
+                np.testing.assert_allclose(vectors[nearest[0]][facet], vectors[address][facet], atol=1e-6)
+    finally:
+        collections.close()
+        reader.close()
+
+
+def vectors_of(library: Reader, address: str, embedder: Embedder) -> dict[Facet, np.ndarray[Any, Any]]:
+    """The vectors this library record has to have, from its files alone."""
+    layout = library.layout
+    caption = json.loads(layout.sidecar("library", address).read_bytes())["caption"]
+    with Image.open(layout.image("library", address)) as picture:
+        vectors: dict[Facet, np.ndarray[Any, Any]] = {"image": embedder.embed_images([picture])[0]}
+    for facet in CAPTION_FACETS:
+        if caption.get(facet, "").strip():
+            vectors[facet] = embedder.embed_texts([caption[facet]])[0]
+    return vectors
+
+
+def _files(layout: Layout, tier: Tier) -> list[Path]:
+    folders = {layout.sidecar_folder(tier), layout.image_folder(tier)}
+    return [path for folder in folders if folder.is_dir() for path in folder.iterdir()]

@@ -1,0 +1,58 @@
+"""How a test ends the world: at any step of the write path, by a power cut or by a disk that fails."""
+
+from pathlib import Path
+
+from store import library as library_module
+from store.library import Library
+
+
+class PowerCut(BaseException):
+    """The end; no `except Exception` is told."""
+
+
+class Disaster:
+    """Let the disk work until it is armed; then the Nth step from there on is struck."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []  # since it was armed
+        self._at = 0
+        self._error: BaseException | None = None
+        self._lasts = False
+
+    def cut_power(self, at: int) -> None:
+        """End at this step (counted from 1); whatever tidies up afterwards gets no further either."""
+        self._arm(at, PowerCut(), lasts=True)
+
+    def fail(self, at: int, error: OSError, *, lasts: bool) -> None:
+        """The disk refuses this step, or this and all later ones."""
+        self._arm(at, error, lasts=lasts)
+
+    def heal(self) -> None:
+        self._error = None
+
+    @property
+    def has_struck(self) -> bool:
+        return bool(self._at) and len(self.steps) >= self._at
+
+    def __call__(self, name: str, path: Path) -> None:
+        self.steps.append(f"{name} {path.name}")
+        if self._error and (len(self.steps) == self._at or (self._lasts and len(self.steps) > self._at)):
+            raise self._error
+
+    def _arm(self, at: int, error: BaseException, *, lasts: bool) -> None:
+        self.steps.clear()
+        self._at, self._error, self._lasts = at, error, lasts
+
+
+def abandon(library: Library) -> None:
+    """Leave a library as its process would by dying: nothing is finished, no marker taken away."""
+    library_module._open.pop(library.layout.root, None)
+    follower = library._follower
+    with follower._changed:
+        follower._closing = True
+        follower._changed.notify_all()
+    if follower._thread is not None:
+        follower._thread.join()
+    follower._let_go()
+    library.catalog.close()
+    library._lock.release()
