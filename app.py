@@ -3,5 +3,6 @@
 import streamlit as st
 
 from components import pictures
+from components.grid import beacon
 
-app = st.App("overview.py", routes=pictures.routes())
+app = st.App("overview.py", routes=[*pictures.routes(), *beacon.routes()])
