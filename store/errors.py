@@ -4,6 +4,7 @@ MemedexError
 ├── InvalidRecord (ValueError)   what was given is not a record, a caption, a tag or a query
 ├── BadPicture (ValueError)      what was given is not a picture that can be used
 ├── BadSource (ValueError)       a file, folder or archive to import that cannot be read
+├── BadBackup (ValueError)       a backup that is damaged, or a place where none can be made
 ├── UnknownRecord (LookupError)  no record has this address
 ├── WrongTier                    the verb does not apply where the record is
 ├── Changed                      somebody changed the record in the meantime
@@ -34,6 +35,10 @@ class BadPicture(MemedexError, ValueError):
 
 
 class BadSource(MemedexError, ValueError):
+    pass
+
+
+class BadBackup(MemedexError, ValueError):
     pass
 
 

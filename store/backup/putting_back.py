@@ -1,0 +1,148 @@
+"""Putting a backup back: verified first, copied beside, then exchanged; what was there is kept."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from store.backup import manifest
+from store.backup.manifest import Manifest, digest_of
+from store.collections import remove_files
+from store.errors import BadBackup, NotWritten
+from store.files import Disk
+from store.layout import Layout
+from store.lock import WriterLock, holder_file
+from store.outcome import Outcome
+from store.progress import Progress
+
+BACKUPS = "backups"  # beside `memecoins`: what restores replaced
+
+
+@dataclass(slots=True)
+class Restored(Outcome):
+    """`done` are the files put back; with anything refused, nothing was."""
+
+    replaced: Path | None = None  # where what was there before is kept
+
+
+def restore_backup(root: Path, source: Path, *, progress: Progress | None = None) -> Restored:
+    """Put the backup back, each of its files verified first; what was there is moved aside as a backup.
+
+    Refused are the damaged files, and then nothing is touched. BadBackup when it is no backup, LibraryInUse
+    while another process writes, NotWritten when the disk refuses. Cancelled, it changes nothing.
+    """
+    progress = progress or Progress()
+    source, layout = source.expanduser().resolve(), Layout(root.resolve())
+    listed = manifest.read(source)
+    progress.what, progress.total = "verifying", len(listed.files)
+    if damaged := list(manifest.damaged(source, listed, progress=progress)):
+        return Restored(refused=damaged)
+    lock = WriterLock(layout.lock)
+    lock.acquire()
+    staged = layout.root / f".restoring-{token_hex(4)}"
+    try:
+        _stage(source, staged, listed, progress)
+        if progress.cancelled:
+            return Restored()
+        kept = _exchange(layout, staged, lock)
+        return Restored(done=list(listed.files), replaced=kept)
+    except OSError as error:
+        raise NotWritten(f"nothing was restored: {error}") from error
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+        lock.release()
+
+
+def _stage(source: Path, staged: Path, listed: Manifest, progress: Progress) -> None:
+    """Copies beside the library, never links: what is written to the library must not reach the backup."""
+    progress.what, progress.done = "copying", 0
+    for name, expected in listed.files.items():
+        if progress.cancelled:
+            return
+        target = staged / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / name, target)
+        if digest_of(target) != expected:
+            raise BadBackup(f"{name} changed while it was read; nothing was restored")
+        progress.done += 1
+    (staged / "memecoins").mkdir(parents=True, exist_ok=True)
+    catalog = Layout(staged).catalog
+    if catalog.exists():
+        with (
+            contextlib.suppress(sqlite3.Error),  # kept from a broken library; opening it says what is wrong
+            contextlib.closing(sqlite3.connect(catalog, isolation_level=None)) as db,
+        ):
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
+    if hasattr(os, "sync"):
+        os.sync()
+
+
+def _exchange(layout: Layout, staged: Path, lock: WriterLock) -> Path | None:
+    """The old away, the new in place; returns where the old is kept, None when there was nothing to keep."""
+    places = [name for name in manifest.PLACES if (staged / name).exists()]  # what else there is stays
+    if _is_same(staged / "taxonomy.json", layout.root / "taxonomy.json"):
+        places.remove("taxonomy.json")
+    listed = _truth(layout, places)
+    kept = layout.root / BACKUPS / f"before-restore-{time.strftime('%Y%m%d-%H%M%S')}-{token_hex(2)}"
+    aside = kept if listed.files else staged / "before"
+    aside.mkdir(parents=True)
+    listed.write(aside)
+    if os.name == "nt":  # Windows does not rename a folder that holds an open file
+        lock.release()
+    moves = [(layout.root / name, aside / name) for name in places if (layout.root / name).exists()]
+    _rename([*moves, *((staged / name, layout.root / name) for name in places)], aside)
+    Disk().fsync_folders([layout.root])
+    with contextlib.suppress(OSError):  # only to save room
+        remove_files(Layout(aside).chroma)
+        shutil.rmtree(Layout(aside).thumbnails)
+    return kept if listed.files else None
+
+
+def _truth(layout: Layout, places: list[str]) -> Manifest:
+    """The files there that nothing could make anew: all but locks, thumbnails and what is Chroma's own."""
+    if layout.catalog.exists():
+        with (
+            contextlib.suppress(sqlite3.Error),  # a broken catalog is kept as it is
+            contextlib.closing(sqlite3.connect(layout.catalog, isolation_level=None)) as db,
+        ):
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    listed = Manifest()
+    for place in (layout.root / name for name in places):
+        for path in [place] if place.is_file() else sorted(place.rglob("*")):
+            if path.is_file() and not path.is_symlink() and not _is_derived(path, layout):
+                listed.files[path.relative_to(layout.root).as_posix()] = digest_of(path)
+    return listed
+
+
+def _is_derived(path: Path, layout: Layout) -> bool:
+    if path in (
+        layout.lock,
+        holder_file(layout.lock),
+        layout.catalog.with_name(f"{layout.catalog.name}-shm"),
+    ):
+        return True
+    if path.is_relative_to(layout.chroma):
+        return path.relative_to(layout.chroma).parts[0] not in ("images", "metadata")
+    return path.is_relative_to(layout.thumbnails)
+
+
+def _rename(moves: list[tuple[Path, Path]], aside: Path) -> None:
+    """All of these renames; one that fails takes back those before it."""
+    done: list[tuple[Path, Path]] = []
+    try:
+        for old, new in moves:
+            old.rename(new)
+            done.append((old, new))
+    except OSError:
+        for old, new in reversed(done):
+            new.rename(old)
+        shutil.rmtree(aside)  # nothing but the manifest is in it any more
+        raise
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.is_file() and other.is_file() and digest_of(one) == digest_of(other)

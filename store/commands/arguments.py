@@ -1,0 +1,177 @@
+"""Every verb and flag of the command line; names and flags are an interface."""
+
+import argparse
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from store.commands import asking, changing, keeping
+from store.commands.terminal import Terminal
+from store.errors import InvalidRecord
+from store.exporting import FORMATS
+from store.query import MAX_TOP, checked_weights
+from store.records import CAPTION_FACETS, FACETS, TIERS, Facet
+
+Run = Callable[[argparse.Namespace, Terminal], int]
+
+_DAY = 86_400
+_EPILOG = (
+    "Exit status: 0 done, 1 some were refused, 2 wrong usage, 3 the library is in use by another process."
+)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line; each verb's `run` is the function that does it."""
+    whole = argparse.ArgumentParser(
+        prog="python -m store", description=__doc__.splitlines()[0], epilog=_EPILOG, allow_abbrev=False
+    )
+    whole.description = "A library of memecoins: take in, review, caption, search, keep."
+    _common(whole, default=None)
+    verbs = _Verbs(whole)
+
+    take_in = verbs.add("import", changing.import_, "take coins into pending")
+    take_in.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="folder, zip, list, table, picture"
+    )
+    for verb, meaning in (
+        ("approve", "pending to approved"),
+        ("return", "approved back to pending"),
+        ("reject", "pending or approved to the trash"),
+        ("degrade", "library back to approved; captions and vectors stay"),
+        ("delete", "any tier to the trash"),
+        ("restore", "trash to where it was"),
+    ):
+        mover = verbs.add(verb, changing.move, meaning)
+        mover.add_argument("addresses", nargs="+", metavar="ADDRESS")
+        if verb == "reject":
+            mover.add_argument("--reason", default="", help="why, for the history")
+    promote = verbs.add("promote", changing.promote, "approved to the library, every facet embedded")
+    promote.add_argument("addresses", nargs="*", metavar="ADDRESS")
+    promote.add_argument("--all", action="store_true", help="everything approved")
+
+    caption = verbs.add("caption", changing.caption, "write captions and tags; what is not given stays")
+    caption.add_argument("address", metavar="ADDRESS")
+    for facet in CAPTION_FACETS:
+        caption.add_argument(f"--{facet}", metavar="TEXT", help='"" for nothing to say')
+    caption.add_argument("--tags", metavar="A,B", help='all tags, separated by commas; "" for none')
+
+    for verb in ("undo", "redo"):
+        meaning = "take back your own last decisions" if verb == "undo" else "do again what was undone"
+        verbs.add(verb, changing.reverse, meaning).add_argument(
+            "count", nargs="?", type=_positive, default=1, metavar="N", help="how many (1)"
+        )
+
+    listed = verbs.add("list", asking.list_, "the records, newest first")
+    listed.add_argument("--tier", choices=TIERS)
+    listed.add_argument("--words", default="", help="in name, ticker, description or caption")
+    _filters(listed)
+    verbs.add("show", asking.show, "one record").add_argument("address", metavar="ADDRESS")
+
+    search = verbs.add("search", asking.search, "the library's best answers, each facet explained")
+    search.add_argument("text", nargs="?", metavar="TEXT")
+    search.add_argument("--image", type=Path, metavar="FILE", help="search by a picture, alone or with TEXT")
+    search.add_argument("--like", metavar="ADDRESS", help="search for more like this record")
+    search.add_argument(
+        "--weights",
+        type=_weights,
+        metavar="entity=4,context=3,visual=2,emotions=1,image=0",
+        help="what each facet weighs; one that is not named weighs nothing",
+    )
+    search.add_argument("--top", type=_top, default=50, metavar="N", help="how many hits (50)")
+    _filters(search)
+
+    history = verbs.add("history", asking.history, "what was decided, newest first")
+    history.add_argument("--address", metavar="ADDRESS", help="of this record alone")
+    history.add_argument("--limit", type=_positive, default=100, metavar="N", help="how many events (100)")
+
+    export = verbs.add("export", asking.export, "records and pictures to a new folder or zip")
+    export.add_argument("path", type=Path, metavar="PATH")
+    export.add_argument("--format", choices=FORMATS, default=FORMATS[0], metavar="F", help=", ".join(FORMATS))
+    export.add_argument("--tier", choices=TIERS, help="this tier alone; else all but the trash")
+
+    doctor = verbs.add("doctor", keeping.doctor, "check files, catalog, vectors and Chroma")
+    doctor.add_argument("--repair", action="store_true", help="mend what can be mended, losing nothing")
+    model = verbs.add("model", keeping.model, "show the embedding model, or change it")
+    model.add_argument("name", nargs="?", metavar="NAME", help="auto, offline, openclip:…, litellm:…")
+    verbs.add("backup", keeping.backup, "copy the library, also while it is in use").add_argument(
+        "path", type=Path, metavar="PATH", help="a new folder"
+    )
+    verbs.add("restore-backup", keeping.restore_backup, "put a backup back").add_argument(
+        "path", type=Path, metavar="PATH"
+    )
+    return whole
+
+
+class _Verbs:
+    """The verbs of one command line, which share some flags."""
+
+    def __init__(self, whole: argparse.ArgumentParser) -> None:
+        self._verbs = whole.add_subparsers(dest="verb", required=True, metavar="VERB", title="verbs")
+
+    def add(self, verb: str, run: Run, meaning: str) -> argparse.ArgumentParser:
+        added = self._verbs.add_parser(
+            verb, help=meaning, description=f"{verb}: {meaning}", allow_abbrev=False, epilog=_EPILOG
+        )
+        _common(added, default=argparse.SUPPRESS)  # so that what stands before the verb is not forgotten
+        added.add_argument("--json", action="store_true", help="answer in JSON on standard output")
+        added.set_defaults(run=run, parser=added)
+        return added
+
+
+def _common(to: argparse.ArgumentParser, *, default: str | None) -> None:
+    to.add_argument(
+        "--root", type=Path, default=default, metavar="DIR", help="holds memecoins/ (MEMEDEX_ROOT, else res)"
+    )
+    to.add_argument(
+        "--who", default=default, metavar="NAME", help="who decides (MEMEDEX_USER, else your login)"
+    )
+
+
+def _filters(to: argparse.ArgumentParser) -> None:
+    to.add_argument("--tag", action="append", default=[], dest="tags", metavar="T", help="may be repeated")
+    to.add_argument("--category", action="append", default=[], dest="categories", metavar="C")
+    to.add_argument(
+        "--since", type=_first_second, metavar="DATE", help="created then or later (2025-01-31, UTC)"
+    )
+    to.add_argument("--until", type=_last_second, metavar="DATE", help="created on that day or before")
+
+
+def _weights(text: str) -> dict[Facet, float]:
+    given: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = (piece.strip() for piece in part.partition("="))
+        if name in given:
+            raise argparse.ArgumentTypeError(f"{name} is given twice")
+        try:
+            given[name] = float(number)
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"{part.strip()!r} is not FACET=NUMBER; facets are {', '.join(FACETS)}"
+            ) from None
+    try:
+        return checked_weights(given)  # type: ignore[arg-type]  # it checks the names too
+    except InvalidRecord as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 1_000_000_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return int(text)
+
+
+def _top(text: str) -> int:
+    if (number := _positive(text)) > MAX_TOP:
+        raise argparse.ArgumentTypeError(f"at most {MAX_TOP:,} hits can be asked for")
+    return number
+
+
+def _first_second(text: str) -> int:
+    try:
+        return int(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp())
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2025-01-31") from None
+
+
+def _last_second(text: str) -> int:
+    return _first_second(text) + _DAY - 1

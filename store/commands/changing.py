@@ -1,0 +1,106 @@
+"""The verbs that change records."""
+
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable
+
+from store.commands.opening import making, spelled, writing
+from store.commands.reporting import as_json, named, report
+from store.commands.terminal import Terminal
+from store.importing import candidates
+from store.listing import Filter
+from store.outcome import ImportReport, Outcome
+from store.progress import Progress
+from store.records import Facet
+
+
+def import_(arguments: Namespace, terminal: Terminal) -> int:
+    """Take in what lies at the paths; it may be repeated without harm."""
+
+    def work(progress: Progress) -> ImportReport:
+        progress.what = "import"
+        return library.add(candidates(arguments.paths), progress=progress, who=arguments.who or "")
+
+    with making(arguments, terminal) as library:
+        done = terminal.watch(work)
+    if arguments.json:
+        terminal.answer_json({"added": done.done, "present": done.present, "refused": as_json(done.refused)})
+    where = Counter(done.present.values())
+    tiers = f" ({', '.join(f'{count:,} in {tier}' for tier, count in where.items())})" if where else ""
+    terminal.say(
+        f"added {len(done.done):,}, already there {len(done.present):,}{tiers}, refused {len(done.refused):,}"
+    )
+    return named(done.refused, terminal)
+
+
+def move(arguments: Namespace, terminal: Terminal) -> int:
+    """approve, return, reject, degrade, delete, restore."""
+
+    def work(progress: Progress) -> Outcome:
+        who = arguments.who or ""
+        if arguments.verb == "reject":
+            return library.reject(addresses, reason=arguments.reason, who=who)
+        verbs: dict[str, Callable[..., Outcome]] = {
+            "approve": library.approve,
+            "return": library.give_back,
+            "degrade": library.degrade,
+            "delete": library.delete,
+            "restore": library.restore,
+        }
+        return verbs[arguments.verb](addresses, who=who)
+
+    addresses = spelled(arguments.addresses)
+    with writing(arguments, terminal) as library:
+        outcome = terminal.watch(work)
+    return report(outcome, arguments, terminal)
+
+
+def promote(arguments: Namespace, terminal: Terminal) -> int:
+    """Approved records to the library, by address or all of them."""
+    if bool(arguments.addresses) == arguments.all:
+        arguments.parser.error("name addresses, or give --all")
+
+    def work(progress: Progress) -> Outcome:
+        addresses = spelled(arguments.addresses) or library.addresses(Filter(tier="approved"))
+        progress.what, progress.total = "promote", len(addresses)
+        return library.promote(addresses, progress=progress, who=arguments.who or "")
+
+    with writing(arguments, terminal) as library:
+        outcome = terminal.watch(work)
+    return report(outcome, arguments, terminal)
+
+
+def caption(arguments: Namespace, terminal: Terminal) -> int:
+    """Write the facets that are given, and the tags if they are."""
+    given: dict[Facet, str | None] = {
+        "entity": arguments.entity,
+        "context": arguments.context,
+        "visual": arguments.visual,
+        "emotions": arguments.emotions,
+    }
+    written = {facet: text for facet, text in given.items() if text is not None}
+    tags = None
+    if arguments.tags is not None:
+        tags = [tag.strip() for tag in arguments.tags.split(",") if tag.strip()]
+    if not written and tags is None:
+        arguments.parser.error("give at least one of --entity, --context, --visual, --emotions, --tags")
+
+    def work(progress: Progress) -> Outcome:
+        (address,) = spelled([arguments.address])
+        return library.caption(address, caption=written, tags=tags, who=arguments.who or "")
+
+    with writing(arguments, terminal) as library:
+        outcome = terminal.watch(work)
+    return report(outcome, arguments, terminal)
+
+
+def reverse(arguments: Namespace, terminal: Terminal) -> int:
+    """undo and redo."""
+
+    def work(progress: Progress) -> Outcome:
+        verb = library.undo if arguments.verb == "undo" else library.redo
+        return verb(arguments.count, who=arguments.who or "")
+
+    with writing(arguments, terminal) as library:
+        outcome = terminal.watch(work)
+    return report(outcome, arguments, terminal)

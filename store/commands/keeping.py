@@ -1,0 +1,97 @@
+"""The verbs that keep a library well: doctor, model, backup, restore-backup."""
+
+from argparse import Namespace
+from dataclasses import asdict
+
+from store import doctor as checking
+from store import switching
+from store.backup import backup as copy_library
+from store.backup import restore_backup as put_back
+from store.commands.opening import check_there_is_one, follow, has_library, making, reading, root_of, writing
+from store.commands.reporting import as_json, named
+from store.commands.terminal import Terminal
+from store.doctor import Finding
+from store.errors import LibraryInUse
+from store.reading import Reader
+
+
+def doctor(arguments: Namespace, terminal: Terminal) -> int:
+    """Say what is wrong, and mend it if asked; status 0 when all is well."""
+    if not has_library(root_of(arguments)):
+        terminal.say(f"there is no library in {root_of(arguments)} yet")
+        return _findings([], arguments, terminal)
+    if arguments.repair:
+        with making(arguments, terminal) as library:
+            left = terminal.watch(lambda progress: checking.repair(library, progress=progress))
+        return _findings(left, arguments, terminal)
+    try:
+        with making(arguments, terminal) as library:
+            follow(library, terminal)
+            found = terminal.watch(lambda progress: checking.check(library))
+    except LibraryInUse as error:
+        terminal.say(f"{error}; Chroma itself is not looked into, only that process may open it")
+        with Reader(root_of(arguments)) as reader:
+            found = checking.check(reader)
+    return _findings(found, arguments, terminal)
+
+
+def model(arguments: Namespace, terminal: Terminal) -> int:
+    """Show the library's embedding model; with a name, embed everything with that one and switch."""
+    if arguments.name is None:
+        with reading(arguments) as reader:
+            name = reader.model
+    else:
+        with writing(arguments, terminal) as library:
+            switched = terminal.watch(
+                lambda progress: switching.switch_model(library, arguments.name, progress=progress)
+            )
+            name = library.model
+        if not switched:
+            terminal.say(f"not switched, the model is still {name}; what was embedded is kept for next time")
+    if arguments.json:
+        terminal.answer_json({"model": name})
+    else:
+        terminal.answer(name)
+    return 0
+
+
+def backup(arguments: Namespace, terminal: Terminal) -> int:
+    """Copy the library as it is at one moment, also while another process writes."""
+    check_there_is_one(arguments)
+    with reading(arguments) as reader:
+        outcome = terminal.watch(lambda progress: copy_library(reader, arguments.path, progress=progress))
+    if not terminal.was_interrupted:
+        terminal.say(f"backed up {len(outcome.done):,} records to {arguments.path}, and read back")
+    if arguments.json:
+        terminal.answer_json(
+            {"path": str(arguments.path), "done": outcome.done, "refused": as_json(outcome.refused)}
+        )
+    return named(outcome.refused, terminal)
+
+
+def restore_backup(arguments: Namespace, terminal: Terminal) -> int:
+    """Put a backup back; what was there before is kept as a backup of its own."""
+    root = root_of(arguments)
+    restored = terminal.watch(lambda progress: put_back(root, arguments.path, progress=progress))
+    if restored.replaced:
+        terminal.say(f"what was there before is kept in {restored.replaced}; restore-backup takes it as well")
+    if restored.refused:
+        terminal.say("nothing was restored: the backup is damaged")
+    elif not terminal.was_interrupted:
+        with making(arguments, terminal) as library:
+            terminal.say(f"restored {sum(library.counts().values()):,} records")
+    if arguments.json:
+        replaced = str(restored.replaced) if restored.replaced else None
+        terminal.answer_json({"replaced": replaced, "refused": as_json(restored.refused)})
+    return named(restored.refused, terminal)
+
+
+def _findings(found: list[Finding], arguments: Namespace, terminal: Terminal) -> int:
+    if arguments.json:
+        terminal.answer_json({"well": not found, "findings": [asdict(finding) for finding in found]})
+    for finding in found:
+        about = f"{finding.address}: " if finding.address else ""
+        terminal.say(f"{about}{finding.what} ({finding.remedy})")
+    if not found:
+        terminal.say("all is well")
+    return 1 if found else 0

@@ -1,0 +1,120 @@
+"""Opening the library that a command is about, and leaving it as it should be left."""
+
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from store.commands.terminal import Terminal
+from store.errors import InvalidRecord, LibraryInUse, ModelUnavailable, UnknownRecord
+from store.layout import Layout
+from store.library import Library
+from store.progress import Progress
+from store.reading import Reader
+from store.records import checked_address
+from store.settings import settings
+
+_SLICE = 0.2  # seconds between two looks at Chroma
+_PATIENCE = 330.0  # seconds in which Chroma may show no progress; a probe of its files may take 300
+
+
+def root_of(arguments: Namespace) -> Path:
+    """The folder that holds `memecoins/`: --root, else MEMEDEX_ROOT, else `res`."""
+    root: Path = arguments.root or settings().root
+    return root.expanduser().resolve()
+
+
+def has_library(root: Path) -> bool:
+    return Layout(root).memecoins.is_dir()
+
+
+def check_there_is_one(arguments: Namespace) -> None:
+    """UnknownRecord where there is no library: a mistyped --root must not make one."""
+    if not has_library(root := root_of(arguments)):
+        raise UnknownRecord(f"there is no library in {root}; import makes one, --root names another place")
+
+
+@contextmanager
+def reading(arguments: Namespace) -> Iterator[Reader]:
+    """The library for a command that only looks; where there is none, an empty one that leaves no trace."""
+    root = root_of(arguments)
+    if not has_library(root):
+        with tempfile.TemporaryDirectory(prefix="memedex-") as nowhere, Library.open(Path(nowhere)) as empty:
+            yield empty
+        return
+    try:
+        reader = Library.open_for_reading(root)
+    except LibraryInUse:  # somebody began to write a moment ago
+        if not Layout(root).catalog.exists():
+            raise
+        reader = Reader(root)
+    with reader:
+        yield reader
+
+
+@contextmanager
+def writing(arguments: Namespace, terminal: Terminal) -> Iterator[Library]:
+    """The library for a command that changes it; on leaving, Chroma has caught up or is said to be behind."""
+    check_there_is_one(arguments)
+    with making(arguments, terminal) as library:
+        yield library
+
+
+@contextmanager
+def making(arguments: Namespace, terminal: Terminal) -> Iterator[Library]:
+    """As `writing`, and the library is made where there is none."""
+    with closing(Library.open(root_of(arguments))) as library:
+        yield library
+        follow(library, terminal)
+
+
+def follow(library: Library, terminal: Terminal) -> None:
+    """Wait until Chroma has all that was decided, or say that it is behind."""
+
+    def work(progress: Progress) -> bool:
+        progress.what = "Chroma follows"
+        progress.total = behind = _behind(library)
+        moved = time.monotonic()
+        while not progress.cancelled and time.monotonic() - moved < _PATIENCE:
+            if library.wait_for_chroma(_SLICE):
+                return True
+            if _fault(library):
+                return False
+            if (now := _behind(library)) != behind:
+                behind, moved = now, time.monotonic()
+                progress.total = max(progress.total, behind)
+                progress.done = progress.total - behind
+        return False
+
+    if not library.wait_for_chroma(0) and not terminal.watch(work):
+        cause = f" ({fault})" if (fault := _fault(library)) else ""
+        terminal.say(
+            f"Chroma is {_behind(library):,} records behind{cause}; nothing is lost, "
+            "it catches up when the library is opened next"
+        )
+
+
+def spelled(addresses: list[str]) -> list[str]:
+    """The addresses as records have them; what is no address is left for the library to refuse."""
+    return [_spelled(address) for address in addresses]
+
+
+def _spelled(address: str) -> str:
+    try:
+        return checked_address(address)
+    except InvalidRecord:
+        return address
+
+
+def _fault(library: Library) -> str:
+    try:
+        return library.status().chroma_fault
+    except ModelUnavailable:  # which Chroma does not need
+        return ""
+
+
+def _behind(library: Library) -> int:
+    with library.catalog.reading() as db:
+        return int(db.execute("SELECT count(*) FROM chroma_queue").fetchone()[0])
