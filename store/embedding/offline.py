@@ -1,7 +1,9 @@
-"""The model that works without internet: MiniLM for texts, EfficientNet-Lite0 for pictures, one space of 768 numbers.
+"""The model that works without internet: MiniLM for texts, EfficientNet-Lite0 for pictures, one space of
+768 numbers.
 
-A text is `[t; 0]`, a picture `[a·m; b·l]` with a² + b² = 1: m is its meaning in the sentence space, l its looks.
-The dot product of two texts is t·t', of a text and a picture a·(t·m), of two pictures a²·m·m' + b²·l·l' (design section 6).
+A text is `[t; 0]`, a picture `[a·m; b·l]` with a² + b² = 1: m is its meaning in the sentence space, l its
+looks. The dot product of two texts is t·t', of a text and a picture a·(t·m), of two pictures a²·m·m' +
+b²·l·l' (design section 6).
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,10 @@
-"""CLIP through open_clip: texts and pictures in one space; the reference model is ViT-L-14 with OpenAI's weights.
+"""CLIP through open_clip: texts and pictures in one space; the reference model is ViT-L-14 with OpenAI's
+weights.
 
-Written `MODEL/TAG` (weights from the cache on this machine) or `MODEL/TAG@FILE` or `MODEL@FILE` (a checkpoint file). OpenAI's weights were trained with
-QuickGELU, and open_clip 3.3 builds them with plain GELU and no more than a warning. It is switched on here for the tag `openai`, whatever
-the weights come from, for every tag that open_clip itself marks so, and for TorchScript files, which only OpenAI published.
+Written `MODEL/TAG` (weights from the cache on this machine) or `MODEL/TAG@FILE` or `MODEL@FILE` (a
+checkpoint file). OpenAI's weights were trained with QuickGELU, and open_clip 3.3 builds them with plain
+GELU and no more than a warning. It is switched on here for the tag `openai`, whatever the weights come
+from, for every tag that open_clip itself marks so, and for TorchScript files, which only OpenAI published.
 """
 
 import json
@@ -10,6 +12,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -41,7 +44,8 @@ class Choice:
         architecture, _, tag = named.partition("/")
         if not architecture or not (tag or file):
             raise ModelUnavailable(
-                f"openclip:{model} names no weights: write openclip:MODEL/TAG, openclip:MODEL/TAG@FILE or openclip:MODEL@FILE"
+                f"openclip:{model} names no weights: write openclip:MODEL/TAG, "
+                "openclip:MODEL/TAG@FILE or openclip:MODEL@FILE"
             )
         return cls(architecture, tag, Path(file).expanduser() if file else None)
 
@@ -68,20 +72,24 @@ def weights(choice: Choice) -> Path:
     if choice.file is not None:
         if choice.file.is_file():
             return choice.file
-        raise ModelUnavailable(f"there is no file {choice.file}, named as the weights of {choice.architecture}")
+        raise ModelUnavailable(
+            f"there is no file {choice.file}, named as the weights of {choice.architecture}"
+        )
     entry = _published(choice)
-    repository, _, name = entry.get("hf_hub", "").rpartition("/")
+    repository, _, name = str(entry.get("hf_hub", "")).rpartition("/")
     names = (name,) if name else WEIGHT_FILES
-    if repository and (found := cached_file(repository, *names)):
+    found = cached_file(repository, *names) if repository else None
+    if found is not None:
         return found
-    if url := entry.get("url"):
-        plain = Path("~/.cache/clip").expanduser() / url.rpartition("/")[2]  # where open_clip keeps plain downloads
-        if plain.is_file():
-            return plain
+    # Where open_clip keeps what it downloaded by plain address.
+    plain = Path("~/.cache/clip").expanduser() / str(entry.get("url") or "none").rpartition("/")[2]
+    if plain.is_file():
+        return plain
+    named = f"openclip:{choice.architecture}/{choice.tag}"
     command = f"hf download {repository} {names[0]}" if repository else f"download {entry.get('url')}"
     raise ModelUnavailable(
-        f"the weights of openclip:{choice.architecture}/{choice.tag} are not on this machine, and Memedex downloads nothing by itself. "
-        f"With internet: {command}. Or name a file: openclip:{choice.architecture}/{choice.tag}@FILE. Or use offline"
+        f"the weights of {named} are not on this machine, and Memedex downloads nothing by itself. "
+        f"With internet: {command}. Or name a file: {named}@FILE. Or use offline"
     )
 
 
@@ -108,7 +116,11 @@ class OpenClipEmbedder:
     def fingerprint(self) -> str:
         path = weights(self._choice)
         return fingerprint(
-            self._choice.architecture, self._choice.tag, file_digest(path), str(quick_gelu(self._choice, path)), VERSION
+            self._choice.architecture,
+            self._choice.tag,
+            file_digest(path),
+            str(quick_gelu(self._choice, path)),
+            VERSION,
         )
 
     def warm(self) -> None:
@@ -152,13 +164,18 @@ class OpenClipEmbedder:
         path = weights(self._choice)
         shape = {key: value for key, value in _published(self._choice).items() if key in ("mean", "std")}
         scripted = is_torchscript(path)
-        model, _, preprocess = open_clip.create_model_and_transforms(
-            self._choice.architecture,
-            pretrained=None if scripted else str(path.absolute()),
-            force_quick_gelu=quick_gelu(self._choice, path),
-            image_mean=shape.get("mean"),
-            image_std=shape.get("std"),
-        )
+        try:
+            model, _, preprocess = open_clip.create_model_and_transforms(
+                self._choice.architecture,
+                pretrained=None if scripted else str(path.absolute()),
+                force_quick_gelu=quick_gelu(self._choice, path),
+                image_mean=shape.get("mean"),
+                image_std=shape.get("std"),
+            )
+        except UnpicklingError as error:  # torch's own message advises to load it unsafely
+            raise ModelUnavailable(
+                f"{path} is not a file of weights for {self._choice.architecture}"
+            ) from error
         if scripted:
             _load_torchscript(model, path)
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -182,15 +199,19 @@ def is_torchscript(path: Path) -> bool:
 def _load_torchscript(model: Any, path: Path) -> None:
     import torch
 
-    state = torch.jit.load(str(path), map_location="cpu").state_dict()
+    state = torch.jit.load(str(path), map_location="cpu").state_dict()  # type: ignore[no-untyped-call]
     for extra in ("input_resolution", "context_length", "vocab_size"):
         state.pop(extra, None)
     model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
 
 
 def _published(choice: Choice) -> dict[str, Any]:
-    """What open_clip knows about a tag: where its weights are, QuickGELU, mean and deviation; {} for a file's own tag."""
-    if (choice.architecture, choice.tag) == ("ViT-L-14", "openai"):  # known here, so that `auto` need not import torch
+    """What open_clip knows about a tag: where its weights are, QuickGELU, mean and deviation; {} for a
+    file's own tag."""
+    if (choice.architecture, choice.tag) == (
+        "ViT-L-14",
+        "openai",
+    ):  # known here, so that `auto` need not import torch
         return {"hf_hub": f"{REFERENCE_REPOSITORY}/", "url": "ViT-L-14.pt", "quick_gelu": True}
     if not choice.tag:
         return {}
@@ -202,7 +223,8 @@ def _published(choice: Choice) -> dict[str, Any]:
     if not entry and choice.file is None:
         tags = open_clip.list_pretrained_tags_by_model(choice.architecture)
         raise ModelUnavailable(
-            f"open_clip knows no weights {choice.tag!r} for {choice.architecture}; it has: {', '.join(tags) or 'none'}"
+            f"open_clip knows no weights {choice.tag!r} for {choice.architecture}; "
+            f"it has: {', '.join(tags) or 'none'}"
         )
     return dict(entry)
 
@@ -220,7 +242,8 @@ def _configuration(architecture: str) -> dict[str, Any]:
 def _tokens(
     tokenizer: Any, *, limit: int
 ) -> tuple[Callable[[str], list[int]], Callable[[Sequence[list[int]]], Any]]:
-    """How a text becomes tokens without the marks around it, and windows of tokens become the model's input."""
+    """How a text becomes tokens without the marks around it, and windows of tokens become the model's
+    input."""
     import torch
 
     if hasattr(tokenizer, "sot_token_id"):  # CLIP's own

@@ -1,6 +1,7 @@
 """Models of the sentence-transformers library: texts only, so for the memory side alone.
 
-all-MiniLM-L6-v2 is the packaged one and needs no torch; any other name is a folder or a model in Hugging Face's cache on this machine.
+all-MiniLM-L6-v2 is the packaged one and needs no torch; any other name is a folder or a model in Hugging
+Face's cache on this machine.
 """
 
 import json
@@ -26,14 +27,17 @@ BATCH = 32
 
 
 def open_sentence_transformer(model: str) -> "Embedder":
-    """The packaged model for all-MiniLM-L6-v2, else one from this machine; ModelUnavailable where there is none."""
+    """The packaged model for all-MiniLM-L6-v2, else one from this machine; ModelUnavailable where there is
+    none."""
     if model.removeprefix(f"{FAMILY}/") == NAME:
         return PackagedMiniLM()
     return SentenceTransformerEmbedder(model)
 
 
 def _blind(name: str) -> ModelUnavailable:
-    return ModelUnavailable(f"{name} reads texts only: choose offline or openclip:ViT-L-14/openai for pictures")
+    return ModelUnavailable(
+        f"{name} reads texts only: choose offline or openclip:ViT-L-14/openai for pictures"
+    )
 
 
 class PackagedMiniLM:
@@ -88,10 +92,14 @@ class SentenceTransformerEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        files = sorted(path for path in self._folder.rglob("*") if path.suffix in (".safetensors", ".bin", ".json"))
+        files = sorted(
+            path for path in self._folder.rglob("*") if path.suffix in (".safetensors", ".bin", ".json")
+        )
         if not files:
             raise ModelUnavailable(f"{self._folder} holds no weights")
-        return fingerprint(*(f"{path.relative_to(self._folder)} {file_digest(path)}" for path in files), VERSION)
+        return fingerprint(
+            *(f"{path.relative_to(self._folder)} {file_digest(path)}" for path in files), VERSION
+        )
 
     def warm(self) -> None:
         self.embed_texts(["ready"])
@@ -114,7 +122,11 @@ class SentenceTransformerEmbedder:
         return np.asarray(model.encode(texts, batch_size=BATCH, show_progress_bar=False), dtype=np.float32)
 
     def _tokens(self, text: str) -> list[int]:
-        return list(self._model.get().tokenizer.encode(text, add_special_tokens=False, truncation=False, verbose=False))
+        return list(
+            self._model.get().tokenizer.encode(
+                text, add_special_tokens=False, truncation=False, verbose=False
+            )
+        )
 
     def _marks(self) -> int:
         return int(self._model.get().tokenizer.num_special_tokens_to_add())
@@ -137,6 +149,7 @@ def _folder(model: str) -> Path:
     if found is None:
         raise ModelUnavailable(
             f"{FAMILY}:{model} is not on this machine, and Memedex downloads nothing by itself. "
-            f"With internet: hf download {repository}. Or use {FAMILY}:{NAME}, which is installed with Memedex"
+            f"With internet: hf download {repository}. "
+            f"Or use {FAMILY}:{NAME}, which is installed with Memedex"
         )
     return found

@@ -29,7 +29,9 @@ def open_session(path: Path, *, options: "SessionOptions | None" = None) -> "Inf
     import onnxruntime
 
     if not path.exists():
-        raise ModelUnavailable(f"{path} is missing: it belongs to the program, fetch it from the repository again")
+        raise ModelUnavailable(
+            f"{path} is missing: it belongs to the program, fetch it from the repository again"
+        )
     return onnxruntime.InferenceSession(
         str(path), options or session_options(), providers=["CPUExecutionProvider"]
     )

@@ -1,8 +1,9 @@
 """Let transformers, sentence_transformers and open_clip import beside any pairing of torch and torchvision.
 
-All three import torchvision, which on import registers shapes for its own compiled operators. Beside a torch build its binary does not fit (PyPI's
-torchvision needs PyPI's CUDA torch; with the CPU build they are missing) that fails: "operator torchvision::nms does not exist". None of the three calls these
-operators here; that they exist is enough. Where torchvision's binary fits, its own definitions are left alone.
+All three import torchvision, which on import registers shapes for its own compiled operators. Beside a
+torch build its binary does not fit (PyPI's torchvision needs PyPI's CUDA torch; with the CPU build they are
+missing) that fails: "operator torchvision::nms does not exist". None of the three calls these operators
+here; that they exist is enough. Where torchvision's binary fits, its own definitions are left alone.
 """
 
 from threading import Lock
@@ -20,9 +21,9 @@ def define_missing_operators() -> None:
     with _lock:
         if _library or _binary_fits():
             return
-        import torch
+        from torch.library import Library
 
-        library = torch.library.Library("torchvision", "FRAGMENT")
+        library: Any = Library("torchvision", "FRAGMENT")  # type: ignore[no-untyped-call]
         for operator in OPERATORS:
             if not _exists(operator):
                 library.define(f"{operator}{SCHEMA}")
@@ -51,7 +52,7 @@ def _binary_fits() -> bool:
         return True  # nothing to mend
     for binary in sorted(Path(spec.origin).parent.glob("_C.*")):
         try:
-            torch.ops.load_library(str(binary))
+            torch.ops.load_library(str(binary))  # type: ignore[no-untyped-call]
         except OSError:  # built for another torch: symbols or CUDA libraries are missing
             return False
     return all(_exists(operator) for operator in OPERATORS)

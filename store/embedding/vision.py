@@ -1,13 +1,15 @@
-"""The image half of `offline`: EfficientNet-Lite0 by ONNX Runtime, and two ways to read what it sees; no torch.
+"""The image half of `offline`: EfficientNet-Lite0 by ONNX Runtime, and two ways to read what it sees; no
+torch.
 
-Meaning is ConSE (Norouzi et al. 2013, "Zero-Shot Learning by Convex Combination of Semantic Embeddings"): the most probable
-ImageNet classes, each standing for the MiniLM embedding of its name. Looks are the network's pooled features.
-Files, made by scripts/make_offline_models.py: `lite0.onnx` and `offline-heads.npz`.
+Meaning is ConSE (Norouzi et al. 2013, "Zero-Shot Learning by Convex Combination of Semantic Embeddings"):
+the most probable ImageNet classes, each standing for the MiniLM embedding of its name. Looks are the
+network's pooled features. Files, made by scripts/make_offline_models.py: `lite0.onnx` and
+`offline-heads.npz`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +43,8 @@ class _Parts:
 
 
 class Vision:
-    """Pictures to 384 numbers of meaning and 384 of looks; loads at first use, safe to share between threads."""
+    """Pictures to 384 numbers of meaning and 384 of looks; loads at first use, safe to share between
+    threads."""
 
     def __init__(self) -> None:
         self._parts = Lazy("the picture model (EfficientNet-Lite0)", _load)
@@ -79,12 +82,14 @@ class Vision:
     def _looks(self, pooled: NDArray[np.float32]) -> Matrix:
         parts = self._parts.get()
         features = unit(_over_views(np.sqrt(np.maximum(pooled, 0))))
-        return unit((features - parts.centre) @ parts.projection)
+        return unit(np.asarray((features - parts.centre) @ parts.projection, dtype=np.float32))
 
 
 def _load() -> _Parts:
     if not HEADS.exists():
-        raise ModelUnavailable(f"{HEADS} is missing: it belongs to the program, fetch it from the repository again")
+        raise ModelUnavailable(
+            f"{HEADS} is missing: it belongs to the program, fetch it from the repository again"
+        )
     with np.load(HEADS) as heads:  # allow_pickle stays off: a matrix must not run code
         matrices = [heads[name].astype(np.float32) for name in ("classes", "centre", "projection")]
     return _Parts(open_session(NETWORK), *matrices)
@@ -101,7 +106,7 @@ def _views(image: Image.Image) -> list[NDArray[np.float32]]:
     return [(np.asarray(square, dtype=np.float32) / 127.5 - 1).transpose(2, 0, 1) for square in squares]
 
 
-def _over_views(rows: NDArray[np.float32]) -> Matrix:
+def _over_views(rows: NDArray[Any]) -> Matrix:
     """The sum of each picture's two rows."""
     return np.asarray(rows[0::2] + rows[1::2], dtype=np.float32)
 

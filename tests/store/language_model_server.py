@@ -1,0 +1,129 @@
+"""A language model's API on loopback: answers what a test lays before it, in OpenAI's format, through real
+sockets."""
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+from typing import Any
+
+GOOD = {
+    "entity": "A shiba dog in a space suit on the moon",
+    "context": "Doge and the saying 'to the moon'",
+    "visual": "Pixel art in neon colours",
+    "emotions": "Playful and ironic",
+    "tags": ["dog", "space"],
+}
+
+
+@dataclass
+class Answer:
+    """One reply: a status and a body, or something worse."""
+
+    status: int = 200
+    body: dict[str, Any] = field(default_factory=dict)
+    cut: bool = False  # close the connection in the middle
+    silent: bool = False  # never answer
+
+
+def says(content: str | None, **message: Any) -> Answer:
+    """A chat completion with this text."""
+    finish = message.pop("finish_reason", "stop")
+    choice = {
+        "index": 0,
+        "finish_reason": finish,
+        "message": {"role": "assistant", "content": content, **message},
+    }
+    return Answer(
+        body={"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    )
+
+
+def fails(status: int, message: str) -> Answer:
+    return Answer(status, {"error": {"message": message, "type": "error", "code": str(status)}})
+
+
+class LanguageModelServer:
+    """`address` for `api_base`; `answers` are given in turn, the last one again and again; `asked` is what
+    came in."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = []
+        self.asked: list[dict[str, Any]] = []
+        self.ending = Event()
+        handler = type("Handler", (_Handler,), {"owner": self})
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_address[1]}/v1"
+
+    def next_answer(self) -> Answer:
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    owner: LanguageModelServer
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.owner.asked.append({"path": self.path, **request})
+        if self.path.endswith("/embeddings"):
+            self._send(200, _embeddings(request["input"]))
+            return
+        answer = self.owner.next_answer()
+        if answer.silent:
+            self.owner.ending.wait()
+            self.close_connection = True
+        elif answer.cut:
+            self.send_response(200)
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            self.wfile.write(b'{"id": "1", "choi')
+            self.wfile.flush()
+            self.connection.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
+        else:
+            self._send(answer.status, answer.body)
+
+    def _send(self, status: int, body: dict[str, Any]) -> None:
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *args: object) -> None:
+        """Quiet."""
+
+
+def _embeddings(texts: list[str]) -> dict[str, Any]:
+    """Four numbers for each text, not of unit length, in the reverse order, as the format allows."""
+    rows = [
+        {"object": "embedding", "index": index, "embedding": [float(len(text)), 3.0, 0.0, 1.0]}
+        for index, text in enumerate(texts)
+    ]
+    return {
+        "object": "list",
+        "model": "m",
+        "data": rows[::-1],
+        "usage": {"prompt_tokens": 1, "total_tokens": 1},
+    }
+
+
+@contextmanager
+def running() -> Iterator[LanguageModelServer]:
+    owner = LanguageModelServer()
+    thread = Thread(target=owner.server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield owner
+    finally:
+        owner.ending.set()
+        owner.server.shutdown()
+        owner.server.server_close()
+        thread.join()
