@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.embedding import Embedder
-from store.images import decode, normalise
 from store.query import Part, PartKey, Query
 from store.ranking import Contribution, Hit, Similarities, hits, rank
 from store.records import FACETS, Facet
@@ -142,6 +141,8 @@ class Search:
         if texts:
             made |= zip(texts, self._embedder.embed_texts(list(texts.values())), strict=True)
         if pictures:
+            from store.images import decode, normalise  # Pillow, which a list or a text search does without
+
             # Brought into the library's shape first: the very same picture is then the very same vector.
             shown = [decode(normalise(picture)) for picture in pictures.values()]
             made |= zip(pictures, self._embedder.embed_images(shown), strict=True)

@@ -4,9 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from store.errors import BadSource
-from store.importing import archives, folders
 from store.importing.candidate import Candidate, Refusal, shown
-from store.importing.trees import DiskTree, UploadTree
 
 __all__ = ["Candidate", "Refusal", "candidates", "uploaded"]
 
@@ -17,6 +15,9 @@ def candidates(paths: Iterable[Path]) -> Iterator[Candidate | Refusal]:
     A path is a folder, a zip, a token list, a table, a sidecar or a picture; files given from one folder
     belong together.
     """
+    from store.importing import folders  # Pillow comes along, which most commands do without
+    from store.importing.trees import DiskTree
+
     together: dict[Path, list[str]] = {}
     for path in map(Path, paths):
         try:
@@ -38,10 +39,15 @@ def candidates(paths: Iterable[Path]) -> Iterator[Candidate | Refusal]:
 
 def uploaded(files: Iterable[tuple[str, bytes]]) -> Iterator[Candidate | Refusal]:
     """Every coin in files that were dropped together: names, which are not believed, and contents."""
+    from store.importing import folders
+    from store.importing.trees import UploadTree
+
     yield from folders.coins(UploadTree(files))
 
 
 def _archive(path: Path) -> Iterator[Candidate | Refusal]:
+    from store.importing import archives, folders
+
     try:
         with archives.opened(path, title=path.name) as tree:
             yield from folders.coins(tree)
