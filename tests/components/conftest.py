@@ -1,0 +1,53 @@
+"""A library of a few pending coins, and the app's own routes without a browser."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from components import pictures
+from components.grid import beacon
+from store.library import Library
+from tests.store.conftest import coin, furnished
+from tests.store.hashed import Hashed
+
+COINS = 6
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    library = Library.open(furnished(tmp_path / "res"), embedder=Hashed())
+    library.add(coin(number) for number in range(COINS))
+    yield library
+    library.close()
+
+
+class Client:
+    """Asks the routes over HTTP, as a browser would."""
+
+    def __init__(self) -> None:
+        self._app = Starlette(routes=[*pictures.routes(), *beacon.routes()])
+
+    def get(self, address: str) -> httpx.Response:
+        return self._ask("GET", address)
+
+    def post(self, address: str, *, content: str | bytes) -> httpx.Response:
+        return self._ask("POST", address, content=content)
+
+    def _ask(self, method: str, address: str, **more: Any) -> httpx.Response:
+        async def ask() -> httpx.Response:
+            transport = httpx.ASGITransport(self._app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://memedex") as client:
+                return await client.request(method, address, **more)
+
+        return asyncio.run(ask())
+
+
+@pytest.fixture
+def client(library: Library, monkeypatch: pytest.MonkeyPatch) -> Client:
+    monkeypatch.setattr(pictures, "library_of_routes", lambda: library)
+    return Client()

@@ -1,0 +1,124 @@
+"""The numbered log on the server: each decision is applied once, in order, however often it arrives."""
+
+from typing import Any
+
+import pytest
+
+from components.grid.ledger import BOOT, Entry, Ledger, entries_of
+from store.library import Library, Outcome
+from store.listing import Filter
+from tests.store.conftest import address
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger()
+
+
+def entry(n: int, verb: str, *numbers: int, boot: str = BOOT, **more: Any) -> Entry:
+    seen = more.pop("seen", {})
+    return Entry(n, verb, [address(number) for number in numbers], seen, more.pop("reason", ""), boot)
+
+
+def approved(library: Library) -> set[str]:
+    return set(library.addresses(Filter(tier="approved")))
+
+
+def test_what_arrives_again_is_not_done_again(library: Library, ledger: Ledger) -> None:
+    log = [entry(1, "approve", 0), entry(2, "undo"), entry(3, "approve", 1)]
+    for _ in range(3):
+        ledger.apply(library, "page", log, handlers={})
+    assert approved(library) == {address(1)}
+    assert [decision.verb for decision in library.decisions()] == ["approve", "undo", "approve", "import"]
+
+
+def test_decisions_that_arrive_together_are_undone_one_by_one(library: Library, ledger: Ledger) -> None:
+    ledger.apply(library, "page", [entry(n + 1, "approve", n) for n in range(4)], handlers={})
+    library.undo()
+    assert approved(library) == {address(0), address(1), address(2)}
+
+
+def test_a_later_number_waits_for_no_earlier_one(library: Library, ledger: Ledger) -> None:
+    ledger.apply(library, "page", [entry(2, "approve", 1), entry(1, "approve", 0)], handlers={})
+    assert approved(library) == {address(0), address(1)}
+    assert ledger.confirmed(["page"])["page"]["n"] == 2
+
+
+def test_two_pages_count_by_themselves(library: Library, ledger: Ledger) -> None:
+    ledger.apply(library, "one", [entry(1, "approve", 0)], handlers={})
+    ledger.apply(library, "two", [entry(1, "approve", 1)], handlers={})
+    assert approved(library) == {address(0), address(1)}
+
+
+def test_a_refused_decision_is_confirmed_with_its_reason(library: Library, ledger: Ledger) -> None:
+    library.approve([address(0)])
+    ledger.apply(library, "page", [entry(1, "approve", 0)], handlers={})
+    [result] = ledger.confirmed(["page"])["page"]["results"]
+    assert result["refused"][0]["item"] == address(0)
+    assert "approved" in result["refused"][0]["reason"]
+
+
+def test_the_reason_for_a_rejection_is_stored(library: Library, ledger: Ledger) -> None:
+    ledger.apply(library, "page", [entry(1, "reject", 0, reason="copycat")], handlers={})
+    assert library.history(address=address(0))[0].reason == "copycat"
+
+
+def test_undo_with_nothing_to_undo_says_so(library: Library, ledger: Ledger) -> None:
+    library.undo()
+    ledger.apply(library, "page", [entry(1, "undo")], handlers={})
+    assert "nothing" in ledger.confirmed(["page"])["page"]["results"][0]["refused"][0]["reason"]
+
+
+class TestAfterARestart:
+    """The ledger is new; what it confirmed before is forgotten."""
+
+    def test_a_decision_on_an_unchanged_coin_is_carried_out(self, library: Library, ledger: Ledger) -> None:
+        seen = {address(0): library.get(address(0)).revision}
+        ledger.apply(library, "page", [entry(1, "approve", 0, boot="earlier", seen=seen)], handlers={})
+        assert approved(library) == {address(0)}
+
+    def test_a_decision_on_a_changed_coin_is_not(self, library: Library, ledger: Ledger) -> None:
+        seen = {address(0): library.get(address(0)).revision}
+        library.approve([address(0)])
+        library.give_back([address(0)])
+        ledger.apply(library, "page", [entry(1, "approve", 0, boot="earlier", seen=seen)], handlers={})
+        assert approved(library) == set()
+        assert "changed" in ledger.confirmed(["page"])["page"]["results"][0]["refused"][0]["reason"]
+
+    def test_undo_is_not_done_a_second_time(self, library: Library, ledger: Ledger) -> None:
+        library.approve([address(0)])
+        ledger.apply(library, "page", [entry(1, "undo", boot="earlier")], handlers={})
+        assert approved(library) == {address(0)}
+
+
+def test_a_verb_that_needs_a_page_waits_for_one(library: Library, ledger: Ledger) -> None:
+    log = [entry(1, "approve", 0), entry(2, "promote", 0), entry(3, "approve", 1)]
+    ledger.apply(library, "page", log, handlers=None)
+    assert ledger.confirmed(["page"])["page"]["n"] == 1
+    asked: list[Entry] = []
+
+    def promote(entry: Entry) -> Outcome | None:
+        asked.append(entry)
+        return None
+
+    ledger.apply(library, "page", log, handlers={"promote": promote})
+    assert [each.n for each in asked] == [2]
+    assert approved(library) == {address(0), address(1)}
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        None,
+        [],
+        "text",
+        {"client": 3, "entries": []},
+        {"client": "x" * 65, "entries": [{"n": 1, "verb": "approve", "addresses": []}]},
+        {"client": "page", "entries": {"n": 1}},
+        {"client": "page", "entries": [None, 7, {"n": "1", "verb": "approve", "addresses": []}]},
+        {"client": "page", "entries": [{"n": 1, "verb": "approve", "addresses": [3]}]},
+        {"client": "page", "entries": [{"n": 1, "verb": "approve", "addresses": "all"}], "others": [1]},
+    ],
+)
+def test_what_is_no_log_is_left_out(log: object) -> None:
+    assert not any(entries_of(log).values())
