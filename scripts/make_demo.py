@@ -1,14 +1,15 @@
 """Draw the demo library in res/demo/ from openly licensed art.
 
-Every picture is composed by rule: a figure (demo_art/figures.py) in clothes of our own drawing (wardrobe.py) before a
-setting (places.py), finished in one of sixteen styles (styles.py). What each coin shows, and its texts, stand in
-demo_art/coins/*.toml. The same inputs give the same pictures: every random choice is seeded with the coin's name.
+Every picture is composed by rule: a figure (demo_art/figures.py) in clothes of our own drawing (wardrobe.py)
+before a setting (places.py), finished in one of sixteen styles (styles.py). What each coin shows and says stands
+in demo_art/coins/*.toml. The same inputs give the same pictures: every random choice is seeded with the coin's
+name.
 
 Needs: Python 3.11 with Pillow, NumPy and SciPy; rsvg-convert (Debian: librsvg2-bin); the fonts of Debian's
-fonts-bebas-neue fonts-league-spartan fonts-comic-neue fonts-reggae fonts-lobster fonts-cabinsketch fonts-play; and four
-npm packages unpacked below one folder, for instance with
+fonts-bebas-neue, fonts-league-spartan, fonts-reggae and fonts-lobster; and four npm packages unpacked below
+one folder, for instance with
 
-    npm install --prefix ART --ignore-scripts openmoji@17.0.0 @twemoji/svg@15.0.0 \
+    npm install --prefix ART --ignore-scripts openmoji@17.0.0 @twemoji/svg@15.0.0 \\
         @iconify-json/noto@1.2.9 @lobehub/fluent-emoji-3d@1.1.0
     python scripts/make_demo.py ART/node_modules
 
@@ -26,12 +27,11 @@ from random import Random
 from typing import Any
 from zlib import crc32
 
-from PIL import Image, ImageEnhance, ImageOps
-
 from demo_art.art import canvas, open_art
 from demo_art.figures import Look, figure
 from demo_art.places import place
 from demo_art.styles import SOURCES, STYLES, Sheet
+from PIL import Image, ImageEnhance, ImageOps
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 COINS = Path(__file__).resolve().parent / "demo_art" / "coins"
@@ -59,7 +59,7 @@ def main() -> None:
         if chosen.only in coin["slug"] or chosen.only in coin.get("style", ""):
             (chosen.out / f"{address}.jpg").write_bytes(picture(coin, {c["slug"]: c for c in coins}))
         _write(chosen.out / f"{address}.json", sidecar(coin, address=address, taxonomy=taxonomy))
-    manifest = [facts(coin) for coin in coins]
+    manifest = [facts(coin, {c["slug"]: c for c in coins}) for coin in coins]
     _write(chosen.out / "manifest.json", {"coins": manifest})
     expected = {f"{entry['token_address']}{ending}" for entry in manifest for ending in (".jpg", ".json")}
     for stray in chosen.out.glob("local-demo-*"):
@@ -121,7 +121,9 @@ def _copied(original: Image.Image, *, how: str) -> Image.Image:
     if how == "mirror":
         return ImageOps.mirror(original)
     if how == "shrink":
-        return original.resize((150, 150), Image.Resampling.BICUBIC).resize((512, 512), Image.Resampling.BICUBIC)
+        return original.resize((150, 150), Image.Resampling.BICUBIC).resize(
+            (512, 512), Image.Resampling.BICUBIC
+        )
     if how == "frame":
         return ImageOps.expand(original.resize((472, 472), Image.Resampling.LANCZOS), 20, "#f5b81c")
     if how == "fade":
@@ -163,11 +165,19 @@ def _tags(coin: Coin) -> list[str]:
     return list(dict.fromkeys(tag for tag in everything if tag))
 
 
-def facts(coin: Coin) -> dict[str, Any]:
+def facts(coin: Coin, coins: dict[str, Coin]) -> dict[str, Any]:
     """How the picture was composed: what golden queries may ask for."""
     entry = {"token_address": f"local-demo-{coin['slug']}", "tier": coin["tier"]}
     if "copy_of" in coin:
-        return {**entry, "copy_of": f"local-demo-{coin['copy_of']}", "how": coin["how"]}
+        of = coins[coin["copy_of"]]
+        source = SOURCES[of["style"]]
+        return {
+            **entry,
+            "copy_of": f"local-demo-{of['slug']}",
+            "how": coin["how"],
+            "art": source,
+            "licence": LICENCES[source],
+        }
     worn = coin["look"]
     source = SOURCES[coin["style"]]
     shown = coin["style"] not in WITHOUT_SETTING

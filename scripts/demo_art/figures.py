@@ -1,3 +1,4 @@
+# ruff: noqa: E501 — a drawn shape stays on its line, however long
 """A coin's figure on a transparent ground: a portrait with clothes, a whole animal, a rider, a thing with a face."""
 
 from dataclasses import dataclass
@@ -15,6 +16,14 @@ FUR = {
     "tiger": "#f5a02c", "lion": "#f2b63c", "monkey": "#a9713f", "pig": "#f7a8b8", "koala": "#93a1ab", "wolf": "#8796a3",
     "raccoon": "#7d8893", "gorilla": "#3b3b42", "shiba": "#e99a3c", "capybara": "#a8754a", "bull": "#8a4b2f",
     "unicorn": "#d8c8ff", "rabbit": "#e6e6ee", "cathappy": "#f5b73a", "cow": "#d9b08c",
+}  # fmt: skip
+
+FUR_OF_SET = {
+    ("fluent", "alien"): "#7fd97b", ("fluent", "frog"): "#35b58e", ("fluent", "robot"): "#dcd9ee",
+    ("fluent", "clown"): "#efe6fb", ("noto", "alien"): "#9aaab4", ("twemoji", "alien"): "#ccd6dd",
+    ("openmoji", "monkey"): "#3f3f45", ("openmoji", "rabbit"): "#3f3f45", ("openmoji", "alien"): "#d0cfce",
+    ("openmoji", "frog"): "#b1cc33", ("openmoji", "pig"): "#ea5a8a", ("openmoji", "wolf"): "#6f6f72",
+    ("twemoji", "robot"): "#55acee", ("twemoji", "frog"): "#77b255", ("twemoji", "monkey"): "#bf6952",
 }  # fmt: skip
 
 
@@ -77,12 +86,23 @@ def _dressed_head(look: Look, *, size: int, x: float, y: float) -> Image.Image:
     cx, ey, ed, crown, half, _ = _anchor(look)
     at_x = x + cx * size
     if look.hat == "headphones":
-        layer.alpha_composite(_worn(hat("headphones", look.hat_colour, look.ink), at_x, y + (crown + 0.07) * size, half * size * 1.25 / 100))
+        layer.alpha_composite(
+            _worn(
+                hat("headphones", look.hat_colour, look.ink),
+                at_x,
+                y + (crown + 0.07) * size,
+                half * size * 1.25 / 100,
+            )
+        )
     _put(layer, _head(look.character, look.source, size, look.ink), x, y)
     if look.eyes and look.eyes != "laser":
         layer.alpha_composite(_worn(eyewear(look.eyes, look.ink), at_x, y + ey * size, ed * size / 100))
     if look.hat and look.hat != "headphones":
-        layer.alpha_composite(_worn(hat(look.hat, look.hat_colour, look.ink), at_x, y + (crown + 0.015) * size, half * size / 100))
+        layer.alpha_composite(
+            _worn(
+                hat(look.hat, look.hat_colour, look.ink), at_x, y + (crown + 0.015) * size, half * size / 100
+            )
+        )
     if look.helmet:
         glass = (
             f'<circle cx="{at_x}" cy="{y + 0.52 * size}" r="{0.56 * size}" fill="#bfe6ff" fill-opacity="0.20" stroke="#f1f6fb" stroke-width="22"/>'
@@ -96,7 +116,9 @@ def _worn(svg: str, x: float, y: float, scale: float) -> Image.Image:
     return canvas(f'<g transform="translate({x:.1f} {y:.1f}) scale({scale:.3f})">{svg}</g>')
 
 
-def laser_eyes(look: Look, *, size: int, x: float, y: float) -> tuple[tuple[float, float], tuple[float, float]]:
+def laser_eyes(
+    look: Look, *, size: int, x: float, y: float
+) -> tuple[tuple[float, float], tuple[float, float]]:
     """Where the beams start: both eyes on the 1024 grid."""
     cx, ey, ed, *_ = _anchor(look)
     return (x + (cx - ed) * size, y + ey * size), (x + (cx + ed) * size, y + ey * size)
@@ -119,13 +141,16 @@ def _beams(look: Look, *, size: int, x: float, y: float) -> Image.Image:
 def _held(look: Look, layer: Image.Image) -> None:
     """Up to two things in hand at the lower corners, with a paw over each."""
     spots = ((770, 815), (254, 815))
-    fur = FUR.get(look.character, "#f0c090")
+    fur = FUR_OF_SET.get((look.source, look.character)) or FUR.get(look.character, "#f0c090")
     for name, (x, y) in zip(look.hold, spots, strict=False):
         thing = emoji(look.source, CODES[name], 300)
         _put(layer, thing, x - 150, y - 190)
         paw = (
             f'<ellipse cx="{x}" cy="{y + 62}" rx="74" ry="60" fill="{fur}" stroke="#1b1b22" stroke-opacity="{0.9 if look.ink else 0.25}" stroke-width="{max(look.ink, 6)}"/>'
-            + "".join(f'<path d="M{x + d} {y + 22} v38" stroke="#1b1b22" stroke-opacity="0.5" stroke-width="8" stroke-linecap="round"/>' for d in (-24, 4, 32))
+            + "".join(
+                f'<path d="M{x + d} {y + 22} v38" stroke="#1b1b22" stroke-opacity="0.5" stroke-width="8" stroke-linecap="round"/>'
+                for d in (-24, 4, 32)
+            )
         )
         layer.alpha_composite(canvas(paw))
 
@@ -173,7 +198,9 @@ def _whole(look: Look) -> Image.Image:
 
 
 def _ground_shadow(x: int, y: int, width: int) -> Image.Image:
-    return canvas(f'<ellipse cx="{x}" cy="{y}" rx="{width}" ry="36" fill="#000" opacity="0.35"/>').filter(ImageFilter.GaussianBlur(14))
+    return canvas(f'<ellipse cx="{x}" cy="{y}" rx="{width}" ry="36" fill="#000" opacity="0.35"/>').filter(
+        ImageFilter.GaussianBlur(14)
+    )
 
 
 def _rider(look: Look) -> Image.Image:
@@ -184,7 +211,15 @@ def _rider(look: Look) -> Image.Image:
         ride = ride.rotate(-8, resample=Image.Resampling.BICUBIC)
     _put(layer, ride, 120, 230)
     size = 400
-    spot = {"rocket": (392, 190), "whale": (330, 75), "saucer": (312, 60), "car": (330, 165), "trex": (330, -20), "boat": (330, 270), "duck": (430, 230)}.get(look.vehicle, (312, 120))
+    spot = {
+        "rocket": (392, 190),
+        "whale": (330, 75),
+        "saucer": (312, 60),
+        "car": (330, 165),
+        "trex": (330, -20),
+        "boat": (330, 270),
+        "duck": (430, 230),
+    }.get(look.vehicle, (312, 120))
     layer.alpha_composite(_dressed_head(look, size=size, x=spot[0], y=spot[1]))
     return layer
 
@@ -200,18 +235,32 @@ def _mascot(look: Look) -> Image.Image:
     if look.eyes:
         layer.alpha_composite(_worn(eyewear(look.eyes, 6), dx, dy - 18 * scale, 0.66 * scale))
     if look.hat:
-        layer.alpha_composite(_worn(hat(look.hat, look.hat_colour, 10), *HATS.get(look.character, (512, 235)), 1.2))
+        layer.alpha_composite(
+            _worn(hat(look.hat, look.hat_colour, 10), *HATS.get(look.character, (512, 235)), 1.2)
+        )
     for name, (x, y) in zip(look.hold, ((745, 400), (95, 560)), strict=False):
         _put(layer, emoji(look.source, CODES[name], 230), x, y)
-    lowered = _blank()
+    lowered = _blank()  # a hat needs room above
+    if not look.hat:
+        _put(lowered, layer.resize((1090, 1090), Image.Resampling.LANCZOS), -33, -55)
+        return lowered
     _put(lowered, layer.resize((920, 920), Image.Resampling.LANCZOS), 52, 96)
     return lowered
 
 
 FACES = {
-    "banana": (560, 520, 0.8), "pizza": (500, 410, 0.9), "avocado": (520, 400, 0.75), "taco": (520, 500, 1.0),
-    "coffee": (480, 520, 0.85), "rocket": (560, 420, 0.7), "diamond": (512, 440, 1.0), "donut": (512, 440, 0.85),
-    "cactus": (512, 470, 0.75), "icecream": (512, 370, 0.8), "sock": (540, 420, 0.8), "watermelon": (500, 450, 0.85),
+    "banana": (560, 520, 0.8),
+    "pizza": (500, 410, 0.9),
+    "avocado": (520, 400, 0.75),
+    "taco": (520, 500, 1.0),
+    "coffee": (480, 520, 0.85),
+    "rocket": (560, 420, 0.7),
+    "diamond": (512, 440, 1.0),
+    "donut": (512, 440, 0.85),
+    "cactus": (512, 470, 0.75),
+    "icecream": (512, 370, 0.8),
+    "sock": (540, 420, 0.8),
+    "watermelon": (500, 450, 0.85),
 }
 HATS: dict[str, tuple[float, float]] = {"moneybag": (512, 300), "egg": (512, 240), "banana": (560, 300)}
 
@@ -219,11 +268,11 @@ HATS: dict[str, tuple[float, float]] = {"moneybag": (512, 300), "egg": (512, 240
 def _duel(look: Look) -> Image.Image:
     """Two heads facing each other; the second one's name stands in `vehicle`."""
     layer = _blank()
-    for name, x in ((look.character, -10), (look.vehicle, 534)):
-        head = _head(name, look.source, 500, look.ink)
-        if x > 500:
+    for name, x in ((look.character, -50), (look.vehicle, 474)):
+        head = _head(name, look.source, 600, look.ink)
+        if x > 400:
             head = head.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-        _put(layer, head.rotate(8 if x > 500 else -8, resample=Image.Resampling.BICUBIC), x, 270)
+        _put(layer, head.rotate(8 if x > 400 else -8, resample=Image.Resampling.BICUBIC), x, 230)
     return layer
 
 
@@ -239,10 +288,28 @@ def _crowd(look: Look) -> Image.Image:
 def _float(look: Look) -> Image.Image:
     """A whole thing or animal drifting in the middle, tilted, with things around it."""
     layer = _blank()
-    _put(layer, _head(look.character, look.source, 620, look.ink).rotate(-10, resample=Image.Resampling.BICUBIC), 202, 200)
-    for name, (x, y, side, turn) in zip(look.hold, ((700, 120, 220, -18), (90, 640, 230, 20), (720, 690, 200, 12)), strict=False):
-        _put(layer, emoji(look.source, CODES[name], side).rotate(turn, resample=Image.Resampling.BICUBIC), x, y)
+    _put(
+        layer,
+        _head(look.character, look.source, 620, look.ink).rotate(-10, resample=Image.Resampling.BICUBIC),
+        202,
+        200,
+    )
+    for name, (x, y, side, turn) in zip(
+        look.hold, ((700, 120, 220, -18), (90, 640, 230, 20), (720, 690, 200, 12)), strict=False
+    ):
+        _put(
+            layer, emoji(look.source, CODES[name], side).rotate(turn, resample=Image.Resampling.BICUBIC), x, y
+        )
     return layer
 
 
-SHAPES = {"bust": _bust, "close": _close, "whole": _whole, "rider": _rider, "mascot": _mascot, "duel": _duel, "crowd": _crowd, "float": _float}
+SHAPES = {
+    "bust": _bust,
+    "close": _close,
+    "whole": _whole,
+    "rider": _rider,
+    "mascot": _mascot,
+    "duel": _duel,
+    "crowd": _crowd,
+    "float": _float,
+}

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 — a drawn shape stays on its line, however long
 """The styles: each takes the setting and the figure (1024×1024) and gives the finished 512×512 picture."""
 
 from collections.abc import Callable
@@ -15,11 +16,8 @@ Floats = NDArray[np.float32]
 FONTS = {
     "impact": "/usr/share/fonts/opentype/bebas-neue/BebasNeue-Bold.otf",
     "black": "/usr/share/fonts/opentype/league-spartan/LeagueSpartan-Black.otf",
-    "comic": "/usr/share/fonts/opentype/comic-neue/ComicNeue-Bold.otf",
     "manga": "/usr/share/fonts/truetype/reggae/ReggaeOne-Regular.ttf",
     "script": "/usr/share/fonts/opentype/lobster/lobster.otf",
-    "sketch": "/usr/share/fonts/truetype/cabinsketch/CabinSketch-Bold.ttf",
-    "play": "/usr/share/fonts/truetype/play/Play-Bold.ttf",
 }
 END = 512
 
@@ -74,7 +72,9 @@ def _outline(figure: Image.Image, width: int, colour: str) -> Image.Image:
 
 
 def _shadow(figure: Image.Image, *, dx: int, dy: int, blur: int, opacity: float) -> Image.Image:
-    alpha = ImageChops.offset(figure.getchannel("A"), dx, dy).filter(ImageFilter.GaussianBlur(blur))
+    alpha = Image.new("L", figure.size)
+    alpha.paste(figure.getchannel("A"), (dx, dy))
+    alpha = alpha.filter(ImageFilter.GaussianBlur(blur))
     layer = Image.new("RGBA", figure.size, (0, 0, 0))
     layer.putalpha(alpha.point(lambda v: int(v * opacity)))
     return layer
@@ -87,21 +87,52 @@ def _noise(seed: int, size: int, scale: float) -> Floats:
     return (smooth - smooth.mean()) / (smooth.std() + 1e-6)
 
 
-def _text(picture: Image.Image, words: str, *, y: int, size: int, font: str, fill: str = "#ffffff", stroke: str = "#000000", width: int = 5, x: int = END // 2, anchor: str = "mm", room: int = 480) -> None:
+def _text(
+    picture: Image.Image,
+    words: str,
+    *,
+    y: int,
+    size: int,
+    font: str,
+    fill: str = "#ffffff",
+    stroke: str = "#000000",
+    width: int = 5,
+    x: int = END // 2,
+    anchor: str = "mm",
+    room: int = 480,
+) -> None:
     """One line, centred on y, shrunk until it fits."""
     draw = ImageDraw.Draw(picture)
     while draw.textlength(words, font=_font(font, size)) + 2 * width > room:
         size -= 2
-    draw.text((x, y), words, font=_font(font, size), fill=fill, stroke_fill=stroke, stroke_width=width, anchor=anchor)
+    draw.text(
+        (x, y),
+        words,
+        font=_font(font, size),
+        fill=fill,
+        stroke_fill=stroke,
+        stroke_width=width,
+        anchor=anchor,
+    )
 
 
 def pixel_art(sheet: Sheet) -> Image.Image:
     """64×64 blocks, 28 colours, a dark outline around the figure."""
     side = 64
-    ground = ImageEnhance.Color(_small(sheet.ground, side)).enhance(1.25).quantize(12, dither=Image.Dither.NONE).convert("RGB")
+    ground = (
+        ImageEnhance.Color(_small(sheet.ground, side))
+        .enhance(1.25)
+        .quantize(12, dither=Image.Dither.NONE)
+        .convert("RGB")
+    )
     figure = sheet.figure.resize((side, side), Image.Resampling.BOX)
     solid = np.asarray(figure.getchannel("A")) > 110
-    paint = np.asarray(ImageEnhance.Contrast(ImageEnhance.Color(figure.convert("RGB")).enhance(1.3)).enhance(1.12).quantize(22, dither=Image.Dither.NONE).convert("RGB"))
+    paint = np.asarray(
+        ImageEnhance.Contrast(ImageEnhance.Color(figure.convert("RGB")).enhance(1.3))
+        .enhance(1.12)
+        .quantize(22, dither=Image.Dither.NONE)
+        .convert("RGB")
+    )
     out = np.asarray(ground).copy()
     ring = ndimage.binary_dilation(solid) & ~solid
     out[ring] = (20, 16, 32)
@@ -119,22 +150,32 @@ def neon(sheet: Sheet) -> Image.Image:
     backed = Image.new("RGBA", figure.size, (0, 0, 0, 255))
     backed.alpha_composite(figure)
     grey = _array(backed.convert("RGB"))
+
     def edges(values: Floats) -> Floats:
         soft = ndimage.gaussian_filter(values, (1.6, 1.6, 0) if values.ndim == 3 else 1.6)
         steep = np.hypot(ndimage.sobel(soft, 0), ndimage.sobel(soft, 1))
         return steep.max(axis=2) if steep.ndim == 3 else steep
+
     inner = np.clip(edges(grey) * 1.5 - 0.22, 0, 1) * alpha
     rim = np.clip(edges(alpha) * 0.9, 0, 1)
     back = np.clip(edges(_array(_small(sheet.ground, 768))) * 1.3 - 0.15, 0, 1) * (1 - alpha)
     own = grey / (grey.max(axis=2, keepdims=True) + 0.05)
-    lines = inner[..., None] * (0.45 * own + 0.55 * np.array(hue, np.float32) / 255) + rim[..., None] * np.array(hue, np.float32) / 255
+    lines = (
+        inner[..., None] * (0.45 * own + 0.55 * np.array(hue, np.float32) / 255)
+        + rim[..., None] * np.array(hue, np.float32) / 255
+    )
     rear = back[..., None] * np.array(second, np.float32) / 255 * 0.5
     glow = sum(ndimage.gaussian_filter(lines, (s, s, 0)) * w for s, w in ((4, 1.3), (14, 1.5), (40, 2.0)))
     rear_glow = ndimage.gaussian_filter(rear, (8, 8, 0)) * 1.1
     dark = np.array((10, 8, 24), np.float32) / 255
     yy = np.linspace(0, 1, 768, dtype=np.float32)[:, None, None]
     out = dark * (1.2 - 0.6 * yy) + rear * 0.8 + rear_glow + grey * alpha[..., None] * 0.16
-    out = out * (1 - 0.35 * alpha[..., None]) + lines * 1.1 + glow + np.clip(inner + rim - 0.55, 0, 1)[..., None] * 0.8
+    out = (
+        out * (1 - 0.35 * alpha[..., None])
+        + lines * 1.1
+        + glow
+        + np.clip(inner + rim - 0.55, 0, 1)[..., None] * 0.8
+    )
     return _small(_picture(out))
 
 
@@ -143,7 +184,15 @@ def _warp(picture: Image.Image, *, seed: int, strength: float, scale: float) -> 
     side = values.shape[0]
     yy, xx = np.mgrid[0:side, 0:side].astype(np.float32)
     at = [yy + _noise(seed, side, scale) * strength, xx + _noise(seed + 1, side, scale) * strength]
-    return _picture(np.stack([ndimage.map_coordinates(values[..., c], at, order=1, mode="nearest") for c in range(values.shape[2])], axis=2))
+    return _picture(
+        np.stack(
+            [
+                ndimage.map_coordinates(values[..., c], at, order=1, mode="nearest")
+                for c in range(values.shape[2])
+            ],
+            axis=2,
+        )
+    )
 
 
 def _paper(seed: int, tint: tuple[float, float, float]) -> Floats:
@@ -153,13 +202,21 @@ def _paper(seed: int, tint: tuple[float, float, float]) -> Floats:
 
 def hand_drawn(sheet: Sheet) -> Image.Image:
     """Ink and crayon on paper, a little shaky."""
-    ground = _array(_warp(_small(sheet.ground.filter(ImageFilter.GaussianBlur(5))), seed=sheet.seed, strength=4, scale=12))
+    ground = _array(
+        _warp(_small(sheet.ground.filter(ImageFilter.GaussianBlur(5))), seed=sheet.seed, strength=4, scale=12)
+    )
     grey = ground.mean(axis=2)
     pencil = np.clip(np.hypot(ndimage.sobel(grey, 0), ndimage.sobel(grey, 1)) * 2.2, 0, 0.75)
-    hatch = 0.5 + 0.5 * np.sin((np.add.outer(np.arange(END), np.arange(END)) + 3 * _noise(sheet.seed + 2, END, 6)) * 2 * pi / 7)
+    hatch = 0.5 + 0.5 * np.sin(
+        (np.add.outer(np.arange(END), np.arange(END)) + 3 * _noise(sheet.seed + 2, END, 6)) * 2 * pi / 7
+    )
     paper = _paper(sheet.seed, (0.975, 0.955, 0.9))
     wash = 0.42 * (0.75 + 0.25 * hatch)[..., None]
-    edge = np.minimum.reduce(np.meshgrid(np.minimum(np.arange(END), np.arange(END)[::-1]), np.minimum(np.arange(END), np.arange(END)[::-1]))).astype(np.float32)
+    edge = np.minimum.reduce(
+        np.meshgrid(
+            np.minimum(np.arange(END), np.arange(END)[::-1]), np.minimum(np.arange(END), np.arange(END)[::-1])
+        )
+    ).astype(np.float32)
     fade = np.clip((edge - 16 + 9 * _noise(sheet.seed + 3, END, 7)) / 14, 0, 1)[..., None]
     out = paper * (1 - wash * fade) + ground * wash * fade
     out *= 1 - (pencil * fade[..., 0] * 0.6)[..., None]
@@ -169,7 +226,9 @@ def hand_drawn(sheet: Sheet) -> Image.Image:
     layered.alpha_composite(back)
     layered.alpha_composite(sheet.figure)
     drawn = _array(_warp(_small(layered), seed=sheet.seed + 7, strength=2.6, scale=9))
-    crayon = drawn[..., :3] + (0.05 * _noise(sheet.seed + 9, END, 0.8) + 0.06 * (hatch - 0.5))[..., None] * (drawn[..., :3].mean(axis=2, keepdims=True) > 0.25)
+    crayon = drawn[..., :3] + (0.05 * _noise(sheet.seed + 9, END, 0.8) + 0.06 * (hatch - 0.5))[..., None] * (
+        drawn[..., :3].mean(axis=2, keepdims=True) > 0.25
+    )
     cover = drawn[..., 3:]
     return _picture(out * (1 - cover) + crayon * paper * cover)
 
@@ -182,7 +241,10 @@ def _inflate(figure: Image.Image, *, strength: float) -> Image.Image:
     depth = ndimage.gaussian_filter(depth, 6)
     gy, gx = ndimage.sobel(depth, 0), ndimage.sobel(depth, 1)
     light = np.clip(1 - (gx * 0.55 + gy * 0.85) * -strength, 0.45, 1.55)
-    rgb = values[..., :3] * np.minimum(light, 1)[..., None] + np.clip(light - 1, 0, 1)[..., None] * 0.6 * values[..., 3:]
+    rgb = (
+        values[..., :3] * np.minimum(light, 1)[..., None]
+        + np.clip(light - 1, 0, 1)[..., None] * 0.6 * values[..., 3:]
+    )
     return _picture(np.dstack([np.clip(rgb, 0, 1), alpha]))
 
 
@@ -206,15 +268,23 @@ def photo_like(sheet: Sheet) -> Image.Image:
     disks = np.zeros_like(base)
     for _ in range(46):
         x, y, r = rng.randrange(END), rng.randrange(END), rng.randrange(9, 32)
-        tone = base[min(y, END - 1), min(x, END - 1)] * 0.6 + np.array((1.0, rng.uniform(0.7, 0.95), rng.uniform(0.45, 0.85)), np.float32) * 0.4
+        tone = (
+            base[min(y, END - 1), min(x, END - 1)] * 0.6
+            + np.array((1.0, rng.uniform(0.7, 0.95), rng.uniform(0.45, 0.85)), np.float32) * 0.4
+        )
         layer = Image.new("L", (END, END))
         ImageDraw.Draw(layer).ellipse((x - r, y - r, x + r, y + r), fill=130, outline=235, width=2)
-        disks += _array(layer.filter(ImageFilter.GaussianBlur(1.2)))[..., None] * tone * rng.uniform(0.2, 0.75)
+        disks += (
+            _array(layer.filter(ImageFilter.GaussianBlur(1.2)))[..., None] * tone * rng.uniform(0.2, 0.75)
+        )
     base = 1 - (1 - base) * (1 - np.clip(disks, 0, 0.8))
     lit = _inflate(sheet.figure, strength=5.5)
     figure = _array(_small(lit))
     alpha = figure[..., 3:]
-    wrap = ndimage.gaussian_filter(base, (18, 18, 0)) * (ndimage.gaussian_filter(1 - alpha[..., 0], 7) * alpha[..., 0])[..., None]
+    wrap = (
+        ndimage.gaussian_filter(base, (18, 18, 0))
+        * (ndimage.gaussian_filter(1 - alpha[..., 0], 7) * alpha[..., 0])[..., None]
+    )
     rgb = figure[..., :3] * 0.9
     fuzz = 1 + 0.035 * _noise(sheet.seed + 4, END, 0.8) + 0.04 * _noise(sheet.seed + 6, END, 5)
     rgb = rgb * fuzz[..., None] + wrap * 0.75
@@ -233,7 +303,9 @@ def vaporwave(sheet: Sheet) -> Image.Image:
     draw_size = 1024
     yy = np.linspace(0, 1, draw_size, dtype=np.float32)[:, None, None]
     top, mid = np.array((32, 8, 70), np.float32) / 255, np.array((255, 96, 178), np.float32) / 255
-    out = top + (mid - top) * np.clip(yy / 0.64, 0, 1) ** 1.5 + np.zeros((draw_size, draw_size, 3), np.float32)
+    out = (
+        top + (mid - top) * np.clip(yy / 0.64, 0, 1) ** 1.5 + np.zeros((draw_size, draw_size, 3), np.float32)
+    )
     ground = _picture(out)
     draw = ImageDraw.Draw(ground)
     rng = Random(sheet.seed)
@@ -263,7 +335,9 @@ def vaporwave(sheet: Sheet) -> Image.Image:
     whole.alpha_composite(glow)
     tinted = _array(sheet.figure)
     tone = tinted[..., :3].mean(axis=2, keepdims=True)
-    duo = np.array((0.28, 0.1, 0.62), np.float32) * (1 - tone) + np.array((1.0, 0.86, 0.95), np.float32) * tone
+    duo = (
+        np.array((0.28, 0.1, 0.62), np.float32) * (1 - tone) + np.array((1.0, 0.86, 0.95), np.float32) * tone
+    )
     tinted[..., :3] = tinted[..., :3] * 0.8 + duo * 0.22
     whole.alpha_composite(_picture(tinted))
     end = np.array(_small(whole.convert("RGB")))
@@ -277,7 +351,16 @@ def vaporwave(sheet: Sheet) -> Image.Image:
 def sticker(sheet: Sheet) -> Image.Image:
     """A die-cut sticker with a white border on a patterned sheet."""
     rng = Random(sheet.seed)
-    a, b = rng.choice((("#ffe08a", "#ffd05c"), ("#a8e6ff", "#83d6fa"), ("#ffc2d9", "#ffa8c8"), ("#c9f2c7", "#abe6a8"), ("#d9ccff", "#c5b3ff"), ("#ffd3b6", "#ffbf96")))
+    a, b = rng.choice(
+        (
+            ("#ffe08a", "#ffd05c"),
+            ("#a8e6ff", "#83d6fa"),
+            ("#ffc2d9", "#ffa8c8"),
+            ("#c9f2c7", "#abe6a8"),
+            ("#d9ccff", "#c5b3ff"),
+            ("#ffd3b6", "#ffbf96"),
+        )
+    )
     ground = Image.new("RGB", (1024, 1024), a)
     draw = ImageDraw.Draw(ground)
     pattern = rng.choice(("dots", "stripes", "checks", "plus"))
@@ -292,7 +375,9 @@ def sticker(sheet: Sheet) -> Image.Image:
                 draw.rectangle((x - 20, y - 6, x + 20, y + 6), fill=b)
                 draw.rectangle((x - 6, y - 20, x + 6, y + 20), fill=b)
         if pattern == "stripes":
-            draw.polygon([(i * 130 - 600, 1024), (i * 130 - 535, 1024), (i * 130 + 65, 0), (i * 130, 0)], fill=b)
+            draw.polygon(
+                [(i * 130 - 600, 1024), (i * 130 - 535, 1024), (i * 130 + 65, 0), (i * 130, 0)], fill=b
+            )
     small = Image.new("RGBA", (1024, 1024))
     small.paste(sheet.figure.resize((880, 880), Image.Resampling.LANCZOS), (72, 80))
     small = small.rotate(rng.choice((-6, -4, 4, 6)), resample=Image.Resampling.BICUBIC)
@@ -308,7 +393,9 @@ def sticker(sheet: Sheet) -> Image.Image:
     whole.alpha_composite(shine)
     if sheet.texts:
         out = _small(whole.convert("RGB"))
-        _text(out, sheet.texts[0], y=466, size=58, font="script", fill=sheet.accent, stroke="#ffffff", width=7)
+        _text(
+            out, sheet.texts[0], y=466, size=58, font="script", fill=sheet.accent, stroke="#ffffff", width=7
+        )
         return out
     return _small(whole.convert("RGB"))
 
@@ -319,7 +406,7 @@ def medal(sheet: Sheet) -> Image.Image:
     yy, xx = np.mgrid[0:side, 0:side].astype(np.float32)
     r, t = np.hypot(xx - 512, yy - 512), np.arctan2(yy - 512, xx - 512)
     scaled = Image.new("RGBA", (side, side))
-    scaled.paste(sheet.figure.resize((800, 800), Image.Resampling.LANCZOS), (112, 112))
+    scaled.paste(sheet.figure.resize((690, 690), Image.Resampling.LANCZOS), (167, 172))
     values = _array(scaled)
     tone = values[..., :3].mean(axis=2)
     alpha = values[..., 3] * np.clip((352 - r) / 6, 0, 1)
@@ -337,14 +424,25 @@ def medal(sheet: Sheet) -> Image.Image:
         tile = tile.rotate(-(angle + pi / 2) * 180 / pi, resample=Image.Resampling.BICUBIC)
         x, y = 512 + 408 * cos(angle), 512 + 408 * sin(angle)
         lettering.paste(255, (round(x) - 60, round(y) - 60), tile)
-    height = height + ndimage.gaussian_filter(_array(lettering), 1.4) * 15 + ndimage.gaussian_filter(rim, 3) + ridges
+    height = (
+        height
+        + ndimage.gaussian_filter(_array(lettering), 1.4) * 15
+        + ndimage.gaussian_filter(rim, 3)
+        + ridges
+    )
     gy, gx = np.gradient(height)
     light = 0.6 + 0.17 * (gx * 0.6 + gy * 0.8) + 0.1 * (tone - 0.5) * alpha
     sweep = 0.09 * np.sin(t * 2 + 0.8) + 0.05 * np.cos(r / 90)
     light = np.clip(light + sweep + 0.012 * _noise(sheet.seed, side, 1.2), 0, 1.25)[..., None]
-    metals = {"gold": ((0.28, 0.14, 0.0), (0.88, 0.62, 0.14), (1.0, 0.95, 0.66)), "silver": ((0.12, 0.14, 0.18), (0.62, 0.67, 0.74), (0.98, 0.99, 1.0)), "copper": ((0.2, 0.06, 0.02), (0.75, 0.42, 0.24), (1.0, 0.86, 0.72))}
+    metals = {
+        "gold": ((0.28, 0.14, 0.0), (0.88, 0.62, 0.14), (1.0, 0.95, 0.66)),
+        "silver": ((0.12, 0.14, 0.18), (0.62, 0.67, 0.74), (0.98, 0.99, 1.0)),
+        "copper": ((0.2, 0.06, 0.02), (0.75, 0.42, 0.24), (1.0, 0.86, 0.72)),
+    }
     low, middle, high = (np.array(v, np.float32) for v in metals[sheet.texts[0] if sheet.texts else "gold"])
-    coin = np.where(light < 0.6, low + (middle - low) * (light / 0.6), middle + (high - middle) * ((light - 0.6) / 0.6))
+    coin = np.where(
+        light < 0.6, low + (middle - low) * (light / 0.6), middle + (high - middle) * ((light - 0.6) / 0.6)
+    )
     ground = _array(ImageEnhance.Brightness(sheet.ground.filter(ImageFilter.GaussianBlur(16))).enhance(0.55))
     shadow = np.clip((520 - np.hypot(xx - 530, yy - 540)) / 60, 0, 1)[..., None] * 0.6
     cover = np.clip(486 - r, 0, 1)[..., None]
@@ -361,7 +459,11 @@ def comic(sheet: Sheet) -> Image.Image:
     cell = 9
     dots = np.hypot((u % cell) - cell / 2, (v % cell) - cell / 2) / (cell / 2)
     screen = np.clip((np.sqrt(np.clip(0.95 - grey, 0, 1)) * 1.05 - dots) * 3, 0, 1)[..., None]
-    out = _picture(np.clip(base * 1.25 + 0.08, 0, 1) * (1 - screen * 0.35)).convert("RGBA").resize((1024, 1024), Image.Resampling.BICUBIC)
+    out = (
+        _picture(np.clip(base * 1.25 + 0.08, 0, 1) * (1 - screen * 0.35))
+        .convert("RGBA")
+        .resize((1024, 1024), Image.Resampling.BICUBIC)
+    )
     drawn = Image.new("RGBA", (1024, 1024))
     drawn.paste(sheet.figure.resize((900, 900), Image.Resampling.LANCZOS), (62, 130))
     out.alpha_composite(_outline(drawn, 26, "#ffffff"))
@@ -370,7 +472,9 @@ def comic(sheet: Sheet) -> Image.Image:
     flat = np.floor(figure[..., :3] * 5 + 0.5) / 5
     shade = np.clip(ndimage.gaussian_filter(1 - figure[..., 3], 40)[..., None] * 2.2, 0, 1)
     yy, xx = np.mgrid[0:1024, 0:1024].astype(np.float32)
-    spots = (np.hypot((xx + yy) / 1.414 % 16 - 8, (xx - yy) / 1.414 % 16 - 8) < 8.5 * shade[..., 0])[..., None]
+    spots = (np.hypot((xx + yy) / 1.414 % 16 - 8, (xx - yy) / 1.414 % 16 - 8) < 8.5 * shade[..., 0])[
+        ..., None
+    ]
     figure[..., :3] = np.clip(flat * np.where(spots, 0.76, 1.06), 0, 1)
     out.alpha_composite(_picture(figure))
     end = _small(out.convert("RGB"))
@@ -398,7 +502,15 @@ def _balloon(picture: Image.Image, words: str, seed: int) -> None:
         reach = 1.0 if k % 2 else rng.uniform(1.22, 1.45)
         points.append((x + cos(a) * (half - 40) * reach * 0.9, y + sin(a) * 74 * reach))
     draw.polygon(points, fill="#ffe14d", outline="#111116", width=10)
-    draw.text((x, y), words, font=_font("manga", size), fill="#e3122a", stroke_fill="#111116", stroke_width=6, anchor="mm")
+    draw.text(
+        (x, y),
+        words,
+        font=_font("manga", size),
+        fill="#e3122a",
+        stroke_fill="#111116",
+        stroke_width=6,
+        anchor="mm",
+    )
     small = big.resize((END, END), Image.Resampling.LANCZOS)
     picture.paste(small, (0, 0), small)
 
@@ -406,7 +518,17 @@ def _balloon(picture: Image.Image, words: str, seed: int) -> None:
 def minimal(sheet: Sheet) -> Image.Image:
     """One disc, two colours, a long shadow."""
     rng = Random(sheet.seed)
-    base, disc, deep = rng.choice((("#f4efe6", "#f2a65a", "#d98b3f"), ("#e7f0ee", "#5fa8a0", "#478c85"), ("#fbeaea", "#e2727f", "#c75a68"), ("#e9ecf5", "#6f86d6", "#566dbf"), ("#f6f3d9", "#e3c23c", "#c9a726"), ("#20242e", "#3a86a8", "#2b6c8a"), ("#2b2135", "#9b5fc0", "#8049a6")))
+    base, disc, deep = rng.choice(
+        (
+            ("#f4efe6", "#f2a65a", "#d98b3f"),
+            ("#e7f0ee", "#5fa8a0", "#478c85"),
+            ("#fbeaea", "#e2727f", "#c75a68"),
+            ("#e9ecf5", "#6f86d6", "#566dbf"),
+            ("#f6f3d9", "#e3c23c", "#c9a726"),
+            ("#20242e", "#3a86a8", "#2b6c8a"),
+            ("#2b2135", "#9b5fc0", "#8049a6"),
+        )
+    )
     whole = Image.new("RGBA", (1024, 1024), base)
     ImageDraw.Draw(whole).ellipse((92, 92, 932, 932), fill=disc)
     small = Image.new("RGBA", (1024, 1024))
@@ -450,11 +572,13 @@ def low_poly(sheet: Sheet) -> Image.Image:
     alpha = _array(_small(sheet.figure.getchannel("A").convert("L")))
     soft = ndimage.gaussian_filter(picture, (2, 2, 0))
     steep = np.hypot(ndimage.sobel(soft, 0), ndimage.sobel(soft, 1)).max(axis=2)
-    chance = (steep ** 1.1 + 0.015) * (0.35 + alpha * 1.3)
+    chance = (steep**1.1 + 0.015) * (0.35 + alpha * 1.3)
     rng = np.random.default_rng(sheet.seed)
     spots = rng.choice(END * END, size=2600, replace=False, p=(chance / chance.sum()).ravel())
     points = np.column_stack([spots % END, spots // END]).astype(float)
-    frame = [(x, y) for x in range(0, END + 1, 64) for y in (0, END)] + [(x, y) for y in range(64, END, 64) for x in (0, END)]
+    frame = [(x, y) for x in range(0, END + 1, 64) for y in (0, END)] + [
+        (x, y) for y in range(64, END, 64) for x in (0, END)
+    ]
     points = np.vstack([points, frame])
     out = Image.new("RGB", (1024, 1024))
     draw = ImageDraw.Draw(out)
@@ -480,7 +604,12 @@ def painted(sheet: Sheet) -> Image.Image:
     rng = np.random.default_rng(sheet.seed)
     out = picture.filter(ImageFilter.GaussianBlur(6)).resize((1024, 1024))
     draw = ImageDraw.Draw(out)
-    for count, length, width, only in ((3200, 44, 20, False), (4800, 26, 11, False), (8000, 13, 6, True), (6000, 8, 4, True)):
+    for count, length, width, only in (
+        (3200, 44, 20, False),
+        (4800, 26, 11, False),
+        (8000, 13, 6, True),
+        (6000, 8, 4, True),
+    ):
         for x, y in rng.integers(0, END, (count, 2)):
             if only and not (inside[y, x] or detail[y, x] > 0.12):
                 continue
@@ -492,12 +621,19 @@ def painted(sheet: Sheet) -> Image.Image:
     bump = ndimage.gaussian_filter(end.mean(axis=2), 0.8)
     emboss = ndimage.sobel(bump, 0) + ndimage.sobel(bump, 1)
     weave = 0.012 * (np.sin(np.arange(END) * 2.1)[:, None] + np.sin(np.arange(END) * 2.1)[None, :])
-    return _picture(end + np.clip(emboss * 0.16, -0.12, 0.12)[..., None] + weave[..., None].astype(np.float32))
+    return _picture(
+        end + np.clip(emboss * 0.16, -0.12, 0.12)[..., None] + weave[..., None].astype(np.float32)
+    )
 
 
 def pop_art(sheet: Sheet) -> Image.Image:
     """The figure four times, each in other poster colours."""
-    sets = (("#ff2e88", "#ffe14d", "#1b1464", "#7ef0ff"), ("#00b8d9", "#ff5630", "#fff3b0", "#172b4d"), ("#ffc400", "#6554c0", "#ff8fb1", "#20124d"), ("#36b37e", "#ff7452", "#fff0b3", "#0b3d2e"))
+    sets = (
+        ("#ff2e88", "#ffe14d", "#1b1464", "#7ef0ff"),
+        ("#00b8d9", "#ff5630", "#fff3b0", "#172b4d"),
+        ("#ffc400", "#6554c0", "#ff8fb1", "#20124d"),
+        ("#36b37e", "#ff7452", "#fff0b3", "#0b3d2e"),
+    )
     rng = Random(sheet.seed)
     order = rng.sample(sets, 4)
     figure = sheet.figure.resize((256, 256), Image.Resampling.LANCZOS)
@@ -522,6 +658,7 @@ def banknote(sheet: Sheet) -> Image.Image:
     """Engraved lines in one ink, an oval portrait, a numbered frame."""
     side = 1024
     figure = Image.new("RGBA", (side, side), "#e9efdf")
+    figure.alpha_composite(_outline(sheet.figure, 7, "#30343a"))
     figure.alpha_composite(sheet.figure)
     grey = _array(ImageOps.autocontrast(figure.convert("L")))
     yy, xx = np.mgrid[0:side, 0:side].astype(np.float32)
@@ -532,8 +669,18 @@ def banknote(sheet: Sheet) -> Image.Image:
     ink = np.maximum(ink, np.clip((cross - grey * 1.7 + 0.1) * 4, 0, 1) * (grey < 0.55))
     oval = np.clip((1 - np.hypot((xx - 512) / 385, (yy - 500) / 430)) * 60, 0, 1)
     ring = np.clip(1 - np.abs(np.hypot((xx - 512) / 385, (yy - 500) / 430) - 1.0) * 60, 0, 1)
-    guilloche = sum(np.clip(1 - np.abs(np.sin(xx / 38 + k) * 40 + np.cos(yy / 27 - k * 0.7) * 40 + 18 * sin(k)) / 3.2, 0, 1) for k in range(3))
-    colour = {"green": (0.09, 0.33, 0.22), "blue": (0.1, 0.22, 0.45), "red": (0.5, 0.13, 0.16), "violet": (0.3, 0.14, 0.44)}[sheet.texts[0] if sheet.texts else "green"]
+    guilloche = sum(
+        np.clip(
+            1 - np.abs(np.sin(xx / 38 + k) * 40 + np.cos(yy / 27 - k * 0.7) * 40 + 18 * sin(k)) / 3.2, 0, 1
+        )
+        for k in range(3)
+    )
+    colour = {
+        "green": (0.09, 0.33, 0.22),
+        "blue": (0.1, 0.22, 0.45),
+        "red": (0.5, 0.13, 0.16),
+        "violet": (0.3, 0.14, 0.44),
+    }[sheet.texts[0] if sheet.texts else "green"]
     paper = np.array((0.93, 0.94, 0.86), np.float32) + 0.01 * _noise(sheet.seed, side, 1.0)[..., None]
     amount = np.clip(ink * oval + ring + np.clip(guilloche, 0, 1) * (1 - oval) * 0.45, 0, 1)[..., None]
     picture = _picture(paper * (1 - amount) + np.array(colour, np.float32) * amount)
@@ -543,7 +690,13 @@ def banknote(sheet: Sheet) -> Image.Image:
         draw.rectangle((inset, inset, side - inset, side - inset), outline=tint, width=width)
     for x, y in ((120, 110), (904, 110), (120, 914), (904, 914)):
         draw.ellipse((x - 82, y - 72, x + 82, y + 72), fill="#e9efdf", outline=tint, width=8)
-        draw.text((x, y), sheet.texts[1] if len(sheet.texts) > 1 else "100", font=_font("script", 66), fill=tint, anchor="mm")
+        draw.text(
+            (x, y),
+            sheet.texts[1] if len(sheet.texts) > 1 else "100",
+            font=_font("script", 66),
+            fill=tint,
+            anchor="mm",
+        )
     draw.rectangle((260, 890, 764, 968), fill="#e9efdf", outline=tint, width=6)
     draw.text((512, 930), f"ONE {sheet.ticker}", font=_font("black", 46), fill=tint, anchor="mm")
     return _small(picture)
@@ -557,10 +710,14 @@ def glitch(sheet: Sheet) -> Image.Image:
     out = np.dstack([np.roll(base[..., 0], -9, 1), base[..., 1], np.roll(base[..., 2], 9, 1)])
     for _ in range(11):
         y, h, d = rng.randrange(END - 20), rng.randrange(4, 20), rng.randrange(-38, 38)
+        if 130 < y < 340:
+            d //= 3  # the face stays readable
         out[y : y + h] = np.roll(out[y : y + h], d, axis=1)
     for _ in range(16):
         x, y, w, h = rng.randrange(END), rng.randrange(END), rng.randrange(20, 110), rng.randrange(3, 12)
-        out[y : y + h, x : x + w] = np.array(rng.choice(((0, 1, 0.9), (1, 0, 0.6), (0.9, 1, 0), (0, 0, 0))), np.float32)
+        out[y : y + h, x : x + w] = np.array(
+            rng.choice(((0, 1, 0.9), (1, 0, 0.6), (0.9, 1, 0), (0, 0, 0))), np.float32
+        )
     out[::4] *= 0.7
     return _picture(out + 0.02 * _noise(sheet.seed, END, 0)[..., None])
 

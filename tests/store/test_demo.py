@@ -1,0 +1,164 @@
+"""The demo library is fit to be shown, and loading it takes nothing away from anybody."""
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from store import demo
+from store.errors import BadSource
+from store.layout import RESOURCES
+from store.library import Library
+from store.progress import Progress
+from store.records import validate
+from store.taxonomy import Taxonomy
+
+
+def sidecars() -> dict[str, dict[str, Any]]:
+    return {entry.address: entry.candidate().sidecar for entry in demo.entries()}
+
+
+def tiers_of(library: Library) -> Counter[str]:
+    return Counter({tier: count for tier, count in library.counts().items() if count})
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> Path:
+    """A demo library of nine coins: three for each tier, the library's with captions."""
+    folder = tmp_path / "few"
+    folder.mkdir()
+    manifest = json.loads((demo.FOLDER / "manifest.json").read_text())
+    chosen = [
+        coin
+        for tier in ("pending", "approved", "library")
+        for coin in [coin for coin in manifest["coins"] if coin["tier"] == tier][:3]
+    ]
+    for coin in chosen:
+        for ending in (".json", ".jpg"):
+            name = f"{coin['token_address']}{ending}"
+            shutil.copy(demo.FOLDER / name, folder / name)
+    (folder / "manifest.json").write_text(json.dumps({"coins": chosen}))
+    return folder
+
+
+def of_tier(folder: Path, tier: str) -> list[str]:
+    return [entry.address for entry in demo.entries(folder) if entry.tier == tier]
+
+
+def test_there_is_enough_to_see_on_every_page() -> None:
+    counted = Counter(entry.tier for entry in demo.entries())
+    assert counted["library"] >= 100
+    assert counted["pending"] >= 24
+    assert counted["approved"] >= 12
+
+
+def test_every_coin_is_fit_for_its_tier() -> None:
+    for entry in demo.entries():
+        validate(entry.candidate().sidecar, tier=entry.tier)
+
+
+def test_every_picture_is_a_square_jpg_of_512_pixels() -> None:
+    for entry in demo.entries():
+        with Image.open(demo.FOLDER / f"{entry.address}.jpg") as picture:
+            assert (picture.format, picture.mode, picture.size) == ("JPEG", "RGB", (512, 512))
+
+
+def test_nothing_lies_in_the_folder_that_the_manifest_does_not_name() -> None:
+    named = {f"{entry.address}{ending}" for entry in demo.entries() for ending in (".json", ".jpg")}
+    found = {path.name for path in demo.FOLDER.iterdir()}
+    assert found - named == {"manifest.json", "ATTRIBUTION.md"}
+
+
+def test_the_folder_stays_small_enough_to_clone() -> None:
+    assert sum(path.stat().st_size for path in demo.FOLDER.iterdir()) < 12_000_000
+
+
+def test_about_a_third_of_the_captions_lack_an_optional_facet() -> None:
+    captions = [sidecars()[entry.address]["caption"] for entry in demo.entries() if entry.tier == "library"]
+    lacking = sum(not {"visual", "emotions"} <= set(caption) for caption in captions)
+    assert 0.25 <= lacking / len(captions) <= 0.5
+
+
+def test_pending_coins_have_no_captions_and_approved_ones_partly() -> None:
+    captioned = Counter(entry.tier for entry in demo.entries() if "caption" in entry.candidate().sidecar)
+    assert captioned["pending"] == 0
+    assert 0 < captioned["approved"] < sum(entry.tier == "approved" for entry in demo.entries())
+
+
+def test_categories_follow_from_the_taxonomy() -> None:
+    taxonomy = Taxonomy.load(RESOURCES / "taxonomy.json")
+    for address, sidecar in sidecars().items():
+        assert sidecar["tags_categories"] == taxonomy.categories(sidecar["tags"]), address
+
+
+def test_names_of_originals_are_unique_and_copycats_wait_in_pending() -> None:
+    coins = json.loads((demo.FOLDER / "manifest.json").read_text())["coins"]
+    copies = {coin["token_address"]: coin["copy_of"] for coin in coins if "copy_of" in coin}
+    originals = [coin for coin in coins if "copy_of" not in coin]
+    names = [sidecars()[coin["token_address"]]["token_name"].casefold() for coin in originals]
+    assert len(set(names)) == len(names)
+    assert len(copies) >= 5
+    assert all(coin["tier"] == "pending" for coin in coins if "copy_of" in coin)
+    assert set(copies.values()) <= {coin["token_address"] for coin in originals}
+
+
+def test_loading_brings_every_coin_to_its_tier(library: Library, few: Path) -> None:
+    report = demo.load(library, folder=few)
+    assert len(report.done) == 9
+    assert report.refused == []
+    assert tiers_of(library) == {"pending": 3, "approved": 3, "library": 3}
+
+
+def test_loading_again_changes_nothing(library: Library, few: Path) -> None:
+    demo.load(library, folder=few)
+    before = library.history(limit=-1)
+    report = demo.load(library, folder=few)
+    assert report.done == []
+    assert len(report.present) == 9
+    assert library.history(limit=-1) == before
+
+
+def test_what_a_person_decided_stays_decided(library: Library, few: Path) -> None:
+    demo.load(library, folder=few)
+    degraded, rejected, approved = (
+        of_tier(few, "library")[0],
+        of_tier(few, "approved")[0],
+        of_tier(few, "pending")[0],
+    )
+    library.degrade([degraded])
+    library.reject([rejected])
+    library.approve([approved])
+    demo.load(library, folder=few)
+    assert library.get(degraded).tier == "approved"
+    assert library.get(rejected).tier == "trash"
+    assert library.get(approved).tier == "approved"
+
+
+def test_a_load_that_was_cancelled_is_finished_by_the_next(library: Library, few: Path) -> None:
+    interrupted = Progress()
+    library.add([entry.candidate() for entry in demo.entries(few)], progress=interrupted, who=demo.WHO)
+    demo.load(library, folder=few)
+    assert tiers_of(library) == {"pending": 3, "approved": 3, "library": 3}
+
+
+def test_a_coin_somebody_imported_before_is_left_where_it_is(library: Library, few: Path) -> None:
+    mine = next(entry for entry in demo.entries(few) if entry.tier == "library")
+    library.add([mine.candidate()], who="somebody")
+    demo.load(library, folder=few)
+    assert library.get(mine.address).tier == "pending"
+
+
+def test_progress_ends_full(library: Library, few: Path) -> None:
+    progress = Progress()
+    demo.load(library, folder=few, progress=progress)
+    assert progress.fraction == 1.0
+
+
+def test_a_missing_demo_folder_is_said_plainly(library: Library, tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match="demo library"):
+        demo.load(library, folder=tmp_path / "nowhere")
+    assert tiers_of(library) == {}
