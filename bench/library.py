@@ -1,0 +1,178 @@
+"""How fast the store takes in, promotes and opens, as Markdown tables.
+
+    python -m bench.library --records 10000
+
+The model's own time stands apart: the store is measured with one that answers at once, the `offline` model on a
+few hundred records beside it. In normal life Chroma follows in the background; here it is held back while the
+store works, so that the two do not share the processor, and its five upserts are timed after, on the same records.
+"""
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from store.embedding import Embedder, open_embedder
+from store.importing.candidate import Candidate
+from store.library import Library
+from store.listing import Filter
+
+
+class Instant:
+    """An embedder whose vectors cost nothing: what is left is the store's own time."""
+
+    name = fingerprint = "instant"
+    dimensions = 768
+    token_limit = 256
+    cross_modal_scale = 1.0
+    status = "ready"
+
+    def __init__(self) -> None:
+        self._random = np.random.default_rng(1)
+
+    def warm(self) -> None:
+        pass
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
+        return self._rows(len(texts))
+
+    def embed_images(self, images: Sequence[Image.Image]) -> np.ndarray:
+        return self._rows(len(images))
+
+    def _rows(self, count: int) -> np.ndarray:
+        rows = self._random.standard_normal((count, self.dimensions), dtype=np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def coins(count: int) -> Iterator[Candidate]:
+    """Captioned coins, each with its own picture; a third lack `visual`, a third `emotions`."""
+    random = np.random.default_rng(0)
+    for number in range(count):
+        picture = _picture(random)
+        caption = {"entity": f"a dog number {number} on the moon", "context": f"joke {number} about the moon"}
+        if number % 3:
+            caption["visual"] = f"pixel art in palette {number}"
+        if (number + 1) % 3:
+            caption["emotions"] = f"playful, mood {number}"
+        sidecar = {
+            "token_name": f"Coin {number}",
+            "ticker": f"C{number}",
+            "description": f"the coin with the number {number}",
+            "token_address": f"0x{number:040x}",
+            "created_at": 1_700_000_000 + number,
+            "caption": caption,
+            "tags": ["dog", "moon"],
+        }
+        yield Candidate(sidecar["token_name"], sidecar, picture)
+
+
+def _picture(random: np.random.Generator) -> bytes:
+    """A small logo as people have them: 128 px, a few shapes."""
+    import io
+
+    blocks = random.integers(0, 255, (8, 8, 3), dtype=np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(blocks).resize((128, 128)).save(file, "PNG")
+    return file.getvalue()
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def take_in_and_promote(root: Path, count: int, *, embedder: Embedder) -> dict[str, float]:
+    """Seconds of each step for `count` records."""
+    library = Library.open(root, embedder=embedder)
+    wake, library._follower.wake = library._follower.wake, lambda: None  # Chroma's own time comes last
+    candidates = list(coins(count))
+    seconds = {"import": timed(lambda: library.add(candidates))}
+    addresses = library.addresses(Filter(tier="pending"))
+    seconds["approve"] = timed(lambda: library.approve(addresses))
+    if embedder.name == "offline":
+        embedder.warm()
+    seconds["promote"] = timed(lambda: library.promote(addresses))
+    assert library.counts()["library"] == count
+    library._follower.wake = wake
+    library.rebuild_chroma()
+    seconds["Chroma's five upserts"] = timed(library.wait_for_chroma)
+    library.close()
+    return seconds
+
+
+_OPEN = """
+import json, resource, sys, time
+start = time.perf_counter()
+from pathlib import Path
+from store.library import Library
+from store.listing import Filter
+from store.query import Part, Query
+from bench.library import Instant
+imported = time.perf_counter()
+library = Library.open(Path(sys.argv[1]), embedder=Instant())
+opened = time.perf_counter()
+library.find(Filter(tier="library"), limit=60), library.counts(), library.tag_counts(Filter(tier="library"))
+listed = time.perf_counter()
+library.search(Query((Part(text="dog"),)))
+searched = time.perf_counter()
+again = time.perf_counter()
+library.search(Query((Part(text="cat"),)))
+end = time.perf_counter()
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+steps = [imported - start, opened - imported, listed - opened, searched - listed, end - again]
+print(json.dumps([*steps, memory]))
+library.close()
+"""
+
+
+def opening(root: Path) -> list[float]:
+    """Of a fresh process: import, open, list, first search, next search in seconds; memory in MiB."""
+    done = subprocess.run(
+        [sys.executable, "-c", _OPEN, str(root)], capture_output=True, text=True, check=True
+    )
+    return [float(value) for value in json.loads(done.stdout)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--records", type=int, default=10_000)
+    parser.add_argument("--with-model", type=int, default=300, help="records for the offline model")
+    parser.add_argument("--runs", type=int, default=5, help="openings, of which the median counts")
+    options = parser.parse_args()
+    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "instant"
+        seconds = take_in_and_promote(root, options.records, embedder=Instant())
+        show("the model's time apart", seconds, options.records)
+        runs = np.median([opening(root) for _ in range(options.runs)], axis=0)
+        print(f"\n| opening {options.records:,} records, median of {options.runs} | |\n| --- | --- |")
+        names = ("import the program", "open", "list, counts, tags", "first search", "next search")
+        for name, value in zip(names, runs[:-1], strict=True):
+            print(f"| {name} | {value * 1000:,.0f} ms |")
+        print(f"| memory at the end | {runs[-1]:,.0f} MiB |\n")
+        few = options.with_model
+        seconds = take_in_and_promote(Path(folder) / "offline", few, embedder=open_embedder("offline"))
+        show("with the offline model", seconds, few)
+
+
+def show(title: str, seconds: dict[str, float], count: int) -> None:
+    print(f"| {count:,} records, {title} | seconds | records a second |\n| --- | --- | --- |")
+    for step, taken in seconds.items():
+        print(f"| {step} | {taken:.1f} | {count / taken:,.0f} |")
+
+
+if __name__ == "__main__":
+    main()
