@@ -26,15 +26,7 @@ class Contribution(NamedTuple):
     contribution: float
 
 
-class Hit(NamedTuple):
-    """One result; the contributions of its facets add up to its score."""
-
-    address: str
-    score: float
-    facets: dict[Facet, Contribution]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Similarities:
     """The cosines of one query with every facet of every library record; no weight is in them."""
 
@@ -104,31 +96,44 @@ def rank(
     return Ranking(rows, scores[rows], shares, compared, asked - compared)
 
 
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result; the contributions of its facets add up to its score."""
+
+    address: str
+    score: float
+    _row: int = field(repr=False, compare=False)
+    _ranked: "_Ranked" = field(repr=False, compare=False)
+
+    @property
+    def facets(self) -> dict[Facet, Contribution]:
+        """Every facet's part in the score; put together when asked for, a moved slider need not wait for it."""
+        similarities, shares, weights = self._ranked
+        found: dict[Facet, Contribution] = {}
+        for number, facet in enumerate(FACETS):
+            has, share = bool(similarities.present[number, self._row]), float(shares[number])
+            found[facet] = Contribution(
+                has,
+                float(similarities.columns[number, self._row]) if has else None,
+                float(weights.get(facet, 0.0)),
+                share * float(similarities.filled[number, self._row]) if share else 0.0,
+            )
+        return found
+
+
+class _Ranked(NamedTuple):
+    similarities: Similarities
+    shares: NDArray[np.float64]
+    weights: Mapping[Facet, float]
+
+
 def hits(similarities: Similarities, ranking: Ranking, weights: Mapping[Facet, float]) -> list[Hit]:
-    """The ranked rows as hits, each facet explained."""
-    rows = ranking.rows
-    neutral = np.where(similarities.unspoken[:, None], 0.0, similarities.filled[:, rows])
-    columns = zip(
-        rows.tolist(),
-        ranking.scores.tolist(),
-        similarities.present[:, rows].T.tolist(),
-        similarities.columns[:, rows].T.tolist(),
-        (neutral.T * ranking.shares).tolist(),
-        strict=True,
-    )
-    asked = [float(weights.get(facet, 0.0)) for facet in FACETS]
+    """The ranked rows as hits, which can explain themselves."""
+    ranked = _Ranked(similarities, ranking.shares, weights)
+    addresses = similarities.addresses
     return [
-        Hit(
-            similarities.addresses[row],
-            score,
-            {
-                facet: Contribution(has, cosine if has else None, weight, gave)
-                for facet, has, cosine, weight, gave in zip(
-                    FACETS, present, cosines, asked, given, strict=True
-                )
-            },
-        )
-        for row, score, present, cosines, given in columns
+        Hit(addresses[row], score, row, ranked)
+        for row, score in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True)
     ]
 
 

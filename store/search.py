@@ -37,7 +37,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Results:
     """The answer to a query, with all that is needed to rank it again elsewhere."""
 

@@ -1,0 +1,343 @@
+"""Search beside four plain Chroma queries: time, recall and memory, as a Markdown table.
+
+    python -m bench.search --sizes 1000 10000
+
+Everything is measured in one process on the same vectors, the contenders taking turns; see bench/README.md.
+"""
+
+import argparse
+import gc
+import multiprocessing
+import os
+import platform
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.query import DEFAULT_WEIGHTS, Part, Query
+from store.ranking import rank
+from store.records import CAPTION_FACETS, FACETS, Facet
+from store.search import Search
+from store.vectors import Matrices, load
+
+OPTIONAL: tuple[Facet, ...] = ("visual", "emotions")
+WEIGHTS = DEFAULT_WEIGHTS["text"]
+CHROMA_BATCH = 5_000
+Array = NDArray[np.float32]
+
+
+@dataclass
+class Corpus:
+    """Made-up records, and questions with their true top ten."""
+
+    kind: str
+    addresses: list[str]
+    vectors: dict[Facet, Array]
+    present: dict[Facet, NDArray[np.bool_]]
+    questions: Array
+    truth: list[set[str]]
+
+    def rows(self) -> Iterator[tuple[str, dict[Facet, bytes | None]]]:
+        """As the catalog gives them."""
+        for row, address in enumerate(self.addresses):
+            yield address, {f: self.vectors[f][row].tobytes() for f in FACETS if self.present[f][row]}
+
+
+class Asked:
+    """An embedder that has every question's vector at hand, so that no model's time is in the figures."""
+
+    name = fingerprint = status = "bench"
+    token_limit = 77
+    cross_modal_scale = 1.0
+
+    def __init__(self, questions: Array) -> None:
+        self._questions = questions
+        self.dimensions = questions.shape[1]
+
+    def warm(self) -> None: ...
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    def embed_texts(self, texts: Sequence[str]) -> Array:
+        return self._questions[[int(text.split()[0]) for text in texts]]
+
+    def embed_images(self, images: Sequence[Any]) -> Array:
+        raise NotImplementedError
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000])
+    parser.add_argument("--data", nargs="+", choices=["random", "clustered"], default=["random", "clustered"])
+    parser.add_argument("--dimensions", type=int, default=768)
+    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--without-chroma", action="store_true")
+    parser.add_argument("--keep", type=Path, help="a folder that keeps Chroma's indexes for the next run")
+    given = parser.parse_args()
+    print(f"{machine()}; {given.dimensions} dimensions, {given.questions} questions, {given.rounds} rounds\n")
+    print(HEAD)
+    with tempfile.TemporaryDirectory() as passing:
+        for size in given.sizes:
+            for kind in given.data:
+                corpus = make(kind, size=size, dimensions=given.dimensions, questions=given.questions)
+                folder = (given.keep or Path(passing)) / f"{kind}-{size}-{given.dimensions}"
+                run(corpus, rounds=given.rounds, folder=None if given.without_chroma else folder)
+
+
+HEAD = """\
+| records | data | contender | first query, ms | changed weight, ms | recall@10 | memory, MB | ready in, s |
+| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: |"""
+
+
+@dataclass
+class Contender:
+    """One way to search: a question never asked before, and the same one with other weights."""
+
+    label: str
+    ask: Callable[[int], list[str]]
+    change: Callable[[int], object]
+    megabytes: float
+    ready_in: float
+    first: list[float] = field(default_factory=list)  # milliseconds
+    changed: list[float] = field(default_factory=list)
+
+    def row(self, corpus: Corpus) -> str:
+        found = [len(set(self.ask(number)[:10]) & true) / 10 for number, true in enumerate(corpus.truth)]
+        return (
+            f"| {len(corpus.addresses):,} | {corpus.kind} | {self.label} | {figures(self.first)} | "
+            f"{figures(self.changed)} | {np.mean(found):.3f} | {self.megabytes:,.0f} | {self.ready_in:.2f} |"
+        )
+
+
+def run(corpus: Corpus, *, rounds: int, folder: Path | None) -> None:
+    """Measure every contender on one corpus and print its rows; no folder, no Chroma."""
+    began, before = time.perf_counter(), resident()
+    matrices = load(corpus.rows(), dimensions=corpus.questions.shape[1])
+    cost = resident() - before, time.perf_counter() - began
+    own = Memedex(corpus, matrices)
+    contenders = [
+        Contender("Memedex", own.first, own.again, *cost),
+        Contender("Memedex, the ranking alone", own.first, own.rank_alone, *cost),
+    ]
+    if folder:
+        before = resident()
+        chroma = Chroma(corpus, folder)
+        cost = resident() - before, chroma.opened_in
+        for n in (10, 50, 200):
+            for name, way in (("fused by id", chroma.fused), ("rescored", chroma.rescored)):
+                ask = partial(way, n=n)
+                contenders.append(Contender(f"4 × Chroma, n = {n}, {name}", ask, ask, *cost))
+    measure(contenders, questions=len(corpus.truth), rounds=rounds)
+    for contender in contenders:
+        print(contender.row(corpus), flush=True)
+
+
+def measure(contenders: Sequence[Contender], *, questions: int, rounds: int) -> None:
+    """Time every question and a changed weight, the contenders taking turns."""
+    for turn in range(rounds + 1):
+        for number in range(questions):
+            for contender in contenders:
+                first = timed(partial(contender.ask, number))
+                changed = timed(partial(contender.change, number))
+                if turn:  # the first round warms up
+                    contender.first.append(first)
+                    contender.changed.append(changed)
+
+
+def timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return (time.perf_counter() - began) * 1_000
+
+
+def figures(times: list[float]) -> str:
+    return f"{np.median(times):.2f} (95 %: {np.quantile(times, 0.95):.2f})"
+
+
+class Memedex:
+    """This program's search, from the question to fifty explained hits."""
+
+    def __init__(self, corpus: Corpus, matrices: Matrices) -> None:
+        self._search = Search(matrices, embedder=Asked(corpus.questions))
+        self._asked = 0
+        self._random = np.random.default_rng(9)
+        self._query = Query((Part(text="0"),))
+
+    def first(self, number: int) -> list[str]:
+        self._asked += 1  # a text that was never asked before
+        self._query = Query((Part(text=f"{number} {self._asked}"),))
+        return [hit.address for hit in self._search.search(self._query).hits]
+
+    def again(self, number: int) -> list[str]:
+        query = Query(self._query.parts, weights=self._moved())
+        return [hit.address for hit in self._search.search(query).hits]
+
+    def rank_alone(self, number: int) -> object:
+        return rank(self._search.similarities(self._query), self._moved(), top=50)
+
+    def _moved(self) -> dict[Facet, float]:
+        return dict(zip(FACETS, (0.0, *self._random.integers(1, 11, 4).tolist()), strict=True))
+
+
+class Chroma:
+    """Four collections as reference 1 has them, asked one after the other and fused by id."""
+
+    def __init__(self, corpus: Corpus, folder: Path) -> None:
+        self._corpus = corpus
+        if not (folder / "complete").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            # Built in another process, so that only what asking needs is counted as memory here; a new one,
+            # which makes the same vectors again, since Chroma's threads do not survive a fork.
+            size, dimensions = corpus.vectors["entity"].shape
+            how = {"kind": corpus.kind, "size": size, "dimensions": dimensions, "folder": folder}
+            builder = multiprocessing.get_context("spawn").Process(target=build, kwargs=how)
+            builder.start()
+            builder.join()
+        began = time.perf_counter()
+        client = open_chroma(folder)
+        self._collections = {
+            facet: client.get_collection(f"{facet}_caption_embeddings") for facet in CAPTION_FACETS
+        }
+        self.ask(0, n=10)
+        self.opened_in = time.perf_counter() - began
+        self._row_of = {address: row for row, address in enumerate(corpus.addresses)}
+        self._means = {
+            facet: corpus.vectors[facet][corpus.present[facet]].mean(axis=0, dtype=np.float64)
+            for facet in CAPTION_FACETS
+        }
+
+    def ask(self, number: int, *, n: int) -> dict[Facet, dict[str, float]]:
+        found: dict[Facet, dict[str, float]] = {}
+        for facet, collection in self._collections.items():
+            answer = collection.query(
+                query_embeddings=self._corpus.questions[number : number + 1],
+                n_results=n,
+                include=["distances"],
+            )
+            found[facet] = {
+                address: 1 - distance
+                for address, distance in zip(answer["ids"][0], answer["distances"][0], strict=True)
+            }
+        return found
+
+    def fused(self, number: int, *, n: int) -> list[str]:
+        """Reference 1's score: the weighted sum of what the four lists say."""
+        scores: dict[str, float] = {}
+        for facet, found in self.ask(number, n=n).items():
+            for address, similarity in found.items():
+                scores[address] = scores.get(address, 0.0) + WEIGHTS[facet] * similarity
+        return sorted(scores, key=lambda address: (-scores[address], address))[:50]
+
+    def rescored(self, number: int, *, n: int) -> list[str]:
+        """The candidates of the four lists, every similarity computed exactly from vectors held in memory."""
+        found = self.ask(number, n=n)
+        addresses = list({address for of in found.values() for address in of})
+        rows = np.array([self._row_of[address] for address in addresses])
+        question = self._corpus.questions[number]
+        scores = np.zeros(len(rows))
+        for facet in CAPTION_FACETS:
+            exact = self._corpus.vectors[facet][rows] @ question
+            neutral = self._means[facet] @ question
+            scores += WEIGHTS[facet] * np.where(self._corpus.present[facet][rows], exact, neutral)
+        return [addresses[place] for place in np.argsort(-scores, kind="stable")[:50]]
+
+
+def build(*, kind: str, size: int, dimensions: int, folder: Path) -> None:
+    """Write the four collections, in batches, with Chroma's own settings."""
+    corpus = make(kind, size=size, dimensions=dimensions, questions=0)
+    client = open_chroma(folder)
+    for facet in CAPTION_FACETS:
+        collection = client.create_collection(
+            f"{facet}_caption_embeddings", metadata={"hnsw:space": "cosine"}
+        )
+        rows = np.flatnonzero(corpus.present[facet])
+        for start in range(0, len(rows), CHROMA_BATCH):
+            some = rows[start : start + CHROMA_BATCH]
+            collection.add([corpus.addresses[row] for row in some], embeddings=corpus.vectors[facet][some])
+    (folder / "complete").touch()
+
+
+def open_chroma(folder: Path) -> Any:
+    import chromadb
+    from chromadb.config import Settings
+
+    return chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+
+
+def make(kind: str, *, size: int, dimensions: int, questions: int) -> Corpus:
+    """Records of unit vectors, a third of the optional facets missing.
+
+    `random`: every facet of every record points anywhere. `clustered`: a record belongs to one of a hundred
+    subjects, all its facets lie around that subject's direction, and so do the questions.
+    """
+    random = np.random.default_rng(size)
+    centres = unit(random.standard_normal((100, dimensions), dtype=np.float32))
+    subjects = random.integers(0, 100, size)
+
+    def around(belongs: NDArray[np.int64]) -> Array:
+        rows = random.standard_normal((len(belongs), dimensions), dtype=np.float32)
+        return unit(rows) if kind == "random" else unit(unit(rows) + 0.7 * centres[belongs])
+
+    vectors: dict[Facet, Array] = {facet: around(subjects) for facet in FACETS}
+    present = {facet: random.random(size) > (1 / 3 if facet in OPTIONAL else 0) for facet in FACETS}
+    addresses = [f"local-{number:032x}" for number in random.permutation(size)]
+    asked = around(
+        random.integers(0, 100, questions)
+    )  # last: the rest is the same for any number of questions
+    return Corpus(kind, addresses, vectors, present, asked, truth(addresses, vectors, present, asked))
+
+
+def unit(rows: Array) -> Array:
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows
+
+
+def truth(
+    addresses: list[str], vectors: dict[Facet, Array], present: dict[Facet, NDArray[np.bool_]], asked: Array
+) -> list[set[str]]:
+    """Section 5's ten best for each question, in double precision, by other means than the program's."""
+    scores = np.zeros((len(addresses), len(asked)))
+    for facet in CAPTION_FACETS:
+        cosines = vectors[facet].astype(np.float64) @ asked.T.astype(np.float64)
+        has = present[facet][:, None]
+        scores += WEIGHTS[facet] * np.where(has, cosines, cosines.mean(axis=0, where=has))
+    return [{addresses[row] for row in np.argsort(-scores[:, number])[:10]} for number in range(len(asked))]
+
+
+def resident() -> float:
+    """Megabytes of memory that this process holds."""
+    gc.collect()
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:  # not Linux
+        return float("nan")
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def machine() -> str:
+    """The machine and what decides about speed on it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")
+    except OSError:
+        cpu = platform.processor()
+    return (
+        f"{cpu or platform.machine()}, {os.cpu_count()} cores, {platform.system()}, "
+        f"Python {platform.python_version()}, NumPy {np.__version__}"
+    )
+
+
+if __name__ == "__main__":
+    main()
