@@ -18,6 +18,7 @@ from store.layout import Layout
 from store.lock import WriterLock, holder_file
 from store.outcome import Outcome
 from store.progress import Progress
+from store.records import TIERS
 
 BACKUPS = "backups"  # beside `memecoins`: what restores replaced
 
@@ -69,16 +70,26 @@ def _stage(source: Path, staged: Path, listed: Manifest, progress: Progress) -> 
         if digest_of(target) != expected:
             raise BadBackup(f"{name} changed while it was read; nothing was restored")
         progress.done += 1
-    (staged / "memecoins").mkdir(parents=True, exist_ok=True)
-    catalog = Layout(staged).catalog
-    if catalog.exists():
-        with (
-            contextlib.suppress(sqlite3.Error),  # kept from a broken library; opening it says what is wrong
-            contextlib.closing(sqlite3.connect(catalog, isolation_level=None)) as db,
-        ):
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
+    _make_ready(Layout(staged))
     if hasattr(os, "sync"):
         os.sync()
+
+
+def _make_ready(layout: Layout) -> None:
+    """Chroma will be made anew; and the folders that the journal's operations name are there."""
+    layout.memecoins.mkdir(parents=True, exist_ok=True)
+    for tier in TIERS:
+        layout.sidecar_folder(tier).mkdir(parents=True, exist_ok=True)
+        layout.image_folder(tier).mkdir(parents=True, exist_ok=True)
+    if not layout.catalog.exists():
+        return
+    with (
+        contextlib.suppress(sqlite3.Error),  # kept from a broken library; opening it says what is wrong
+        contextlib.closing(sqlite3.connect(layout.catalog, isolation_level=None)) as db,
+    ):
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
+        for (operation,) in db.execute("SELECT id FROM journal").fetchall():
+            (layout.operations / operation).mkdir(parents=True, exist_ok=True)
 
 
 def _exchange(layout: Layout, staged: Path, lock: WriterLock) -> Path | None:
