@@ -33,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
     take_in.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="folder, zip, list, table, picture"
     )
+    verbs.add("demo", changing.demo, "take in the demo library")
     for verb, meaning in (
         ("approve", "pending to approved"),
         ("return", "approved back to pending"),

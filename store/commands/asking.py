@@ -165,7 +165,7 @@ def _row(record: Record) -> tuple[str, ...]:
 
 
 def _hit_row(hit: Hit, record: Record | None) -> tuple[str, ...]:
-    gave = (f"{facet} {given.contribution:.2f}" for facet, given in hit.facets.items() if given.weight)
+    gave = (f"{facet} {given.contribution:.2f}" for facet, given in hit.facets.items() if given.contribution)
     name, ticker = (record.name, record.ticker) if record else ("", "")
     return f"{hit.score:.3f}", name, ticker, hit.address, " ".join(gave)
 

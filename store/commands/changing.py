@@ -1,12 +1,12 @@
 """The verbs that change records."""
 
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Callable
 
 from store.commands.opening import making, spelled, writing
-from store.commands.reporting import as_json, named, report
+from store.commands.reporting import report, report_import
 from store.commands.terminal import Terminal
+from store.demo import load
 from store.importing import candidates
 from store.listing import Filter
 from store.outcome import ImportReport, Outcome
@@ -22,15 +22,15 @@ def import_(arguments: Namespace, terminal: Terminal) -> int:
         return library.add(candidates(arguments.paths), progress=progress, who=arguments.who or "")
 
     with making(arguments, terminal) as library:
-        done = terminal.watch(work)
-    if arguments.json:
-        terminal.answer_json({"added": done.done, "present": done.present, "refused": as_json(done.refused)})
-    where = Counter(done.present.values())
-    tiers = f" ({', '.join(f'{count:,} in {tier}' for tier, count in where.items())})" if where else ""
-    terminal.say(
-        f"added {len(done.done):,}, already there {len(done.present):,}{tiers}, refused {len(done.refused):,}"
-    )
-    return named(done.refused, terminal)
+        report = terminal.watch(work)
+    return report_import(report, arguments, terminal)
+
+
+def demo(arguments: Namespace, terminal: Terminal) -> int:
+    """Take in the demo library, each coin to its tier."""
+    with making(arguments, terminal) as library:
+        report = terminal.watch(lambda progress: load(library, progress=progress))
+    return report_import(report, arguments, terminal)
 
 
 def move(arguments: Namespace, terminal: Terminal) -> int:

@@ -1,11 +1,12 @@
 """Telling what a verb did, and naming what it refused."""
 
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Sequence
 
 from store.commands.terminal import Terminal
 from store.importing.candidate import Refusal
-from store.outcome import Outcome
+from store.outcome import ImportReport, Outcome
 
 _DONE = {
     "approve": "approved",
@@ -28,6 +29,18 @@ def report(outcome: Outcome, arguments: Namespace, terminal: Terminal) -> int:
     refused = f", refused {len(outcome.refused):,}" if outcome.refused else ""
     terminal.say(f"{_DONE[arguments.verb]} {len(outcome.done):,}{refused}")
     return named(outcome.refused, terminal)
+
+
+def report_import(done: ImportReport, arguments: Namespace, terminal: Terminal) -> int:
+    """Say what was added, what was there already and where, and what was refused; the exit status."""
+    if arguments.json:
+        terminal.answer_json({"added": done.done, "present": done.present, "refused": as_json(done.refused)})
+    where = Counter(done.present.values())
+    tiers = f" ({', '.join(f'{count:,} in {tier}' for tier, count in where.items())})" if where else ""
+    terminal.say(
+        f"added {len(done.done):,}, already there {len(done.present):,}{tiers}, refused {len(done.refused):,}"
+    )
+    return named(done.refused, terminal)
 
 
 def named(refused: Sequence[Refusal], terminal: Terminal) -> int:

@@ -109,8 +109,8 @@ def plain(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, widest: int = 44) -> str:
-    """Columns side by side, each as wide as its widest cell and at most `widest` cells of the terminal."""
-    lines = [[_cut(plain(cell), widest) for cell in row] for row in (head, *rows)]
+    """Columns side by side; all but the last are cut at `widest` cells of the terminal."""
+    lines = [[*(_cut(plain(cell), widest) for cell in row[:-1]), plain(row[-1])] for row in (head, *rows)]
     widths = [max(_width(line[column]) for line in lines) for column in range(len(head))]
     return "\n".join(
         "  ".join(
