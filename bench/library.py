@@ -2,9 +2,9 @@
 
     python -m bench.library --records 10000
 
-The model's own time stands apart: the store is measured with one that answers at once, the `offline` model on a
-few hundred records beside it. In normal life Chroma follows in the background; here it is held back while the
-store works, so that the two do not share the processor, and its five upserts are timed after it.
+The model's own time stands apart: the store is measured with one that answers at once, the `offline` model on
+a few hundred records beside it. In normal life Chroma follows in the background; here it is held back while
+the store works, so that the two do not share the processor, and its five upserts are timed after it.
 """
 
 import argparse

@@ -1,0 +1,32 @@
+"""The README says what the program does."""
+
+import re
+from pathlib import Path
+
+from store.commands.arguments import parser
+from store.settings import Settings
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_setting_stands_in_the_table_with_its_default_and_meaning():
+    for name, field in Settings.model_fields.items():
+        default = f"`{field.default}`" if field.default not in ("", None) else ""
+        assert f"| `MEMEDEX_{name.upper()}` | {default} | {field.description} |" in README
+
+
+def test_the_table_has_no_setting_that_does_not_exist():
+    known = {f"MEMEDEX_{name.upper()}" for name in Settings.model_fields}
+    assert set(re.findall(r"^\| `(MEMEDEX_\w+)`", README, re.M)) == known
+
+
+def test_every_command_shown_is_one():
+    verbs = set(re.findall(r"python -m store ([a-z-]+)", README))
+    assert verbs
+    for verb in verbs:
+        assert f"{verb}" in parser().format_help()
+
+
+def test_every_link_within_the_project_leads_somewhere():
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
+        assert (Path(__file__).parent.parent / target).exists(), target
