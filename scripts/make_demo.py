@@ -1,9 +1,9 @@
 """Draw the demo library in res/demo/ from openly licensed art.
 
-Every picture is composed by rule: a figure (demo_art/figures.py) in clothes of our own drawing (wardrobe.py)
-before a setting (places.py), finished in one of sixteen styles (styles.py). What each coin shows and says stands
-in demo_art/coins/*.toml. The same inputs give the same pictures: every random choice is seeded with the coin's
-name.
+Every picture is composed by rule: a figure (demo_art/figures.py) in clothes of our own drawing
+(wardrobe.py) before a setting (places.py), finished in one of sixteen styles (styles.py). What each coin
+shows and says is in demo_art/coins/*.toml. The same inputs give the same pictures: every random choice is
+seeded with the coin's name.
 
 Needs: Python 3.11 with Pillow, NumPy and SciPy; rsvg-convert (Debian: librsvg2-bin); the fonts of Debian's
 fonts-bebas-neue, fonts-league-spartan, fonts-reggae and fonts-lobster; and four npm packages unpacked below

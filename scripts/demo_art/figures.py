@@ -260,7 +260,7 @@ FACES = {
     "cactus": (512, 470, 0.75),
     "icecream": (512, 370, 0.8),
     "sock": (540, 420, 0.8),
-    "watermelon": (500, 450, 0.85),
+    "toast": (425, 470, 0.85),
 }
 HATS: dict[str, tuple[float, float]] = {"moneybag": (512, 300), "egg": (512, 240), "banana": (560, 300)}
 
