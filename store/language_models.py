@@ -2,6 +2,7 @@
 
 import os
 import re
+import warnings
 from typing import Any
 
 _BROKEN = {
@@ -45,6 +46,8 @@ _REASONS = (
 def import_litellm() -> Any:
     """litellm, told not to fetch its price list nor to print; three seconds the first time."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # must be set before the import
+    # Pydantic's remark on litellm's own types would be all that a terminal shows.
+    warnings.filterwarnings("ignore", message=r"Item '.*' on TypedDict class", category=UserWarning)
     import litellm
 
     litellm.suppress_debug_info = True

@@ -149,7 +149,7 @@ def test_transparent_grey_and_palette_pictures_are_seen_on_white(offline: Embedd
 
 
 def test_the_end_of_a_long_text_counts(offline: Embedder) -> None:
-    start = "the annual report of the harbour authority. " * 60
+    start = "the annual report of the harbour authority. " * 80
     assert offline.count_tokens(start) > 2 * offline.token_limit
     plain, dog, wanted = offline.embed_texts(
         [start, start + "a shiba dog on the moon. " * 60, "a shiba dog on the moon"]

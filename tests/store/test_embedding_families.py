@@ -115,7 +115,7 @@ def test_an_unknown_tag_is_told_the_known_ones() -> None:
 def test_a_file_that_holds_no_weights_is_named_as_such(tmp_path: Path) -> None:
     (tmp_path / "clip.pt").write_bytes(b"not weights")
     model = open_embedder(f"openclip:{SMALL}@{tmp_path / 'clip.pt'}")
-    with pytest.raises(ModelUnavailable, match="clip.pt is not a file of weights"):
+    with pytest.raises(ModelUnavailable, match=r"clip.pt is not a file of weights"):
         model.warm()
     assert model.status.startswith("unavailable: ")
 
