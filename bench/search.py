@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -145,10 +146,13 @@ def run(corpus: Corpus, *, rounds: int, folder: Path | None) -> None:
 
 
 def measure(contenders: Sequence[Contender], *, questions: int, rounds: int) -> None:
-    """Time every question and a changed weight, the contenders taking turns."""
+    """Time every question and a changed weight, the contenders taking turns in changing order."""
+    order = list(contenders)
+    random = Random(0)
     for turn in range(rounds + 1):
         for number in range(questions):
-            for contender in contenders:
+            random.shuffle(order)  # or the same one would always find the caches another has left
+            for contender in order:
                 first = timed(partial(contender.ask, number))
                 changed = timed(partial(contender.change, number))
                 if turn:  # the first round warms up

@@ -107,7 +107,7 @@ class Hit:
 
     @property
     def facets(self) -> dict[Facet, Contribution]:
-        """Every facet's part in the score; put together when asked for, a moved slider need not wait for it."""
+        """Every facet's part in the score; put together when asked for, so that a moved slider is quick."""
         similarities, shares, weights = self._ranked
         found: dict[Facet, Contribution] = {}
         for number, facet in enumerate(FACETS):

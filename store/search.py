@@ -69,15 +69,17 @@ class Search:
         """
         began = time.perf_counter()
         weights = query.sliders
-        if not any(weights.values()):
-            return _nothing(query, seconds=time.perf_counter() - began)
         snapshot = self._matrices.snapshot()
-        similarities = self._compared(snapshot, query.parts)
-        mask = _mask(snapshot, query.parts, among)
-        ranking = rank(similarities, weights, top=query.top, mask=mask)
-        why_empty = ""
-        if not len(ranking.rows):
-            why_empty = NO_COMMON_FACET if ranking.without_facets else NONE_ASKED_FOR
+        if any(weights.values()):
+            similarities = self._compared(snapshot, query.parts)
+            ranking = rank(similarities, weights, top=query.top, mask=_mask(snapshot, query.parts, among))
+            why_empty = (
+                "" if len(ranking.rows) else NO_COMMON_FACET if ranking.without_facets else NONE_ASKED_FOR
+            )
+        else:  # nothing is computed for it; a page that has the similarities already may keep them
+            similarities = self._answers_of(snapshot).get(_key(query.parts)) or _NOTHING_KNOWN
+            ranking = rank(_NOTHING_KNOWN, weights, top=query.top)
+            why_empty = NO_WEIGHT
         return Results(
             query=query,
             hits=hits(similarities, ranking, weights),
@@ -95,16 +97,20 @@ class Search:
         return self._compared(self._matrices.snapshot(), query.parts)
 
     def _compared(self, snapshot: Snapshot, parts: tuple[Part, ...]) -> Similarities:
-        of, answers = self._answers
-        if of is not snapshot:
-            answers = _Recent(KEPT_QUERIES)
-            self._answers = snapshot, answers
-        key = tuple((part.key, part.weight, part.facets) for part in parts)
+        answers = self._answers_of(snapshot)
+        key = _key(parts)
         found = answers.get(key)
         if found is None:
             found = _compare(snapshot, self._directions(snapshot, parts))
             answers.put(key, found)
         return found
+
+    def _answers_of(self, snapshot: Snapshot) -> "_Recent[Hashable, Similarities]":
+        of, answers = self._answers
+        if of.slabs is not snapshot.slabs:  # a change in another tier leaves them as they are
+            answers = _Recent(KEPT_QUERIES)
+            self._answers = snapshot, answers
+        return answers
 
     def _directions(self, snapshot: Snapshot, parts: Iterable[Part]) -> Directions:
         parts = [part for part in parts if part.weight]
@@ -171,9 +177,13 @@ def _mask(snapshot: Snapshot, parts: Iterable[Part], among: Collection[str] | No
     return mask
 
 
-def _nothing(query: Query, *, seconds: float) -> Results:
-    nowhere = np.empty((0, len(FACETS)), np.float32), np.full(len(FACETS), np.nan)
-    return Results(query, [], 0, 0, seconds, (), *nowhere, why_empty=NO_WEIGHT)
+def _key(parts: Iterable[Part]) -> Hashable:
+    return tuple((part.key, part.weight, part.facets) for part in parts)
+
+
+_NOTHING_KNOWN = Similarities(
+    (), np.empty((len(FACETS), 0), np.bool_), np.empty((len(FACETS), 0), np.float32)
+)
 
 
 class _Recent(Generic[Key, Value]):

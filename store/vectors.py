@@ -11,6 +11,7 @@ below twice what is alive, and no change costs more than one block, however larg
 
 import threading
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -215,9 +216,13 @@ class Matrices:
 
     def _publish(self, generation: int) -> None:
         known = {id(slab.block): slab for slab in self._snapshot.slabs}
-        self._snapshot = Snapshot(
-            self.dimensions, generation, tuple(_slab(block, known.get(id(block))) for block in self._blocks)
-        )
+        slabs = tuple(_slab(block, known.get(id(block))) for block in self._blocks)
+        if [id(slab) for slab in slabs] == [id(slab) for slab in self._snapshot.slabs]:
+            same = copy(self._snapshot)  # with the same `slabs`, by which a search knows that nothing changed
+            object.__setattr__(same, "generation", generation)
+            self._snapshot = same
+        else:
+            self._snapshot = Snapshot(self.dimensions, generation, slabs)
 
 
 def load(

@@ -413,6 +413,26 @@ def test_a_moved_slider_asks_neither_the_model_nor_the_matrices_again() -> None:
     assert eyes.asked == ["frog", "red"]
 
 
+def test_a_change_in_another_tier_costs_no_search_its_similarities() -> None:
+    matrices = load([("local-a", {"entity": unit(1)})], dimensions=DIMENSIONS, generation=3)
+    asking = Search(matrices, embedder=Eyes())
+    query = Query((Part(text="frog"),))
+    before = asking.similarities(query)
+    matrices.update([("local-pending", None)], generation=4)
+    assert asking.similarities(query) is before
+    assert matrices.snapshot().generation == 4
+
+
+def test_weights_that_pass_through_zero_take_nothing_from_the_page() -> None:
+    asking = Search(load([("local-a", {"entity": unit(1)})], dimensions=DIMENSIONS), embedder=Eyes())
+    asking.search(Query((Part(text="frog"),)))
+    results = asking.search(Query((Part(text="frog"),), weights={"entity": 0}))
+    assert results.why_empty == NO_WEIGHT
+    assert (results.hits, results.compared) == ([], 0)
+    assert results.addresses == ("local-a",)
+    assert results.similarities[0, 1] == 1.0
+
+
 def test_a_new_record_is_found_by_a_query_that_was_asked_before() -> None:
     eyes = Eyes()
     matrices = load([("local-a", {"entity": unit(0, 1)})], dimensions=DIMENSIONS)
