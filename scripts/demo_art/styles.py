@@ -298,11 +298,24 @@ def photo_like(sheet: Sheet) -> Image.Image:
     return _picture(out + 0.016 * _noise(sheet.seed + 8, END, 0.6)[..., None])
 
 
+# sky above, sky at the horizon, sun above, sun below, floor, lines across, lines away
+EVENINGS = {
+    "pink": ("#200846", "#ff60b2", "#ffe15a", "#ff4bb4", "#1a0638", "#ff4fd8", "#b14dff"),
+    "teal": ("#06283d", "#47d7c4", "#fff3b0", "#ff8fab", "#04202c", "#7df9ff", "#2fb8ac"),
+    "blue": ("#050a30", "#5b7cff", "#ffd6f5", "#b14dff", "#050822", "#7df9ff", "#4361ee"),
+    "red": ("#2b0a1f", "#ff6b4a", "#ffd23f", "#e5383b", "#1f0716", "#ffb703", "#ff4d6d"),
+    "mint": ("#2d1b4e", "#b8f2d0", "#fff9c4", "#ff9ecf", "#1c1236", "#b8f2d0", "#ff9ecf"),
+}
+
+
 def vaporwave(sheet: Sheet) -> Image.Image:
     """Striped sun, grid floor, pink and cyan, a little chromatic error."""
+    evening = EVENINGS[sheet.texts[0] if sheet.texts else "pink"]
+    above, horizon_tone, sun_top, sun_foot = (np.array(_rgb(c), np.float32) for c in evening[:4])
+    floor, across, away = evening[4:]
     draw_size = 1024
     yy = np.linspace(0, 1, draw_size, dtype=np.float32)[:, None, None]
-    top, mid = np.array((32, 8, 70), np.float32) / 255, np.array((255, 96, 178), np.float32) / 255
+    top, mid = above / 255, horizon_tone / 255
     out = (
         top + (mid - top) * np.clip(yy / 0.64, 0, 1) ** 1.5 + np.zeros((draw_size, draw_size, 3), np.float32)
     )
@@ -315,7 +328,8 @@ def vaporwave(sheet: Sheet) -> Image.Image:
     sun = Image.new("RGB", (draw_size, draw_size))
     for y in range(20, 700):
         t = (y - 20) / 680
-        ImageDraw.Draw(sun).line((0, y, draw_size, y), fill=(255, int(225 - 150 * t), int(90 + 90 * t)))
+        tone = tuple(int(c) for c in sun_top * (1 - t) + sun_foot * t)
+        ImageDraw.Draw(sun).line((0, y, draw_size, y), fill=tone)
     mask = Image.new("L", (draw_size, draw_size))
     ImageDraw.Draw(mask).ellipse((172, 20, 852, 700), fill=255)
     for k in range(9):
@@ -323,12 +337,12 @@ def vaporwave(sheet: Sheet) -> Image.Image:
         ImageDraw.Draw(mask).rectangle((0, y, draw_size, y + 5 + k * 2), fill=0)
     ground.paste(sun, (0, 0), mask)
     horizon = 660
-    draw.rectangle((0, horizon, draw_size, draw_size), fill="#1a0638")
+    draw.rectangle((0, horizon, draw_size, draw_size), fill=floor)
     for k in range(15):
         y = horizon + (draw_size - horizon) * (k / 14) ** 2.0
-        draw.line((0, y, draw_size, y), fill="#ff4fd8" if k else "#7df9ff", width=4)
+        draw.line((0, y, draw_size, y), fill=across if k else "#7df9ff", width=4)
     for k in range(-16, 17):
-        draw.line((512 + k * 36, horizon, 512 + k * 190, draw_size), fill="#b14dff", width=4)
+        draw.line((512 + k * 36, horizon, 512 + k * 190, draw_size), fill=away, width=4)
     whole = ground.convert("RGBA")
     glow = _outline(sheet.figure, 8, "#7df9ff")
     whole.alpha_composite(glow.filter(ImageFilter.GaussianBlur(22)))

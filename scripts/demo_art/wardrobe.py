@@ -264,7 +264,7 @@ def own_head(kind: str, ink: int) -> str:
             f'<path d="M512 170 C720 170 790 270 800 450 C810 560 840 640 830 760 C815 900 680 945 512 945 C344 945 209 900 194 760 C184 640 214 560 224 450 C234 270 304 170 512 170Z" fill="#a8754a" {line}/>'
             '<path d="M285 640 C285 500 739 500 739 640 L752 760 C745 870 640 905 512 905 C384 905 279 870 272 760Z" fill="#8c5d38"/>'
             ""
-            '<ellipse cx="338" cy="462" rx="34" ry="27" fill="#2a1a12"/><ellipse cx="686" cy="462" rx="34" ry="27" fill="#2a1a12"/><circle cx="348" cy="466" r="9" fill="#fff"/><circle cx="696" cy="466" r="9" fill="#fff"/><path d="M292 452 Q300 405 338 405 Q376 405 386 452Z M732 452 Q724 405 686 405 Q648 405 638 452Z" fill="#a8754a"/><path d="M290 455 H388 M636 455 H734" stroke="#2a1a12" stroke-width="15" stroke-linecap="round"/>'
+            '<ellipse cx="338" cy="462" rx="34" ry="27" fill="#2a1a12"/><ellipse cx="686" cy="462" rx="34" ry="27" fill="#2a1a12"/><circle cx="348" cy="466" r="9" fill="#fff"/><circle cx="696" cy="466" r="9" fill="#fff"/><path d="M284 470 Q298 398 338 398 Q380 398 394 446Z M740 470 Q726 398 686 398 Q644 398 630 446Z" fill="#a8754a"/><path d="M284 472 L394 446 M740 472 L630 446" stroke="#2a1a12" stroke-width="15" stroke-linecap="round"/>'
             '<ellipse cx="425" cy="640" rx="40" ry="26" fill="#2f1d13" transform="rotate(24 425 640)"/><ellipse cx="599" cy="640" rx="40" ry="26" fill="#2f1d13" transform="rotate(-24 599 640)"/>'
             '<path d="M512 690 V770 M405 778 Q455 828 512 775 Q569 828 619 778" fill="none" stroke="#2f1d13" stroke-width="17" stroke-linecap="round"/>'
             + "".join(
