@@ -13,7 +13,7 @@ if not sum(library.counts().values()):
     st.stop()
 
 at_a_glance.figures(library)
-grid = st.grid(2, min_column_width=380, gap="large")
+grid = st.grid(2, min_column_width=380, gap=("small", "large"))
 with grid.cell():
     st.subheader("What needs attention", anchor=False)
     at_a_glance.attention(library)

@@ -13,6 +13,7 @@ from store.records import Tier
 from store.settings import settings
 
 DAYS = 30
+_HEIGHT = 170  # px; the same with and without a line
 _DAY = 86_400
 _CARDS: tuple[tuple[Tier, str, Literal["blue", "green", "gray"], str], ...] = (
     ("pending", "Pending", "blue", "Waiting for a first look."),
@@ -33,9 +34,10 @@ def figures(library: Library) -> None:
             st.metric(
                 label,
                 f"{counts[tier]:,}",
-                change,
+                change or None,
                 delta_color=color,
                 border=True,
+                height=_HEIGHT,
                 help=f"{meaning} The line shows {DAYS} days, the change is that of the last week.",
                 chart_data=days if any(day != days[0] for day in days) else None,
                 chart_type="area",

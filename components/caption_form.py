@@ -25,25 +25,25 @@ class Purpose:
 PURPOSES: dict[Facet, Purpose] = {
     "entity": Purpose(
         "Entity",
-        "What is in the picture: characters, things, where they are, what they do.",
+        "What is in it: characters, things, what they do and where.",
         4,
         "A frog in a raincoat on a lily pad, holding a tiny umbrella; a coin lies in the water beside it.",
     ),
     "context": Purpose(
         "Context",
-        "What it means: the meme it comes from, the culture it plays with, what is ironic about it.",
+        "What it means: which meme, which culture, what is ironic.",
         3,
         "Plays on the frog memes of imageboards and on “buying the dip”: the rain is the falling market.",
     ),
     "visual": Purpose(
         "Visual",
-        "How it looks: style, colours, light, composition, lettering. Leave empty when it is unremarkable.",
+        "How it looks: style, colours, composition. Empty when unremarkable.",
         2,
         "Flat pixel art in teal and mustard, centred, thick outlines, no lettering.",
     ),
     "emotions": Purpose(
         "Emotions",
-        "How it feels: tone, kind of humour, energy. Leave empty when it is neutral.",
+        "How it feels: tone, humour, energy. Empty when neutral.",
         1,
         "Melancholy but cosy; deadpan humour; patient.",
     ),
@@ -92,11 +92,10 @@ def is_changed(library: Library, record: Record) -> bool:
 def show(library: Library, record: Record) -> None:
     """The form; each change is kept as a draft on the server, and committed by Save."""
     start = written(library, record)
-    with st.container(key=FORM, gap="medium"):
+    with st.container(key=FORM, gap="small"):
         for facet in CAPTION_FACETS:
             _facet(library, record, facet, start)
         _tags(library, record, start)
-        _buttons(library, record)
     keeper.keep(form=FORM, save=SAVE)
 
 
@@ -114,19 +113,15 @@ def _facet(library: Library, record: Record, facet: Facet, start: Written) -> No
     purpose, key = PURPOSES[facet], _key(record, facet)
     st.session_state.setdefault(key, start.caption[facet])
     with st.container(gap="xsmall"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            st.markdown(f"**{purpose.label}**", width="content")
-            st.badge(f"weight {purpose.weight}", color="gray")
-            if facet in REQUIRED_FACETS:
-                st.badge("required", color="primary")
-        st.caption(purpose.asks)
+        needed = " :primary-badge[required]" if facet in REQUIRED_FACETS else ""
+        st.markdown(f"**{purpose.label}** :gray-badge[weight {purpose.weight}]{needed} :gray[{purpose.asks}]")
         text = st.text_area(
             purpose.label,
             key=key,
             height="content",
             placeholder=f"For example: {purpose.example}",
             label_visibility="collapsed",
-            disabled=resources.is_read_only(),
+            disabled=not library.can_write,
             on_change=_keep,
             args=(library, record, start.revision),
         )
@@ -157,7 +152,7 @@ def _tags(library: Library, record: Record, start: Written) -> None:
         key=key,
         accept_new_options=True,
         placeholder="Choose from the taxonomy, or type a new one",
-        disabled=resources.is_read_only(),
+        disabled=not library.can_write,
         on_change=_keep,
         args=(library, record, start.revision),
     )
@@ -178,26 +173,27 @@ def _in_form(record: Record) -> tuple[dict[Facet, str], list[str]]:
     return caption, [tag for tag in tags if tag]
 
 
-def _buttons(library: Library, record: Record) -> None:
+def bar(library: Library, record: Record) -> None:
+    """Save and discard, and whether anything is to be saved; above the form, always in sight."""
     changed = is_changed(library, record)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Save",
-            key=SAVE,
-            type="primary",
-            icon=":material/save:",
-            disabled=resources.is_read_only(),
-            help="Ctrl-S. Embeds again only what changed.",
-            on_click=save,
-            args=(library, record),
-        )
-        st.button(
-            "Discard changes",
-            disabled=not changed,
-            on_click=discard,
-            args=(library, record),
-        )
-        st.caption("Kept as a draft; not saved yet." if changed else "Saved.", width="stretch")
+    st.button(
+        "Save",
+        key=SAVE,
+        type="primary",
+        icon=":material/save:",
+        disabled=not library.can_write,
+        help="Ctrl-S. Embeds again only what changed.",
+        on_click=save,
+        args=(library, record),
+    )
+    st.button(
+        "Discard",
+        disabled=not changed,
+        help="Back to what is stored.",
+        on_click=discard,
+        args=(library, record),
+    )
+    st.caption("Kept as a draft, not saved yet" if changed else "Saved", width="stretch")
 
 
 def save(library: Library, record: Record) -> None:

@@ -1,11 +1,14 @@
 """What was decided lately, and taking it back."""
 
+import getpass
+
 import streamlit as st
 
 from components import state, wording
 from store.errors import MemedexError
 from store.history import Decision
 from store.library import Library
+from store.settings import settings
 
 _NAMED = 2  # records that a decision is told by; of more, how many
 
@@ -25,7 +28,8 @@ def undo_button(library: Library) -> None:
 
 
 def _stands(decision: Decision) -> bool:
-    return not decision.is_undone and decision.verb != "undo"
+    own = decision.who == (settings().user or getpass.getuser())
+    return own and not decision.is_undone and decision.verb != "undo"
 
 
 def undo(library: Library) -> None:

@@ -11,29 +11,35 @@ from store.progress import Progress
 from store.records import CAPTION_FACETS, Record
 
 _JOB = "memedex.drafting"
+_ASKS = "The picture, the name and the tags are sent to the configured language model."
+_HOW = (
+    "No language model is configured. Set `MEMEDEX_CAPTION_MODEL` (for instance `gpt-4o-mini`, "
+    "or `ollama/llava` on this machine) and it drafts what is still empty."
+)
 
 
-def show(library: Library, record: Record) -> None:
-    """The button, or what to set so that there is one."""
+def button(library: Library, record: Record) -> None:
+    """The button; without a language model it says what to set."""
     _take_up()
     captioner = resources.captioner()
-    if captioner is None:
-        st.caption(
-            "No language model is configured. With `MEMEDEX_CAPTION_MODEL` set (for instance `gpt-4o-mini`, "
-            "or `ollama/llava` on this machine) it drafts what is still empty."
-        )
-        return
     missing = [
         facet for facet in CAPTION_FACETS if not caption_form.written(library, record).caption[facet].strip()
     ]
+    ready = captioner is not None and bool(missing) and library.can_write and _JOB not in st.session_state
     st.button(
         "Draft what is empty",
         icon=":material/edit_square:",
-        disabled=not missing or resources.is_read_only() or _JOB in st.session_state,
-        help="The picture, the name and the tags are sent to the configured language model.",
+        disabled=not ready,
+        help=_ASKS if captioner else _HOW,
         on_click=_begin,
         args=(library, captioner, record),
     )
+
+
+def how_to_have_one() -> None:
+    """What to set where no language model is configured."""
+    if resources.captioner() is None:
+        st.caption(_HOW)
 
 
 def _begin(library: Library, captioner: Captioner, record: Record) -> None:

@@ -101,15 +101,13 @@ def _state_badges(library: Library) -> None:
     else:
         st.badge(f"{model} · {how}", icon=":material/neurology:", color="yellow", help=_MODEL)
     if status.chroma_fault:
-        st.badge(
-            "Chroma behind",
-            icon=":material/sync_problem:",
-            color="red",
-            help=wording.plain(status.chroma_fault, limit=300),
-        )
+        why = wording.plain(status.chroma_fault, limit=300)
+        st.badge("Chroma behind", icon=":material/sync_problem:", color="red", help=why)
     elif status.chroma_behind:
         st.badge(
             f"Chroma {status.chroma_behind:,} behind", icon=":material/sync:", color="yellow", help=_CHROMA
         )
+    else:
+        st.badge("Chroma in step", icon=":material/check:", color="gray", help=_CHROMA)
     if status.stuck:
         st.badge("stuck", icon=":material/error:", color="red", help=wording.plain(status.stuck, limit=300))

@@ -33,7 +33,7 @@ def at_once(library: Library) -> None:
         ("Operations", status.stuck or "none is stuck", not status.stuck),
         (
             "Files",
-            wording.counted(len(status.faults), "file") + " that cannot be taken in",
+            _files(len(status.faults)),
             not status.faults,
         ),
     ]
@@ -48,6 +48,10 @@ def at_once(library: Library) -> None:
                 st.text(what, width="stretch")
     for fault in status.faults[:_MOST]:
         st.text(fault)
+
+
+def _files(faults: int) -> str:
+    return f"{wording.counted(faults, 'file')} cannot be taken in:" if faults else "all can be read"
 
 
 def _chroma(behind: int, fault: str) -> str:

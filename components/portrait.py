@@ -20,7 +20,8 @@ def show(library: Library, record: Record) -> None:
     if record.description.strip():
         st.text(record.description, wrap=True)
     made = datetime.fromtimestamp(record.created_at, UTC)
-    st.caption(f"Created {made:%d %B %Y}")
+    how = "Imported" if record.sidecar.get("created_at_is_import_time") else "Created"
+    st.caption(f"{how} {made.day} {made:%B %Y}")
     st.code(record.address, language=None, wrap_lines=True)
 
 

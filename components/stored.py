@@ -32,9 +32,7 @@ def _stored(library: Library, record: Record) -> None:
                 icon=":material/check:" if there else ":material/remove:",
                 color="green" if there else "gray",
             )
-    st.caption(
-        "Which facets have a vector. Degrading keeps it, so promoting again costs nothing."
-    )
+    st.caption("Which facets have a vector. Degrading keeps it, so promoting again costs nothing.")
     if record.tier == "library":
         st.markdown("**In Chroma**, with each vector")
         st.json(chroma_metadata(record))

@@ -19,6 +19,9 @@ with desk:
     if caption_conflict.is_in_conflict(library, record):
         caption_conflict.show(library, record)
     else:
-        drafting.show(library, record)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            caption_form.bar(library, record)
+            drafting.button(library, record)
         caption_form.show(library, record)
+        drafting.how_to_have_one()
 stored.show(library, record)

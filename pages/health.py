@@ -7,7 +7,7 @@ from components.frame import open_page
 
 library = open_page("Health")
 
-grid = st.grid(2, min_column_width=380, gap="large")
+grid = st.grid(2, min_column_width=380, gap=("small", "large"))
 with grid.cell():
     st.subheader("At a glance", anchor=False)
     health_report.at_once(library)

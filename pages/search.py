@@ -17,3 +17,4 @@ if asked.parts:
     search_results.show(library, asked)
 else:
     search_box.invite()
+    search_results.newest(library)

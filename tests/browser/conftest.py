@@ -1,0 +1,150 @@
+"""A real server on a free port, a real Chromium, and libraries to look at."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from store.library import Library
+from tests.browser.coins import COINS, PENDING, UNCAPTIONED
+from tests.browser.dashboard import Server
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+REQUIRED = os.environ.get("MEMEDEX_REQUIRE_BROWSER") == "1"
+ARGUMENTS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+PATIENCE = 60_000  # ms: the model may have to load, on a machine that does other things too
+PORT_IS_OPEN = "URL:"  # what Streamlit prints once it listens
+
+_STREAMLIT = (sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true")
+_SETTINGS = {"MEMEDEX_EMBEDDER": "offline", "MEMEDEX_CAPTION_MODEL": ""}
+
+expect.set_options(timeout=PATIENCE)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a Chromium; without one, these tests are skipped, or fail where they are required."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    reason = "no Chromium was found (Debian: apt install chromium)"
+    if REQUIRED:
+        pytest.fail(f"{reason}, and MEMEDEX_REQUIRE_BROWSER=1 asks for the browser tests", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(chromium: str) -> dict[str, object]:
+    return {"executable_path": chromium, "args": list(ARGUMENTS)}
+
+
+@pytest.fixture(scope="session")
+def base_url() -> str:
+    """Each test names its server; the plugin's own fixture of this name warns on pytest 9."""
+    return ""
+
+
+@pytest.fixture
+def page(page: Page) -> Page:
+    page.set_default_timeout(PATIENCE)
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    return page
+
+
+Serve = Callable[..., Server]
+
+
+@pytest.fixture
+def serve(chromium: str) -> Iterator[Serve]:
+    """Start dashboards over folders of the test's own; they end with the test."""
+    with ExitStack() as running:
+        yield lambda root, **settings: running.enter_context(dashboard(root, **settings))
+
+
+@contextmanager
+def dashboard(root: Path, **settings: str) -> Iterator[Server]:
+    """A dashboard over this folder, once it answers."""
+    port = free_port()
+    server = Server(f"http://127.0.0.1:{port}", root)
+    process = subprocess.Popen(
+        [*_STREAMLIT, f"--server.port={port}"],
+        cwd=PROJECT,
+        env={**os.environ, **_SETTINGS, "MEMEDEX_ROOT": str(root), **settings},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    listens = threading.Event()
+    listener = threading.Thread(target=_listen, args=(process, server.log, listens))
+    listener.start()
+    try:
+        assert listens.wait(60), "the server did not start:\n" + "".join(server.log)
+        with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=60) as answer:
+            assert answer.read() == b"ok"
+        yield server
+    finally:
+        process.terminate()
+        process.wait(30)
+        listener.join()
+        assert process.stdout
+        process.stdout.close()
+
+
+def _listen(process: subprocess.Popen[str], log: list[str], listens: threading.Event) -> None:
+    assert process.stdout
+    for line in process.stdout:
+        log.append(line)
+        if PORT_IS_OPEN in line:
+            listens.set()
+    listens.set()  # it ended: whoever waits is told by the log
+
+
+def free_port() -> int:
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        return int(place.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library with four coins in it, one approved and one pending; to be copied, not used."""
+    root = tmp_path_factory.mktemp("seed")
+    library = Library.open(root)
+    everything = (*COINS, UNCAPTIONED, PENDING)
+    assert len(library.add([coin.candidate() for coin in everything], who="seed").done) == len(everything)
+    assert not library.approve([coin.address for coin in (*COINS, UNCAPTIONED)], who="seed").refused
+    assert not library.promote([coin.address for coin in COINS], who="seed").refused
+    assert library.wait_for_chroma(60)
+    library.close()
+    return root
+
+
+@pytest.fixture
+def seeded(seed: Path, tmp_path: Path, serve: Serve) -> Server:
+    """A dashboard over a copy of the seeded library of the test's own."""
+    return serve(shutil.copytree(seed, tmp_path / "res"))
+
+
+@pytest.fixture(scope="module")
+def shared(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A dashboard over the seeded library, for the tests of a module that change nothing."""
+    with dashboard(shutil.copytree(seed, tmp_path_factory.mktemp("shared") / "res")) as server:
+        yield server

@@ -1,0 +1,41 @@
+"""A running dashboard, as a test sees it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from store.library import Library
+from store.reading import Reader
+
+
+@dataclass
+class Server:
+    """A running dashboard and the library it shows."""
+
+    url: str
+    root: Path
+    log: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def stored(self) -> Iterator[Reader]:
+        """What is in the catalog now; the dashboard goes on meanwhile."""
+        reader = Library.open_for_reading(self.root)
+        assert not reader.can_write, "the dashboard let go of its library"
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+
+def visit(page: Page, server: Server, path: str, *, title: str) -> None:
+    """Open a page by its own address, and wait until it has said its name."""
+    page.goto(f"{server.url}/{path}")
+    expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+
+
+def at_rest(page: Page) -> None:
+    """Wait until the server has answered all that was asked."""
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")

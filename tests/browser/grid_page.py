@@ -1,0 +1,82 @@
+"""The grid as a person uses it: its cards, its cursor, its selection."""
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from store.library import Library
+
+
+def filled(root: Path, fill: Callable[[Library], object]) -> Path:
+    """A library in this folder with what the function puts into it, closed again."""
+    library = Library.open(root)
+    fill(library)
+    library.close()
+    return root
+
+
+def eventually(holds: Callable[[], bool], *, within: float = 20.0) -> bool:
+    """Whether it comes true in time; for what no page is there to tell."""
+    tick, end = threading.Event(), time.monotonic() + within
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        tick.wait(0.05)
+    return True
+
+
+class GridPage:
+    """One page with a grid on it, opened."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        page.goto(address)
+        expect(self.cards.first).to_be_visible()
+
+    @property
+    def cards(self) -> Locator:
+        return self.page.locator(".card")
+
+    @property
+    def cursor(self) -> Locator:
+        return self.page.locator(".card.at")
+
+    @property
+    def chosen(self) -> Locator:
+        return self.page.locator(".card.chosen")
+
+    @property
+    def said(self) -> Locator:
+        return self.page.locator(".said")
+
+    @property
+    def viewer(self) -> Locator:
+        return self.page.get_by_role("dialog", name="Large view")
+
+    def addresses(self) -> list[str]:
+        return self.page.eval_on_selector_all(".card", "cards => cards.map(card => card.dataset.address)")
+
+    def at(self) -> str:
+        return str(self.cursor.get_attribute("data-address"))
+
+    def card(self, address: str) -> Locator:
+        return self.page.locator(f".card[data-address='{address}']")
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def expect_settled(self) -> None:
+        """Every decision made here is confirmed by the server."""
+        self.page.wait_for_function(
+            "() => !Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))"
+        )
+
+    def expect_selected(self, count: int) -> None:
+        expect(self.chosen).to_have_count(count)
+        if count:
+            expect(self.page.locator(".chosen-count")).to_have_text(re.compile(f"^{count} selected"))

@@ -1,0 +1,148 @@
+"""Choosing cards, and a hand that slips."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from store.library import Library
+from tests.browser.conftest import Serve, Server
+from tests.browser.grid_page import GridPage, filled
+from tests.store.conftest import coin
+
+COINS = 40
+
+
+@pytest.fixture(scope="module")
+def app(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Server:
+    def fill(library: Library) -> None:
+        library.add(coin(number) for number in range(COINS))
+
+    return serve(filled(tmp_path_factory.mktemp("grid"), fill))
+
+
+@pytest.fixture
+def grid(app: Server, page: Page) -> GridPage:
+    return GridPage(page, f"{app.url}/pending?pending_per=24")
+
+
+def test_a_plain_click_moves_the_cursor_and_leaves_the_selection_alone(grid: GridPage) -> None:
+    grid.press("Control+a")
+    grid.expect_selected(24)
+    grid.cards.nth(7).click()
+    assert grid.at() == grid.addresses()[7]
+    grid.expect_selected(24)
+
+
+def test_control_click_and_the_corner_choose_one_by_one(grid: GridPage) -> None:
+    grid.cards.nth(1).click(modifiers=["Control"])
+    grid.cards.nth(4).click(modifiers=["Control"])
+    grid.expect_selected(2)
+    grid.cards.nth(1).click(modifiers=["Control"])
+    grid.expect_selected(1)
+    grid.cards.nth(2).hover()
+    grid.cards.nth(2).locator(".pick").click()
+    grid.expect_selected(2)
+
+
+def test_shift_click_chooses_all_between(grid: GridPage) -> None:
+    grid.cards.nth(2).click()
+    grid.cards.nth(8).click(modifiers=["Shift"])
+    grid.expect_selected(7)
+
+
+def test_a_drawn_box_adds_what_it_touches(grid: GridPage) -> None:
+    grid.cards.nth(23).click(modifiers=["Control"])
+    grid.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
+    start, end = grid.cards.nth(0).bounding_box(), grid.cards.nth(1).bounding_box()
+    assert start
+    assert end
+    grid.page.mouse.move(start["x"] + 20, start["y"] + 60)
+    grid.page.mouse.down()
+    grid.page.mouse.move(end["x"] + 60, end["y"] + 90, steps=5)
+    grid.page.mouse.up()
+    grid.expect_selected(3)
+
+
+def test_space_and_shift_arrows_choose_from_the_keyboard(grid: GridPage) -> None:
+    grid.press("Space", "ArrowRight", "ArrowRight", "Space")
+    grid.expect_selected(2)
+    grid.press("Shift+ArrowRight", "Shift+ArrowRight")
+    grid.expect_selected(4)
+
+
+def test_vim_keys_move_as_arrows_do(grid: GridPage) -> None:
+    addresses = grid.addresses()
+    grid.press("l", "l", "h")
+    assert grid.at() == addresses[1]
+    grid.press("j")
+    below = grid.at()
+    grid.press("ArrowUp")
+    assert grid.at() == addresses[1]
+    assert addresses.index(below) > 1
+
+
+def test_a_cleared_selection_can_be_brought_back(grid: GridPage) -> None:
+    grid.press("Control+a", "Escape")
+    grid.expect_selected(0)
+    grid.page.get_by_role("button", name="Bring back 24 selected coins").click()
+    grid.expect_selected(24)
+
+
+def test_the_selection_goes_along_to_other_pages_and_survives_a_reload(app: Server, grid: GridPage) -> None:
+    grid.press("Space", "ArrowRight", "Space")
+    grid.press("]")
+    expect(grid.page.locator(".chosen-count")).to_have_text("2 selected, 2 not on this page")
+    again = GridPage(grid.page, f"{app.url}/pending?pending_per=24")
+    again.expect_selected(2)
+
+
+def test_a_verb_goes_to_the_whole_selection_and_is_undone_as_one(app: Server, grid: GridPage) -> None:
+    chosen = grid.addresses()[:3]
+    for number in range(3):
+        grid.cards.nth(number).click(modifiers=["Control"])
+    expect(grid.page.locator("[data-verb=approve]")).to_contain_text("Approve 3")
+    grid.page.locator("[data-verb=approve]").click()
+    grid.expect_settled()
+    with app.stored() as library:
+        assert {library.get(address).tier for address in chosen} == {"approved"}
+        assert library.decisions(limit=1)[0].count == 3
+    grid.press("z")
+    grid.expect_settled()
+    with app.stored() as library:
+        assert {library.get(address).tier for address in chosen} == {"pending"}
+
+
+def test_the_sheet_of_keys_shows_every_verb(grid: GridPage) -> None:
+    grid.press("?")
+    sheet = grid.page.get_by_role("dialog", name="Keys")
+    expect(sheet).to_be_visible()
+    for words in ("approve the selection", "reject: copycat", "undo", "move the cursor"):
+        expect(sheet.get_by_text(words).first).to_be_visible()
+    grid.press("a", "Escape")
+    expect(sheet).to_be_hidden()
+    expect(grid.cards).to_have_count(24)
+
+
+def test_the_size_of_the_cards_is_remembered(app: Server, grid: GridPage) -> None:
+    grid.page.get_by_role("button", name="Large cards").click()
+    width = grid.cards.first.bounding_box()
+    again = GridPage(grid.page, f"{app.url}/pending?pending_per=24")
+    assert again.cards.first.bounding_box() == width
+    assert width
+    assert width["width"] >= 248
+
+
+def test_assistive_technology_hears_a_grid(grid: GridPage) -> None:
+    cells = grid.page.get_by_role("grid", name="Coins").get_by_role("gridcell")
+    expect(cells).to_have_count(24)
+    expect(cells.nth(0)).to_have_attribute("aria-selected", "false")
+    expect(cells.nth(0)).to_have_attribute("aria-colindex", "1")
+    grid.press("Space")
+    expect(cells.nth(0)).to_have_attribute("aria-selected", "true")
+
+
+def test_pictures_are_loaded_by_signed_addresses(grid: GridPage) -> None:
+    expect(grid.page.locator(".card.loaded").first).to_be_visible()
+    source = grid.cards.first.locator("img").get_attribute("src")
+    assert source
+    assert source.startswith("/pictures/")
+    expect(grid.page.locator(".card.broken")).to_have_count(0)

@@ -1,0 +1,160 @@
+"""The first page in a real browser: ways in, figures, decisions, undo; and every page by its own address."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+from store.listing import Filter
+from tests.browser.coins import COINS, picture
+from tests.browser.conftest import Serve
+from tests.browser.dashboard import Server, at_rest, visit
+
+EVERYTHING = Filter()
+PAGES = {
+    "": "Overview",
+    "pending": "Pending",
+    "approved": "Approved",
+    "captions": "Captions",
+    "search": "Search",
+    "lore": "Lore & memory",
+    "health": "Health",
+}
+
+
+@pytest.fixture
+def empty(serve: Serve, tmp_path: Path) -> Server:
+    return serve(tmp_path / "res")
+
+
+def token_list(folder: Path) -> Path:
+    """A list of two good tokens and one whose picture is text."""
+    folder.mkdir()
+    names = {"A": "1" * 32, "B": "2" * 32, "C": "3" * 32}
+    for name, content in (("A", picture("red")), ("B", picture("blue")), ("C", b"not a picture")):
+        (folder / f"{name}.png").write_bytes(content)
+    tokens = [
+        {
+            "address": address,
+            "symbol": name,
+            "name": f"Token {name}",
+            "logoURI": f"{name}.png",
+            "chainId": 101,
+        }
+        for name, address in names.items()
+    ]
+    path = folder / "tokenlist.json"
+    path.write_text(json.dumps({"name": "test", "tokens": tokens}))
+    return path
+
+
+def test_an_empty_library_greets_with_three_ways_in(page: Page, empty: Server) -> None:
+    visit(page, empty, "", title="Overview")
+    expect(page.get_by_role("button", name="Load the demo library")).to_be_enabled()
+    expect(page.get_by_role("textbox", name="Or give a path")).to_be_visible()
+    expect(page.get_by_test_id("stFileUploader")).to_be_visible()
+    expect(page.get_by_test_id("stMetric")).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_one_click_loads_the_demo_library(page: Page, empty: Server) -> None:
+    visit(page, empty, "", title="Overview")
+    page.get_by_role("button", name="Load the demo library").click()
+    expect(page.get_by_test_id("stProgress")).to_be_visible()
+    expect(page.get_by_test_id("stToast").filter(has_text="Load the demo library: done")).to_be_visible()
+    with empty.stored() as library:
+        counts = library.counts()
+    assert sum(counts.values()) >= 100
+    assert counts["pending"]
+    assert counts["approved"]
+    expect(page.get_by_test_id("stMetric").filter(has_text="Library")).to_contain_text(str(counts["library"]))
+
+
+def test_an_import_tells_what_was_added_refused_and_already_there(
+    page: Page, empty: Server, tmp_path: Path
+) -> None:
+    path = token_list(tmp_path / "tokens")
+    visit(page, empty, "", title="Overview")
+    page.get_by_role("textbox", name="Or give a path").fill(str(path))
+    page.get_by_role("button", name="Import path").click()
+    expect(page.get_by_text("2 added")).to_be_visible()
+    expect(page.get_by_text("1 refused")).to_be_visible()
+    with empty.stored() as library:
+        assert library.counts()["pending"] == 2
+        assert {record.name for record in library.find(EVERYTHING)} == {"Token A", "Token B"}
+
+    page.get_by_text("Import more coins").click()
+    page.get_by_role("textbox", name="Or give a path").fill(str(path))
+    page.get_by_role("button", name="Import path").click()
+    expect(page.get_by_text("2 already there")).to_be_visible()
+    expect(page.get_by_text("0 added")).to_be_visible()
+    with empty.stored() as library:
+        assert library.counts()["pending"] == 2
+
+
+def test_pictures_dropped_on_the_page_come_in(page: Page, empty: Server) -> None:
+    visit(page, empty, "", title="Overview")
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(
+        [
+            {"name": "Red Thing.png", "mimeType": "image/png", "buffer": picture("red")},
+            {"name": "Blue Thing.png", "mimeType": "image/png", "buffer": picture("blue")},
+        ]
+    )
+    page.get_by_role("button", name="Import 2 files").click()
+    expect(page.get_by_text("2 added")).to_be_visible()
+    with empty.stored() as library:
+        assert sorted(record.name for record in library.find(EVERYTHING)) == ["Blue Thing", "Red Thing"]
+
+
+def test_undo_takes_back_ones_own_last_decision(page: Page, empty: Server, tmp_path: Path) -> None:
+    visit(page, empty, "", title="Overview")
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    page.get_by_role("textbox", name="Or give a path").fill(str(token_list(tmp_path / "tokens")))
+    page.get_by_role("button", name="Import path").click()
+    expect(page.get_by_text("2 added")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Taken back for 2 coins.")).to_be_visible()
+    with empty.stored() as library:
+        assert library.counts() == {"pending": 0, "approved": 0, "library": 0, "trash": 2}
+
+
+def test_the_overview_shows_what_is_where_and_what_to_do(page: Page, shared: Server) -> None:
+    visit(page, shared, "", title="Overview")
+    for tier, count in {"Pending": 1, "Approved": 1, "Library": len(COINS), "Trash": 0}.items():
+        expect(page.get_by_test_id("stMetric").filter(has_text=tier)).to_contain_text(str(count))
+    expect(page.get_by_text("1 coin to review")).to_be_visible()
+    expect(page.get_by_text("1 coin to caption")).to_be_visible()
+    expect(page.get_by_text("ready to promote")).to_have_count(0)
+
+
+def test_every_page_opens_by_its_own_address_and_asks_nobody_outside(page: Page, shared: Server) -> None:
+    outside: list[str] = []
+
+    def note(request: Request) -> None:
+        if not request.url.startswith((shared.url, "data:", "blob:")):
+            outside.append(request.url)
+
+    page.on("request", note)
+    for path, title in PAGES.items():
+        visit(page, shared, path, title=title)
+        at_rest(page)
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+        expect(page).to_have_title(f"{title} · Memedex")
+    assert outside == []
+
+
+def test_the_navigation_leads_everywhere_and_counts(page: Page, shared: Server) -> None:
+    visit(page, shared, "", title="Overview")
+    links = page.get_by_test_id("stSidebar").get_by_role("link")
+    expect(links.filter(has_text="Search")).to_contain_text(str(len(COINS)))
+    for title in ("Pending", "Approved", "Captions", "Search", "Lore & memory", "Health", "Overview"):
+        links.filter(has_text=title).click()
+        expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+
+
+def test_the_header_says_when_the_model_is_ready(page: Page, shared: Server) -> None:
+    visit(page, shared, "", title="Overview")
+    expect(page.get_by_test_id("stMain").get_by_text("offline", exact=True).first).to_be_visible()
+    expect(page.get_by_text("loading")).to_have_count(0)
+    expect(page.get_by_text("Chroma in step").first).to_be_visible()

@@ -1,0 +1,219 @@
+"""Review with the hands on the keyboard: nothing is lost, everything can be taken back."""
+
+import json
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from store.library import Library
+from store.listing import Filter
+from tests.browser.conftest import Serve, Server
+from tests.browser.grid_page import GridPage, eventually, filled
+from tests.store.conftest import coin
+
+COINS = 90
+STRANGE = '<img src=x onerror="window.obeyed = true"> **bold** [link](http://example.com)'
+
+
+@pytest.fixture(scope="module")
+def app(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Server:
+    def fill(library: Library) -> None:
+        library.add(coin(number) for number in range(COINS))
+        library.add([coin(COINS, token_name=STRANGE, description=STRANGE)])
+
+    return serve(filled(tmp_path_factory.mktemp("review"), fill))
+
+
+@pytest.fixture
+def grid(app: Server, page: Page) -> GridPage:
+    return GridPage(page, f"{app.url}/pending")
+
+
+def tier(app: Server, address: str) -> str:
+    with app.stored() as library:
+        return library.get(address).tier
+
+
+def test_a_burst_of_thirty_keys_is_thirty_decisions(app: Server, grid: GridPage) -> None:
+    first = grid.addresses()[:30]
+    grid.press(*("a" if number % 3 else "r" for number in range(30)))
+    grid.expect_settled()
+    with app.stored() as library:
+        tiers = [library.get(address).tier for address in first]
+        decisions = library.decisions(limit=30)
+    assert tiers == ["approved" if number % 3 else "trash" for number in range(30)]
+    assert {decision.count for decision in decisions} == {1}
+    grid.press(*["z"] * 30)
+    grid.expect_settled()
+    assert all(tier(app, address) == "pending" for address in first)
+    assert grid.addresses()[:30] == first
+
+
+def test_a_decision_is_felt_before_the_server_knows(grid: GridPage) -> None:
+    first, second = grid.addresses()[:2]
+    grid.page.context.set_offline(True)
+    grid.press("a")
+    expect(grid.card(first)).to_have_count(0)
+    assert grid.at() == second
+    grid.press("z")
+    expect(grid.card(first)).to_have_count(1)
+    assert grid.at() == first
+    grid.page.context.set_offline(False)
+    grid.expect_settled()
+
+
+def test_undo_after_a_reload(app: Server, grid: GridPage) -> None:
+    address = grid.at()
+    grid.press("a")
+    grid.expect_settled()
+    again = GridPage(grid.page, f"{app.url}/pending")
+    expect(again.card(address)).to_have_count(0)
+    again.press("z")
+    expect(again.card(address)).to_have_count(1)
+    assert tier(app, address) == "pending"
+    again.press("Shift+Z")
+    expect(again.card(address)).to_have_count(0)
+    again.expect_settled()
+    assert tier(app, address) == "approved"
+    again.press("z")
+    again.expect_settled()
+
+
+def test_a_key_pressed_right_before_the_tab_closes_still_counts(app: Server, grid: GridPage) -> None:
+    address = grid.at()
+    grid.press("a")
+    grid.page.close(run_before_unload=True)
+    assert eventually(lambda: tier(app, address) == "approved")
+
+
+def test_a_key_pressed_right_before_a_reload_still_counts(app: Server, grid: GridPage) -> None:
+    address = grid.at()
+    grid.press("r")
+    grid.page.reload()
+    expect(grid.cards.first).to_be_visible()
+    grid.expect_settled()
+    assert tier(app, address) == "trash"
+
+
+def test_what_another_curator_decided_is_refused_and_said(
+    app: Server, grid: GridPage, browser: Browser
+) -> None:
+    other = GridPage(browser.new_page(), f"{app.url}/pending")
+    address = grid.at()
+    other.card(address).click()
+    other.press("a")
+    other.expect_settled()
+    grid.press("a")
+    expect(grid.said).to_contain_text("refused")
+    with app.stored() as library:
+        assert [event.verb for event in library.history(address=address)].count("approve") == 1
+    other.page.close()
+
+
+def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, grid: GridPage) -> None:
+    address = grid.at()
+    stale = {"n": 1, "boot": "an earlier server", "verb": "approve", "addresses": [address], "seen": {}}
+    grid.page.evaluate("log => localStorage.setItem('memedex-log:pending:before', log)", json.dumps([stale]))
+    again = GridPage(grid.page, f"{app.url}/pending")
+    again.expect_settled()
+    expect(again.card(address)).to_be_visible()
+    assert tier(app, address) == "pending"
+
+
+@pytest.mark.parametrize("key", ["a", "r", "x", "z", "?", "Space", "Control+a"])
+def test_no_shortcut_while_somebody_types(app: Server, grid: GridPage, key: str) -> None:
+    with app.stored() as library:
+        before = library.generation
+    field = grid.page.get_by_placeholder("name, ticker, text")
+    field.click()
+    grid.press(key)
+    expect(field).to_be_focused()
+    grid.expect_selected(0)
+    expect(grid.page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    with app.stored() as library:
+        assert library.generation == before
+
+
+def test_a_key_held_down_decides_once(app: Server, grid: GridPage) -> None:
+    first, second = grid.addresses()[:2]
+    grid.page.keyboard.down("a")
+    for _ in range(5):
+        grid.page.keyboard.down("a")  # Playwright sends these as repeats
+    grid.page.keyboard.up("a")
+    grid.expect_settled()
+    assert (tier(app, first), tier(app, second)) == ("approved", "pending")
+    grid.press("z")
+    grid.expect_settled()
+
+
+def test_a_strangers_name_is_text(app: Server, grid: GridPage) -> None:
+    card = grid.cards.filter(has_text="onerror")
+    expect(card.locator(".name")).to_have_text(STRANGE)
+    card.click()
+    grid.press("Enter")
+    expect(grid.viewer.locator("h2")).to_contain_text(STRANGE)
+    expect(grid.viewer.locator(".description")).to_have_text(STRANGE)
+    assert grid.page.evaluate("window.obeyed") is None
+
+
+def test_the_large_view_decides_and_goes_on(app: Server, grid: GridPage) -> None:
+    first, second, third = grid.addresses()[:3]
+    grid.press("Enter")
+    expect(grid.viewer).to_be_visible()
+    expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
+    grid.press("ArrowRight")
+    assert grid.at() == second
+    grid.press("a")
+    assert grid.at() == third
+    expect(grid.viewer).to_be_visible()
+    grid.press("Escape")
+    expect(grid.viewer).to_be_hidden()
+    grid.expect_settled()
+    assert (tier(app, first), tier(app, second)) == ("pending", "approved")
+    grid.press("z")
+    grid.expect_settled()
+
+
+def test_only_a_real_address_leads_to_an_explorer(grid: GridPage) -> None:
+    made_up = next(address for address in grid.addresses() if address.startswith("local-"))
+    solana = next(address for address in grid.addresses() if address.startswith("So"))
+    for address, links in ((solana, 1), (made_up, 0)):
+        grid.card(address).dblclick()
+        expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
+        link = grid.viewer.get_by_role("link")
+        expect(link).to_have_count(links)
+        if links:
+            expect(link).to_have_attribute("rel", "noopener noreferrer")
+        grid.press("Escape")
+
+
+def test_a_digit_rejects_for_its_reason(app: Server, grid: GridPage) -> None:
+    address = grid.at()
+    grid.press("1")
+    grid.expect_settled()
+    with app.stored() as library:
+        assert library.history(address=address)[0].reason == "copycat"
+    grid.press("z")
+    grid.expect_settled()
+
+
+def test_a_link_shows_the_same_view(app: Server, page: Page) -> None:
+    view = "pending_sort=oldest&pending_per=24&pending_page=2"
+    grid = GridPage(page, f"{app.url}/pending?{view}")
+    with app.stored() as library:
+        expected = library.addresses(Filter(tier="pending"))[::-1][24:48]
+    assert grid.addresses() == expected
+    page.reload()
+    expect(grid.cards.first).to_be_visible()
+    expect(grid.cards).to_have_count(24)
+    assert grid.addresses() == expected
+    grid.press("[")
+    expect(grid.card(expected[0])).to_have_count(0)
+    assert "pending_page=2" not in page.url
+
+
+def test_words_narrow_the_grid(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/pending?pending_words=onerror")
+    expect(grid.cards).to_have_count(1)
+    page.get_by_placeholder("name, ticker, text").fill("no such coin")
+    expect(page.get_by_text("No pending coin passes these filters.")).to_be_visible()
