@@ -23,9 +23,12 @@ class Disk:
             self._before(name, path)
 
     def make_folder(self, path: Path) -> None:
+        """A folder that is still there after a power cut."""
         if not path.is_dir():
+            self.make_folder(path.parent)
             self.step("mkdir", path)
-            path.mkdir(parents=True, exist_ok=True)
+            path.mkdir(exist_ok=True)
+            self.fsync_folders([path.parent])
 
     def write(self, path: Path, content: bytes) -> None:
         """A new file whose content is on the disk when this returns."""
@@ -60,7 +63,7 @@ class Disk:
                 os.close(descriptor)
 
     def remove_folder(self, path: Path) -> None:
-        if path.exists():
+        if path.is_dir():
             self.step("remove", path)
             shutil.rmtree(path)
 
