@@ -14,6 +14,8 @@ from store.files import Disk, file_hash
 from store.layout import Layout
 from store.operations import Change, Operation, State
 
+_REFUSALS = (OSError, sqlite3.Error)  # by the disk: full, not permitted, broken
+
 
 @dataclass(slots=True)
 class Payload:
@@ -40,6 +42,7 @@ class Journal:
 
         NotWritten: nothing happened. LibraryStuck: it is decided, and goes on when the cause is gone.
         """
+        self._catalog.check_writable()
         with self._catalog.lock:
             try:
                 self.finish_all()
@@ -53,8 +56,11 @@ class Journal:
             try:
                 self._stage(operation, payload)
                 self._decide(operation, payload)
-            except (OSError, sqlite3.OperationalError) as error:
-                self._abandon(operation, error)
+            except BaseException as error:
+                if not self._is_decided(operation):
+                    self._abandon(operation, error)
+                if not isinstance(error, _REFUSALS):
+                    raise
             self._finish(operation)
             return refused
 
@@ -79,7 +85,8 @@ class Journal:
             if self._layout.operations.is_dir():
                 for folder in self._layout.operations.iterdir():
                     if folder.name not in known:
-                        self._disk.remove_folder(folder)
+                        with contextlib.suppress(OSError):  # the next opening tries again
+                            self._disk.remove_folder(folder)
 
     def _without_changed(self, operation: Operation) -> tuple[Operation, dict[str, str]]:
         with self._catalog.reading() as db:
@@ -134,7 +141,7 @@ class Journal:
             self._apply(operation)
             self._tell_catalog(operation)
             self.stuck = ""
-        except (OSError, sqlite3.OperationalError) as error:
+        except _REFUSALS as error:
             self.stuck = str(error)
             raise LibraryStuck(
                 f"{operation.verb} of {len(operation.changes):,} records is decided but waits: {error}. "
@@ -143,14 +150,23 @@ class Journal:
         with contextlib.suppress(OSError):  # what stays is removed on the next opening
             self._disk.remove_folder(self._folder(operation))
 
-    def _abandon(self, operation: Operation, error: Exception) -> None:
-        if operation in self.unfinished():  # the commit failed after it had succeeded
-            return
-        with contextlib.suppress(OSError):
+    def _is_decided(self, operation: Operation) -> bool:
+        """Whether its commit counts although it, or what led to it, failed."""
+        return any(operation.id == decided.id for decided in self.unfinished())
+
+    def _abandon(self, operation: Operation, error: BaseException) -> None:
+        """Leave nothing behind, and say so if it was the disk; anything else goes on as it was."""
+        with contextlib.suppress(*_REFUSALS):
+            # A commit whose fsync failed may lie in SQLite's log all the same and come back with the next
+            # opening. Another one in its place rules that out; until then the staged files are kept for it.
+            with self._catalog.writing() as db:
+                next_generation(db)
             self._disk.remove_folder(self._folder(operation))
-        raise NotWritten(
-            f"nothing was changed: {error}; make room or mend the permission and try again"
-        ) from error
+        if isinstance(error, _REFUSALS):
+            raise NotWritten(
+                f"nothing was changed: {error}; make room or mend the permission and try again"
+            ) from error
+        raise error
 
     def _apply(self, operation: Operation) -> None:
         touched: set[Path] = set()
@@ -196,6 +212,7 @@ class Journal:
     def _set_aside(self, path: Path) -> None:
         self._disk.make_folder(self._layout.set_aside)
         self._disk.rename(path, self._layout.set_aside / f"{time.time_ns()}-{path.name}")
+        self._disk.fsync_folders([self._layout.set_aside])  # before something else takes its place
 
     def _tell_catalog(self, operation: Operation) -> None:
         with self._catalog.writing() as db:
