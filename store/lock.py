@@ -32,7 +32,8 @@ class WriterLock:
                 "(a dashboard: Ctrl-C in its terminal), or only read: list, show, search, history, export "
                 "and doctor work beside it"
             ) from None
-        self._holder.write_text(json.dumps({"process": os.getpid(), "since": time.time()}))
+        with contextlib.suppress(OSError):  # a full disk must not keep a library from opening
+            self._holder.write_text(json.dumps({"process": os.getpid(), "since": time.time()}))
 
     def release(self) -> None:
         with contextlib.suppress(OSError):
