@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
-from store.errors import CatalogDamaged, CatalogTooNew
+from store.errors import CatalogDamaged, CatalogTooNew, ReadOnly
 from store.files import Disk
 
 VERSION = 1
@@ -125,7 +125,8 @@ class Catalog:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction: durable when the block ends, as if it never began when the block raises."""
-        assert self._writer is not None, "the catalog was opened for reading"
+        self.check_writable()
+        assert self._writer is not None
         with self.lock:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
@@ -155,6 +156,16 @@ class Catalog:
         finally:
             copy.close()
 
+    def check_writable(self) -> None:
+        """ReadOnly unless this process is the one that writes."""
+        if self._writer is None:
+            raise ReadOnly(f"{self._path} is not open for writing here; a forked process opens it anew")
+
+    def forget_writer(self) -> None:
+        """In a forked child: leave writing to the parent, whose lock it is."""
+        self._inherited = self._writer, self._pool  # SQLite must not close in a child what its parent opened
+        self._writer, self._pool, self.lock = None, [], threading.RLock()
+
     def close(self) -> None:
         with self.lock:
             for db in [*self._pool, *([self._writer] if self._writer else [])]:
@@ -168,6 +179,19 @@ def damaged(path: Path, error: Exception) -> CatalogDamaged:
         f"the catalog {path} cannot be read ({error}); doctor --repair makes a new one from the sidecars and "
         "from what the old one still says, which is kept beside it"
     )
+
+
+def is_made(path: Path) -> bool:
+    """Whether there is a catalog; one whose making was cut short has no tables yet."""
+    if not path.exists():
+        return False
+    db = sqlite3.connect(path, timeout=30)
+    try:
+        return bool(db.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.DatabaseError:  # damaged: whoever opens it says so
+        return True
+    finally:
+        db.close()
 
 
 def next_generation(db: sqlite3.Connection) -> int:

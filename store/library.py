@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from store import history, switching
-from store.catalog import damaged
+from store.catalog import damaged, is_made
 from store.embedding import Embedder, resolve
-from store.errors import InvalidRecord, MemedexError, NothingToUndo
+from store.errors import InvalidRecord, LibraryInUse, MemedexError, NothingToUndo
 from store.files import Disk, content_hash
 from store.follower import Follower
 from store.importing.candidate import Candidate, Refusal
@@ -80,17 +80,26 @@ class Library(Reader):
         """The library as its catalog knows it; brought up to date first when nobody else is writing."""
         root = Path(root).resolve()
         layout = Layout(root)
-        if not layout.catalog.exists():
+        if not is_made(layout.catalog):
             return Library.open(root, embedder=embedder)
         reader = Reader(root, embedder=embedder)
-        if not WriterLock(layout.lock).is_free() or not is_stale(reader.catalog, layout):
-            return reader
-        reader.close()
-        return Library.open(root, embedder=embedder)
+        if WriterLock(layout.lock).is_free() and is_stale(reader.catalog, layout):
+            with contextlib.suppress(LibraryInUse):  # somebody was quicker, and brings it up to date
+                library = Library.open(root, embedder=embedder)
+                reader.close()
+                return library
+        return reader
 
     def __init__(self, root: Path, *, embedder: Embedder | None, disk: Disk | None, lock: WriterLock) -> None:
         self._lock = lock
         super().__init__(root, embedder=embedder, disk=disk)
+        try:
+            self._begin(embedder)
+        except BaseException:
+            self.catalog.close()
+            raise
+
+    def _begin(self, embedder: Embedder | None) -> None:
         if not self.model:
             self.catalog.set_meta("model", embedder.name if embedder else resolve(settings().embedder))
         self._journal = Journal(self.catalog, self.layout, self._disk)
@@ -244,11 +253,15 @@ class Library(Reader):
 
     def close(self) -> None:
         """Finish what is at hand and let another process write."""
-        with _opening:
-            _open.pop(self.layout.root, None)
-        self._follower.close()
-        super().close()
-        self._lock.release()
+        with _opening:  # nobody here may find it closed, nor wait in vain for the lock
+            if _open.get(self.layout.root) is not self:
+                return
+            try:
+                self._follower.close()
+            finally:
+                del _open[self.layout.root]
+                super().close()
+                self._lock.release()
 
     def _chroma_fault(self) -> str:
         return self._follower.fault
@@ -395,9 +408,13 @@ def _batches(items: Iterable[_T], size: int, progress: Progress | None) -> Itera
 
 def _forget_all() -> None:
     """A forked child has neither the parent's lock nor its threads: it must open for itself."""
-    for library in _open.values():
-        library._lock.forget()
+    global _opening
+    _opening = threading.Lock()  # another thread of the parent may have held it
+    inherited = list(_open.values())
     _open.clear()
+    for library in inherited:
+        library._lock.forget()
+        library.catalog.forget_writer()
 
 
 if hasattr(os, "register_at_fork"):
