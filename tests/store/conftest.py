@@ -1,4 +1,4 @@
-"""What the tests of the store share: a model without weights, small pictures, libraries in temporary folders."""
+"""What the tests of the store share: coins, pictures, and libraries in temporary folders."""
 
 import json
 import os

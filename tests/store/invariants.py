@@ -2,6 +2,8 @@
 
 import json
 from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -178,12 +180,18 @@ def vectors_of(library: Reader, address: str, embedder: Embedder) -> dict[Facet,
     """The vectors this library record has to have, from its files alone."""
     layout = library.layout
     caption = json.loads(layout.sidecar("library", address).read_bytes())["caption"]
-    with Image.open(layout.image("library", address)) as picture:
-        vectors: dict[Facet, np.ndarray[Any, Any]] = {"image": embedder.embed_images([picture])[0]}
+    picture = layout.image("library", address).read_bytes()
+    vectors: dict[Facet, np.ndarray[Any, Any]] = {"image": _vector(picture, embedder)}
     for facet in CAPTION_FACETS:
         if caption.get(facet, "").strip():
             vectors[facet] = embedder.embed_texts([caption[facet]])[0]
     return vectors
+
+
+@cache
+def _vector(picture: bytes, embedder: Embedder) -> np.ndarray[Any, Any]:
+    with Image.open(BytesIO(picture)) as image:
+        return embedder.embed_images([image])[0]
 
 
 def _files(layout: Layout, tier: Tier) -> list[Path]:

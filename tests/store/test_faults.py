@@ -171,7 +171,7 @@ def test_a_disk_that_refuses_any_step_leaves_all_of_it_or_nothing(
 
 
 def _is_stuck_and_goes_on(stage: Stage, library: Library, outcome: Outcome, *, lasts: bool) -> None:
-    """Decided, and told as waiting: readers see the state before, writers are refused, it goes on by itself."""
+    """Decided, and told as waiting: readers see what was before, writers wait, it goes on by itself."""
     assert {refusal.item for refusal in outcome.refused} >= set(library.status().applying)
     assert "is decided but waits" in outcome.refused[0].reason
     assert "the disk says no" in outcome.refused[0].reason

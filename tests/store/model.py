@@ -1,0 +1,138 @@
+"""A library as a plain dict: what design section 2 promises, written down a second time."""
+
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from store.records import Tier
+from tests.store.conftest import TAXONOMY
+
+MOVES: dict[str, tuple[set[Tier], Tier | None]] = {
+    "approve": ({"pending"}, "approved"),
+    "return": ({"approved"}, "pending"),
+    "reject": ({"pending", "approved"}, "trash"),
+    "promote": ({"approved"}, "library"),
+    "degrade": ({"library"}, "approved"),
+    "delete": ({"pending", "approved", "library"}, "trash"),
+    "restore": ({"trash"}, None),
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """One record; the sidecar is replaced, never changed."""
+
+    tier: Tier
+    came_from: Tier | None
+    sidecar: dict[str, Any]
+    image_hash: str
+
+    @property
+    def is_fit_for_the_library(self) -> bool:
+        caption = self.sidecar.get("caption", {})
+        return all(caption.get(facet, "").strip() for facet in ("entity", "context"))
+
+
+@dataclass
+class Decided:
+    verb: str
+    who: str
+    changes: list[tuple[str, Known | None, Known]]
+    is_undone: bool = False
+
+
+@dataclass
+class Model:
+    """Every method returns the addresses done."""
+
+    records: dict[str, Known] = field(default_factory=dict)
+    drafts: dict[str, dict[str, str]] = field(default_factory=dict)
+    decisions: list[Decided] = field(default_factory=list)
+
+    def copy(self) -> "Model":
+        return deepcopy(self)
+
+    def add(self, coins: dict[str, tuple[dict[str, Any], str]], *, who: str) -> list[str]:
+        goals = {
+            address: Known("pending", None, sidecar, image_hash)
+            for address, (sidecar, image_hash) in coins.items()
+            if address not in self.records
+        }
+        return self._decide("import", goals, who=who)
+
+    def move(self, verb: str, addresses: list[str], *, who: str) -> list[str]:
+        sources, target = MOVES[verb]
+        goals = {}
+        for address in addresses:
+            record = self.records.get(address)
+            if record is None or record.tier not in sources:
+                continue
+            tier = target or record.came_from or "pending"
+            if tier == "library" and not record.is_fit_for_the_library:
+                continue
+            goals[address] = replace(record, tier=tier, came_from=record.tier if tier == "trash" else None)
+        return self._decide(verb, goals, who=who)
+
+    def caption(self, address: str, caption: dict[str, str | None], *, who: str) -> list[str]:
+        record = self.records.get(address)
+        if record is None or record.tier == "trash":
+            return []
+        texts = {**record.sidecar.get("caption", {}), **caption}
+        texts = {facet: text for facet, text in texts.items() if text is not None}
+        goal = replace(record, sidecar={**record.sidecar, "caption": texts})
+        if goal.tier == "library" and not goal.is_fit_for_the_library:
+            return []
+        self.drafts.pop(address, None)
+        return self._decide("caption", {address: goal}, who=who)
+
+    def tag(self, addresses: list[str], add: list[str], remove: list[str], *, who: str) -> list[str]:
+        goals = {}
+        for address in addresses:
+            record = self.records.get(address)
+            if record is None or record.tier == "trash":
+                continue
+            tags = [tag for tag in dict.fromkeys([*record.sidecar["tags"], *add]) if tag not in remove]
+            categories = list(dict.fromkeys(TAXONOMY.get(tag, "other") for tag in tags))
+            sidecar = {**record.sidecar, "tags": tags, "tags_categories": categories}
+            goals[address] = replace(record, sidecar=sidecar)
+        return self._decide("tag", goals, who=who)
+
+    def undo(self, *, who: str) -> list[str] | None:
+        """None when there is nothing."""
+        own = [made for made in self.decisions if made.who == who and made.verb != "undo"]
+        return self._reverse("undo", [made for made in own if not made.is_undone], who=who)
+
+    def redo(self, *, who: str) -> list[str] | None:
+        open_to_redo: list[Decided] = []
+        for made in self.decisions:
+            if made.who == who and made.verb == "undo" and not made.is_undone:
+                open_to_redo.append(made)
+            elif made.who == who and made.verb not in ("undo", "redo"):
+                open_to_redo.clear()
+        return self._reverse("redo", open_to_redo, who=who)
+
+    def _reverse(self, verb: str, candidates: list[Decided], *, who: str) -> list[str] | None:
+        if not candidates:
+            return None
+        chosen = candidates[-1]
+        goals = {}
+        for address, before, after in chosen.changes:
+            now = self.records[address]
+            if now == before:
+                goals[address] = now
+            elif now == after:
+                goals[address] = before or replace(after, tier="trash", came_from=after.tier)
+        done = self._decide(verb, goals, who=who)
+        chosen.is_undone = True
+        return done
+
+    def _decide(self, verb: str, goals: dict[str, Known], *, who: str) -> list[str]:
+        changes = [
+            (address, self.records.get(address), goal)
+            for address, goal in goals.items()
+            if goal != self.records.get(address)
+        ]
+        if changes:
+            self.decisions.append(Decided(verb, who, changes))
+        self.records |= goals
+        return list(goals)

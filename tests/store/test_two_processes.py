@@ -1,0 +1,283 @@
+"""One process writes and all may read; within a process, many threads do both."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from store.errors import LibraryInUse
+from store.library import Library
+from store.listing import Filter
+from store.query import Part, Query
+from store.records import TIERS
+from tests.store.conftest import address, approved_with_caption, coin, written
+from tests.store.hashed import Hashed
+from tests.store.invariants import contents, holds
+
+PROGRAM = Path(__file__).resolve().parents[2]
+HEAD = """
+import os, sys
+from store.errors import LibraryInUse, ReadOnly
+from store.library import Library
+from store.listing import Filter
+from store.query import Part, Query
+from tests.store.conftest import address, coin
+from tests.store.hashed import Hashed
+root = sys.argv[1]
+"""
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+@contextmanager
+def other_process(root: Path, source: str) -> Iterator[subprocess.Popen[str]]:
+    """A Python of its own that runs these lines; it ends with the block."""
+    command = [sys.executable, "-c", HEAD + source, str(root)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=PROGRAM) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def said_by(root: Path, source: str) -> str:
+    """What another process printed; it must have ended well."""
+    with other_process(root, source) as process:
+        answer, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+        return answer.strip()
+
+
+HOLD = """
+library = Library.open(root, embedder=Hashed())
+library.add([coin(1)])
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_the_second_process_is_told_who_writes_and_the_way_out(root: Path) -> None:
+    with other_process(root, HOLD) as holder:
+        assert holder.stdout
+        assert holder.stdout.readline() == "open\n"
+        with pytest.raises(LibraryInUse) as told:
+            Library.open(root, embedder=Hashed())
+        assert f"in use by process {holder.pid} since" in str(told.value)
+        assert "close that one first" in str(told.value)
+        holder.kill()
+        holder.wait()
+    with Library.open(root, embedder=Hashed()) as library:
+        assert library.counts()["pending"] == 1
+
+
+def test_reading_works_beside_the_process_that_writes(library: Library) -> None:
+    promoted = approved_with_caption(library, 1, 2)
+    library.promote(promoted)
+    answer = said_by(
+        library.layout.root,
+        """
+with Library.open_for_reading(root, embedder=Hashed()) as reader:
+    hits = reader.search(Query((Part(text="text 2 entity"),))).hits
+    print(reader.can_write, reader.counts()["library"], hits[0].address, len(reader.history()))
+""",
+    )
+    assert answer == f"False 2 {address(2)} 8"
+
+
+def test_a_reader_opened_before_sees_what_is_written_after(library: Library) -> None:
+    with Library.open_for_reading(library.layout.root, embedder=Hashed()) as reader:
+        promoted = approved_with_caption(library, 1, 2)
+        assert reader.counts()["approved"] == 2
+        library.promote(promoted)
+        assert len(reader.search(Query((Part(text="anything"),))).hits) == 2
+        library.degrade(promoted[:1])
+        assert [hit.address for hit in reader.search(Query((Part(text="anything"),))).hits] == promoted[1:]
+
+
+def test_nobody_writes_so_reading_takes_in_what_was_changed_outside(root: Path) -> None:
+    with Library.open(root, embedder=Hashed()) as library:
+        library.add([coin(1)])
+        sidecar = library.layout.sidecar("pending", address(1))
+    sidecar.write_text(sidecar.read_text().replace("Coin 1", "Renamed"))
+    with Library.open_for_reading(root, embedder=Hashed()) as reader:
+        assert reader.get(address(1)).name == "Renamed"
+
+
+def test_a_catalog_whose_making_was_cut_short_is_made_again(root: Path) -> None:
+    (root / "memecoins").mkdir()
+    (root / "memecoins" / "catalog.sqlite3").touch()
+    with Library.open_for_reading(root, embedder=Hashed()) as reader:
+        assert reader.find(Filter()) == []
+
+
+def test_a_full_disk_keeps_nobody_from_opening(root: Path) -> None:
+    (root / "memecoins").mkdir()
+    (root / "memecoins" / "writer.holder").mkdir()  # so that it cannot be written
+    with Library.open(root, embedder=Hashed()) as library:
+        assert library.add([coin(1)]).done
+
+
+def test_the_same_folder_under_another_name_is_the_same_library(library: Library, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(library.layout.root)
+    assert Library.open(link) is library
+    assert Library.open(library.layout.root / ".." / "res") is library
+
+
+def test_asking_again_in_the_same_process_gives_the_same_library(library: Library) -> None:
+    def ask(_: int) -> Library:
+        return Library.open(library.layout.root)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(ask, range(32))) == {library}
+
+
+def test_closing_and_opening_at_once_never_locks_itself_out(root: Path) -> None:
+    def use(number: int) -> int:
+        library = Library.open(root, embedder=Hashed())
+        library.close()
+        return number
+
+    with ThreadPoolExecutor(4) as threads:
+        assert len(list(threads.map(use, range(40)))) == 40
+
+
+def test_closing_twice_takes_nothing_from_who_opened_meanwhile(root: Path) -> None:
+    first = Library.open(root, embedder=Hashed())
+    first.close()
+    with Library.open(root, embedder=Hashed()) as second:
+        first.close()
+        assert Library.open(root) is second
+        assert said_by(root, "try: Library.open(root)\nexcept LibraryInUse: print('in use')") == "in use"
+
+
+FORK = """
+library = Library.open(root, embedder=Hashed())
+library.add([coin(1)])
+child = os.fork()
+if not child:
+    try:
+        print("child may open:", Library.open(root, embedder=Hashed()))
+    except LibraryInUse as error:
+        print("child:", "in use" in str(error))
+    print("child writes:", [refusal.reason for refusal in library.approve([address(1)]).refused])
+    library.close()
+    sys.stdout.flush()
+    os._exit(0)
+os.waitpid(child, 0)
+print("parent:", library.approve([address(1)]).done == [address(1)], flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_forked_child_neither_holds_nor_releases_the_lock(root: Path) -> None:
+    with other_process(root, FORK) as parent:
+        assert parent.stdout
+        assert parent.stdout.readline() == "child: True\n"
+        assert "is not open for writing here" in parent.stdout.readline()
+        assert parent.stdout.readline() == "parent: True\n"
+        assert not list((root / "memecoins" / "operations").iterdir())
+        with pytest.raises(LibraryInUse):
+            Library.open(root, embedder=Hashed())
+        parent.communicate()
+
+
+ORPHAN = """
+library = Library.open(root, embedder=Hashed())
+if not os.fork():
+    print("child", flush=True)
+    sys.stdin.read()
+    os._exit(0)
+os._exit(0)  # the parent dies without closing anything
+"""
+
+
+def test_a_child_that_outlives_its_parent_keeps_nobody_out(root: Path) -> None:
+    with other_process(root, ORPHAN) as parent:
+        assert parent.stdout
+        assert parent.stdout.readline() == "child\n"
+        parent.wait(timeout=30)
+        with Library.open(root, embedder=Hashed()) as library:
+            assert library.add([coin(1)]).done
+
+
+def test_threads_that_decide_the_same_records_decide_each_once(library: Library) -> None:
+    addresses = [address(number) for number in range(20)]
+    library.add(coin(number) for number in range(20))
+    start = threading.Barrier(4)
+
+    def decide(person: str) -> list[str]:
+        start.wait()
+        return [known for each in addresses for known in library.approve([each], who=person).done]
+
+    with ThreadPoolExecutor(4) as threads:
+        done = [known for answer in threads.map(decide, "abcd") for known in answer]
+    assert sorted(done) == sorted(addresses)
+    assert [event.verb for event in library.history()].count("approve") == 20
+    holds(library)
+
+
+def test_threads_that_import_the_same_coins_add_each_once(library: Library) -> None:
+    start = threading.Barrier(3)
+
+    def take(_: int) -> list[str]:
+        start.wait()
+        return library.add(coin(number) for number in range(6)).done
+
+    with ThreadPoolExecutor(3) as threads:
+        done = [known for answer in threads.map(take, range(3)) for known in answer]
+    assert sorted(done) == sorted(address(number) for number in range(6))
+    holds(library)
+
+
+def test_threads_that_import_addresses_differing_in_case_add_one(library: Library) -> None:
+    one, other = address(0), address(0).replace("x", "X")
+    assert one != other
+    start = threading.Barrier(2)
+
+    def take(own: str) -> list[str]:
+        start.wait()
+        return library.add([coin(0, token_address=own)]).done
+
+    with ThreadPoolExecutor(2) as threads:
+        done = [known for answer in threads.map(take, (one, other)) for known in answer]
+    assert len(done) == 1
+    assert library.approve(done).done == done
+    holds(library)
+
+
+def test_a_reader_always_sees_whole_decisions(library: Library) -> None:
+    """Two coins that always move together are never seen apart, nor a caption half written."""
+    pair = approved_with_caption(library, 1, 2)
+    stop = threading.Event()
+    seen: list[str] = []
+
+    def watch() -> None:
+        while not stop.is_set():
+            kept = contents(library).records
+            if len({kept[known].tier for known in pair}) != 1:
+                seen.append(f"apart: {[kept[known].tier for known in pair]}")
+            hits = {hit.address for hit in library.search(Query((Part(text="any"),))).hits}
+            if hits not in (set(), set(pair)):
+                seen.append(f"found {hits}")
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        for number in range(15):
+            assert library.promote(pair).done == pair
+            library.caption(pair[0], caption=written(f"again {number}"))
+            assert library.degrade(pair).done == pair
+            assert library.give_back(pair).done == pair
+            assert library.approve(pair).done == pair
+    finally:
+        stop.set()
+        watcher.join()
+    assert not seen
+    assert sum(library.counts()[tier] for tier in TIERS) == 2
