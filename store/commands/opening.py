@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from store.commands.terminal import Terminal
-from store.errors import InvalidRecord, LibraryInUse, ModelUnavailable, UnknownRecord
+from store.errors import InvalidRecord, ModelUnavailable, UnknownRecord
 from store.layout import Layout
 from store.library import Library
 from store.progress import Progress
@@ -44,13 +44,7 @@ def reading(arguments: Namespace) -> Iterator[Reader]:
         with tempfile.TemporaryDirectory(prefix="memedex-") as nowhere, Library.open(Path(nowhere)) as empty:
             yield empty
         return
-    try:
-        reader = Library.open_for_reading(root)
-    except LibraryInUse:  # somebody began to write a moment ago
-        if not Layout(root).catalog.exists():
-            raise
-        reader = Reader(root)
-    with reader:
+    with Library.open_for_reading(root) as reader:
         yield reader
 
 

@@ -1,0 +1,666 @@
+"""The real program in processes of its own: every verb, what it prints where, and how it ends."""
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.commands.arguments import parser
+from store.commands.terminal import plain, table
+from store.embedding import open_embedder
+from store.layout import Layout
+from store.library import Library
+from store.listing import Filter
+from store.reading import Reader
+from tests.store.conftest import address, coin, furnished, picture
+from tests.store.invariants import chroma_says_what_the_sidecars_say, holds
+
+PROJECT = Path(__file__).parents[2]
+PENDING, APPROVED, CAPTIONED, KEPT, ALSO_KEPT = (address(number) for number in range(5))
+NOWHERE = address(99)
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Ours without settings of whoever runs the tests; no model but the one in the repository."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("MEMEDEX_")}
+    return {**own, "PYTHONPATH": str(PROJECT), "MEMEDEX_EMBEDDER": "offline", "MEMEDEX_USER": "ann", **more}
+
+
+def program(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "store", *map(str, arguments)]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """The program on the library in tmp_path/res; its output is UTF-8 whatever the locale."""
+
+    def run(*arguments: object, **more: str) -> subprocess.CompletedProcess[str]:
+        given = environment(**{"MEMEDEX_ROOT": str(tmp_path / "res"), **more})
+        return subprocess.run(
+            program(*arguments), cwd=tmp_path, env=given, capture_output=True, encoding="utf-8"
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library with records in three tiers, made once."""
+    root = furnished(tmp_path_factory.mktemp("made") / "res")
+    with Library.open(root, embedder=open_embedder("offline")):
+        library = Library.open(root)
+        library.add((coin(number) for number in range(5)), who="ann")
+        library.approve([APPROVED, CAPTIONED, KEPT, ALSO_KEPT], who="ann")
+        captions = {
+            CAPTIONED: {"entity": "a frog on a lily pad", "context": "the lazy frog meme"},
+            KEPT: {"entity": "a dog in a space suit", "context": "to the moon", "visual": "pixel art"},
+            ALSO_KEPT: {"entity": "a bank of marble", "context": "old money"},
+        }
+        for key, caption in captions.items():
+            library.caption(key, caption=caption, who="ann")
+        library.promote([KEPT, ALSO_KEPT], who="ann")
+        assert library.wait_for_chroma()
+    return root
+
+
+@pytest.fixture
+def root(made: Path, tmp_path: Path) -> Path:
+    """A copy of that library, for this test alone."""
+    return Path(shutil.copytree(made, tmp_path / "res"))
+
+
+@pytest.fixture
+def incoming(tmp_path: Path) -> Path:
+    """A folder of two coins to import and one that is no picture."""
+    folder = tmp_path / "incoming"
+    folder.mkdir()
+    for number in (10, 11, 12):
+        (folder / f"{address(number)}.json").write_text(json.dumps(coin(number).sidecar))
+        (folder / f"{address(number)}.png").write_bytes(picture(number) if number < 12 else b"text")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of so many coins that importing them takes more than a moment."""
+    folder = tmp_path_factory.mktemp("many")
+    for number in range(1_000):
+        (folder / f"{address(number)}.json").write_text(json.dumps(coin(number).sidecar))
+        (folder / f"{address(number)}.png").write_bytes(picture(0))
+    return folder
+
+
+def tier(root: Path, key: str) -> str:
+    with Reader(root) as reader:
+        return reader.get(key).tier
+
+
+def caption(root: Path, key: str) -> dict[str, Any]:
+    with Reader(root) as reader:
+        return dict(reader.get(key).sidecar["caption"])
+
+
+# -- import ------------------------------------------------------------------------------------------------
+
+
+def test_import_adds_what_it_can_and_names_what_it_refuses(run: Run, incoming: Path, tmp_path: Path) -> None:
+    done = run("import", incoming)
+    assert done.returncode == 1
+    assert "added 2, already there 0, refused 1" in done.stderr
+    assert address(12) in done.stderr
+    with Reader(tmp_path / "res") as reader:
+        assert set(reader.addresses(Filter(tier="pending"))) == {address(10), address(11)}
+
+
+def test_import_says_where_a_record_is_already(run: Run, root: Path, incoming: Path) -> None:
+    (incoming / f"{address(12)}.png").unlink()
+    (incoming / f"{address(12)}.json").unlink()
+    (incoming / f"{KEPT}.json").write_text(json.dumps(coin(3).sidecar))
+    (incoming / f"{KEPT}.png").write_bytes(picture(3))
+    done = run("import", incoming, "--json")
+    assert done.returncode == 0
+    report = json.loads(done.stdout)
+    assert sorted(report["added"]) == sorted([address(10), address(11)])
+    assert report["present"] == {KEPT: "library"}
+    assert report["refused"] == []
+    assert "1 in library" in done.stderr
+
+
+def test_import_names_a_path_that_is_not_there(run: Run, incoming: Path) -> None:
+    done = run("import", "no such folder")
+    assert done.returncode == 1
+    assert "no such folder" in done.stderr
+
+
+def test_the_demo_library_can_be_searched_at_once(run: Run, tmp_path: Path) -> None:
+    assert run("demo").returncode == 0
+    found = json.loads(run("search", "dog", "--json").stdout)
+    assert found["compared"] > 50
+
+
+# -- list and show -----------------------------------------------------------------------------------------
+
+
+def test_list_prints_each_sidecar_with_its_tier(run: Run, root: Path) -> None:
+    listed = json.loads(run("list", "--json").stdout)
+    assert {record["token_address"]: record["tier"] for record in listed} == {
+        PENDING: "pending",
+        APPROVED: "approved",
+        CAPTIONED: "approved",
+        KEPT: "library",
+        ALSO_KEPT: "library",
+    }
+    (kept,) = (record for record in listed if record["token_address"] == KEPT)
+    sidecar = json.loads(Layout(root).sidecar("library", KEPT).read_text())
+    assert kept == {**sidecar, "tier": "library"}
+
+
+def test_list_of_one_tier(run: Run, root: Path) -> None:
+    listed = json.loads(run("list", "--tier", "approved", "--json").stdout)
+    assert {record["token_address"] for record in listed} == {APPROVED, CAPTIONED}
+
+
+def test_list_finds_by_words(run: Run, root: Path) -> None:
+    listed = json.loads(run("list", "--words", "frog", "--json").stdout)
+    assert [record["token_address"] for record in listed] == [CAPTIONED]
+
+
+def test_list_for_people_is_a_table_with_whole_addresses(run: Run, root: Path) -> None:
+    lines = run("list").stdout.splitlines()
+    assert lines[0].split() == ["ADDRESS", "TIER", "NAME", "TICKER", "CREATED", "CAPTION"]
+    assert {line.split()[0] for line in lines[1:]} == {PENDING, APPROVED, CAPTIONED, KEPT, ALSO_KEPT}
+
+
+@pytest.mark.parametrize("verb", [["list"], ["history"], ["search", "dog"]])
+def test_asking_where_no_library_is_answers_with_nothing_and_leaves_nothing(
+    run: Run, tmp_path: Path, verb: list[str]
+) -> None:
+    done = run(*verb, "--json")
+    assert done.returncode == 0
+    answer = json.loads(done.stdout)
+    assert (answer["hits"] if isinstance(answer, dict) else answer) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mistyped_root_makes_no_library(run: Run, tmp_path: Path) -> None:
+    done = run("--root", tmp_path / "rse", "approve", PENDING)
+    assert done.returncode == 1
+    assert "there is no library in" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_show_prints_one_record(run: Run, root: Path) -> None:
+    shown = json.loads(run("show", KEPT, "--json").stdout)
+    assert (shown["token_name"], shown["tier"]) == ("Coin 3", "library")
+    assert "a dog in a space suit" in run("show", KEPT).stdout
+
+
+def test_show_of_an_unknown_address_says_so(run: Run, root: Path) -> None:
+    done = run("show", NOWHERE)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert NOWHERE in done.stderr
+
+
+def test_an_evm_address_may_be_written_in_capitals(run: Run, root: Path) -> None:
+    assert APPROVED.startswith("0x")
+    shown = run("show", f"0x{APPROVED[2:].upper()}", "--json")
+    assert json.loads(shown.stdout)["token_address"] == APPROVED
+
+
+# -- verbs that move and change ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verb", "key", "goal"),
+    [
+        ("approve", PENDING, "approved"),
+        ("return", APPROVED, "pending"),
+        ("reject", PENDING, "trash"),
+        ("promote", CAPTIONED, "library"),
+        ("degrade", KEPT, "approved"),
+        ("delete", KEPT, "trash"),
+    ],
+)
+def test_a_verb_moves_a_record_to_its_tier(run: Run, root: Path, verb: str, key: str, goal: str) -> None:
+    done = run(verb, key, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"done": [key], "refused": []}
+    assert tier(root, key) == goal
+
+
+def test_restore_brings_a_record_back_to_where_it_was(run: Run, root: Path) -> None:
+    run("delete", KEPT)
+    assert run("restore", KEPT).returncode == 0
+    assert tier(root, KEPT) == "library"
+
+
+def test_what_is_refused_is_named_and_the_rest_is_done(run: Run, root: Path) -> None:
+    done = run("approve", PENDING, KEPT, NOWHERE)
+    assert done.returncode == 1
+    assert f"refused {KEPT}" in done.stderr
+    assert f"refused {NOWHERE}: no record has this address" in done.stderr
+    assert tier(root, PENDING) == "approved"
+
+
+def test_the_reason_of_a_rejection_stands_in_the_history(run: Run, root: Path) -> None:
+    run("reject", PENDING, "--reason", "a copy of PEPE")
+    (event, *_) = json.loads(run("history", "--address", PENDING, "--json").stdout)
+    assert (event["verb"], event["reason"]) == ("reject", "a copy of PEPE")
+    assert (event["before_tier"], event["after_tier"], event["who"]) == ("pending", "trash", "ann")
+
+
+def test_caption_leaves_what_it_is_not_told(run: Run, root: Path) -> None:
+    assert run("caption", KEPT, "--context", "up and away", "--emotions", "").returncode == 0
+    assert caption(root, KEPT) == {
+        "entity": "a dog in a space suit",
+        "context": "up and away",
+        "visual": "pixel art",
+        "emotions": "",
+    }
+
+
+def test_caption_writes_tags_and_their_categories(run: Run, root: Path) -> None:
+    run("caption", APPROVED, "--tags", " cat, moon ,")
+    with Reader(root) as reader:
+        record = reader.get(APPROVED)
+    assert (record.tags, record.categories) == (["cat", "moon"], ["animals", "space"])
+    assert record.caption == {}
+
+
+def test_caption_with_nothing_to_write_is_wrong_usage(run: Run, root: Path) -> None:
+    assert run("caption", KEPT).returncode == 2
+
+
+def test_promote_all_takes_what_is_captioned_and_names_the_rest(run: Run, root: Path) -> None:
+    done = run("promote", "--all")
+    assert done.returncode == 1
+    assert f"refused {APPROVED}: caption" in done.stderr
+    assert tier(root, CAPTIONED) == "library"
+    assert tier(root, APPROVED) == "approved"
+
+
+def test_chroma_has_caught_up_when_a_verb_is_done(run: Run, root: Path) -> None:
+    run("promote", CAPTIONED)
+    run("delete", ALSO_KEPT)
+    chroma_says_what_the_sidecars_say(root, open_embedder("offline"))
+
+
+def test_a_chroma_that_fails_is_said_to_be_behind_and_stops_nothing(run: Run, root: Path) -> None:
+    chroma = Layout(root).chroma
+    for path in chroma.glob("chroma.sqlite3*"):
+        path.unlink()
+    (chroma / "chroma.sqlite3").mkdir()
+    done = run("promote", CAPTIONED)
+    assert done.returncode == 0
+    assert "Chroma is" in done.stderr
+    assert "behind" in done.stderr
+    assert tier(root, CAPTIONED) == "library"
+
+
+@pytest.mark.parametrize("addresses", [[], ["--all", PENDING]])
+def test_promote_wants_either_addresses_or_all(run: Run, root: Path, addresses: list[str]) -> None:
+    assert run("promote", *addresses).returncode == 2
+
+
+# -- undo, redo, history -----------------------------------------------------------------------------------
+
+
+def test_undo_takes_back_the_last_decisions_and_redo_brings_them_back(run: Run, root: Path) -> None:
+    run("approve", PENDING)
+    run("delete", CAPTIONED)
+    assert run("undo", 2).returncode == 0
+    assert (tier(root, PENDING), tier(root, CAPTIONED)) == ("pending", "approved")
+    assert run("redo", 2).returncode == 0
+    assert (tier(root, PENDING), tier(root, CAPTIONED)) == ("approved", "trash")
+
+
+def test_nobody_undoes_what_somebody_else_did(run: Run, root: Path) -> None:
+    run("approve", PENDING)
+    done = run("undo", "--who", "bob")
+    assert done.returncode == 1
+    assert "nothing of yours" in done.stderr
+    assert tier(root, PENDING) == "approved"
+
+
+def test_history_is_printed_newest_first(run: Run, root: Path) -> None:
+    run("--who", "bob", "approve", PENDING)
+    events = json.loads(run("history", "--json", "--limit", 3).stdout)
+    assert [event["verb"] for event in events] == ["approve", "promote", "promote"]
+    assert (events[0]["token_address"], events[0]["who"]) == (PENDING, "bob")
+
+
+# -- search ------------------------------------------------------------------------------------------------
+
+
+def test_search_explains_each_hit(run: Run, root: Path) -> None:
+    found = json.loads(run("search", "astronaut dog", "--json").stdout)
+    assert (found["query"], found["exact"], found["compared"]) == ("astronaut dog", True, 2)
+    assert [hit["token_address"] for hit in found["hits"]] == [KEPT, ALSO_KEPT]
+    assert (found["hits"][0]["token_name"], found["hits"][0]["ticker"]) == ("Coin 3", "C3")
+    for hit in found["hits"]:
+        given = sum(facet["contribution"] for facet in hit["facets"].values())
+        assert given == pytest.approx(hit["score"], abs=1e-6)
+    assert found["hits"][1]["facets"]["visual"]["present"] is False
+    assert found["hits"][1]["facets"]["visual"]["cosine"] is None
+    weights = {facet: given["weight"] for facet, given in found["hits"][0]["facets"].items()}
+    assert weights == {"image": 0, "entity": 4, "context": 3, "visual": 2, "emotions": 1}
+
+
+def test_only_the_weights_that_are_named_count(run: Run, root: Path) -> None:
+    found = json.loads(run("search", "marble", "--weights", "context=2.5", "--json").stdout)
+    assert found["weights"] == {"image": 0, "entity": 0, "context": 2.5, "visual": 0, "emotions": 0}
+    for hit in found["hits"]:
+        assert hit["score"] == pytest.approx(hit["facets"]["context"]["cosine"], abs=1e-6)
+
+
+def test_all_weights_zero_is_no_search_and_says_so(run: Run, root: Path) -> None:
+    done = run("search", "marble", "--weights", "entity=0", "--json")
+    assert json.loads(done.stdout)["hits"] == []
+    assert "every weight is zero" in done.stderr
+
+
+def test_a_picture_finds_itself(run: Run, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "photo.png").write_bytes(picture(4))
+    (hit, *_) = json.loads(run("search", "--image", "photo.png", "--json").stdout)["hits"]
+    assert hit["token_address"] == ALSO_KEPT
+
+
+def test_more_like_an_example_leaves_the_example_out(run: Run, root: Path) -> None:
+    found = json.loads(run("search", "--like", KEPT, "--json").stdout)
+    assert [hit["token_address"] for hit in found["hits"]] == [ALSO_KEPT]
+
+
+def test_search_gives_no_more_than_asked_for(run: Run, root: Path) -> None:
+    assert len(json.loads(run("search", "coin", "--top", 1, "--json").stdout)["hits"]) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [],
+        [" "],
+        ["dog", "--weights", "tail=3"],
+        ["dog", "--weights", "entity"],
+        ["dog", "--weights", "entity=-1"],
+        ["dog", "--weights", "entity=nan"],
+        ["dog", "--weights", "entity=1,entity=2"],
+        ["dog", "--top", "0"],
+        ["dog", "--top", "many"],
+        ["dog", "--since", "yesterday"],
+    ],
+    ids=" ".join,
+)
+def test_a_question_without_meaning_is_wrong_usage(run: Run, root: Path, wrong: list[str]) -> None:
+    done = run("search", *wrong, "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "usage:" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--image", "nowhere.png"], ["--image", "text.png"], ["--like", NOWHERE]], ids=" ".join
+)
+def test_a_question_about_what_is_not_there_is_refused(
+    run: Run, root: Path, tmp_path: Path, wrong: list[str]
+) -> None:
+    (tmp_path / "text.png").write_text("not a picture")
+    done = run("search", *wrong)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("search: ")
+
+
+# -- export, doctor, model, backup -------------------------------------------------------------------------
+
+
+def test_what_is_exported_can_be_imported_elsewhere(run: Run, root: Path, tmp_path: Path) -> None:
+    assert run("export", "out.zip", "--format", "jsonl").returncode == 0
+    assert run("--root", tmp_path / "other", "import", "out.zip").returncode == 0
+    own = json.loads(run("list", "--json").stdout)
+    other = json.loads(run("--root", tmp_path / "other", "list", "--json").stdout)
+    assert {record["token_address"] for record in other} == {record["token_address"] for record in own}
+
+
+def test_export_overwrites_nothing(run: Run, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "out.zip").write_text("mine")
+    assert run("export", "out.zip").returncode == 1
+    assert (tmp_path / "out.zip").read_text() == "mine"
+
+
+def test_doctor_ends_with_0_when_all_is_well(run: Run, root: Path) -> None:
+    done = run("doctor", "--json")
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"well": True, "findings": []})
+
+
+def test_doctor_ends_with_1_and_names_what_is_wrong(run: Run, root: Path) -> None:
+    Layout(root).image("library", KEPT).unlink()
+    done = run("doctor", "--json")
+    assert done.returncode == 1
+    assert KEPT in {finding["address"] for finding in json.loads(done.stdout)["findings"]}
+
+
+def test_doctor_repairs_a_lost_sidecar_from_the_catalog(run: Run, root: Path) -> None:
+    sidecar = Layout(root).sidecar("library", KEPT)
+    expected = sidecar.read_bytes()
+    sidecar.unlink()
+    assert run("doctor").returncode == 1
+    assert run("doctor", "--repair").returncode == 0
+    assert sidecar.read_bytes() == expected
+    assert run("doctor").returncode == 0
+
+
+def test_model_shows_which_one(run: Run, root: Path) -> None:
+    assert run("model").stdout == "offline\n"
+
+
+def test_a_model_that_is_not_there_changes_nothing(run: Run, root: Path) -> None:
+    done = run("model", "crystal-ball")
+    assert done.returncode == 1
+    assert "crystal-ball" in done.stderr
+    assert run("model").stdout == "offline\n"
+
+
+def test_a_backup_comes_back_after_a_disaster(run: Run, root: Path) -> None:
+    before = json.loads(run("list", "--json").stdout)
+    assert run("backup", "copy").returncode == 0
+    run("delete", KEPT, CAPTIONED)
+    done = run("restore-backup", "copy")
+    assert done.returncode == 0, done.stderr
+    assert "what was there before is kept in" in done.stderr
+    assert json.loads(run("list", "--json").stdout) == before
+    assert run("doctor").returncode == 0
+    chroma_says_what_the_sidecars_say(root, open_embedder("offline"))
+
+
+def test_a_damaged_backup_is_named_and_not_restored(run: Run, root: Path, tmp_path: Path) -> None:
+    run("backup", "copy")
+    Layout(tmp_path / "copy").sidecar("library", KEPT).write_text("{}")
+    done = run("restore-backup", "copy")
+    assert done.returncode == 1
+    assert f"refused memecoins/rag_db/metadata/{KEPT}.json" in done.stderr
+    assert tier(root, KEPT) == "library"
+
+
+# -- beside another process --------------------------------------------------------------------------------
+
+
+def test_a_verb_that_writes_ends_with_3_while_another_process_holds_the_library(run: Run, root: Path) -> None:
+    with Library.open(root):
+        done = run("approve", PENDING)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert f"process {os.getpid()}" in done.stderr
+        assert tier(root, PENDING) == "pending"
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [["list", "--json"], ["show", KEPT], ["search", "dog"], ["history"], ["export", "out"], ["model"]],
+    ids=" ".join,
+)
+def test_looking_works_while_another_process_holds_the_library(run: Run, root: Path, verb: list[str]) -> None:
+    with Library.open(root) as library:
+        done = run(*verb)
+        assert done.returncode == 0, done.stderr
+        assert library.counts()["library"] == 2
+
+
+def test_doctor_and_backup_work_while_another_process_holds_the_library(run: Run, root: Path) -> None:
+    with Library.open(root):
+        doctor, backup = run("doctor"), run("backup", "copy")
+        assert doctor.returncode == 0, doctor.stderr
+        assert "all is well" in doctor.stderr
+        assert backup.returncode == 0, backup.stderr
+
+
+# -- as a program ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [[], ["fly"], ["list", "--tier", "heaven"], ["approve"], ["list", "--js"], ["undo", "-1"], ["undo", "0"]],
+    ids=" ".join,
+)
+def test_wrong_usage_ends_with_2(run: Run, tmp_path: Path, wrong: list[str]) -> None:
+    done = run(*wrong)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "usage:" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_root_may_stand_before_or_behind_the_verb(run: Run, root: Path, tmp_path: Path) -> None:
+    elsewhere = {"MEMEDEX_ROOT": str(tmp_path / "empty")}
+    assert len(json.loads(run("--root", root, "list", "--json", **elsewhere).stdout)) == 5
+    assert len(json.loads(run("list", "--root", root, "--json", **elsewhere).stdout)) == 5
+    assert json.loads(run("list", "--json", **elsewhere).stdout) == []
+
+
+def test_a_reader_that_has_enough_ends_the_output_quietly(root: Path, tmp_path: Path) -> None:
+    listing = subprocess.Popen(
+        program("--root", root, "list", "--json"),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert listing.stdout is not None
+    listing.stdout.close()
+    assert listing.stderr is not None
+    assert listing.stderr.read() == b""
+    listing.stderr.close()
+    assert listing.wait() == 0
+
+
+@pytest.mark.parametrize("name", ["Доги 🐕‍🦺 犬 כלב", "e\u0301toile\u200b", "𝕯𝖔𝖌𝖊 ₿"])
+def test_every_script_goes_in_and_out_in_any_locale(
+    run: Run, incoming: Path, tmp_path: Path, name: str
+) -> None:
+    sidecar = {**coin(10).sidecar, "token_name": name}
+    (incoming / f"{address(10)}.json").write_text(json.dumps(sidecar))
+    plain_locale = {"LANG": "C", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
+    run("import", incoming, **plain_locale)
+    run("approve", address(10), **plain_locale)
+    run("caption", address(10), "--entity", name, "--context", name, **plain_locale)
+    shown = json.loads(run("show", address(10), "--json", **plain_locale).stdout)
+    assert (shown["token_name"], shown["caption"]["entity"]) == (name, name)
+    assert plain(name) in run("list", **plain_locale).stdout
+
+
+def test_a_name_cannot_steer_the_terminal(run: Run, incoming: Path) -> None:
+    sidecar = {
+        **coin(10).sidecar,
+        "token_name": "\x1b]0;owned\x07\x1b[2Jred\u202egpj",
+        "description": "a\r\x1b[31mb",
+    }
+    (incoming / f"{address(10)}.json").write_text(json.dumps(sidecar))
+    run("import", incoming)
+    for output in (run("list").stdout, run("show", address(10)).stdout, run("history").stdout):
+        assert "red" in output
+        assert not {"\x1b", "\x07", "\r", "\u202e"} & set(output)
+
+
+def test_list_starts_without_models_chroma_or_pillow(root: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *program("--root", root, "list", "--json")[1:]],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "store" in loaded
+    assert not loaded & {
+        "chromadb", "torch", "onnxruntime", "PIL", "litellm", "open_clip", "streamlit", "tqdm", "tokenizers"
+    }  # fmt: skip
+
+
+def test_a_terminal_sees_how_far_it_is_and_a_pipe_does_not(run: Run, many: Path, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    command = program("--root", tmp_path / "other", "import", many)
+    with subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=theirs) as process:
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                chunk = os.read(ours, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not chunk:
+                break
+            seen += chunk
+        process.wait()
+    os.close(ours)
+    assert b"import: " in seen
+    assert b"added 1,000" in seen
+    assert run("import", many).stderr == "added 1,000, already there 0, refused 0\n"
+
+
+def test_ctrl_c_keeps_what_is_done(many: Path, tmp_path: Path) -> None:
+    root = tmp_path / "res"
+    importing = subprocess.Popen(
+        program("--root", root, "import", many, "--json"),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while importing.poll() is None and not list((root / "memecoins" / "pending").glob("*.json")):
+        pass
+    importing.send_signal(signal.SIGINT)
+    answer, messages = importing.communicate()
+    assert importing.returncode == 130, messages
+    assert "what is done is kept" in messages
+    added = json.loads(answer)["added"]
+    assert 0 < len(added) < 1_000
+    with Library.open(root, embedder=open_embedder("offline")) as library:
+        assert set(library.addresses(Filter())) == set(added)
+        holds(Library.open(root))
+
+
+def test_every_verb_and_flag_is_documented() -> None:
+    text = (PROJECT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    verbs = next(action for action in parser()._actions if action.dest == "verb").choices
+    assert isinstance(verbs, dict)
+    for verb, its in verbs.items():
+        assert f"`{verb}" in text, verb
+        for action in its._actions:
+            for flag in action.option_strings:
+                assert flag in ("-h", "--help") or flag in text, f"{verb} {flag}"
+
+
+def test_a_table_stays_straight_with_wide_and_combining_signs() -> None:
+    lines = table(("NAME", "X"), [("犬犬", "|"), ("e\u0301e", "|"), ("a" * 60, "|")]).splitlines()
+    assert lines[1] == "犬犬" + " " * 42 + "|"
+    assert lines[2] == "e\u0301e" + " " * 44 + "|"
+    assert lines[3] == "a" * 43 + "…  |"
