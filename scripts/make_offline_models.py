@@ -9,8 +9,7 @@ open-clip-torch). FOLDER holds the pictures whose variation the looks half keeps
 """
 
 import argparse
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -99,24 +98,24 @@ def class_matrix() -> NDArray[np.float32]:
     return bare + model.embed([f"{names[synset]}: {glosses[synset]}" for synset in synsets])
 
 
-def looks_head(pictures: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Centre (1280,) and projection (1280, 384): the pictures' principal directions, each divided by
+def looks_head(features: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Centre (1280,) and projection (1280, 384): the principal directions of these rows, each divided by
     √deviation."""
-    features = np.concatenate(list(_features(pictures)))
     centre = features.mean(axis=0)
     _, deviations, directions = np.linalg.svd(features - centre, full_matrices=False)
     kept = directions[:384] / (deviations[:384, None] / deviations[0]) ** SPREAD
     return centre, kept.T
 
 
-def _features(pictures: Path) -> Iterator[NDArray[np.float32]]:
+def features_of(pictures: Iterable[Path]) -> NDArray[np.float32]:
+    """One unit row of 1,280 for each picture: the square roots of the pooled features, over both views."""
     session = open_session(NETWORK)
-    for path in sorted(
-        path for path in pictures.rglob("*") if re.fullmatch(r"\.(png|jpe?g|webp)", path.suffix)
-    ):
+    rows = []
+    for path in pictures:
         with Image.open(path) as image:
-            _, pooled = session.run(None, {"pictures": np.stack(vision._views(image))})
-        yield vision.unit(vision._over_views(np.sqrt(np.maximum(pooled, 0))))
+            _, pooled = session.run(None, {"pictures": np.stack(vision.views(image))})
+        rows.append(vision.rooted(pooled))
+    return np.concatenate(rows)
 
 
 def main() -> None:
@@ -128,7 +127,9 @@ def main() -> None:
     GRAPH.parent.mkdir(parents=True, exist_ok=True)
     minilm_graph.write(GRAPH)
     export_network(NETWORK)
-    centre, projection = looks_head(pictures)
+    suffixes = (".png", ".jpg", ".jpeg", ".webp")
+    found = sorted(path for path in pictures.rglob("*") if path.suffix in suffixes)
+    centre, projection = looks_head(features_of(found))
     heads = {"classes": class_matrix(), "centre": centre, "projection": projection}
     np.savez_compressed(HEADS, **{name: matrix.astype(np.float16) for name, matrix in heads.items()})
     for path in (GRAPH, NETWORK, HEADS):

@@ -200,9 +200,12 @@ def _load_torchscript(model: Any, path: Path) -> None:
     import torch
 
     state = torch.jit.load(str(path), map_location="cpu").state_dict()  # type: ignore[no-untyped-call]
-    for extra in ("input_resolution", "context_length", "vocab_size"):
-        state.pop(extra, None)
-    model.load_state_dict({name: tensor.float() for name, tensor in state.items()})
+    own = model.state_dict()  # the archive holds more: its resolution, context length and the attention mask
+    if missing := own.keys() - state.keys():
+        raise ModelUnavailable(
+            f"{path} holds another model: {len(missing)} of {len(own)} weights are missing"
+        )
+    model.load_state_dict({name: state[name].float() for name in own})
 
 
 def _published(choice: Choice) -> dict[str, Any]:

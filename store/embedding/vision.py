@@ -64,7 +64,7 @@ class Vision:
         """Two matrices (n, 384) of unit rows: meaning and looks."""
         meaning, looks = [], []
         for start in range(0, len(images), BATCH):
-            pixels = np.stack([view for image in images[start : start + BATCH] for view in _views(image)])
+            pixels = np.stack([view for image in images[start : start + BATCH] for view in views(image)])
             logits, pooled = self._parts.get().session.run(None, {"pictures": pixels})
             meaning.append(self._meaning(np.asarray(logits)))
             looks.append(self._looks(np.asarray(pooled)))
@@ -81,8 +81,7 @@ class Vision:
 
     def _looks(self, pooled: NDArray[np.float32]) -> Matrix:
         parts = self._parts.get()
-        features = unit(_over_views(np.sqrt(np.maximum(pooled, 0))))
-        return unit(np.asarray((features - parts.centre) @ parts.projection, dtype=np.float32))
+        return unit(np.asarray((rooted(pooled) - parts.centre) @ parts.projection, dtype=np.float32))
 
 
 def _load() -> _Parts:
@@ -95,15 +94,21 @@ def _load() -> _Parts:
     return _Parts(open_session(NETWORK), *matrices)
 
 
-def _views(image: Image.Image) -> list[NDArray[np.float32]]:
+def views(image: Image.Image) -> list[NDArray[np.float32]]:
     """The whole picture squashed to a square, and its centre; values from -1 to 1, colour planes first."""
     picture = _on_white(image)
     side = round(min(picture.size) * CROP)
     left, top = ((length - side) // 2 for length in picture.size)
-    views = (picture, picture.crop((left, top, left + side, top + side)))
-    squares = (view.resize((SIZE, SIZE), Image.Resampling.BICUBIC) for view in views)
+    regions = (picture, picture.crop((left, top, left + side, top + side)))
+    squares = (region.resize((SIZE, SIZE), Image.Resampling.BICUBIC) for region in regions)
     # Mean and deviation are both 0.5 (the weights' package says ImageNet's, and is wrong).
     return [(np.asarray(square, dtype=np.float32) / 127.5 - 1).transpose(2, 0, 1) for square in squares]
+
+
+def rooted(pooled: NDArray[np.float32]) -> Matrix:
+    """Unit rows of the square roots of pooled features: a few strong ones no longer outweigh all the
+    others."""
+    return unit(_over_views(np.sqrt(np.maximum(pooled, 0))))
 
 
 def _over_views(rows: NDArray[Any]) -> Matrix:

@@ -58,6 +58,25 @@ def test_openai_weights_get_quickgelu_also_from_a_file(checkpoint: Path) -> None
     assert activations(open_embedder(f"openclip:{SMALL}@{checkpoint}")) == {"GELU"}
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # OpenAI's files are what they are
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
+def test_a_torchscript_file_as_openai_published_them_gives_the_same_and_has_quickgelu(
+    checkpoint: Path, tmp_path: Path
+) -> None:
+    import torch
+
+    named = open_embedder(f"openclip:{SMALL}/openai@{checkpoint}")
+    named.warm()
+    network = named._parts.get().model
+    scripted = torch.jit.trace(
+        network, (torch.zeros(1, 3, 224, 224), torch.zeros(1, 77, dtype=torch.long)), check_trace=False
+    )
+    scripted.save(str(tmp_path / "ViT.pt"))
+    published = open_embedder(f"openclip:{SMALL}@{tmp_path / 'ViT.pt'}")
+    assert activations(published) == {"QuickGELU"}
+    assert published.embed_texts(["a dog"]) == pytest.approx(named.embed_texts(["a dog"]), abs=1e-5)
+
+
 def test_the_reference_model_is_built_with_quickgelu_and_another_tag_is_not() -> None:
     from store.embedding.openclip import Choice, quick_gelu
 
