@@ -396,7 +396,10 @@ class Library(Reader):
 
 def _person() -> str:
     """Who decides when nobody says so: the setting, else the name of the login."""
-    return settings().user or getpass.getuser()
+    try:
+        return settings().user or getpass.getuser()
+    except (KeyError, ImportError, OSError):  # a container's user without a name, as on many servers
+        return "somebody"
 
 
 def _batches(items: Iterable[_T], size: int, progress: Progress | None) -> Iterator[list[_T]]:

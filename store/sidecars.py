@@ -55,7 +55,7 @@ def _parsed(content: bytes) -> dict[str, Any]:
     if len(content) > MAX_SIDECAR_BYTES:
         raise InvalidRecord(f"it is larger than {MAX_SIDECAR_BYTES:,} bytes")
     try:
-        sidecar = json.loads(content)
+        sidecar = json.loads(content.decode())  # of bytes, it would take UTF-16 and byte order marks too
     except (ValueError, RecursionError) as error:
         raise InvalidRecord(f"it is not JSON: {error}") from error
     if not isinstance(sidecar, dict):

@@ -22,6 +22,7 @@ from store.library import Library
 from store.listing import Filter
 from store.reading import Reader
 from tests.store.conftest import address, coin, furnished, picture
+from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_says_what_the_sidecars_say, holds
 
 PROJECT = Path(__file__).parents[2]
@@ -331,6 +332,17 @@ def test_nobody_undoes_what_somebody_else_did(run: Run, root: Path) -> None:
     assert done.returncode == 1
     assert "nothing of yours" in done.stderr
     assert tier(root, PENDING) == "approved"
+
+
+def test_decisions_need_no_name_of_a_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 54321")
+
+    monkeypatch.setattr("getpass.getuser", nameless)
+    with Library.open(tmp_path, embedder=Hashed()) as library:
+        Library.open(tmp_path).add([coin(1)])
+        assert Library.open(tmp_path).undo().done == [address(1)]
+        assert library.history(limit=1)[0].who == "somebody"
 
 
 def test_history_is_printed_newest_first(run: Run, root: Path) -> None:
