@@ -1,8 +1,12 @@
 """Chroma: the five collections, derived from the catalog and rebuildable from it without a model."""
 
+import contextlib
+import os
+import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +16,7 @@ from store.records import FACETS, Facet
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
+    from chromadb.api.collection_configuration import CreateHNSWConfiguration
     from chromadb.api.models.Collection import Collection
 
 # Reference 1, "5-Collection Multi-Embedding Architecture".
@@ -22,6 +27,9 @@ COLLECTIONS: dict[Facet, str] = {
     "visual": "visual_caption_embeddings",
     "emotions": "emotions_caption_embeddings",
 }
+
+INDEX: "CreateHNSWConfiguration" = {"space": "cosine"}
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # Chroma's name for an index folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,7 @@ class Collections:
             self._open[facet] = self._connect().get_or_create_collection(
                 COLLECTIONS[facet],
                 embedding_function=None,
-                configuration={"hnsw": {"space": "cosine"}},
+                configuration={"hnsw": INDEX},
                 metadata={"model": self._model},
             )
         return self._open[facet]
@@ -115,10 +123,38 @@ class Collections:
         return self._client
 
 
-def remove_files(folder: Path) -> None:
-    """Remove Chroma's own files, and never the `images` and `metadata` of the library beside them."""
+def own_files(folder: Path) -> list[Path]:
+    """Chroma's own files, sorted; nothing else that lies beside them, such as the library's pictures."""
+    found: list[Path] = []
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.name.startswith("chroma.sqlite3"):
-            path.unlink()
-        elif path.is_dir() and path.name not in ("images", "metadata"):
+            found.append(path)
+        elif _UUID.fullmatch(path.name) and path.is_dir():
+            found += (inner for inner in path.iterdir() if inner.is_file())
+    return sorted(found)
+
+
+def stamp(files: Iterable[Path]) -> str:
+    """Name, size and time of these files in one word, to see later whether somebody touched them."""
+    known = ((str(path), path.stat()) for path in files)
+    text = "\n".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in known)
+    return sha256(text.encode()).hexdigest()
+
+
+def flush(folder: Path) -> None:
+    """Bring the files to the disk: Chroma itself never fsyncs its index."""
+    for path in own_files(folder):
+        with (
+            path.open("rb") as file,
+            contextlib.suppress(OSError),
+        ):  # Windows flushes only what can be written
+            os.fsync(file.fileno())
+
+
+def remove_files(folder: Path) -> None:
+    """Remove Chroma's own files and index folders, and nothing else."""
+    for path in own_files(folder):
+        path.unlink()
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if _UUID.fullmatch(path.name) and path.is_dir():
             shutil.rmtree(path)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from store.catalog import Catalog
-from store.collections import Collections, Row, remove_files
+from store.collections import Collections, Row, flush, own_files, remove_files, stamp
 from store.layout import Layout
 from store.listing import get
 from store.probe import probe
@@ -44,8 +44,8 @@ class Follower:
             self._changed.notify_all()
 
     def wake_if_needed(self) -> None:
-        """Chroma is opened only when it has something to get, or was not closed cleanly."""
-        if self.behind or self._catalog.meta("chroma_dirty") or self._catalog.meta("chroma_rebuild"):
+        """Chroma is opened only when it has something to get, or is not as it was left."""
+        if self.behind or self._catalog.meta("chroma_rebuild") or (self._thread is None and self._is_dirty):
             self.wake()
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -63,13 +63,12 @@ class Follower:
     def check(self) -> list[str]:
         """What Chroma says otherwise than the catalog; its files are let go of meanwhile."""
         with self._using:
-            self._let_go()
-            if not self.fault:
-                self._catalog.set_meta("chroma_dirty", "")
-            return probe(self._layout.root) if self._has_files() else []
-
-    def _has_files(self) -> bool:
-        return (self._layout.chroma / "chroma.sqlite3").exists()
+            was_dirty = self._is_dirty and self._collections is None
+            self._let_go_cleanly()
+            faults = probe(self._layout.root) if self._has_files else []
+            if not (was_dirty or self.fault):
+                self._note_clean()  # asking touches the files
+            return faults
 
     def rebuild(self) -> None:
         """Make Chroma anew from the catalog's vectors; no model is needed."""
@@ -83,11 +82,7 @@ class Follower:
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join()
-        if self._collections is not None:
-            self._collections.close()
-            self._collections = None
-            if not self.fault:
-                self._catalog.set_meta("chroma_dirty", "")
+        self._let_go_cleanly()
 
     def _run(self) -> None:
         while True:
@@ -109,7 +104,7 @@ class Follower:
 
     def _follow(self) -> None:
         if self._collections is None:
-            if self._catalog.meta("chroma_dirty") and (faults := probe(self._layout.root)):
+            if self._is_dirty and (faults := self._faults()):
                 log.warning("Chroma is rebuilt: %s", "; ".join(faults))
                 self._catalog.set_meta("chroma_rebuild", "1")
             self._collections = Collections(self._layout.chroma, model=self._model())
@@ -136,10 +131,45 @@ class Follower:
             )
         self._collections = Collections(self._layout.chroma, model=self._model())
 
+    def _faults(self) -> list[str]:
+        if self._has_files:
+            return probe(self._layout.root)
+        with self._catalog.reading() as db:
+            expected = db.execute("SELECT 1 FROM records WHERE tier = 'library'").fetchone()
+        return ["its files are gone"] if expected else []
+
+    @property
+    def _has_files(self) -> bool:
+        return (self._layout.chroma / "chroma.sqlite3").exists()
+
+    @property
+    def _is_dirty(self) -> bool:
+        """Whether Chroma ended uncleanly, or somebody else touched, damaged or replaced its files since."""
+        left = self._catalog.meta("chroma_files") or stamp([])
+        return bool(self._catalog.meta("chroma_dirty")) or left != stamp(own_files(self._layout.chroma))
+
     def _let_go(self) -> None:
+        collections, self._collections = self._collections, None
+        if collections is not None:
+            try:
+                collections.close()
+            except BaseException:  # a broken Chroma must not end the thread that rebuilds it
+                log.exception("Chroma could not be closed")
+
+    def _let_go_cleanly(self) -> None:
         if self._collections is not None:
-            self._collections.close()
-            self._collections = None
+            self._let_go()
+            if not self.fault:
+                self._note_clean()
+
+    def _note_clean(self) -> None:
+        """Take the dirty marker away; a later unclean end, or a change from outside, will show."""
+        flush(self._layout.chroma)
+        with self._catalog.writing() as db:
+            db.executemany(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                [("chroma_dirty", ""), ("chroma_files", stamp(own_files(self._layout.chroma)))],
+            )
 
     def _drain(self) -> None:
         while not self._closing:
