@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from store.collections import INDEX
 from store.follower import Follower
 from store.images import normalise
 from store.importing.candidate import Candidate
@@ -103,6 +104,13 @@ def library(root: Path, embedder: Hashed) -> Iterator[Library]:
 def without_chroma(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chroma stays behind: what is decided waits in its queue."""
     monkeypatch.setattr(Follower, "wake", lambda self: None)
+
+
+@pytest.fixture
+def eager_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chroma writes its index files after every other vector, not after every thousandth."""
+    monkeypatch.setitem(INDEX, "batch_size", 2)
+    monkeypatch.setitem(INDEX, "sync_threshold", 2)
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
 """What must hold of every library at every moment when no verb is under way, one sentence each."""
 
 import json
+import shutil
+import tempfile
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
@@ -10,7 +12,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from store.collections import Collections
+from store.collections import Collections, own_files
 from store.embedding import Embedder
 from store.files import content_hash
 from store.layout import Layout
@@ -158,7 +160,12 @@ def search_finds_the_library_and_nothing_else(library: Reader) -> None:
 def chroma_says_what_the_sidecars_say(root: Path, embedder: Embedder) -> None:
     """All five collections hold each library record's own vector and six fields, and no other record."""
     reader = Reader(root, embedder=embedder)
-    collections = Collections(Layout(root).chroma, model=embedder.name)
+    copy = Path(tempfile.mkdtemp())  # to open Chroma is to change its files
+    for path in own_files(reader.layout.chroma):
+        target = copy / path.relative_to(reader.layout.chroma)
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy(path, target)
+    collections = Collections(copy, model=embedder.name)
     try:
         records = {record.address: record for record in reader.find(Filter(tier="library"))}
         vectors = {address: vectors_of(reader, address, embedder) for address in records}
@@ -174,6 +181,7 @@ def chroma_says_what_the_sidecars_say(root: Path, embedder: Embedder) -> None:
     finally:
         collections.close()
         reader.close()
+        shutil.rmtree(copy)
 
 
 def vectors_of(library: Reader, address: str, embedder: Embedder) -> dict[Facet, np.ndarray[Any, Any]]:

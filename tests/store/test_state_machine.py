@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from store.collections import INDEX
 from store.files import Disk
 from store.follower import Follower
 from store.library import Library
@@ -40,6 +41,8 @@ class Lives(RuleBasedStateMachine):
         self.root = furnished(self.folder / "res")
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr(Follower, "wake", lambda self: None)  # Chroma follows when it is told to, below
+        self.patch.setitem(INDEX, "batch_size", 2)  # so that its index files matter
+        self.patch.setitem(INDEX, "sync_threshold", 2)
         self.embedder = Hashed()
         self.disaster = Disaster()
         self.model = Model()
