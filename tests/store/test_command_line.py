@@ -505,12 +505,20 @@ def test_a_damaged_backup_is_named_and_not_restored(run: Run, root: Path, tmp_pa
 # -- beside another process --------------------------------------------------------------------------------
 
 
-def test_a_verb_that_writes_ends_with_3_while_another_process_holds_the_library(run: Run, root: Path) -> None:
-    with Library.open(root):
-        done = run("approve", PENDING)
+@pytest.mark.parametrize(
+    "verb",
+    [["approve", PENDING], ["undo"], ["promote", "--all"], ["import", "."], ["doctor", "--repair"]],
+    ids=" ".join,
+)
+def test_a_verb_that_writes_ends_with_3_while_another_process_holds_the_library(
+    run: Run, root: Path, verb: list[str]
+) -> None:
+    with Library.open(root) as library:
+        before = library.counts()
+        done = run(*verb)
         assert (done.returncode, done.stdout) == (3, "")
         assert f"process {os.getpid()}" in done.stderr
-        assert tier(root, PENDING) == "pending"
+        assert library.counts() == before
 
 
 @pytest.mark.parametrize(
@@ -531,6 +539,7 @@ def test_doctor_and_backup_work_while_another_process_holds_the_library(run: Run
         assert doctor.returncode == 0, doctor.stderr
         assert "all is well" in doctor.stderr
         assert backup.returncode == 0, backup.stderr
+        assert run("restore-backup", "copy").returncode == 3
 
 
 # -- as a program ------------------------------------------------------------------------------------------
