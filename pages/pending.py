@@ -21,7 +21,7 @@ show_cards(
 
 if not view.records and view.is_filtered:
     st.info(
-        "No pending coin passes these filters. Empty the fields above to see all.",
+        "No pending coin passes these filters.",
         icon=":material/search_off:",
     )
 elif not view.records:

@@ -11,7 +11,8 @@ from store.library import Library
 from store.listing import Filter
 from store.records import Record, Tier
 
-SORTS = {"newest": "Newest first", "oldest": "Oldest first", "name": "By name", "moved": "Moved lately"}
+# The address holds what the control shows: hence words that make a link readable, and no counts.
+SORTS = ("Newest", "Oldest", "Name", "Moved")
 SIZES = (24, 60, 120, 240)
 _TAGS = 300  # the most frequent ones are offered
 
@@ -36,12 +37,10 @@ def browse(key: str, library: Library, *, tier: Tier, captioned: bool | None = N
         frequent = library.tag_counts(Filter(tier=tier))
         tags = st.multiselect(
             "Tags", list(frequent)[:_TAGS], key=f"{key}_tags", bind="query-params", width=170,
-            placeholder="any tags", format_func=lambda tag: f"{tag} · {frequent.get(tag, 0):,}",
-            label_visibility="collapsed",
+            placeholder="any tags", label_visibility="collapsed",
         )  # fmt: skip
         sort = st.selectbox(
-            "Order", list(SORTS), key=f"{key}_sort", bind="query-params", width=150,
-            format_func=SORTS.__getitem__, label_visibility="collapsed",
+            "Order", SORTS, key=f"{key}_sort", bind="query-params", width=120, label_visibility="collapsed",
         )  # fmt: skip
         size = st.selectbox(
             "Coins on a page", SIZES, index=1, key=f"{key}_per", bind="query-params", width=130,
@@ -52,7 +51,7 @@ def browse(key: str, library: Library, *, tier: Tier, captioned: bool | None = N
         pages = max(1, -(-total // size))
         st.space("stretch")
         page = _page(key, pages)
-    records = library.find(asked, sort=sort, offset=(page - 1) * size, limit=size)
+    records = library.find(asked, sort=sort.lower(), offset=(page - 1) * size, limit=size)
     return View(records, _sentence(total, page, size), pages, is_filtered=not asked.is_open)
 
 

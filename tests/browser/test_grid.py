@@ -1,10 +1,13 @@
 """Choosing cards, and a hand that slips."""
 
+from collections.abc import Iterator
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from store.library import Library
-from tests.browser.conftest import Serve, Server
+from tests.browser.conftest import dashboard
+from tests.browser.dashboard import Server
 from tests.browser.grid_page import GridPage, filled
 from tests.store.conftest import coin
 
@@ -12,16 +15,17 @@ COINS = 40
 
 
 @pytest.fixture(scope="module")
-def app(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> Server:
+def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     def fill(library: Library) -> None:
         library.add(coin(number) for number in range(COINS))
 
-    return serve(filled(tmp_path_factory.mktemp("grid"), fill))
+    with dashboard(filled(tmp_path_factory.mktemp("grid"), fill)) as server:
+        yield server
 
 
 @pytest.fixture
 def grid(app: Server, page: Page) -> GridPage:
-    return GridPage(page, f"{app.url}/pending?pending_per=24")
+    return GridPage(page, f"{app.url}/pending?pending_per=24+a+page")
 
 
 def test_a_plain_click_moves_the_cursor_and_leaves_the_selection_alone(grid: GridPage) -> None:
@@ -91,7 +95,7 @@ def test_the_selection_goes_along_to_other_pages_and_survives_a_reload(app: Serv
     grid.press("Space", "ArrowRight", "Space")
     grid.press("]")
     expect(grid.page.locator(".chosen-count")).to_have_text("2 selected, 2 not on this page")
-    again = GridPage(grid.page, f"{app.url}/pending?pending_per=24")
+    again = GridPage(grid.page, f"{app.url}/pending?pending_per=24+a+page")
     again.expect_selected(2)
 
 
@@ -125,7 +129,7 @@ def test_the_sheet_of_keys_shows_every_verb(grid: GridPage) -> None:
 def test_the_size_of_the_cards_is_remembered(app: Server, grid: GridPage) -> None:
     grid.page.get_by_role("button", name="Large cards").click()
     width = grid.cards.first.bounding_box()
-    again = GridPage(grid.page, f"{app.url}/pending?pending_per=24")
+    again = GridPage(grid.page, f"{app.url}/pending?pending_per=24+a+page")
     assert again.cards.first.bounding_box() == width
     assert width
     assert width["width"] >= 248

@@ -18,7 +18,7 @@ export class Tools {
     this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: () => grid.takeBack("redo") }, icon("redo"));
     this.sizes = el("span", { class: "sizes", role: "group", "aria-label": "Card size" });
     for (const [label, size, title] of SIZES) {
-      this.sizes.append(el("button", { type: "button", title, "data-size": size, onclick: () => grid.resize(size) }, label));
+      this.sizes.append(el("button", { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) }, label));
     }
     const help = el("button", { type: "button", class: "tool square", title: "Keys (?)", "aria-label": "Keys", onclick: () => grid.help.showModal() }, "?");
     this.node = el(

@@ -37,7 +37,7 @@ export class Viewer {
       this.node.showModal();
       this.node.focus();
     }
-    this.refresh();
+    this.grid.refresh();
     this.grid.ask(address);
   }
 
