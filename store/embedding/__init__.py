@@ -69,7 +69,7 @@ def resolve(name: str) -> str:
     """A model's full name: `auto` becomes CLIP when its weights are on this machine, else `offline`."""
     if name != "auto":
         return name
-    from store.embedding.openclip import has_weights
+    from store.embedding.openclip_weights import has_weights
 
     return REFERENCE if has_weights(REFERENCE.partition(":")[2]) else OFFLINE
 

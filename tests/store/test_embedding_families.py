@@ -78,7 +78,7 @@ def test_a_torchscript_file_as_openai_published_them_gives_the_same_and_has_quic
 
 
 def test_the_reference_model_is_built_with_quickgelu_and_another_tag_is_not() -> None:
-    from store.embedding.openclip import Choice, quick_gelu
+    from store.embedding.openclip_weights import Choice, quick_gelu
 
     nowhere = Path("weights.safetensors")
     assert quick_gelu(Choice.parse("ViT-L-14/openai"), nowhere)

@@ -1,0 +1,123 @@
+"""Which open_clip model is meant, where its weights lie on this machine, and how they were trained.
+
+Written `MODEL/TAG` (weights from the cache on this machine) or `MODEL/TAG@FILE` or `MODEL@FILE` (a checkpoint
+file). OpenAI's weights were trained with QuickGELU, and open_clip 3.3 builds them with plain GELU and no more
+than a warning. It is switched on for the tag `openai`, whatever the weights come from, for every tag that
+open_clip itself marks so, and for TorchScript files, which only OpenAI published.
+"""
+
+import json
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from store.embedding.loading import package_folder
+from store.embedding.local_hub import cached_file, stay_offline
+from store.embedding.torchvision_operators import define_missing_operators
+from store.errors import ModelUnavailable
+
+REFERENCE = "ViT-L-14/openai"
+REFERENCE_REPOSITORY = "timm/vit_large_patch14_clip_224.openai"
+WEIGHT_FILES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a model's name says: the architecture, the tag of its weights, and the file if one is named."""
+
+    architecture: str
+    tag: str
+    file: Path | None
+
+    @classmethod
+    def parse(cls, model: str) -> "Choice":
+        named, _, file = model.partition("@")
+        architecture, _, tag = named.partition("/")
+        if not architecture or not (tag or file):
+            raise ModelUnavailable(
+                f"openclip:{model} names no weights: write openclip:MODEL/TAG, "
+                "openclip:MODEL/TAG@FILE or openclip:MODEL@FILE"
+            )
+        return cls(architecture, tag, Path(file).expanduser() if file else None)
+
+
+def has_weights(model: str) -> bool:
+    """Whether a model's weights are on this machine, told without loading anything."""
+    try:
+        return weights(Choice.parse(model)).is_file()
+    except ModelUnavailable:
+        return False
+
+
+def weights(choice: Choice) -> Path:
+    """The file of weights; ModelUnavailable names the command that downloads it."""
+    if choice.file is not None:
+        if choice.file.is_file():
+            return choice.file
+        raise ModelUnavailable(
+            f"there is no file {choice.file}, named as the weights of {choice.architecture}"
+        )
+    entry = published(choice)
+    repository, _, name = str(entry.get("hf_hub", "")).rpartition("/")
+    names = (name,) if name else WEIGHT_FILES
+    found = cached_file(repository, *names) if repository else None
+    if found is not None:
+        return found
+    # Where open_clip keeps what it downloaded by plain address.
+    plain = Path("~/.cache/clip").expanduser() / str(entry.get("url") or "none").rpartition("/")[2]
+    if plain.is_file():
+        return plain
+    named = f"openclip:{choice.architecture}/{choice.tag}"
+    command = f"hf download {repository} {names[0]}" if repository else f"download {entry.get('url')}"
+    raise ModelUnavailable(
+        f"the weights of {named} are not on this machine, and Memedex downloads nothing by itself. "
+        f"With internet: {command}. Or name a file: {named}@FILE. Or use offline"
+    )
+
+
+def quick_gelu(choice: Choice, path: Path) -> bool:
+    """Whether these weights were trained with QuickGELU instead of GELU."""
+    return choice.tag == "openai" or bool(published(choice).get("quick_gelu")) or is_torchscript(path)
+
+
+def is_torchscript(path: Path) -> bool:
+    """Whether a file is a TorchScript archive, the form in which OpenAI published CLIP."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return any(name.endswith("/constants.pkl") for name in archive.namelist())
+
+
+def published(choice: Choice) -> dict[str, Any]:
+    """What open_clip knows about a tag: where its weights are, QuickGELU, mean and deviation; {} for a
+    file's own tag."""
+    if (choice.architecture, choice.tag) == (
+        "ViT-L-14",
+        "openai",
+    ):  # known here, so that `auto` need not import torch
+        return {"hf_hub": f"{REFERENCE_REPOSITORY}/", "url": "ViT-L-14.pt", "quick_gelu": True}
+    if not choice.tag:
+        return {}
+    stay_offline()
+    define_missing_operators()
+    import open_clip
+
+    entry = open_clip.get_pretrained_cfg(choice.architecture, choice.tag)
+    if not entry and choice.file is None:
+        tags = open_clip.list_pretrained_tags_by_model(choice.architecture)
+        raise ModelUnavailable(
+            f"open_clip knows no weights {choice.tag!r} for {choice.architecture}; "
+            f"it has: {', '.join(tags) or 'none'}"
+        )
+    return dict(entry)
+
+
+def configuration(architecture: str) -> dict[str, Any]:
+    """open_clip's description of an architecture, read from its package without importing it."""
+    folder = package_folder("open_clip", install="open-clip-torch") / "model_configs"
+    path = folder / f"{architecture}.json"
+    if not path.is_file() or path.parent != folder:
+        known = ", ".join(sorted(entry.stem for entry in folder.glob("ViT-[BL]-*.json")))
+        raise ModelUnavailable(f"open_clip has no model {architecture!r}; among others it has: {known}")
+    return dict(json.loads(path.read_text()))
