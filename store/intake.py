@@ -17,6 +17,7 @@ from store.records import REQUIRED_KEYS, Tier, checked_address, sidecar_bytes, v
 from store.taxonomy import Taxonomy
 
 _ORDER = (*REQUIRED_KEYS, "caption", "tags", "tags_categories")  # of the keys in a new sidecar; extras follow
+_TWIN = "its address differs from {} only in upper and lower case"
 _THREADS = 4  # Pillow decodes and encodes outside the interpreter's lock
 
 
@@ -39,6 +40,7 @@ def take_in(
 ) -> tuple[list[Change], Payload]:
     """The changes that add these candidates to pending; the others are told to the report."""
     fresh: dict[str, _Fresh] = {}  # by the address in lower case: two keys must not meet on a disk
+    again: list[Candidate] = []  # of an address that is already in `fresh`; they count if that one is refused
     for found in batch:
         if isinstance(found, Refusal):
             report.refused.append(found)
@@ -48,19 +50,38 @@ def take_in(
             address = sidecar["token_address"]
             if tier := _tier_of(reader, address):
                 report.present[address] = tier
-                continue
-            twin = fresh.get(address.lower())
-            known = twin.address if twin else reader.spelling_of(address)
-            if known == address:
-                report.present[address] = "pending"
-            elif known:
-                raise InvalidRecord(f"its address differs from {known} only in upper and lower case")
+            elif known := reader.spelling_of(address):
+                raise InvalidRecord(_TWIN.format(known))
+            elif address.lower() in fresh:
+                again.append(found)
             else:
                 validate(sidecar, tier="pending")
                 fresh[address.lower()] = _Fresh(address, sidecar, found)
         except InvalidRecord as error:
             report.refused.append(Refusal(found.item, str(error)))
-    return _prepared(list(fresh.values()), report)
+    changes, payload = _prepared(list(fresh.values()), report)
+    if rest := _not_among(changes, again, report):
+        more, of_more = take_in(rest, report, reader=reader, taxonomy=taxonomy)
+        changes += more
+        payload.pictures |= of_more.pictures
+        payload.sidecars |= of_more.sidecars
+    return changes, payload
+
+
+def _not_among(changes: Sequence[Change], again: Sequence[Candidate], report: Report) -> list[Candidate]:
+    """Those whose address has not been taken in by these changes; the others are told to the report."""
+    taken = {change.address.lower(): change.address for change in changes}
+    rest = []
+    for candidate in again:
+        address = checked_address(candidate.sidecar["token_address"])
+        known = taken.get(address.lower())
+        if known is None:
+            rest.append(candidate)
+        elif known == address:
+            report.present[address] = "pending"
+        else:
+            report.refused.append(Refusal(candidate.item, _TWIN.format(known)))
+    return rest
 
 
 def _prepared(fresh: Sequence[_Fresh], report: Report) -> tuple[list[Change], Payload]:
