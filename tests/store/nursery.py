@@ -1,0 +1,92 @@
+"""Writers to be killed. `python -m tests.store.nursery ROOT`, told what to do line by line on standard input.
+
+    quick SEED      a child that writes until it is killed, Chroma left behind
+    chroma SEED     the same with Chroma following; it says "chroma" whenever that has caught up
+
+The children are forked from a process that has imported everything, so that most of their lives is writing.
+Each prints JSON lines: {"begin": {address: [tier, entity]}} before a verb, with what the verb will lead to,
+and {"done": true} after it.
+"""
+
+import json
+import os
+import random
+import sys
+from pathlib import Path
+
+import chromadb  # noqa: F401  imported once, for all children
+
+from store.collections import INDEX
+from store.follower import Follower
+from store.library import Library
+from store.listing import Filter
+from tests.store.conftest import coin
+from tests.store.hashed import Hashed
+
+COINS = 24
+
+
+def say(**line: object) -> None:
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+def write_for_ever(root: Path, seed: int, *, chroma: bool) -> None:
+    chance = random.Random(seed)
+    INDEX.update(batch_size=2, sync_threshold=2)  # Chroma writes its index again and again
+    if not chroma:
+        Follower.wake = lambda self: None  # type: ignore[method-assign]
+    library = Library.open(root, embedder=Hashed())
+    say(ready=True)
+    while True:
+        records = {record.address: record for record in library.find(Filter())}
+        now = {key: [record.tier, record.caption.get("entity", "")] for key, record in records.items()}
+        some = chance.sample(sorted(records), min(len(records), chance.randint(1, 5)))
+        verb = chance.choice(
+            ["import", "approve", "caption", "caption", "promote", "promote", "degrade", "undo"]
+        )
+        if verb == "import":
+            coins = [coin(number) for number in chance.sample(range(COINS), 3)]
+            fresh = [made.sidecar["token_address"] for made in coins]
+            say(begin={key: ["pending", ""] for key in fresh if key not in records})
+            library.add(coins)
+        elif verb == "caption" and some:
+            text = f"text {chance.random()}"
+            say(begin={some[0]: [now[some[0]][0], text]})
+            library.caption(some[0], caption={"entity": text, "context": f"about {text}"})
+        elif verb == "undo":
+            events = library.history(decision=library.decisions(limit=1)[0].id) if library.decisions() else []
+            if not events or events[0].verb != "approve":
+                continue
+            say(begin={event.address: [event.before_tier, now[event.address][1]] for event in events})
+            library.undo()
+        else:
+            moves = {"approve": "pending", "promote": "approved", "degrade": "library"}
+            goals = {"approve": "approved", "promote": "library", "degrade": "approved"}
+            fit = [
+                key
+                for key in some
+                if now[key][0] == moves.get(verb) and (verb != "promote" or records[key].is_captioned)
+            ]
+            if not fit:
+                continue
+            say(begin={key: [goals[verb], now[key][1]] for key in fit})
+            getattr(library, verb)(fit)
+        say(done=True)
+        if chroma and library._follower.wait(0):
+            say(chroma=True)
+
+
+def main(root: Path) -> None:
+    for line in sys.stdin:
+        kind, seed = line.split()
+        child = os.fork()
+        if not child:
+            write_for_ever(root, int(seed), chroma=kind == "chroma")
+        say(born=child)
+        os.waitpid(child, 0)
+        say(dead=child)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,331 @@
+"""The verbs, one after the other: what each does, what it refuses, and what is then on the disk."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from store.errors import UnknownRecord
+from store.importing.candidate import Candidate, Refusal
+from store.library import Library
+from store.listing import Filter
+from store.progress import Progress
+from store.query import Part, Query
+from tests.store.conftest import (
+    CREATED_AT,
+    address,
+    approved_with_caption,
+    coin,
+    normal_picture,
+    picture,
+    written,
+)
+from tests.store.hashed import Hashed
+from tests.store.invariants import holds
+
+FIRST, SECOND, THIRD = address(0), address(1), address(2)
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+def tier_of(library: Library, known: str) -> str:
+    return library.get(known).tier
+
+
+# -- import ------------------------------------------------------------------------------------------------
+
+
+def test_import_puts_a_sidecar_and_a_normal_picture_into_pending(library: Library) -> None:
+    report = library.add([Candidate("one", {**coin(0).sidecar, "extra": {"kept": [1]}}, picture(0))])
+    assert report.done == [FIRST]
+    assert json.loads(library.layout.sidecar("pending", FIRST).read_text()) == {
+        "token_name": "Coin 0",
+        "ticker": "C0",
+        "description": "The coin number 0.",
+        "token_address": FIRST,
+        "created_at": CREATED_AT,
+        "tags": ["dog"],
+        "tags_categories": ["animals"],
+        "extra": {"kept": [1]},
+    }
+    assert library.layout.image("pending", FIRST).read_bytes() == normal_picture(0)
+    holds(library)
+
+
+def test_import_can_be_repeated_without_harm(library: Library) -> None:
+    library.add([coin(0), coin(1)])
+    library.approve([FIRST])
+    report = library.add([coin(0, token_name="Another"), coin(1), coin(1), coin(2)])
+    assert report.done == [THIRD]
+    assert report.present == {FIRST: "approved", SECOND: "pending"}
+    assert library.get(FIRST).name == "Coin 0"
+    assert [event.verb for event in library.history(address=FIRST)] == ["approve", "import"]
+
+
+def test_import_knows_what_lies_in_the_trash(library: Library) -> None:
+    library.add([coin(0)])
+    library.reject([FIRST])
+    assert library.add([coin(0)]).present == {FIRST: "trash"}
+    assert library.counts()["trash"] == 1
+
+
+def test_import_takes_the_good_and_names_the_bad(library: Library) -> None:
+    report = library.add(
+        [
+            coin(0),
+            Candidate("no address", {"token_name": "x", "token_address": "../../etc/passwd"}, picture(1)),
+            Candidate("no picture", coin(1).sidecar, b"this is text"),
+            Candidate("no name", {"token_address": address(3)}, picture(1)),
+            Candidate("too long", {**coin(4).sidecar, "token_name": "x" * 10_000_000}, picture(1)),
+            Refusal("unreadable", "was refused before"),
+            coin(2),
+        ]
+    )
+    assert report.done == [FIRST, THIRD]
+    assert {refusal.item for refusal in report.refused} == {
+        "no address", "no picture", "no name", "too long", "unreadable"
+    }  # fmt: skip
+    assert all(refusal.reason for refusal in report.refused)
+    holds(library)
+
+
+def test_import_takes_the_second_of_two_when_the_first_is_no_good(library: Library) -> None:
+    good = coin(0)
+    report = library.add([Candidate("spoilt", good.sidecar, b"spoilt"), good, good])
+    assert report.done == [FIRST]
+    assert report.present == {FIRST: "pending"}
+    assert [refusal.item for refusal in report.refused] == ["spoilt"]
+
+
+def test_import_refuses_an_address_that_differs_only_in_case(library: Library) -> None:
+    library.add([coin(0)])
+    later = library.add([coin(0, token_address=FIRST.replace("x", "X"))])
+    at_once = library.add([coin(3), coin(3, token_address=address(3).replace("x", "X"))])
+    for report in (later, at_once):
+        assert "only in upper and lower case" in report.refused[0].reason
+    assert library.counts()["pending"] == 2
+
+
+def test_import_writes_evm_addresses_in_lower_case(library: Library) -> None:
+    assert library.add([coin(1, token_address=SECOND.upper().replace("0X", "0x"))]).done == [SECOND]
+
+
+def test_import_marks_a_coin_without_a_date_with_the_time_of_import(library: Library) -> None:
+    sidecar = {key: value for key, value in coin(0).sidecar.items() if key != "created_at"}
+    library.add([Candidate("undated", sidecar, picture(0))])
+    assert library.get(FIRST).created_at > CREATED_AT
+    assert library.get(FIRST).sidecar["created_at_is_import_time"] is True
+
+
+def test_import_that_is_cancelled_keeps_what_is_done(library: Library) -> None:
+    progress = Progress()
+
+    def coins() -> Iterator[Candidate]:
+        for number in range(100):
+            if number == 70:
+                progress.cancel()
+            yield coin(number)
+
+    assert len(library.add(coins(), progress=progress).done) == 100 - 100 % 64 + 36
+    assert progress.done == 100
+
+
+# -- verbs that move ---------------------------------------------------------------------------------------
+
+MOVES = [
+    ("approve", "pending", "approved"),
+    ("give_back", "approved", "pending"),
+    ("reject", "pending", "trash"),
+    ("reject", "approved", "trash"),
+    ("promote", "approved", "library"),
+    ("degrade", "library", "approved"),
+    ("delete", "pending", "trash"),
+    ("delete", "approved", "trash"),
+    ("delete", "library", "trash"),
+]
+
+
+def bring(library: Library, tier: str, *numbers: int) -> list[str]:
+    """Captioned coins in this tier."""
+    addresses = approved_with_caption(library, *numbers)
+    if tier == "pending":
+        library.give_back(addresses)
+    elif tier == "library":
+        library.promote(addresses)
+    return addresses
+
+
+@pytest.mark.parametrize(("verb", "source", "target"), MOVES)
+def test_a_verb_moves_files_and_record_from_tier_to_tier(
+    library: Library, verb: str, source: str, target: str
+) -> None:
+    addresses = bring(library, source, 0, 1)
+    sidecar = library.get(FIRST).sidecar
+    assert getattr(library, verb)(addresses).done == addresses
+    assert {tier_of(library, known) for known in addresses} == {target}
+    assert library.get(FIRST).sidecar == sidecar
+    assert library.layout.image(target, FIRST).read_bytes() == normal_picture(0)
+    holds(library)
+
+
+@pytest.mark.parametrize("verb", sorted({verb for verb, _, _ in MOVES} | {"restore"}))
+def test_a_verb_refuses_each_record_of_another_tier_and_does_the_rest(library: Library, verb: str) -> None:
+    sources = {source for own, source, _ in MOVES if own == verb} or {"trash"}
+    bring(library, "pending", 0)
+    bring(library, "approved", 1)
+    bring(library, "library", 2)
+    library.delete(bring(library, "approved", 3))
+    tiers = {known: tier_of(library, known) for known in map(address, range(4))}
+    outcome = getattr(library, verb)([*tiers, "local-unknown"])
+    assert set(outcome.done) == {known for known, tier in tiers.items() if tier in sources}
+    assert {refusal.item for refusal in outcome.refused} == {*tiers, "local-unknown"} - set(outcome.done)
+    assert all(tier_of(library, known) == tiers[known] for known in tiers if known not in outcome.done)
+    holds(library)
+
+
+def test_restore_brings_each_back_to_where_it_was(library: Library) -> None:
+    places = {"pending": 0, "approved": 1, "library": 2}
+    for tier, number in places.items():
+        library.delete(bring(library, tier, number))
+    assert library.counts()["trash"] == 3
+    assert len(library.restore(map(address, range(3))).done) == 3
+    assert {tier: tier_of(library, address(number)) for tier, number in places.items()} == {
+        tier: tier for tier in places
+    }
+    holds(library)
+
+
+def test_promote_refuses_what_lacks_a_caption_and_says_which_part(library: Library) -> None:
+    library.add([coin(0), coin(1)])
+    library.approve([FIRST, SECOND])
+    library.caption(SECOND, caption={"entity": "a frog", "context": " "})
+    outcome = library.promote([FIRST, SECOND])
+    assert not outcome.done
+    assert "caption is missing" in outcome.refused[0].reason
+    assert "caption.context is empty" in outcome.refused[1].reason
+
+
+def test_promote_can_be_watched_and_cancelled_between_batches(library: Library) -> None:
+    addresses = bring(library, "approved", *range(70))
+    progress = Progress(total=70)
+    assert len(library.promote(addresses, progress=progress).done) == 70
+    assert (progress.done, progress.fraction) == (70, 1.0)
+    library.degrade(addresses)
+    progress = Progress()
+    progress.cancel()
+    assert library.promote(addresses, progress=progress).done == []
+
+
+def test_a_model_that_fails_refuses_the_promotion_and_changes_nothing(root: Path) -> None:
+    class Failing(Hashed):
+        def embed_texts(self, texts: object) -> None:  # type: ignore[override]
+            raise OSError("the weights are gone")
+
+    with Library.open(root, embedder=Failing()) as library:
+        assert isinstance(library, Library)
+        addresses = bring(library, "approved", 0)
+        outcome = library.promote(addresses)
+        assert "the weights are gone" in outcome.refused[0].reason
+        assert tier_of(library, FIRST) == "approved"
+        holds(library)
+
+
+# -- verbs that write --------------------------------------------------------------------------------------
+
+
+def test_caption_writes_facets_and_leaves_the_others(library: Library) -> None:
+    bring(library, "approved", 0)
+    library.caption(FIRST, caption={"visual": "", "emotions": "calm", "context": None})
+    assert library.get(FIRST).caption == {"entity": "text 0 entity", "visual": "", "emotions": "calm"}
+    assert "context" not in json.loads(library.layout.sidecar("approved", FIRST).read_text())["caption"]
+    holds(library)
+
+
+def test_caption_in_the_library_needs_the_required_facets(library: Library) -> None:
+    bring(library, "library", 0)
+    outcome = library.caption(FIRST, caption={"entity": ""})
+    assert "caption.entity is empty" in outcome.refused[0].reason
+    assert library.get(FIRST).caption == written("text 0")
+
+
+def test_caption_is_found_at_once(library: Library) -> None:
+    bring(library, "library", 0, 1)
+    library.caption(FIRST, caption={"entity": "a violet zeppelin"})
+    assert library.addresses(Filter(words="zepp")) == [FIRST]
+    assert library.search(Query((Part(text="a violet zeppelin"),))).hits[0].address == FIRST
+    assert library.addresses(Filter(words="text 0 entity")) == []
+
+
+def test_caption_of_a_record_that_somebody_changed_meanwhile_is_refused(library: Library) -> None:
+    bring(library, "approved", 0)
+    seen = library.get(FIRST).revision
+    library.edit_tags([FIRST], add=["moon"], who="somebody")
+    outcome = library.caption(FIRST, caption=written("mine"), revision=seen)
+    assert "somebody else changed it" in outcome.refused[0].reason
+    assert library.caption(FIRST, caption=written("mine"), revision=seen + 1).done == [FIRST]
+    assert library.get(FIRST).tags == ["dog", "moon"]
+
+
+def test_caption_ends_the_draft(library: Library) -> None:
+    bring(library, "approved", 0)
+    library.save_draft(FIRST, {"entity": "half a sen"})
+    assert library.draft(FIRST) == {"entity": "half a sen"}
+    library.caption(FIRST, caption=written("half a sentence"))
+    assert library.draft(FIRST) is None
+
+
+def test_tags_bring_their_categories_from_the_taxonomy(library: Library) -> None:
+    bring(library, "library", 0, 1)
+    outcome = library.edit_tags([FIRST, SECOND], add=["moon", "my own", "dog"], remove=["cat"])
+    assert outcome.done == [FIRST, SECOND]
+    assert library.get(FIRST).tags == ["dog", "moon", "my own"]
+    assert library.get(FIRST).categories == ["animals", "space", "other"]
+    assert library.tag_counts(Filter(categories=("space",))) == {"dog": 2, "moon": 2, "my own": 2}
+    holds(library)
+
+
+def test_tags_may_hold_no_comma(library: Library) -> None:
+    library.add([coin(0)])
+    assert "comma" in library.edit_tags([FIRST], add=["a,b"]).refused[0].reason
+    assert library.get(FIRST).tags == ["dog"]
+
+
+def test_what_is_in_the_trash_is_not_written_to(library: Library) -> None:
+    library.add([coin(0)])
+    library.delete([FIRST])
+    assert "restore it first" in library.caption(FIRST, caption=written("x")).refused[0].reason
+    assert "restore it first" in library.edit_tags([FIRST], add=["moon"]).refused[0].reason
+
+
+def test_saving_what_already_stands_there_is_no_decision(library: Library) -> None:
+    bring(library, "approved", 0)
+    events = len(library.history())
+    assert library.caption(FIRST, caption=written("text 0")).done == [FIRST]
+    assert library.edit_tags([FIRST], add=["dog"]).done == [FIRST]
+    assert len(library.history()) == events
+
+
+def test_an_unknown_record_is_told_so(library: Library) -> None:
+    with pytest.raises(UnknownRecord, match="no record has the address"):
+        library.get(FIRST)
+    assert "no record" in library.caption(FIRST, caption=written("x")).refused[0].reason
+
+
+def test_nothing_asked_for_is_nothing_done(library: Library) -> None:
+    outcome = library.approve([])
+    assert (outcome.done, outcome.refused, outcome.decision) == ([], [], None)
+    assert library.history() == []
+
+
+# -- many --------------------------------------------------------------------------------------------------
+
+
+def test_what_is_done_in_one_go_is_one_decision_however_many(library: Library) -> None:
+    library.add(coin(number) for number in range(300))
+    everything = library.addresses(Filter())
+    outcome = library.approve(everything, who="ann")
+    assert len(outcome.done) == 300
+    assert [(made.verb, made.count) for made in library.decisions()] == [("approve", 300), ("import", 300)]
+    assert len(library.undo(who="ann").done) == 300
+    assert library.counts()["pending"] == 300
