@@ -8,7 +8,7 @@ Tone = Literal["good", "bad", "main", "quiet"]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing to do to the selection, or to the card under the cursor.
+    """One thing to do to the selection, or to the card under the cursor; if `single`, to the latter only.
 
     `leaves`: the card goes at once, before the server has answered; otherwise it waits where it is.
     `reasons` are offered on the digits 1 to 9.
@@ -19,6 +19,7 @@ class Action:
     key: str
     tone: Tone = "quiet"
     leaves: bool = True
+    single: bool = False
     said: str = ""
     reasons: tuple[str, ...] = ()
 
@@ -34,7 +35,7 @@ REJECT = Action(
 RETURN = Action("return", "Send back", "b", said="Sent back")
 DELETE = Action("delete", "Delete", "x", "bad", said="Deleted")
 RESTORE = Action("restore", "Restore", "r", "good", said="Restored")
-DEGRADE = Action("degrade", "Degrade", "g", "bad", said="Degraded")
+DEGRADE = Action("degrade", "Degrade", "g", said="Degraded")
 PROMOTE = Action("promote", "Promote", "p", "main", leaves=False)
-CAPTION = Action("caption", "Edit captions", "e", leaves=False)
-LIKE = Action("like", "More like this", "m", leaves=False)
+CAPTION = Action("caption", "Edit captions", "e", leaves=False, single=True)
+LIKE = Action("like", "More like this", "m", leaves=False, single=True)

@@ -26,24 +26,27 @@ export class DecisionLog {
     return numbered;
   }
 
-  /** What the server has settled, by client; returns the results of this page that were not known yet. */
+  /** What the server has settled, by client; returns the results that were not known yet. */
   confirm(confirmed) {
-    for (const [client, { n }] of Object.entries(confirmed)) {
-      if (client === this.client) continue;
-      const left = (this.others[client] ?? []).filter((entry) => entry.n > n);
+    const news = [];
+    for (const [client, { n, results }] of Object.entries(confirmed)) {
+      const waiting = this.others[client];
+      if (client === this.client || !waiting) continue;
+      news.push(...results.filter((result) => waiting.some((entry) => entry.n === result.n)));
+      const left = waiting.filter((entry) => entry.n > n);
       if (left.length) this.others[client] = left;
       else {
         delete this.others[client];
-        stored((storage) => storage.removeItem(`${PREFIX}${this.grid}:${client}`));
+        this.forget(client, n);
       }
     }
     const own = confirmed[this.client];
-    if (!own || own.n <= this.confirmed) return [];
+    if (!own || own.n <= this.confirmed) return news;
     const fresh = own.results.filter((result) => result.n > this.confirmed);
     this.confirmed = own.n;
     this.entries = this.entries.filter((entry) => entry.n > own.n);
     this.keep();
-    return fresh;
+    return [...news, ...fresh];
   }
 
   /** What is still to be confirmed, for the server. */
@@ -79,6 +82,16 @@ export class DecisionLog {
   stop() {
     this.flush();
     clearTimeout(this.timer);
+  }
+
+  /** Drops what is confirmed of another tab's log, which may hold more by now than it did when it was read. */
+  forget(client, n) {
+    const key = `${PREFIX}${this.grid}:${client}`;
+    stored((storage) => {
+      const left = JSON.parse(storage.getItem(key) ?? "[]").filter((entry) => entry.n > n);
+      if (left.length) storage.setItem(key, JSON.stringify(left));
+      else storage.removeItem(key);
+    });
   }
 
   keep() {

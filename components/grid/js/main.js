@@ -74,7 +74,7 @@ class Grid {
   /** Does a verb to the selection, or to the card under the cursor; felt at once, confirmed later. */
   decide(action, { reason = "" } = {}) {
     const { model } = this;
-    const addresses = this.viewer.isOpen ? [model.cursor] : model.targets();
+    const addresses = this.viewer.isOpen ? [model.cursor] : model.targets(action);
     if (!addresses.length) return;
     const seen = Object.fromEntries(addresses.map((address) => [address, model.selection.get(address) ?? model.card(address)?.revision ?? null]));
     const entry = this.log.add({ verb: action.verb, addresses, seen, reason });

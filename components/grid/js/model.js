@@ -64,9 +64,9 @@ export class Model {
     write(`memedex-cursor:${this.key}`, address);
   }
 
-  /** What a verb is about: the selection, or without one the card under the cursor. */
-  targets() {
-    if (this.selection.size) return [...this.selection.keys()];
+  /** What a verb is about: the selection, or without one, or for a verb about one coin, the card under the cursor. */
+  targets({ single = false } = {}) {
+    if (this.selection.size && !single) return [...this.selection.keys()];
     return this.visible.includes(this.cursor) && !this.card(this.cursor)?.blank ? [this.cursor] : [];
   }
 

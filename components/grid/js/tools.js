@@ -11,8 +11,8 @@ export class Tools {
     this.verbs = el("span", { class: "verbs" });
     this.sentence = el("span", { class: "sentence" });
     this.said = el("span", { class: "said", role: "status", "aria-live": "polite" });
-    this.all = tool("All on this page", "ctrl a", () => grid.selectPage());
-    this.none = tool("Clear", "esc", () => grid.clear());
+    this.all = tool("All", "ctrl a", "Select all on this page", () => grid.selectPage());
+    this.none = el("button", { type: "button", class: "tool square", title: "Clear the selection (esc)", "aria-label": "Clear the selection", onclick: () => grid.clear() }, icon("cross"));
     this.back = el("button", { type: "button", class: "tool", onclick: () => grid.bringBack() });
     this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: () => grid.takeBack("undo") }, icon("undo"));
     this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: () => grid.takeBack("redo") }, icon("redo"));
@@ -49,10 +49,9 @@ export class Tools {
   refresh(model) {
     const size = model.selection.size;
     const elsewhere = [...model.selection.keys()].filter((address) => !model.visible.includes(address)).length;
-    const targets = model.targets().length;
     for (const { action, button, label } of this.buttons ?? []) {
-      setText(label, size > 1 ? `${action.label} ${size.toLocaleString("en")}` : action.label);
-      button.disabled = !targets;
+      setText(label, size > 1 && !action.single ? `${action.label} ${size.toLocaleString("en")}` : action.label);
+      button.disabled = !model.targets(action).length;
     }
     setText(this.chosen, size ? `${size.toLocaleString("en")} selected${elsewhere ? `, ${elsewhere.toLocaleString("en")} not on this page` : ""}` : "");
     this.none.hidden = !size;
@@ -69,6 +68,6 @@ export class Tools {
   }
 }
 
-function tool(label, key, onclick) {
-  return el("button", { type: "button", class: "tool", onclick }, label, el("kbd", {}, key));
+function tool(label, key, title, onclick) {
+  return el("button", { type: "button", class: "tool", title, onclick }, label, el("kbd", {}, key));
 }

@@ -1,0 +1,84 @@
+"""Sliders: what the page ranks by itself is what the store would answer."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from store.query import Part, Query
+from store.records import FACETS
+from tests.browser.dashboard import Server
+from tests.browser.grid_page import GridPage
+
+TEXT = "a frog in the rain"
+WEIGHTS = [(0, 4, 3, 2, 1), (0, 0.5, 9, 0, 3), (7, 1, 0, 4, 0), (0, 0, 0, 10, 0), (3, 0, 0, 0, 0)]
+
+
+@pytest.fixture
+def results(seeded: Server, page: Page) -> GridPage:
+    return GridPage(page, f"{seeded.url}/search?q={TEXT.replace(' ', '+')}")
+
+
+def shown(results: GridPage) -> list[tuple[str, str]]:
+    """Address and score of each card, in order."""
+    return results.page.eval_on_selector_all(
+        ".card",
+        "cards => cards.map(card => [card.dataset.address, card.querySelector('.score').textContent])",
+    )
+
+
+def drag(results: GridPage, weights: tuple[float, ...]) -> None:
+    """Put every slider somewhere else, faster than the server is told."""
+    results.page.evaluate(
+        """weights => {
+            const host = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")];
+            const root = host.map((each) => each.shadowRoot).find((each) => each.querySelector(".sliders"));
+            root.querySelectorAll("input[type=range]").forEach((input, at) => {
+                input.value = weights[at];
+                input.dispatchEvent(new Event("input"));
+            });
+        }""",
+        list(weights),
+    )
+
+
+def test_the_page_ranks_as_the_store_does(seeded: Server, results: GridPage) -> None:
+    with seeded.stored() as library:
+        for weights in WEIGHTS:
+            drag(results, weights)
+            query = Query((Part(text=TEXT),), weights=dict(zip(FACETS, weights, strict=True)))
+            expected = [[hit.address, f"{hit.score:.3f}"] for hit in library.search(query).hits]
+            assert shown(results) == expected
+
+
+def test_what_each_facet_gave_is_shown_and_adds_up(results: GridPage) -> None:
+    results.cards.first.locator(".bar").hover()
+    tip = results.page.locator(".tip")
+    expect(tip).to_be_visible()
+    given = [float(text) for text in tip.locator("tr:not(.total) .number").all_text_contents()]
+    total = float(tip.locator(".total .number").text_content() or "nan")
+    assert sum(given) == pytest.approx(total, abs=0.003)
+    expect(results.page.locator(".part.missing").first).to_be_attached()
+
+
+def test_weights_at_rest_reach_the_server_and_the_link(results: GridPage) -> None:
+    results.page.get_by_role("button", name="Meaning").click()
+    expect(results.page).to_have_url(re.compile("w=0"))
+    expect(results.page.get_by_role("slider", name="Weight of context")).to_have_value("4")
+
+
+def test_without_any_weight_the_page_says_so(results: GridPage) -> None:
+    drag(results, (0, 0, 0, 0, 0))
+    expect(results.cards).to_have_count(0)
+    expect(results.page.get_by_text("All weights are zero").first).to_be_visible()
+    drag(results, WEIGHTS[0])
+    expect(results.cards.first).to_be_visible()
+
+
+def test_arrow_keys_move_a_focused_slider_and_not_the_cursor(results: GridPage) -> None:
+    before = results.at()
+    slider = results.page.get_by_role("slider", name="Weight of visual")
+    slider.focus()
+    results.press("ArrowRight")
+    expect(slider).to_have_value("2.1")
+    assert results.at() == before
