@@ -6,7 +6,7 @@ from typing import Literal
 
 import streamlit as st
 
-from components import model_choice, wording
+from components import model_choice, resources, wording
 from store.library import Library
 from store.listing import Filter
 from store.records import Tier
@@ -26,7 +26,7 @@ _CARDS: tuple[tuple[Tier, str, Literal["blue", "green", "gray"], str], ...] = (
 def figures(library: Library) -> None:
     """A card for each tier: how many now, how many more than a week ago, the last month as a line."""
     counts, today = library.counts(), int(time.time() // _DAY)
-    moves = _moves(library, settings().root, library.status().generation, today)
+    moves = _moves(library, settings().root, library.generation, today)
     with st.grid(4, min_column_width=200):
         for tier, label, color, meaning in _CARDS:
             days = line(counts[tier], moves.get(tier, {}), today=today)
@@ -87,7 +87,7 @@ def attention(library: Library) -> None:
 
 
 def _needs(library: Library) -> list[tuple[str, str, str, str]]:
-    counts, status = library.counts(), library.status()
+    counts, status = library.counts(), resources.status(library)
     captioned = library.count(Filter(tier="approved", captioned=True))
     bare = counts["approved"] - captioned
     rows = []

@@ -132,9 +132,9 @@ def _facet(library: Library, record: Record, facet: Facet, start: Written) -> No
 def _measure(library: Library, text: str) -> str:
     """Characters, tokens, and how a text longer than the model reads is embedded."""
     characters = wording.counted(len(text), "character")
-    embedder = library.embedder
-    if embedder.status != "ready":
+    if resources.status(library).model_status != "ready":
         return f"{characters} · tokens are counted once the model is ready"
+    embedder = library.embedder
     tokens, limit = embedder.count_tokens(text), embedder.token_limit
     if tokens <= limit:
         return f"{characters} · {tokens:,} of {limit:,} tokens"

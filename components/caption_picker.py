@@ -19,14 +19,15 @@ _DESKS = {
 def pick(library: Library) -> Record | None:
     """The chosen record; None where there is none to choose, which the page has said by then."""
     linked = _linked(library)
-    first = "To caption" if library.count(_DESKS["To caption"]) else "Library"
+    first = _desk_of(linked) if linked else "To caption" if library.count(_DESKS["To caption"]) else "Library"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         desk = st.segmented_control(
-            "Show", list(_DESKS), key="caption-desk", default=first, required=True, persist_state="session"
-        )
+            "Show", list(_DESKS), key="caption-desk", default=first, required=True, persist_state="session",
+            on_change=_forget_link,
+        )  # fmt: skip
         words = st.text_input(
             "Find", key="caption-words", placeholder="name, ticker or words", type="search", live=True,
-            icon=":material/search:", width=260, persist_state="session",
+            icon=":material/search:", width=260, persist_state="session", on_change=_forget_link,
         )  # fmt: skip
         found = _found(library, desk or first, words or "")
         chosen = linked or (found[0] if found else None)
@@ -51,6 +52,17 @@ def _linked(library: Library) -> Record | None:
         st.warning("Only approved coins and those of the library are captioned.", icon=":material/info:")
         return None
     return record
+
+
+def _desk_of(record: Record) -> str:
+    if record.tier == "library":
+        return "Library"
+    return "Approved" if record.is_captioned else "To caption"
+
+
+def _forget_link() -> None:
+    """Another list begins with its own first coin."""
+    st.query_params.pop("address", None)
 
 
 def _filter(desk: str, words: str) -> Filter:
@@ -83,10 +95,10 @@ def _list(found: list[Record], chosen: Record, total: int) -> None:
         neighbour = place + step
         there = place >= 0 and 0 <= neighbour < len(order)
         st.button(
-            "",
+            meaning,
             key=f"caption-{meaning}",
             icon=icon,
-            help=meaning,
+            icon_position="left" if step < 0 else "right",
             disabled=not there,
             on_click=go,
             args=(order[neighbour] if there else "",),

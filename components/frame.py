@@ -86,13 +86,13 @@ def _show_state(library: Library) -> None:
 
 
 def _is_at_rest(library: Library) -> bool:
-    status = library.status()
+    status = resources.status(library)
     model = status.model_status == "ready" or status.model_status.startswith("unavailable")
     return model and (not status.chroma_behind or bool(status.chroma_fault))
 
 
 def _state_badges(library: Library) -> None:
-    status = library.status()
+    status = resources.status(library)
     model, how = wording.plain(status.model, limit=40), wording.plain(status.model_status, limit=120)
     if status.model_status.startswith("unavailable"):
         st.badge(f"{model} unavailable", icon=":material/neurology:", color="red", help=how)

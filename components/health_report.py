@@ -17,7 +17,7 @@ _MOST = 200
 
 def at_once(library: Library) -> None:
     """What is known without looking: model, Chroma, what is stuck, files that cannot be taken in."""
-    status = library.status()
+    status = resources.status(library)
     rows = [
         (
             "Writing",

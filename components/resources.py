@@ -10,9 +10,10 @@ from typing import cast
 import streamlit as st
 
 from store.captioning import Captioner, open_captioner
-from store.errors import LibraryInUse, MemedexError
+from store.errors import LibraryInUse, MemedexError, ModelUnavailable
 from store.jobs import Jobs
 from store.library import Library
+from store.reading import Status
 from store.settings import settings
 from store.taxonomy import Taxonomy
 
@@ -38,6 +39,24 @@ def library() -> Library:
 def is_read_only() -> bool:
     """Whether the library can only be looked at, because another program writes to it."""
     return not library().can_write
+
+
+def status(library: Library) -> Status:
+    """Whether all is well; a model that cannot even be named as one must not keep any page from opening."""
+    try:
+        return library.status()
+    except ModelUnavailable as error:
+        return Status(
+            model=library.model,
+            model_status=f"unavailable: {error}",
+            can_write=library.can_write,
+            chroma_behind=0,
+            chroma_fault="",
+            stuck="",
+            applying=(),
+            faults=(),
+            generation=library.generation,
+        )
 
 
 def jobs() -> Jobs:

@@ -66,14 +66,7 @@ def _example(library: Library) -> str | None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.image(library.picture(record.address), width=36, alt=f"Picture of {record.name}")
         st.markdown(f"More like **{wording.plain(record.name)}**", width="content")
-        st.button(
-            "",
-            icon=":material/close:",
-            key="unlike",
-            help="Without this example",
-            type="tertiary",
-            on_click=_unlike,
-        )
+        st.button("Remove", icon=":material/close:", help="Search without this example", on_click=_unlike)
     return record.address
 
 
@@ -83,25 +76,10 @@ def _unlike() -> None:
 
 def _filter(library: Library) -> Filter:
     everything = Filter(tier="library")
-    tags = st.session_state.get("tags") or []
-    categories = st.session_state.get("categories") or []
-    number = len(tags) + len(categories) + sum(bool(st.session_state.get(key)) for key in ("since", "until"))
-    with st.popover(f"Filter · {number}" if number else "Filter", icon=":material/filter_alt:"):
-        known = library.tag_counts(everything)
-        tags = st.multiselect(
-            "Tags",
-            list(known),
-            key="tags",
-            bind="query-params",
-            format_func=lambda tag: f"{tag} ({known.get(tag, 0):,})",
-        )
-        groups = library.category_counts(everything)
+    with st.popover("Filter", icon=":material/filter_alt:"):
+        tags = st.multiselect("Tags", list(library.tag_counts(everything)), key="tags", bind="query-params")
         categories = st.multiselect(
-            "Categories",
-            list(groups),
-            key="categories",
-            bind="query-params",
-            format_func=lambda name: f"{name} ({groups.get(name, 0):,})",
+            "Categories", list(library.category_counts(everything)), key="categories", bind="query-params"
         )
         since = st.date_input("Created since", None, key="since", bind="query-params")
         until = st.date_input("Created until", None, key="until", bind="query-params")
@@ -116,6 +94,15 @@ def _filter(library: Library) -> Filter:
 
 def _second(day: object, of: time) -> int | None:
     return int(datetime.combine(day, of, UTC).timestamp()) if isinstance(day, date) else None
+
+
+def told(chosen: Filter) -> str:
+    """The filter in words, as Markdown; "" for none."""
+    parts = [wording.plain(label) for label in (*chosen.tags, *chosen.categories)]
+    for word, moment in (("since", chosen.since), ("until", chosen.until)):
+        if moment is not None:
+            parts.append(f"created {word} {datetime.fromtimestamp(moment, UTC):%Y-%m-%d}")
+    return f"only {', '.join(parts)}" if parts else ""
 
 
 def invite() -> None:

@@ -34,7 +34,7 @@ def show(library: Library, asked: Asked) -> None:
     if results is None:
         return
     _named(library, asked)
-    _facts(results, weights)
+    _facts(results, weights, asked)
     if not results.hits and any(weights.values()):
         st.info(
             "No coin of the library passes this filter."
@@ -89,7 +89,7 @@ def _among(library: Library, asked: Asked, results: Results) -> list[str] | None
     return [address for address in passing if address not in examples]
 
 
-def _facts(results: Results, weights: Mapping[Facet, float]) -> None:
+def _facts(results: Results, weights: Mapping[Facet, float], asked: Asked) -> None:
     if not any(weights.values()):
         st.warning("All weights are zero, so nothing is searched. Give at least one facet a weight.")
         return
@@ -100,7 +100,8 @@ def _facts(results: Results, weights: Mapping[Facet, float]) -> None:
     ]
     if results.without_facets:
         facts.append(f"{results.without_facets:,} without any of these facets left out")
-    st.caption(" · ".join(facts))
+    facts.append(search_box.told(asked.filter))
+    st.caption(" · ".join(filter(None, facts)))
 
 
 def _named(library: Library, asked: Asked) -> None:

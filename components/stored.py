@@ -22,7 +22,7 @@ def show(library: Library, record: Record) -> None:
 
 
 def _stored(library: Library, record: Record) -> None:
-    st.caption(f"Model: {wording.plain(library.status().model)} · revision {record.revision} of this record")
+    st.caption(f"Model: {wording.plain(library.model)} · revision {record.revision} of this record")
     with st.container(horizontal=True, gap="xsmall"):
         embedded = library.embedded_facets(record.address)
         for facet in FACETS:

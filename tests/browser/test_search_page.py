@@ -1,0 +1,113 @@
+"""Search in a real browser: by words, by picture, by example; filters, links, verbs."""
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.coins import CAT, COINS, DOG, FROG, PIZZA
+from tests.browser.dashboard import Server, visit
+
+
+def results(page: Page) -> Locator:
+    """The cards, best first."""
+    return page.get_by_role("gridcell")
+
+
+def ask(page: Page, server: Server, address: str = "") -> None:
+    visit(page, server, f"search{address}", title="Search")
+
+
+def test_words_find_the_coin_they_describe(page: Page, shared: Server) -> None:
+    ask(page, shared)
+    page.get_by_role("searchbox", name="Search").fill("an animal in wet weather")
+    page.keyboard.press("Enter")
+    expect(results(page)).to_have_count(len(COINS))
+    expect(results(page).first).to_contain_text(FROG.name)
+    expect(page.get_by_text(f"Exact: compared with {len(COINS)} coins")).to_be_visible()
+
+
+def test_a_picture_finds_itself(page: Page, shared: Server) -> None:
+    ask(page, shared)
+    with shared.stored() as library:
+        content = library.picture(PIZZA.address).read_bytes()
+    page.locator(".well input[type=file]").set_input_files(
+        {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": content}
+    )
+    expect(results(page).first).to_contain_text(PIZZA.name)
+    expect(results(page).first).to_contain_text("1.000")
+    page.get_by_role("button", name="Take the picture away").click()
+    expect(page.get_by_text("Describe a coin, show a picture")).to_be_visible()
+
+
+def test_what_is_no_picture_is_refused(page: Page, shared: Server) -> None:
+    ask(page, shared)
+    page.locator(".well input[type=file]").set_input_files(
+        {"name": "lie.png", "mimeType": "image/png", "buffer": b"plain text"}
+    )
+    expect(page.get_by_text("This picture cannot be searched with:")).to_be_visible()
+
+
+def test_a_link_brings_the_same_question_and_weights(page: Page, shared: Server) -> None:
+    ask(page, shared, "?q=space&w=0,1,5,0,0")
+    expect(page.get_by_role("searchbox", name="Search")).to_have_value("space")
+    expect(page.get_by_label("Weight of context")).to_have_value("5")
+    expect(page.get_by_label("Weight of visual")).to_have_value("0")
+    expect(results(page).first).to_contain_text(DOG.name)
+    page.get_by_role("button", name="Reference").click()
+    expect(page).not_to_have_url("w=")
+
+
+def test_a_broken_link_is_an_ordinary_search(page: Page, shared: Server) -> None:
+    ask(page, shared, "?q=frog&w=nonsense&tags=unheard-of&like=nobody")
+    expect(page.get_by_text("The example is not there:")).to_be_visible()
+    expect(results(page).first).to_contain_text(FROG.name)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def test_with_all_weights_at_zero_it_says_so(page: Page, shared: Server) -> None:
+    ask(page, shared, "?q=frog&w=0,0,0,0,0")
+    expect(page.get_by_text("All weights are zero, so nothing is searched.")).to_be_visible()
+    expect(results(page)).to_have_count(0)
+    page.get_by_role("button", name="Reference").click()
+    expect(results(page).first).to_contain_text(FROG.name)
+
+
+def test_more_like_this_leaves_the_example_out(page: Page, shared: Server) -> None:
+    ask(page, shared, f"?like={CAT.address}")
+    expect(page.get_by_text(f"More like {CAT.name}")).to_be_visible()
+    expect(results(page)).to_have_count(len(COINS) - 1)
+    expect(results(page).filter(has_text=CAT.name)).to_have_count(0)
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("Describe a coin, show a picture")).to_be_visible()
+
+
+def test_a_tag_narrows_the_results(page: Page, shared: Server) -> None:
+    ask(page, shared, "?q=animal&tags=dog")
+    expect(results(page)).to_have_count(1)
+    expect(results(page).first).to_contain_text(DOG.name)
+
+
+def test_names_are_found_by_words(page: Page, shared: Server) -> None:
+    ask(page, shared, "?q=pizza slice")
+    expect(page.get_by_text("By these words:")).to_be_visible()
+    expect(page.get_by_role("link", name="Pizza Slice · SLICE")).to_be_visible()
+
+
+def test_an_example_question_is_one_click(page: Page, shared: Server) -> None:
+    ask(page, shared)
+    page.get_by_role("button", name="to the moon").click()
+    expect(results(page).first).to_contain_text(DOG.name)
+    expect(page).to_have_url(f"{shared.url}/search?q=to+the+moon")
+
+
+def test_a_degraded_coin_leaves_the_results_and_comes_back(page: Page, seeded: Server) -> None:
+    ask(page, seeded, "?q=frog in the rain")
+    expect(results(page).first).to_contain_text(FROG.name)
+    page.keyboard.press("g")
+    expect(results(page).filter(has_text=FROG.name)).to_have_count(0)
+    expect(page.get_by_text(f"compared with {len(COINS) - 1} coins")).to_be_visible()
+    with seeded.stored() as library:
+        assert library.get(FROG.address).tier == "approved"
+        assert library.get(DOG.address).tier == "library"
+    page.get_by_role("button", name="Undo").first.click()
+    expect(results(page).first).to_contain_text(FROG.name)
+    with seeded.stored() as library:
+        assert library.get(FROG.address).tier == "library"

@@ -1,0 +1,72 @@
+"""Pages run in this process, over a library whose model needs no weights."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from store.library import Library
+from store.settings import settings
+from tests.browser.coins import COINS, PENDING, UNCAPTIONED
+from tests.store.hashed import Hashed
+
+OVERVIEW = Path(__file__).resolve().parent.parent.parent / "overview.py"
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
+    """A library without a coin; the pages open this very one."""
+    monkeypatch.setenv("MEMEDEX_ROOT", str(tmp_path))
+    monkeypatch.setenv("MEMEDEX_USER", "tester")
+    settings.cache_clear()
+    library = Library.open(tmp_path, embedder=Hashed())
+    yield library
+    library.close()
+    settings.cache_clear()
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+@pytest.fixture
+def library(empty: Library) -> Library:
+    """Four coins in the library, one approved, one pending."""
+    empty.add([coin.candidate() for coin in (*COINS, UNCAPTIONED, PENDING)])
+    empty.approve([coin.address for coin in (*COINS, UNCAPTIONED)])
+    assert len(empty.promote([coin.address for coin in COINS]).done) == len(COINS)
+    return empty
+
+
+def opened(name: str = "", *, reading_only: bool = False, **query: str) -> AppTest:
+    """A page as it stands after its first run, opened by its own address."""
+    app = AppTest.from_file(str(OVERVIEW), default_timeout=60)
+    app.session_state["memedex.read_only"] = reading_only
+    if name:
+        app.switch_page(f"pages/{name}.py")
+    for key, value in query.items():
+        app.query_params[key] = value
+    return ran(app)
+
+
+def ran(app: AppTest) -> AppTest:
+    """The page after one more run, which must not have failed."""
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def words(app: AppTest) -> str:
+    """All that a page says, in one text."""
+    kinds = (
+        app.title,
+        app.subheader,
+        app.markdown,
+        app.caption,
+        app.text,
+        app.info,
+        app.success,
+        app.warning,
+        app.error,
+    )
+    return "\n".join(str(element.value) for kind in kinds for element in kind)

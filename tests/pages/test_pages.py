@@ -1,0 +1,196 @@
+"""Each page as it opens, and what its buttons store."""
+
+import subprocess
+import sys
+from subprocess import PIPE
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import TextArea
+
+from components import resources
+from store.library import Library
+from tests.browser.coins import COINS, DOG, FROG, PENDING, UNCAPTIONED
+from tests.pages.conftest import OVERVIEW, opened, ran, words
+
+TITLES = {
+    "": "Overview",
+    "pending": "Pending",
+    "approved": "Approved",
+    "captions": "Captions",
+    "search": "Search",
+    "lore": "Lore & memory",
+    "health": "Health",
+}
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    """Press the one button of this name."""
+    found = [button for button in app.button if button.label == label]
+    assert len(found) == 1, [button.label for button in app.button]
+    found[0].click()
+    return ran(app)
+
+
+def finish_jobs() -> None:
+    for job in resources.jobs().all():
+        assert resources.jobs().wait(job, timeout=60)
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_every_page_opens_over_an_empty_library(name: str, empty: Library) -> None:
+    assert opened(name).title[0].value == TITLES[name]
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_every_page_opens_over_a_library_with_coins(name: str, library: Library) -> None:
+    assert opened(name).title[0].value == TITLES[name]
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_every_page_opens_beside_the_program_that_writes(name: str, library: Library) -> None:
+    app = opened(name, reading_only=True)
+    assert app.title[0].value == TITLES[name]
+    assert "reading only" in words(app)
+    assert not [button for button in app.button if button.label == "Undo"]
+
+
+def test_the_navigation_names_every_page_with_its_count(library: Library) -> None:
+    labels = [link.label for link in opened().sidebar.page_link]
+    assert [label.split(" :")[0] for label in labels] == list(TITLES.values())
+    assert ":gray-badge[4]" in next(label for label in labels if label.startswith("Search"))
+
+
+def test_the_overview_counts_the_tiers_and_says_what_to_do(library: Library) -> None:
+    app = opened()
+    assert {metric.label: metric.value for metric in app.metric} == {
+        "Pending": "1",
+        "Approved": "1",
+        "Library": str(len(COINS)),
+        "Trash": "0",
+    }
+    said = words(app)
+    assert "**1 coin** to review" in said
+    assert "**1 coin** to caption" in said
+    assert "ready to promote" not in said
+
+
+def test_undo_takes_back_ones_own_decision_and_nobody_elses(library: Library) -> None:
+    library.reject([PENDING.address], who="somebody else")
+    press(opened(), "Undo")
+    assert library.get(PENDING.address).tier == "trash"
+    assert library.counts()["library"] == 0, "the promotion was the last decision of one's own"
+
+
+def test_a_caption_is_kept_as_a_draft_and_then_saved(library: Library) -> None:
+    app = opened("captions", address=UNCAPTIONED.address)
+    area(app, "Entity").input("An ape")
+    ran(app)
+    assert library.get(UNCAPTIONED.address).caption == {}
+    assert (library.draft(UNCAPTIONED.address) or {})["entity"] == "An ape"
+
+    press(app, "Save")
+    assert library.get(UNCAPTIONED.address).caption == {"entity": "An ape"}
+    assert library.draft(UNCAPTIONED.address) is None
+
+
+def test_a_draft_that_was_discarded_is_gone(library: Library) -> None:
+    app = opened("captions", address=DOG.address)
+    area(app, "Context").input("Something else")
+    ran(app)
+    press(app, "Discard")
+    assert area(app, "Context").value == DOG.context
+    assert library.draft(DOG.address) is None
+
+
+def test_saving_over_a_newer_text_is_refused_and_both_are_shown(library: Library) -> None:
+    app = opened("captions", address=FROG.address)
+    area(app, "Entity").input("Mine")
+    ran(app)
+    library.caption(FROG.address, caption={"entity": "Theirs"})
+    library.save_draft(FROG.address, {"entity": "Mine", "revision": "1"})
+    press(app, "Save")
+    said = words(app)
+    assert "This coin was changed while you were writing." in said
+    assert "Mine" in said
+    assert "Theirs" in said
+    assert library.get(FROG.address).caption["entity"] == "Theirs"
+
+    press(app, "Go on with yours")
+    press(app, "Save")
+    assert library.get(FROG.address).caption["entity"] == "Mine"
+
+
+def test_a_coin_is_promoted_from_its_caption(library: Library) -> None:
+    library.caption(UNCAPTIONED.address, caption={"entity": "An ape", "context": "Apes together"})
+    press(opened("captions", address=UNCAPTIONED.address), "Promote to the library")
+    finish_jobs()
+    assert library.get(UNCAPTIONED.address).tier == "library"
+
+
+def test_a_long_text_says_how_it_is_embedded(library: Library) -> None:
+    revision = str(library.get(DOG.address).revision)
+    library.save_draft(DOG.address, {"entity": "word " * 2_000, "revision": revision})
+    assert "windows of it are embedded and averaged" in words(opened("captions", address=DOG.address))
+
+
+def test_without_a_language_model_it_says_what_to_set(library: Library) -> None:
+    app = opened("captions", address=DOG.address)
+    assert "MEMEDEX_CAPTION_MODEL" in words(app)
+    assert next(button for button in app.button if button.label == "Draft what is empty").disabled
+
+
+def test_a_link_to_a_coin_that_is_not_there_says_so(library: Library) -> None:
+    said = words(opened("captions", address="local-nobody"))
+    assert "The link leads nowhere" in said
+    assert "local-nobody" in said
+
+
+def test_the_examination_finds_a_library_well(library: Library) -> None:
+    assert library.wait_for_chroma(60)
+    app = press(opened("health"), "Examine everything")
+    finish_jobs()
+    assert "All is well" in words(ran(app))
+
+
+def test_the_examination_finds_a_sidecar_that_was_changed_and_repair_takes_it_in(library: Library) -> None:
+    assert library.wait_for_chroma(60)
+    path = library.layout.sidecar("pending", PENDING.address)
+    path.write_text(path.read_text().replace(PENDING.name, "Renamed"))
+    app = press(opened("health"), "Examine everything")
+    finish_jobs()
+    assert "1 thing to mend" in words(ran(app))
+    press(app, "Repair")
+    finish_jobs()
+    assert library.get(PENDING.address).name == "Renamed"
+
+
+def test_search_answers_a_linked_question(library: Library) -> None:
+    app = opened("search", q=FROG.entity)
+    assert f"Exact: compared with {len(COINS)} coins" in words(app)
+
+
+def test_search_says_when_all_weights_are_zero(library: Library) -> None:
+    assert "All weights are zero" in words(opened("search", q="frog", w="0,0,0,0,0"))
+
+
+def test_a_second_program_is_told_who_holds_the_library_and_may_look(library: Library) -> None:
+    root = library.layout.root
+    library.close()
+    holding = "import sys; from pathlib import Path; from store.library import Library\n"
+    holding += "Library.open(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-W", "ignore", "-c", holding, str(root)]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, cwd=OVERVIEW.parent) as other:
+        assert other.stdout
+        assert other.stdout.readline() == "open\n"
+        app = opened()
+        assert app.title[0].value == "The library is in use"
+        assert str(other.pid) in words(app)
+        press(app, "Open for reading")
+        assert app.title[0].value == "Overview"
+        assert {metric.label: metric.value for metric in app.metric}["Library"] == str(len(COINS))
+        other.communicate()
+
+
+def area(app: AppTest, label: str) -> TextArea:
+    return next(area for area in app.text_area if area.label == label)
