@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from components import resources
 from store.library import Library
 from store.settings import settings
 from tests.browser.coins import COINS, PENDING, UNCAPTIONED
@@ -70,3 +71,16 @@ def words(app: AppTest) -> str:
         app.error,
     )
     return "\n".join(str(element.value) for kind in kinds for element in kind)
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    """Press the one button of this name."""
+    found = [button for button in app.button if button.label == label]
+    assert len(found) == 1, [button.label for button in app.button]
+    found[0].click()
+    return ran(app)
+
+
+def finish_jobs() -> None:
+    for job in resources.jobs().all():
+        assert resources.jobs().wait(job, timeout=60)

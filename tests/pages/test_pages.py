@@ -8,10 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import TextArea
 
-from components import resources
 from store.library import Library
 from tests.browser.coins import COINS, DOG, FROG, PENDING, UNCAPTIONED
-from tests.pages.conftest import OVERVIEW, opened, ran, words
+from tests.pages.conftest import OVERVIEW, finish_jobs, opened, press, ran, words
 
 TITLES = {
     "": "Overview",
@@ -22,19 +21,6 @@ TITLES = {
     "lore": "Lore & memory",
     "health": "Health",
 }
-
-
-def press(app: AppTest, label: str) -> AppTest:
-    """Press the one button of this name."""
-    found = [button for button in app.button if button.label == label]
-    assert len(found) == 1, [button.label for button in app.button]
-    found[0].click()
-    return ran(app)
-
-
-def finish_jobs() -> None:
-    for job in resources.jobs().all():
-        assert resources.jobs().wait(job, timeout=60)
 
 
 @pytest.mark.parametrize("name", TITLES)

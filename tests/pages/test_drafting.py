@@ -1,0 +1,55 @@
+"""Captions drafted by a language model: asked over a real connection, shown as a draft, saved by a person."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from components import resources
+from store.library import Library
+from store.settings import settings
+from tests.browser.coins import UNCAPTIONED
+from tests.pages.conftest import finish_jobs, opened, press, ran, words
+from tests.store.language_model_server import GOOD, LanguageModelServer, fails, running, says
+
+
+@pytest.fixture
+def model(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
+    with running() as server:
+        monkeypatch.setenv("MEMEDEX_CAPTION_MODEL", "openai/any-model")
+        monkeypatch.setenv("MEMEDEX_CAPTION_API_BASE", server.address)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        settings.cache_clear()
+        yield server
+
+
+def test_a_draft_fills_what_is_empty_and_waits_for_a_person(
+    model: LanguageModelServer, library: Library
+) -> None:
+    model.answers = [says(json.dumps(GOOD))]
+    library.save_draft(UNCAPTIONED.address, {"entity": "My own words", "revision": "2"})
+    app = press(opened("captions", address=UNCAPTIONED.address), "Draft what is empty")
+    finish_jobs()
+    ran(app)
+    assert {area.label: area.value for area in app.text_area} == {
+        "Entity": "My own words",
+        "Context": GOOD["context"],
+        "Visual": GOOD["visual"],
+        "Emotions": GOOD["emotions"],
+    }
+    assert library.get(UNCAPTIONED.address).caption == {}, "nothing is stored before a person saves it"
+    press(app, "Save")
+    assert library.get(UNCAPTIONED.address).caption["context"] == GOOD["context"]
+    assert library.get(UNCAPTIONED.address).tags == GOOD["tags"]
+
+
+def test_a_model_that_fails_says_so_and_loses_nothing(model: LanguageModelServer, library: Library) -> None:
+    model.answers = [fails(401, "bad key")]
+    library.save_draft(UNCAPTIONED.address, {"entity": "My own words", "revision": "2"})
+    app = press(opened("captions", address=UNCAPTIONED.address), "Draft what is empty")
+    finish_jobs()
+    assert resources.jobs().all()[-1].state == "failed"
+    ran(app)
+    assert any("failed" in toast.value for toast in app.toast)
+    assert app.text_area[0].value == "My own words"
+    assert "MEMEDEX_CAPTION_MODEL" not in words(app)
