@@ -1,0 +1,44 @@
+"""What distinguishes one kind of text memory from another, as far as the common store has to know."""
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def _nothing_more(row: Any) -> dict[str, Any]:
+    """Chroma gets the columns to filter by, as SQLite has them."""
+    return {}
+
+
+def _accepted(db: sqlite3.Connection) -> None:
+    """Any file is; one that is not raises, before anything was written to it."""
+
+
+def _up_to_date(db: sqlite3.Connection, step: Callable[[str], None]) -> None:
+    """There are no older files of this kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One SQLite file, one table of embedded text in it, one collection in Chroma.
+
+    Every table that `tables` names has a text key `id`; the first is the one of embedded text, and has the
+    columns `vector` (float32 bytes or NULL) and `embedding_model` besides its own.
+    """
+
+    name: str  # the collection, as the references name it
+    file: str  # the SQLite file below memory/, without its ending
+    tables: tuple[str, ...]  # those whose rows have a history; embedded text first
+    text: str  # the column that is embedded
+    schema: str  # CREATE statements, each ending in ";\n"; run on a file that may have some of the tables
+    filters: tuple[str, ...] = ()  # columns to filter by; with the id all that Chroma is given
+    scope: str = ""  # the column that says to which world, session or protocol an entry belongs
+    order: str = "rowid"  # how entries are listed when nobody asks otherwise
+    metadata: Callable[[Any], dict[str, Any]] = field(default=_nothing_more)  # what else Chroma gets of a row
+    check: Callable[[sqlite3.Connection], None] = field(default=_accepted)
+    upgrade: Callable[[sqlite3.Connection, Callable[[str], None]], None] = field(default=_up_to_date)
+
+    @property
+    def table(self) -> str:
+        return self.tables[0]

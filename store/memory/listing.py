@@ -1,0 +1,138 @@
+"""Rows for pages: full text, filters, sorting, a page at a time; and what happened to them."""
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from store.memory.errors import InvalidInput
+from store.memory.kind import Kind
+from store.memory.resident import Where
+
+_MANY = 500  # ids asked for at once
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What one decision did to one entry."""
+
+    decision: int
+    verb: str
+    id: str
+    at: float  # UNIX seconds
+    who: str
+    before: str | None  # the row it replaced, as JSON; None: there was none
+    is_undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What somebody did in one go."""
+
+    number: int
+    verb: str
+    who: str
+    at: float
+    count: int
+    is_undone: bool
+
+
+def rows(db: sqlite3.Connection, kind: Kind, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """The entries in this order, without their vectors."""
+    found: dict[str, dict[str, Any]] = {}
+    for start in range(0, len(ids), _MANY):
+        part = ids[start : start + _MANY]
+        marks = ", ".join("?" * len(part))
+        for row in db.execute(f"SELECT * FROM {kind.table} WHERE id IN ({marks})", part):
+            found[row["id"]] = entry(row)
+    return [found[id] for id in dict.fromkeys(ids) if id in found]
+
+
+def find(
+    db: sqlite3.Connection,
+    kind: Kind,
+    *,
+    words: str,
+    where: Where,
+    order: str,
+    offset: int,
+    limit: int | None,
+) -> list[dict[str, Any]]:
+    conditions, values = _conditions(kind, words, where)
+    chosen = db.execute(
+        f"SELECT * FROM {kind.table} WHERE {conditions} ORDER BY {_order(db, kind, order)} LIMIT ? OFFSET ?",
+        [*values, -1 if limit is None else limit, offset],
+    )
+    return [entry(row) for row in chosen]
+
+
+def count(db: sqlite3.Connection, kind: Kind, *, words: str, where: Where) -> int:
+    conditions, values = _conditions(kind, words, where)
+    return int(db.execute(f"SELECT count(*) FROM {kind.table} WHERE {conditions}", values).fetchone()[0])
+
+
+def counts(db: sqlite3.Connection, kind: Kind, column: str) -> dict[str, int]:
+    found = db.execute(f"SELECT {column}, count(*) FROM {kind.table} GROUP BY {column} ORDER BY {column}")
+    return {str(row[0]): row[1] for row in found}
+
+
+def history(db: sqlite3.Connection, *, id: str | None, limit: int) -> list[Event]:
+    where, values = ("h.id = ?", [id]) if id else ("TRUE", [])
+    found = db.execute(
+        "SELECT h.*, d.verb, d.who, d.at, d.reversed FROM history h "
+        "JOIN decisions d ON d.number = h.decision "
+        f"WHERE {where} ORDER BY h.number DESC LIMIT ?",
+        [*values, limit],
+    )
+    return [
+        Event(
+            row["decision"], row["verb"], row["id"], row["at"], row["who"], row["before"],
+            bool(row["reversed"]),
+        )
+        for row in found
+    ]  # fmt: skip
+
+
+def decisions(db: sqlite3.Connection, *, limit: int) -> list[Decision]:
+    found = db.execute("SELECT * FROM decisions ORDER BY number DESC LIMIT ?", [limit])
+    return [
+        Decision(row["number"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"]))
+        for row in found
+    ]
+
+
+def matching(words: str) -> str:
+    """Every word as the beginning of one, quoted, so that nothing typed is an operator of FTS5."""
+    found = re.findall(r"\w+", words)
+    return " ".join(f'"{word}"*' for word in found) if found else '""'
+
+
+def entry(row: sqlite3.Row) -> dict[str, Any]:
+    return {name: row[name] for name in row.keys() if name not in ("number", "vector")}  # noqa: SIM118
+
+
+def _conditions(kind: Kind, words: str, where: Where) -> tuple[str, list[Any]]:
+    parts, values = ["TRUE"], list[Any]()
+    for column, wanted in where.items():
+        if column not in kind.filters:
+            raise InvalidInput(f"{kind.name} can be filtered by {', '.join(kind.filters)}, not {column}")
+        some = [wanted] if isinstance(wanted, str | int) else [*wanted]
+        parts.append(f"{column} IN ({', '.join('?' * len(some))})")
+        values += some
+    if words.strip():
+        parts.append(f"{kind.table}.rowid IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        values.append(matching(words))
+    return " AND ".join(parts), values
+
+
+def _order(db: sqlite3.Connection, kind: Kind, order: str) -> str:
+    """A column, with "-" before it for the other direction; ties as they were put."""
+    column = order.removeprefix("-")
+    if not column:
+        return kind.order
+    known = {row["name"] for row in db.execute(f"PRAGMA table_info({kind.table})")} - {"vector"}
+    if column not in known | {"length"}:
+        raise InvalidInput(f"{kind.name} cannot be sorted by {column}")
+    by = f"length({kind.text})" if column == "length" else column
+    return f"{by} {'DESC' if order.startswith('-') else 'ASC'}, rowid"

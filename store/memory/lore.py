@@ -1,0 +1,213 @@
+"""What is true in a world (reference 4): chunks of text, asked by meaning."""
+
+import json
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from store.importing.candidate import Refusal
+from store.memory.errors import InvalidInput
+from store.memory.kind import Kind
+from store.memory.lines import split_lines
+from store.memory.passages import Passages, as_json, checked_count, checked_text
+from store.memory.worlds import World, read_worlds
+
+log = logging.getLogger(__name__)
+
+N_RESULTS = 3
+MAX_CHARS = 1000
+BASE = "base_lore_"  # {world_id}_base_lore_{i}: the chunks of a world's own file
+
+
+def _own_metadata(row: Any) -> dict[str, Any]:
+    """What the caller of `add_lore` gave along; the world's id, a filter, always wins."""
+    return {**json.loads(row["metadata"]), "world_id": row["world_id"]}
+
+
+KIND = Kind(
+    name="world_lore",
+    file="world_lore",
+    tables=("world_lore", "worlds"),
+    text="text",
+    scope="world_id",
+    filters=("world_id",),
+    order="world_id, number",
+    metadata=_own_metadata,
+    schema="""
+CREATE TABLE world_lore (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,            -- {world_id}_{lore_id}
+    world_id TEXT NOT NULL,
+    lore_id TEXT NOT NULL,
+    text TEXT NOT NULL,
+    metadata TEXT NOT NULL,             -- JSON, of the caller's
+    vector BLOB,
+    embedding_model TEXT
+) STRICT;
+CREATE INDEX world_lore_by_world ON world_lore (world_id);
+CREATE TABLE worlds (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    start_message TEXT NOT NULL,
+    lore TEXT NOT NULL,
+    file TEXT NOT NULL,                 -- below memory/worlds
+    hash TEXT NOT NULL                  -- of the file as it was taken in
+) STRICT;
+""",
+)
+
+
+@dataclass(slots=True)
+class WorldReport:
+    """Worlds taken in, those that say what they said before, and files that are no worlds."""
+
+    done: list[str] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+
+
+class Lore:
+    """`add_lore` and `query_lore`, and worlds from their files."""
+
+    def __init__(self, passages: Passages) -> None:
+        self.passages = passages
+        self.refused: list[Refusal] = []  # world files that could not be taken in on opening
+
+    def add_lore(
+        self,
+        world_id: str,
+        lore_id: str,
+        text: str,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        who: str = "",
+    ) -> None:
+        """Keep a text of this world, in place of the one with the same `lore_id`; InvalidInput."""
+        row = {
+            "id": f"{checked_text(world_id, what='the world')}_{checked_text(lore_id, what='the lore id')}",
+            "world_id": world_id,
+            "lore_id": lore_id,
+            "text": checked_text(text, what="the lore"),
+            "metadata": as_json(checked_metadata(metadata)),
+        }
+        vector, model = self.passages.embed([text])[0], self.passages.model
+        with self.passages.change("add lore", who=who) as change:
+            check_owner(change.row("world_lore", row["id"]), row, "world_id")
+            change.put({**row, "vector": vector, "embedding_model": model})
+
+    def query_lore(
+        self, world_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MAX_CHARS
+    ) -> tuple[list[str], bool]:
+        """This world's chunks nearest to the question, and whether together they are longer than max_chars.
+
+        Nothing is cut or left out for that. On failure ([], False), and the reason in the log.
+        """
+        try:
+            found = self.search(world_id, query, n=n_results)
+        except Exception as error:  # noqa: BLE001  reference 4: a story goes on without its lore
+            log.error("Error querying lore: %s", error)
+            return [], False
+        documents = [row["text"] for row, _ in found]
+        return documents, sum(map(len, documents)) > max_chars
+
+    def search(self, world_id: str, query: str, *, n: int = N_RESULTS) -> list[tuple[dict[str, Any], float]]:
+        """The same with ids and cosines, for a page; here a failure is raised."""
+        query = checked_text(query, what="the question")
+        found = self.passages.search(
+            query, n=checked_count(n, what="n_results"), where={"world_id": world_id}
+        )
+        if found:  # a key that nothing is kept under is not kept either
+            self.passages.note_question(world_id)
+        return found
+
+    # -- worlds -------------------------------------------------------------------------------------------
+
+    def worlds(self) -> list[World]:
+        """Every world that came from a file."""
+        with self.passages.database.reading() as db:
+            return [World(**row) for row in db.execute("SELECT * FROM worlds ORDER BY name, id")]
+
+    def load_worlds(self, folder: Path, *, who: str = "") -> WorldReport:
+        """Take in the folder's files that are new or changed; the others cost one look at their content."""
+        known = {world.file: world.hash for world in self.worlds()}
+        report = WorldReport()
+        seen: dict[str, str] = {world.id: world.file for world in self.worlds()}
+        for world in read_worlds(folder, known=known):
+            if isinstance(world, Refusal):
+                report.refused.append(world)
+            elif seen.get(world.id, world.file) != world.file and (folder / seen[world.id]).exists():
+                reason = f"the world {world.id} is already told by {seen[world.id]}"
+                report.refused.append(Refusal(world.file, reason))
+            else:
+                seen[world.id] = world.file
+                self.put_world(world, who=who)
+                report.done.append(world.id)
+        self.refused = report.refused
+        return report
+
+    def put_world(self, world: World, *, who: str = "") -> None:
+        """A world as it is now: its base lore in chunks, and none left of what its file said before.
+
+        What `add_lore` added stays. Chunks whose text is as before keep their vectors.
+        """
+        checked_text(world.id, what="the world's id")
+        texts = [world.lore[start:end] for start, end in split_lines(world.lore)]
+        kept = self._kept_vectors(world.id)
+        new = [text for text in texts if text not in kept]
+        vectors = {**kept, **dict(zip(new, self.passages.embed(new), strict=True))}
+        model = self.passages.model
+        with self.passages.change("load world", who=who) as change:
+            rows = {f"{world.id}_{BASE}{i}": text for i, text in enumerate(texts)}
+            for old in self._base_ids(change.db.execute, world.id):
+                if old not in rows:
+                    change.remove(old)
+            for i, (id, text) in enumerate(rows.items()):
+                row = {
+                    "id": id,
+                    "world_id": world.id,
+                    "lore_id": f"{BASE}{i}",
+                    "text": text,
+                    "metadata": "{}",
+                }
+                before = change.row("world_lore", id)
+                check_owner(before, row, "world_id")
+                after = {**row, "vector": vectors[text], "embedding_model": model}
+                if before != after:
+                    change.put(after)
+            fields = {name: getattr(world, name) for name in World.__slots__}
+            if change.row("worlds", world.id) != fields:
+                change.put(fields, table="worlds")
+
+    def _kept_vectors(self, world_id: str) -> dict[str, bytes]:
+        with self.passages.database.reading() as db:
+            rows = db.execute(
+                "SELECT text, vector FROM world_lore WHERE world_id = ? AND embedding_model = ? "
+                "AND vector IS NOT NULL",
+                [world_id, self.passages.model],
+            )
+            return dict(rows.fetchall())
+
+    @staticmethod
+    def _base_ids(execute: Any, world_id: str) -> Iterable[str]:
+        found = execute(
+            "SELECT id FROM world_lore WHERE world_id = ? AND lore_id GLOB ?", [world_id, f"{BASE}[0-9]*"]
+        )
+        return [row[0] for row in found]
+
+
+def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What Chroma can keep: texts, numbers and truth values by name."""
+    given = dict(metadata or {})
+    for name, value in given.items():
+        if not isinstance(name, str) or not isinstance(value, str | int | float | bool):
+            raise InvalidInput(f"the metadata {name!r} has to be a text, a number, true or false")
+    return given
+
+
+def check_owner(before: Mapping[str, Any] | None, row: Mapping[str, Any], column: str) -> None:
+    """Ids are joined from two parts: ("a_b", "c") and ("a", "b_c") must not overwrite each other."""
+    if before is not None and before[column] != row[column]:
+        raise InvalidInput(
+            f"{row['id']} is already an entry of {before[column]}; choose an id that does not begin like it"
+        )

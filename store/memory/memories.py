@@ -1,0 +1,131 @@
+"""What agents remember (reference 2): a text and tags, found again by meaning."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from store.memory.errors import InvalidInput
+from store.memory.kind import Kind
+from store.memory.passages import Passages, checked_count, checked_text
+
+MOST_TAGS = 10
+LONGEST_TAG = 50  # characters
+MOST_RESULTS = 20
+RELEVANT = 30.0  # percent; what is below is left out
+
+
+def _joined_tags(row: Any) -> dict[str, str]:
+    """Chroma's metadata knows no lists; nobody splits this string again."""
+    return {"tags": ",".join(json.loads(row["tags"]))}
+
+
+KIND = Kind(
+    name="memories",
+    file="memories",
+    tables=("memories",),
+    text="content",
+    filters=("timestamp",),
+    order="number DESC",
+    metadata=_joined_tags,
+    schema="""
+CREATE TABLE memories (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,            -- mem_{second}
+    content TEXT NOT NULL,
+    tags TEXT NOT NULL,                 -- a JSON list, as it was given
+    timestamp TEXT NOT NULL,            -- 2026-01-31T10:00:00Z
+    vector BLOB,
+    embedding_model TEXT
+) STRICT;
+""",
+)
+
+
+class Memories:
+    """`store_memory` and `search_memory`, on the common store of embedded text."""
+
+    def __init__(self, passages: Passages) -> None:
+        self.passages = passages
+
+    def store_memory(
+        self, content: str, tags: Sequence[str] | None = None, *, who: str = ""
+    ) -> dict[str, Any]:
+        """Keep a text; the same text again is another memory.
+
+        InvalidInput (a ValueError) for an empty text, more than 10 tags, a tag of more than 50 characters.
+        """
+        content = checked_text(content, what="the content")
+        tags = checked_tags(tags)
+        second = int(self.passages.clock())
+        vector = self.passages.embed([content])[0]
+        model, dimensions = self.passages.model, len(vector) // 4
+        row = {
+            "content": content,
+            "tags": json.dumps(tags),
+            "timestamp": f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%SZ}",
+            "vector": vector,
+            "embedding_model": model,
+        }
+        with self.passages.change("store", who=who) as change:
+            number = second  # two memories in one second both survive, the second under the next free number
+            while change.row("memories", f"mem_{number}"):
+                number += 1
+            change.put({"id": f"mem_{number}", **row})
+        return {
+            "memory_id": f"mem_{number}",
+            "success": True,
+            "timestamp": row["timestamp"],
+            "embedding_dimensions": dimensions,
+        }
+
+    def search_memory(self, query: str, limit: int = 5) -> dict[str, Any]:
+        """The most relevant memories, at least 30 % each.
+
+        InvalidInput (a ValueError) for an empty query and for a limit not in 1–20.
+        """
+        query = checked_text(query, what="the query")
+        limit = checked_count(limit, what="the limit", most=MOST_RESULTS)
+        found = self.passages.search(query, n=limit)
+        results = [
+            {
+                "memory_id": row["id"],
+                "content": row["content"],
+                "timestamp": row["timestamp"],
+                "relevance_score": relevance(cosine),
+                "tags": json.loads(row["tags"]),
+            }
+            for row, cosine in found
+            if relevance(cosine) >= RELEVANT
+        ]
+        self.passages.note_question("memories")
+        return {"results": results, "total_results": len(results), "query_embedding_generated": True}
+
+    def edit(
+        self, id: str, *, content: str | None = None, tags: Sequence[str] | None = None, who: str = ""
+    ) -> None:
+        """Change a memory's text (embedded again) or its tags; id and timestamp stay."""
+        columns: dict[str, Any] = {}
+        if content is not None:
+            columns["content"] = content
+        if tags is not None:
+            columns["tags"] = json.dumps(checked_tags(tags))
+        self.passages.edit(id, who=who, **columns)
+
+
+def relevance(cosine: float) -> float:
+    """Reference 2: (1 − distance) × 100, where the distance is one minus the cosine."""
+    return cosine * 100
+
+
+def checked_tags(tags: Sequence[str] | None) -> list[str]:
+    """The tags as they were given, commas and all; InvalidInput beyond the limits of reference 2."""
+    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags or ()):
+        raise InvalidInput("tags have to be a list of texts")
+    given = list(tags or ())
+    if len(given) > MOST_TAGS:
+        raise InvalidInput(f"{len(given)} tags are too many; at most {MOST_TAGS}")
+    for tag in given:
+        if len(tag) > LONGEST_TAG:
+            raise InvalidInput(f"the tag {tag[:20]!r}… has {len(tag)} characters; at most {LONGEST_TAG}")
+    return given

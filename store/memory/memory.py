@@ -1,0 +1,192 @@
+"""The text memory of one root: all kinds, opened together, with one writer."""
+
+import atexit
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from store.embedding import Embedder, open_embedder
+from store.errors import ReadOnly
+from store.files import Disk
+from store.lock import WriterLock
+from store.memory import lore, memories, sessions
+from store.memory.following import Follower
+from store.memory.kinds import KINDS
+from store.memory.lore import Lore
+from store.memory.memories import Memories
+from store.memory.passages import Passages
+from store.memory.places import Places
+from store.memory.sessions import Sessions
+
+_open: dict[Path, "Memory"] = {}  # one for each root in this process, whoever asks
+_opening = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Whether all is well, in words for a page."""
+
+    can_write: bool
+    counts: dict[str, int]  # entries of each kind
+    models: dict[str, str]
+    to_embed: dict[str, int]  # entries without a vector of their kind's model
+    chroma_behind: int  # entries
+    chroma_fault: str  # "" while Chroma follows
+
+
+class Memory:
+    """Agent memories, lore, sessions, documents and transcripts below one root; safe to share by threads."""
+
+    @classmethod
+    def open(
+        cls,
+        root: Path,
+        *,
+        embedder: Embedder | None = None,
+        disk: Disk | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> "Memory":
+        """The text memory of this root, made if there is none; LibraryInUse while another process writes."""
+        root = Path(root).resolve()
+        with _opening:
+            if root not in _open:
+                lock = WriterLock(Places(root).lock)
+                lock.acquire()
+                try:
+                    _open[root] = cls(root, embedder=embedder, disk=disk, clock=clock, lock=lock)
+                except BaseException:
+                    lock.release()
+                    raise
+            return _open[root]
+
+    @classmethod
+    def open_for_reading(cls, root: Path, *, embedder: Embedder | None = None) -> "Memory":
+        """The text memory beside whoever writes to it; made, or brought up to date, first if need be."""
+        root = Path(root).resolve()
+        try:
+            return cls(root, embedder=embedder, disk=None, clock=time.time, lock=None)
+        except ReadOnly:  # a file is missing or older: whoever may write has to open it once
+            cls.open(root, embedder=embedder).close()
+            return cls(root, embedder=embedder, disk=None, clock=time.time, lock=None)
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        embedder: Embedder | None,
+        disk: Disk | None,
+        clock: Callable[[], float],
+        lock: WriterLock | None,
+    ) -> None:
+        self.places = Places(root)
+        self.can_write = lock is not None
+        self._lock = lock
+        self._models: dict[str, Embedder] = {}
+        self._models_lock = threading.Lock()
+        self.passages: dict[str, Passages] = {}
+        self._follower: Follower | None = None
+        try:
+            for kind in KINDS:
+                self.passages[kind.name] = Passages(
+                    root,
+                    kind,
+                    embedder=embedder,
+                    models=self._model,
+                    disk=disk,
+                    clock=clock,
+                    writable=self.can_write,
+                    changed=self._wake,
+                )
+        except BaseException:
+            for passages in self.passages.values():
+                passages.close()
+            raise
+        self.memories = Memories(self.passages[memories.KIND.name])
+        self.lore = Lore(self.passages[lore.KIND.name])
+        self.sessions = Sessions(self.passages[sessions.KIND.name], purge=self._purge_sessions)
+        if self.can_write:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._follower = Follower(self.places, [*self.passages.values()])
+        self.sessions.passages.finish_forgetting(self._purge_sessions)  # begun before a crash
+        self.places.worlds.mkdir(parents=True, exist_ok=True)
+        self.lore.load_worlds(self.places.worlds)
+        self._follower.wake_if_needed()
+
+    def status(self) -> Status:
+        return Status(
+            can_write=self.can_write,
+            counts={name: passages.count() for name, passages in self.passages.items()},
+            models={name: passages.model for name, passages in self.passages.items()},
+            to_embed={name: passages.to_embed() for name, passages in self.passages.items()},
+            chroma_behind=self._follower.behind if self._follower else 0,
+            chroma_fault=self._follower.fault if self._follower else "",
+        )
+
+    def wait_for_chroma(self, timeout: float | None = None) -> bool:
+        """Until Chroma has all that was decided (True), or fails or takes too long (False)."""
+        return self._follower is None or self._follower.wait(timeout)
+
+    def check_chroma(self) -> list[str]:
+        """What Chroma says otherwise, in plain words; only the process that writes may look."""
+        return self._follower.check() if self._follower else []
+
+    def rebuild_chroma(self) -> None:
+        """Make Chroma anew from SQLite's vectors; no model is needed."""
+        if self._follower:
+            self._follower.rebuild()
+
+    def close(self) -> None:
+        """Finish what is at hand and let another process write."""
+        with _opening:
+            if _open.get(self.places.root) is self:
+                del _open[self.places.root]
+        if self._follower:
+            self._follower.close()
+        for passages in self.passages.values():
+            passages.close()
+        if self._lock:
+            self._lock.release()
+
+    def __enter__(self) -> "Memory":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _wake(self) -> None:
+        if self._follower:
+            self._follower.wake_if_needed()
+
+    def _purge_sessions(self) -> None:
+        assert self._follower is not None, "only the process that writes forgets"
+        self._follower.purge(self.sessions.passages)
+
+    def _model(self, name: str) -> Embedder:
+        """One model for all kinds that have the same."""
+        with self._models_lock:
+            if name not in self._models:
+                self._models[name] = open_embedder(name)
+            return self._models[name]
+
+
+def _forget_all() -> None:
+    """A forked child has neither the parent's lock nor its threads: it must open for itself."""
+    for memory in _open.values():
+        if memory._lock:
+            memory._lock.forget()
+    _open.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)
+
+
+@atexit.register
+def _close_all() -> None:
+    for memory in list(_open.values()):
+        memory.close()

@@ -1,0 +1,335 @@
+"""The one store of embedded text that all kinds of memory stand on.
+
+Each kind is a SQLite file of its own (`database.py`): deleting a session for good rewrites a small file,
+bringing an old transcript database up to date touches no other, and a damaged file costs one kind.
+
+Where the truth of each kind is:
+
+    memories         SQLite
+    documents        SQLite (passages may be edited), made from the originals kept in memory/originals/
+    world lore       memory/worlds/*.yaml for base lore, loaded on opening; SQLite for what `add_lore` added
+    session memory   SQLite, and nowhere else
+    transcripts      SQLite, as imported
+
+Vectors lie beside their text, each with the name of its model. One transaction is the write path: texts,
+vectors, full-text rows, history and the line in `changes` that Chroma follows are decided by one commit.
+Everything that can fail (reading, splitting, embedding) comes before it. Chroma and the resident vectors are
+derived, and get nothing but vectors, ids and the columns to filter by.
+"""
+
+import contextlib
+import getpass
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.embedding import Embedder, open_embedder
+from store.errors import ModelUnavailable, NotWritten
+from store.files import Disk
+from store.memory import listing, undoing
+from store.memory.change import Change
+from store.memory.database import Database
+from store.memory.errors import InvalidInput, UnknownEntry
+from store.memory.kind import Kind
+from store.memory.listing import Decision, Event
+from store.memory.places import Places
+from store.memory.resident import Found, Resident, Where
+from store.memory.settings import memory_settings
+from store.outcome import Outcome
+from store.progress import Progress
+from store.settings import settings
+
+_BATCH = 64  # texts embedded between two looks at whether to stop
+
+Row = dict[str, Any]
+
+
+class Passages:
+    """The entries of one kind: written, listed, searched exactly, undone."""
+
+    def __init__(
+        self,
+        root: Path,
+        kind: Kind,
+        *,
+        embedder: Embedder | None = None,
+        models: Callable[[str], Embedder] = open_embedder,
+        disk: Disk | None = None,
+        clock: Callable[[], float] = time.time,
+        writable: bool = True,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.kind = kind
+        self.can_write = writable
+        self.clock = clock
+        self.database = Database(
+            Places(root).database(kind.file), kind, disk=disk or Disk(), writable=writable
+        )
+        self._embedder = embedder
+        self._models = models
+        self._resident: Resident | None = None
+        self._changed = changed
+        if writable and not self.model:
+            name = embedder.name if embedder else memory_settings().embedder_of(kind.name)
+            self.database.set_meta("model", name)
+
+    # -- the model ----------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> str:
+        """The embedding model of this kind, by name."""
+        return self.database.meta("model")
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model itself; its weights are loaded when it is first used."""
+        if self._embedder is None or self._embedder.name != self.model:
+            self._embedder = self._models(self.model)
+        return self._embedder
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """The float32 bytes of each text's vector; a text longer than the model reads goes in windows."""
+        embedder = self.embedder
+        vectors: list[bytes] = []
+        for start in range(0, len(texts), _BATCH):
+            rows = np.ascontiguousarray(embedder.embed_texts(texts[start : start + _BATCH]), dtype=np.float32)
+            if not np.isfinite(rows).all():
+                raise ModelUnavailable(f"{embedder.name} answered with numbers that are none")
+            vectors += [row.tobytes() for row in rows]
+        return vectors
+
+    def to_embed(self) -> int:
+        """How many entries have no vector of this kind's model yet."""
+        with self.database.reading() as db:
+            row = db.execute(
+                f"SELECT count(*) FROM {self.kind.table} WHERE vector IS NULL OR embedding_model IS NOT ?",
+                [self.model],
+            ).fetchone()
+        return int(row[0])
+
+    def embed_all(self, embedder: Embedder | None = None, *, progress: Progress | None = None) -> bool:
+        """Embed what lacks a vector of this model, then make it this kind's; False when cancelled.
+
+        New vectors wait beside the old ones until all are there, so a crash loses neither.
+        """
+        from store.memory.switching import embed_all
+
+        done = embed_all(self, embedder or self.embedder, progress=progress or Progress())
+        if done:
+            self._embedder = embedder or self._embedder
+            self._changed()
+        return done
+
+    # -- writing ------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def change(self, verb: str, *, who: str = "") -> Iterator[Change]:
+        """One decision and one transaction; with nothing put or removed there is no trace of it."""
+        with self.database.writing() as db:
+            change = Change(db, self.kind, verb, who=who or person(), at=self.clock())
+            yield change
+            change.finish()
+        self._changed()
+
+    def put(self, rows: Iterable[Row], *, verb: str, who: str = "") -> None:
+        """Add or replace entries, each embedded by this kind's model, in one decision."""
+        given = list(rows)
+        model = self.model
+        vectors = self.embed([row[self.kind.text] for row in given])
+        with self.change(verb, who=who) as change:
+            for row, vector in zip(given, vectors, strict=True):
+                change.put({**row, "vector": vector, "embedding_model": model})
+
+    def edit(self, id: str, *, who: str = "", **columns: Any) -> None:
+        """Change columns of one entry; a new text is embedded first. UnknownEntry, InvalidInput."""
+        fixed = {"id", "vector", "embedding_model", self.kind.scope}
+        if not columns.keys() <= set(self.get(id)) - fixed:
+            raise InvalidInput(f"{', '.join(sorted(columns))}: not all of these can be edited")
+        if self.kind.text in columns:
+            text = checked_text(columns[self.kind.text], what="the text")
+            columns |= {"vector": self.embed([text])[0], "embedding_model": self.model}
+        with self.change("edit", who=who) as change:
+            row = change.row(self.kind.table, id)
+            if row is None:
+                raise UnknownEntry(f"{id} was removed in the meantime")
+            change.put({**row, **columns})
+
+    def remove(self, ids: Iterable[str], *, who: str = "") -> int:
+        """Remove entries, to be taken back by undo; how many there were."""
+        with self.change("remove", who=who) as change:
+            for id in ids:
+                change.remove(id)
+            return change.count
+
+    def undo(self, *, who: str = "") -> Outcome:
+        """Take back one's own last decision; NothingToUndo when there is none."""
+        return self._reverse("undo", who)
+
+    def redo(self, *, who: str = "") -> Outcome:
+        """Do again what was undone last, unless something new was decided since."""
+        return self._reverse("redo", who)
+
+    def _reverse(self, verb: str, who: str) -> Outcome:
+        with self.change(verb, who=who) as change:
+            return undoing.reverse(change, verb, who or person())
+
+    # -- reading ------------------------------------------------------------------------------------------
+
+    def get(self, id: str) -> Row:
+        """One entry, all columns but its vector; UnknownEntry where there is none."""
+        found = self.rows([id])
+        if not found:
+            raise UnknownEntry(f"no entry of {self.kind.name} has the id {id}")
+        return found[0]
+
+    def rows(self, ids: Sequence[str]) -> list[Row]:
+        """The entries with these ids, in this order; those that are gone are left out."""
+        with self.database.reading() as db:
+            return listing.rows(db, self.kind, ids)
+
+    def find(
+        self,
+        *,
+        words: str = "",
+        where: Where | None = None,
+        order: str = "",
+        offset: int = 0,
+        limit: int | None = 100,
+    ) -> list[Row]:
+        """Entries that hold all the words and pass the filters, a page of them."""
+        with self.database.reading() as db:
+            return listing.find(
+                db, self.kind, words=words, where=where or {}, order=order, offset=offset, limit=limit
+            )
+
+    def count(self, *, words: str = "", where: Where | None = None) -> int:
+        with self.database.reading() as db:
+            return listing.count(db, self.kind, words=words, where=where or {})
+
+    def counts(self, column: str = "") -> dict[str, int]:
+        """How many entries each world, session or protocol has, or each value of another filter column."""
+        column = column or self.kind.scope
+        if column not in (*self.kind.filters, self.kind.scope):
+            raise InvalidInput(f"{self.kind.name} is not filtered by {column}")
+        with self.database.reading() as db:
+            return listing.counts(db, self.kind, column)
+
+    def vector(self, id: str) -> NDArray[np.float32] | None:
+        """The entry's own vector, of whichever model it names; None when it has none yet."""
+        with self.database.reading() as db:
+            row = db.execute(f"SELECT vector FROM {self.kind.table} WHERE id = ?", [id]).fetchone()
+        return np.frombuffer(row[0], np.float32) if row and row[0] is not None else None
+
+    def history(self, *, id: str | None = None, limit: int = 100) -> list[Event]:
+        """What happened to entries, newest first."""
+        with self.database.reading() as db:
+            return listing.history(db, id=id, limit=limit)
+
+    def decisions(self, *, limit: int = 20) -> list[Decision]:
+        """What was done in one go, newest first."""
+        with self.database.reading() as db:
+            return listing.decisions(db, limit=limit)
+
+    # -- search -------------------------------------------------------------------------------------------
+
+    def question(self, text: str) -> NDArray[np.float32]:
+        """The vector of a question."""
+        return np.asarray(self.embedder.embed_texts([text])[0], dtype=np.float32)
+
+    def nearest(
+        self, vector: NDArray[np.float32], *, n: int, where: Where | None = None, floor: float | None = None
+    ) -> list[Found]:
+        """The n entries with the highest cosine, exactly; below `floor` none. Best first, ties by id."""
+        return self.resident().nearest(vector, n=n, where=where or {}, floor=floor)
+
+    def search(
+        self, text: str, *, n: int, where: Where | None = None, floor: float | None = None
+    ) -> list[tuple[Row, float]]:
+        """The entries nearest in meaning with their cosines, best first."""
+        found = self.nearest(self.question(text), n=n, where=where, floor=floor)
+        scores = {hit.id: hit.score for hit in found}
+        rows = self.rows([hit.id for hit in found])
+        return [(row, scores[row["id"]]) for row in rows]
+
+    def resident(self) -> Resident:
+        """The vectors in memory, as the file has them now."""
+        if self._resident is None or self._resident.model != self.model:
+            self._resident = Resident(self.kind, model=self.model)
+        with self.database.reading() as db:
+            self._resident.refresh(db)
+        return self._resident
+
+    def note_question(self, scope: str) -> None:
+        """Count that this world, session or protocol was asked; nothing of the question is kept."""
+        if not self.can_write:
+            return
+        # A full disk is no reason to leave somebody without an answer.
+        with contextlib.suppress(NotWritten), self.database.noting() as db:
+            db.execute(
+                "INSERT INTO queried VALUES (?, 1, ?) "
+                "ON CONFLICT (scope) DO UPDATE SET times = times + 1, last = excluded.last",
+                [scope, self.clock()],
+            )
+
+    def questions(self) -> dict[str, tuple[int, float]]:
+        """How often each scope was asked, and when last (UNIX seconds)."""
+        with self.database.reading() as db:
+            return {row["scope"]: (row["times"], row["last"]) for row in db.execute("SELECT * FROM queried")}
+
+    # -- for good -----------------------------------------------------------------------------------------
+
+    def forget(self, column: str, value: str) -> int:
+        """Remove entries without a trace: texts, vectors, full-text rows, history, counts of questions.
+
+        It cannot be undone. `finish_forgetting` must follow, and does on the next opening after a crash.
+        """
+        with self.database.writing() as db:
+            count = undoing.forget(db, self.kind, column, value, who=person(), at=self.clock())
+        self._resident = None
+        return count
+
+    def finish_forgetting(self, purge: Callable[[], None]) -> None:
+        """Write the file anew and let `purge` clean what was derived from it; nothing if there is no need."""
+        if self.database.meta("forgetting"):
+            self.database.rewrite()
+            purge()
+            self.database.set_meta("forgetting", "")
+
+    def close(self) -> None:
+        self.database.close()
+
+
+def person() -> str:
+    """Who decides when nobody says so: the setting, else the name of the login."""
+    return settings().user or getpass.getuser()
+
+
+def checked_text(text: object, *, what: str) -> str:
+    """A text that says something and can be stored; else InvalidInput."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"{what} has to be text, not {type(text).__name__}")
+    if not text.strip():
+        raise InvalidInput(f"{what} is empty")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{what} holds half a character (a lone surrogate)") from None
+    return text
+
+
+def checked_count(n: object, *, what: str, most: int = 10_000) -> int:
+    """A whole number from 1 to `most`; else InvalidInput."""
+    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= most:
+        raise InvalidInput(f"{what} has to be a whole number from 1 to {most:,}, not {n!r}")
+    return n
+
+
+def as_json(value: Any) -> str:
+    """JSON that any SQLite can hold: half characters stay escaped."""
+    return json.dumps(value, separators=(",", ":"))

@@ -1,0 +1,114 @@
+"""What was said in a session (reference 4): exchanges, asked by meaning, and deleted for good."""
+
+import logging
+from typing import Any
+
+from store.memory.kind import Kind
+from store.memory.lore import check_owner
+from store.memory.passages import Passages, checked_count, checked_text
+
+log = logging.getLogger(__name__)
+
+N_RESULTS = 3
+MAX_CHARS = 1500
+
+KIND = Kind(
+    name="session_memory",
+    file="session_memory",
+    tables=("session_memory",),
+    text="text",
+    scope="session_id",
+    filters=("session_id",),
+    order="session_id, number",
+    schema="""
+CREATE TABLE session_memory (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,            -- {session_id}_{memory_id}
+    session_id TEXT NOT NULL,           -- the key: {character}_{session}
+    memory_id TEXT NOT NULL,
+    text TEXT NOT NULL,
+    at REAL NOT NULL,
+    vector BLOB,
+    embedding_model TEXT
+) STRICT;
+CREATE INDEX session_memory_by_session ON session_memory (session_id);
+""",
+)
+
+
+def memory_key(character: str, session: str | None = None) -> str:
+    """Under which key a character remembers a session; without a session, the character alone."""
+    return f"{character}_{session}" if session else character
+
+
+def exchange(prompt: str, answer: str) -> str:
+    """What was said and answered, as it is remembered."""
+    return f"User: {prompt}\nAI: {answer}"
+
+
+class Sessions:
+    """`add_memory`, `query_memory` and `delete_session_memory`."""
+
+    def __init__(self, passages: Passages, *, purge: Any) -> None:
+        self.passages = passages
+        self._purge = purge  # leaves nothing of what was forgotten in Chroma's files
+
+    def add_memory(self, session_id: str, memory_id: str, text: str, *, who: str = "") -> None:
+        """Remember a text under this key, in place of the one with the same `memory_id`; InvalidInput."""
+        row: dict[str, Any] = {
+            "id": f"{checked_text(session_id, what='the session')}_"
+            f"{checked_text(memory_id, what='the memory id')}",
+            "session_id": session_id,
+            "memory_id": memory_id,
+            "text": checked_text(text, what="the memory"),
+            "at": self.passages.clock(),
+        }
+        vector, model = self.passages.embed([text])[0], self.passages.model
+        with self.passages.change("add memory", who=who) as change:
+            check_owner(change.row("session_memory", row["id"]), row, "session_id")
+            change.put({**row, "vector": vector, "embedding_model": model})
+
+    def query_memory(
+        self, session_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MAX_CHARS
+    ) -> tuple[list[str], bool]:
+        """This key's memories nearest to the question, and whether together they are longer than max_chars.
+
+        Nothing is cut or left out for that. On failure ([], False), and the reason in the log.
+        """
+        try:
+            found = self.search(session_id, query, n=n_results)
+        except Exception as error:  # noqa: BLE001  reference 4: a story goes on without its memory
+            log.error("Error querying memory: %s", error)
+            return [], False
+        documents = [row["text"] for row, _ in found]
+        return documents, sum(map(len, documents)) > max_chars
+
+    def search(
+        self, session_id: str, query: str, *, n: int = N_RESULTS
+    ) -> list[tuple[dict[str, Any], float]]:
+        """The same with ids and cosines, for a page; here a failure is raised."""
+        query = checked_text(query, what="the question")
+        found = self.passages.search(
+            query, n=checked_count(n, what="n_results"), where={"session_id": session_id}
+        )
+        if found:  # a key that nothing is kept under is not kept either
+            self.passages.note_question(session_id)
+        return found
+
+    def keys_of(self, session: str) -> list[str]:
+        """Every character's key of this session, and the session's own where it was used as a key."""
+        return [key for key in self.passages.counts() if key == session or key.endswith(f"_{session}")]
+
+    def delete_session_memory(self, session_id: str) -> int:
+        """Remove this key's memories for good, from every file; how many there were.
+
+        There is no undo. A failure is logged and raised: nobody must believe that something is gone which is
+        not. What is begun is finished on the next opening.
+        """
+        try:
+            count = self.passages.forget("session_id", session_id)
+            self.passages.finish_forgetting(self._purge)
+        except Exception as error:
+            log.error("Failed to delete vector memory: %s", error)
+            raise
+        return count

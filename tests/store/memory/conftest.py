@@ -1,0 +1,50 @@
+"""What the tests of the text memory share: a model without weights, a clock, a memory in a folder."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from store.memory import Memory
+from tests.store.memory.bags import Bags
+
+
+class Clock:
+    """Says what it is told; it does not run."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def bags() -> Bags:
+    return Bags()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(1_769_853_600.25)  # 2026-01-31 10:00:00 UTC and a quarter of a second
+
+
+@pytest.fixture
+def reopen(tmp_path: Path, bags: Bags, clock: Clock) -> Iterator[Callable[[], Memory]]:
+    """The memory closed and opened again, as by another start of the program."""
+    opened: list[Memory] = []
+
+    def again() -> Memory:
+        if opened:
+            opened.pop().close()
+        opened.append(Memory.open(tmp_path / "res", embedder=bags, clock=clock))
+        return opened[0]
+
+    yield again
+    if opened:
+        opened[0].close()
+
+
+@pytest.fixture
+def memory(reopen: Callable[[], Memory]) -> Memory:
+    return reopen()
