@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components import at_a_glance, decisions, importing, welcome
+from components import at_a_glance, decisions, importing, trash, welcome
 from components.frame import open_page
 
 library = open_page("Overview")
@@ -23,3 +23,4 @@ with grid.cell():
     st.subheader("Last decisions", anchor=False)
     decisions.recent(library)
     at_a_glance.model(library)
+trash.show(library)

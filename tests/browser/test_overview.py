@@ -1,13 +1,14 @@
 """The first page in a real browser: ways in, figures, decisions, undo; and every page by its own address."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Request, expect
 
 from store.listing import Filter
-from tests.browser.coins import COINS, picture
+from tests.browser.coins import COINS, PENDING, picture
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server, at_rest, visit
 
@@ -158,3 +159,31 @@ def test_the_header_says_when_the_model_is_ready(page: Page, shared: Server) -> 
     expect(page.get_by_test_id("stMain").get_by_text("offline", exact=True).first).to_be_visible()
     expect(page.get_by_text("loading")).to_have_count(0)
     expect(page.get_by_text("Chroma in step").first).to_be_visible()
+
+
+def test_the_trash_gives_back_what_was_rejected(page: Page, seeded: Server) -> None:
+    visit(page, seeded, "pending", title="Pending")
+    expect(page.get_by_role("gridcell")).to_have_count(1)
+    page.keyboard.press("r")
+    expect(page.get_by_text("Nothing is waiting for review.")).to_be_visible()
+    with seeded.stored() as library:
+        assert library.get(PENDING.address).tier == "trash"
+    visit(page, seeded, "", title="Overview")
+    page.get_by_text("Trash: 1 coin").click()
+    expect(page.get_by_role("gridcell")).to_contain_text(PENDING.name)
+    page.get_by_role("button", name="Restore").click()
+    expect(page.get_by_text("Trash: 1 coin")).to_have_count(0)
+    with seeded.stored() as library:
+        assert library.get(PENDING.address).tier == "pending"
+
+
+def test_a_server_that_others_can_reach_shows_nothing_without_a_login(
+    page: Page, seed: Path, serve: Serve, tmp_path: Path
+) -> None:
+    server = serve(shutil.copytree(seed, tmp_path / "res"), STREAMLIT_SERVER_ADDRESS="0.0.0.0")
+    for path in ("", "search?q=frog", "captions"):
+        page.goto(f"{server.url}/{path}")
+        expect(page.get_by_text("nobody could be asked for a login")).to_be_visible()
+        at_rest(page)
+        expect(page.get_by_text("Frog")).to_have_count(0)
+        expect(page.get_by_test_id("stSidebar").get_by_role("link")).to_have_count(0)

@@ -79,6 +79,18 @@ def test_more_like_this_leaves_the_example_out(page: Page, shared: Server) -> No
     expect(page.get_by_text("Describe a coin, show a picture")).to_be_visible()
 
 
+def test_a_result_leads_to_more_like_it_and_to_its_caption(page: Page, shared: Server) -> None:
+    ask(page, shared, "?q=frog in the rain")
+    expect(results(page).first).to_contain_text(FROG.name)
+    page.keyboard.press("m")
+    expect(page.get_by_text(f"More like {FROG.name}")).to_be_visible()
+    expect(results(page)).to_have_count(len(COINS) - 1)
+    best = results(page).first.get_attribute("data-address")
+    page.keyboard.press("e")
+    expect(page.get_by_role("heading", name="Captions", level=1)).to_be_visible()
+    expect(page).to_have_url(f"{shared.url}/captions?address={best}")
+
+
 def test_a_tag_narrows_the_results(page: Page, shared: Server) -> None:
     ask(page, shared, "?q=animal&tags=dog")
     expect(results(page)).to_have_count(1)

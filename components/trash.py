@@ -1,0 +1,27 @@
+"""What was rejected or deleted, and bringing it back."""
+
+import streamlit as st
+
+from components import wording
+from components.grid import RESTORE, browse, show_cards, turning
+from store.library import Library
+
+
+def show(library: Library) -> None:
+    """A drawer with everything in the trash; nothing of it is fetched before the drawer is opened."""
+    count = library.counts()["trash"]
+    if not count:
+        return
+    label = f"Trash: {wording.counted(count, 'coin')}, each can be restored"
+    drawer = st.expander(label, icon=":material/delete:", on_change="rerun", key="trash-drawer")
+    if drawer.open:
+        with drawer:
+            view = browse("trash", library, tier="trash")
+            show_cards(
+                "trash",
+                library,
+                view.records,
+                actions=[RESTORE],
+                handlers=turning("trash"),
+                pages=view.pages > 1,
+            )
