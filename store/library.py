@@ -104,7 +104,7 @@ class Library(Reader):
             self.catalog.set_meta("model", embedder.name if embedder else resolve(settings().embedder))
         self._journal = Journal(self.catalog, self.layout, self._disk)
         self._journal.recover()
-        self._found: list[Fault] = take_in(survey(self.catalog, self.layout), self.catalog, self.layout)
+        self._found: list[Fault] = take_in(survey(self.catalog, self.layout), self.catalog)
         self._taxonomy = Taxonomy.load(self.layout.taxonomy)
         self._path = WritePath(self.catalog, self.layout, self._journal, embedder=lambda: self.embedder)
         self._follower = Follower(self.catalog, self.layout, model=lambda: self.model)
@@ -249,7 +249,7 @@ class Library(Reader):
         """Finish what was decided, and let files that were changed outside win."""
         with self.catalog.lock:
             self._journal.finish_all()
-            self._found = take_in(survey(self.catalog, self.layout), self.catalog, self.layout)
+            self._found = take_in(survey(self.catalog, self.layout), self.catalog)
 
     def close(self) -> None:
         """Finish what is at hand and let another process write."""
@@ -282,7 +282,7 @@ class Library(Reader):
                 "AND id NOT IN (SELECT record FROM embeddings)"
             ).fetchone()
         if 0 < bare <= _OPERATION:
-            with contextlib.suppress(MemedexError):  # no model, or stuck: doctor says so
+            with contextlib.suppress(MemedexError, OSError):  # no model, or stuck: doctor says so
                 self.embed_all(self.embedder, progress=Progress())
 
     def _move(

@@ -10,7 +10,6 @@ from uuid import uuid4
 from store import history, listing
 from store.catalog import Catalog, next_generation
 from store.errors import InvalidRecord
-from store.journal import file_stats
 from store.layout import Layout
 from store.operations import Change, Operation, State, state_json
 from store.records import Tier
@@ -36,7 +35,8 @@ class Fault:
 class Survey:
     """How the files differ from the catalog."""
 
-    touched: list[tuple[str, State]] = field(default_factory=list)  # same content, other size or time
+    stats: dict[str, tuple[str, str]] = field(default_factory=dict)  # size and time, before they were read
+    touched: list[str] = field(default_factory=list)  # same content, other size or time
     changed: list[Change] = field(default_factory=list)
     gone: list[sqlite3.Row] = field(default_factory=list)  # both files removed by hand
     texts: dict[str, str] = field(default_factory=dict)  # of the changed sidecars, by hash
@@ -67,7 +67,7 @@ def survey(catalog: Catalog, layout: Layout) -> Survey:
     return found
 
 
-def take_in(found: Survey, catalog: Catalog, layout: Layout) -> list[Fault]:
+def take_in(found: Survey, catalog: Catalog) -> list[Fault]:
     """Let what was changed outside win, each with a history event; returns what could not be taken in."""
     faults = list(found.faults)
     if not (found.touched or found.changed or found.gone):
@@ -75,15 +75,15 @@ def take_in(found: Survey, catalog: Catalog, layout: Layout) -> list[Fault]:
     now, decision = time.time(), uuid4().hex
     with catalog.writing() as db:
         generation = next_generation(db)
-        for address, state in found.touched:
+        for address in found.touched:
             db.execute(
                 "UPDATE records SET sidecar_stat = ?, image_stat = ? WHERE address = ?",
-                [*file_stats(layout, state, address), address],
+                [*found.stats[address], address],
             )
         db.executemany("INSERT OR IGNORE INTO sidecars VALUES (?, ?)", found.texts.items())
         taken = []
         for change in found.changed:
-            if _put(db, layout, change, now=now, generation=generation):
+            if _put(db, change, stats=found.stats[change.address], now=now, generation=generation):
                 taken.append(change)
             else:
                 reason = "differs only in upper and lower case from another record's address"
@@ -135,11 +135,12 @@ def _compare(
             lost = (tier, row["sidecar_hash"]) if row else None
             found.faults.append(Fault(address, str(error), remedy, lost=lost))
             return
+        found.stats[address] = pair.sidecar, pair.image
         before = listing.state_of(row) if row else None
         if before and before.tier == tier:
             state = State(tier, state.sidecar_hash, state.image_hash, before.came_from)
         if state == before:
-            found.touched.append((address, state))
+            found.touched.append(address)
         else:
             found.texts[state.sidecar_hash] = content.decode()
             found.changed.append(Change(address, before, state, row["revision"] if row else 0))
@@ -153,14 +154,16 @@ def _without_sidecar(layout: Layout, address: str, row: sqlite3.Row | None, tier
     return Fault(address, f"a picture in {tier} without a sidecar", "repair sets it aside", stray)
 
 
-def _put(db: sqlite3.Connection, layout: Layout, change: Change, *, now: float, generation: int) -> bool:
+def _put(
+    db: sqlite3.Connection, change: Change, *, stats: tuple[str, str], now: float, generation: int
+) -> bool:
     db.execute("SAVEPOINT one")
     try:
         listing.put(
             db,
             change.address,
             change.after,
-            stats=file_stats(layout, change.after, change.address),
+            stats=stats,
             now=now,
             generation=generation,
             embeddings={},

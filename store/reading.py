@@ -21,6 +21,8 @@ from store.records import TIERS, Facet, Record, Tier
 from store.search import Results, Search
 from store.vectors import Matrices, Vector, Vectors, load
 
+_HAS_VECTORS = "r.tier = 'library' AND EXISTS (SELECT 1 FROM embeddings e WHERE e.record = r.id)"
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -196,9 +198,20 @@ class Reader:
                     changes: list[tuple[str, Vectors | None]] = [(row[0], None) for row in gone]
                     changes += _vectors_of(db, "r.generation > ?", (since,))
                     self._resident.matrices.update(changes, generation=generation)
+                    self._let_go_of_what_vanished(db, self._resident.matrices)
             finally:
                 db.execute("ROLLBACK")
             return self._resident.search
+
+    @staticmethod
+    def _let_go_of_what_vanished(db: sqlite3.Connection, matrices: Matrices) -> None:
+        """A record whose files were removed by hand leaves no row that could say so."""
+        snapshot = matrices.snapshot()
+        (count,) = db.execute(f"SELECT count(*) FROM records r WHERE {_HAS_VECTORS}").fetchone()
+        if count != len(snapshot):
+            rows = db.execute(f"SELECT address FROM records r WHERE {_HAS_VECTORS}")
+            gone = set(snapshot.addresses).difference(row[0] for row in rows)
+            matrices.update([(address, None) for address in gone], generation=snapshot.generation)
 
     # -- all is well --------------------------------------------------------------------------------------
 
