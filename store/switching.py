@@ -82,13 +82,21 @@ def _switch(catalog: Catalog, layout: Layout, embedder: Embedder) -> None:
     ]
     with catalog.writing() as db:
         generation = next_generation(db)
+        stored = {tuple(row) for row in db.execute("SELECT record, facet, key FROM embeddings")}
+        changed = {number for number, _, _ in stored.symmetric_difference(rows)}
         db.execute("DELETE FROM embeddings")
         db.executemany("INSERT INTO embeddings VALUES (?, ?, ?)", rows)
-        db.execute("UPDATE records SET generation = ? WHERE tier = 'library'", [generation])
-        db.executemany(
-            "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-            [("model", embedder.name), ("chroma_rebuild", "1")],
-        )
+        for number in changed:
+            db.execute("UPDATE records SET generation = ? WHERE id = ?", [generation, number])
+            db.execute(
+                "INSERT OR REPLACE INTO chroma_queue SELECT address, generation FROM records WHERE id = ?",
+                [number],
+            )
+        if db.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()[0] != embedder.name:
+            db.executemany(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                [("model", embedder.name), ("chroma_rebuild", "1")],
+            )
 
 
 def _unknown(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[Source]:
