@@ -49,10 +49,10 @@ class Follower:
             self.wake()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until Chroma has caught up (True) or fails (False)."""
+        """Until Chroma has caught up (True), or fails or takes too long (False)."""
         with self._changed:
-            self._changed.wait_for(lambda: not (self._due or self._busy) or bool(self.fault), timeout)
-        return self.behind == 0 and not self.fault
+            idle = self._changed.wait_for(lambda: not (self._due or self._busy) or bool(self.fault), timeout)
+        return idle and self.behind == 0 and not self.fault  # a rebuild to come has no queue yet
 
     @property
     def behind(self) -> int:

@@ -87,6 +87,16 @@ def test_after_a_restore_chroma_is_made_anew_and_all_is_well(filled: Library, tm
     chroma_says_what_the_sidecars_say(tmp_path / "other", Hashed())
 
 
+def test_a_chroma_that_is_still_to_be_rebuilt_has_not_caught_up(filled: Library, tmp_path: Path) -> None:
+    backup(filled, tmp_path / "copy")
+    restore_backup(tmp_path / "other", tmp_path / "copy")
+    library = reopened(tmp_path / "other")
+    while not library.wait_for_chroma(0):
+        pass
+    library.close()
+    chroma_says_what_the_sidecars_say(tmp_path / "other", Hashed())
+
+
 def test_what_was_decided_before_a_backup_can_be_undone_after_its_return(
     filled: Library, tmp_path: Path
 ) -> None:
