@@ -10,6 +10,7 @@ from store.records import CAPTION_FACETS, REQUIRED_FACETS, Facet, Record
 
 FORM = "caption-form"
 SAVE = "caption-save"
+_OWN = "caption-own"  # address → what this browser session has written last and neither saved nor discarded
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,16 @@ def _tags(library: Library, record: Record, start: Written) -> None:
 
 def _keep(library: Library, record: Record, revision: int) -> None:
     """Store what stands in the form as the draft of this record."""
-    keep(library, record, Written(*_in_form(record), revision))
+    text = Written(*_in_form(record), revision)
+    keep(library, record, text)
+    st.session_state.setdefault(_OWN, {})[record.address] = text
+
+
+def rescue(library: Library, record: Record) -> None:
+    """Bring back this session's words when somebody else's save took the draft, which is one for each coin."""
+    own = st.session_state.get(_OWN, {}).get(record.address)
+    if own and own.revision != record.revision and not library.draft(record.address):
+        keep(library, record, own)
 
 
 def _in_form(record: Record) -> tuple[dict[Facet, str], list[str]]:
@@ -217,4 +227,5 @@ def _meant(caption: dict[Facet, str], record: Record) -> dict[Facet, str]:
 def discard(library: Library, record: Record) -> None:
     """Forget the draft."""
     library.discard_draft(record.address)
+    st.session_state.get(_OWN, {}).pop(record.address, None)
     begin_again()

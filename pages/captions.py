@@ -10,6 +10,7 @@ library = open_page("Captions")
 record = caption_picker.pick(library)
 if record is None:
     st.stop()
+caption_form.rescue(library, record)
 
 picture, desk = st.columns([2, 3], gap="large")
 with picture:

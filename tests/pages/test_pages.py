@@ -94,9 +94,7 @@ def test_saving_over_a_newer_text_is_refused_and_both_are_shown(library: Library
     area(app, "Entity").input("Mine")
     ran(app)
     library.caption(FROG.address, caption={"entity": "Theirs"})
-    library.save_draft(FROG.address, {"entity": "Mine", "revision": "1"})
-    press(app, "Save")
-    said = words(app)
+    said = words(press(app, "Save"))
     assert "This coin was changed while you were writing." in said
     assert "Mine" in said
     assert "Theirs" in said
@@ -105,6 +103,19 @@ def test_saving_over_a_newer_text_is_refused_and_both_are_shown(library: Library
     press(app, "Go on with yours")
     press(app, "Save")
     assert library.get(FROG.address).caption["entity"] == "Mine"
+
+
+def test_somebody_elses_save_does_not_take_ones_own_words(library: Library) -> None:
+    app = opened("captions", address=FROG.address)
+    area(app, "Entity").input("Mine")
+    ran(app)
+    library.caption(FROG.address, caption={"entity": "Theirs"})
+    assert library.draft(FROG.address) is None
+    said = words(ran(app))
+    assert "This coin was changed while you were writing." in said
+    press(app, "Take what is stored")
+    assert area(app, "Entity").value == "Theirs"
+    assert "changed while you were writing" not in words(ran(app))
 
 
 def test_a_coin_is_promoted_from_its_caption(library: Library) -> None:
