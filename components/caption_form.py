@@ -169,7 +169,7 @@ def _keep(library: Library, record: Record, revision: int) -> None:
 
 
 def rescue(library: Library, record: Record) -> None:
-    """Bring back this session's words when somebody else's save took the draft, which is one for each coin."""
+    """Bring back this session's words when somebody else's save took the one draft of the coin."""
     own = st.session_state.get(_OWN, {}).get(record.address)
     if own and own.revision != record.revision and not library.draft(record.address):
         keep(library, record, own)
