@@ -1,5 +1,6 @@
 """Chroma follows the catalog from a queue, in a thread of its own; failing, it is only behind."""
 
+import contextlib
 import logging
 import sqlite3
 import threading
@@ -164,12 +165,13 @@ class Follower:
 
     def _note_clean(self) -> None:
         """Take the dirty marker away; a later unclean end, or a change from outside, will show."""
-        flush(self._layout.chroma)
-        with self._catalog.writing() as db:
-            db.executemany(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-                [("chroma_dirty", ""), ("chroma_files", stamp(own_files(self._layout.chroma)))],
-            )
+        with contextlib.suppress(OSError, sqlite3.Error):  # on a full disk it stays, and costs a look
+            flush(self._layout.chroma)
+            with self._catalog.writing() as db:
+                db.executemany(
+                    "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                    [("chroma_dirty", ""), ("chroma_files", stamp(own_files(self._layout.chroma)))],
+                )
 
     def _drain(self) -> None:
         while not self._closing:

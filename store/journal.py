@@ -14,7 +14,7 @@ from store.files import Disk, file_hash
 from store.layout import Layout
 from store.operations import Change, Operation, State
 
-_REFUSALS = (OSError, sqlite3.Error)  # by the disk: full, not permitted, broken
+REFUSALS = (OSError, sqlite3.Error)  # by the disk: full, not permitted, broken
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Journal:
             except BaseException as error:
                 if not self._is_decided(operation):
                     self._abandon(operation, error)
-                if not isinstance(error, _REFUSALS):
+                if not isinstance(error, REFUSALS):
                     raise
             self._finish(operation)
             return refused
@@ -141,7 +141,7 @@ class Journal:
             self._apply(operation)
             self._tell_catalog(operation)
             self.stuck = ""
-        except _REFUSALS as error:
+        except REFUSALS as error:
             self.stuck = str(error)
             raise LibraryStuck(
                 f"{operation.verb} of {len(operation.changes):,} records is decided but waits: {error}. "
@@ -156,13 +156,13 @@ class Journal:
 
     def _abandon(self, operation: Operation, error: BaseException) -> None:
         """Leave nothing behind, and say so if it was the disk; anything else goes on as it was."""
-        with contextlib.suppress(*_REFUSALS):
+        with contextlib.suppress(*REFUSALS):
             # A commit whose fsync failed may lie in SQLite's log all the same and come back with the next
             # opening. Another one in its place rules that out; until then the staged files are kept for it.
             with self._catalog.writing() as db:
                 next_generation(db)
             self._disk.remove_folder(self._folder(operation))
-        if isinstance(error, _REFUSALS):
+        if isinstance(error, REFUSALS):
             raise NotWritten(
                 f"nothing was changed: {error}; make room or mend the permission and try again"
             ) from error

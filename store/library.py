@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 from store import history, switching
 from store.catalog import damaged, is_made
 from store.embedding import Embedder, resolve
-from store.errors import InvalidRecord, LibraryInUse, MemedexError, NothingToUndo
+from store.errors import InvalidRecord, LibraryInUse, MemedexError, NothingToUndo, NotWritten
 from store.files import Disk, content_hash
 from store.follower import Follower
 from store.importing.candidate import Candidate, Refusal
-from store.journal import Journal, Payload
+from store.journal import REFUSALS, Journal, Payload
 from store.layout import Layout
 from store.lock import WriterLock
 from store.opening import Fault, is_stale, survey, take_in
@@ -104,7 +104,7 @@ class Library(Reader):
             self.catalog.set_meta("model", embedder.name if embedder else resolve(settings().embedder))
         self._journal = Journal(self.catalog, self.layout, self._disk)
         self._journal.recover()
-        self._found: list[Fault] = take_in(survey(self.catalog, self.layout), self.catalog)
+        self._found: list[Fault] = self._taken_in()
         self._taxonomy = Taxonomy.load(self.layout.taxonomy)
         self._path = WritePath(self.catalog, self.layout, self._journal, embedder=lambda: self.embedder)
         self._follower = Follower(self.catalog, self.layout, model=lambda: self.model)
@@ -187,7 +187,8 @@ class Library(Reader):
 
         outcome = self._rewrite("caption", [address], written, who=who)
         if outcome.done and not outcome.decision:  # it said so already
-            self.discard_draft(address)
+            with contextlib.suppress(*REFUSALS):
+                self.discard_draft(address)
         return outcome
 
     def edit_tags(
@@ -211,12 +212,15 @@ class Library(Reader):
     # -- drafts, model, end --------------------------------------------------------------------------------
 
     def save_draft(self, address: str, fields: Mapping[str, str], *, who: str = "") -> None:
-        """Keep text being typed, so that no reload loses it."""
-        with self.catalog.writing() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?)",
-                [address, json.dumps(dict(fields)), who or _person(), time.time()],
-            )
+        """Keep text being typed, so that no reload loses it; NotWritten when the disk refuses."""
+        try:
+            with self.catalog.writing() as db:
+                db.execute(
+                    "INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?)",
+                    [address, json.dumps(dict(fields)), who or _person(), time.time()],
+                )
+        except REFUSALS as error:
+            raise NotWritten(f"what was typed about {address} could not be kept: {error}") from error
 
     def discard_draft(self, address: str) -> None:
         with self.catalog.writing() as db:
@@ -274,6 +278,17 @@ class Library(Reader):
 
     # -- the one way they all go ---------------------------------------------------------------------------
 
+    def _taken_in(self) -> list[Fault]:
+        found = survey(self.catalog, self.layout)
+        try:
+            return take_in(found, self.catalog)
+        except REFUSALS as error:  # a full disk: it opens all the same, and says so
+            waiting = [change.address for change in found.changed] + [row["address"] for row in found.gone]
+            reason = f"it was changed outside the program, and that cannot be taken in: {error}"
+            return found.faults + [
+                Fault(address, reason, "free disk space, then repair") for address in waiting
+            ]
+
     def _embed_taken_in(self) -> None:
         """Library records whose sidecars were changed outside have no vectors yet; many wait for doctor."""
         with self.catalog.reading() as db:
@@ -282,7 +297,7 @@ class Library(Reader):
                 "AND id NOT IN (SELECT record FROM embeddings)"
             ).fetchone()
         if 0 < bare <= _OPERATION:
-            with contextlib.suppress(MemedexError, OSError):  # no model, or stuck: doctor says so
+            with contextlib.suppress(MemedexError, *REFUSALS):  # no model, or stuck: doctor says so
                 self.embed_all(self.embedder, progress=Progress())
 
     def _move(
@@ -379,7 +394,7 @@ class Library(Reader):
         try:
             with self.catalog.writing() as db:
                 history.mark_reversed(db, decision)
-        except (OSError, sqlite3.OperationalError) as error:
+        except REFUSALS as error:
             outcome.refused.append(Refusal(decision, f"nothing was changed: {error}"))
 
     def _carry_out(
