@@ -2,12 +2,13 @@
 
 import errno
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from store.errors import NotWritten
 from store.files import Disk
 from store.library import Library
 from store.listing import Filter
@@ -168,6 +169,70 @@ def test_a_disk_that_refuses_any_step_leaves_all_of_it_or_nothing(
             holds(library)
             assert not library.status().stuck
         assert _without_bystander(found) == stage.after, f"refused at step {step}, {stage.steps[step - 1]}"
+
+
+def test_a_full_disk_lets_a_library_open_and_read_whatever_has_to_be_done_first(quick_root: Path) -> None:
+    """… a decided operation, staged files, changes by hand; all of it is done when there is room."""
+    with Stage.opened(quick_root) as library:
+        library.add([coin(0), coin(1), coin(2)])
+        kept = contents(library)
+        sidecar = library.layout.sidecar("pending", address(2))
+    disaster = Disaster()
+    library = Stage.opened(quick_root, disaster)
+    disaster.cut_power(9)  # in the middle of the renames
+    with pytest.raises(PowerCut):
+        library.approve(PENDING)
+    assert library.status().applying
+    abandon(library)
+    sidecar.write_text(sidecar.read_text().replace("Coin 2", "By Hand"))
+
+    original, step = quick_root.parent / "original", 0
+    shutil.copytree(quick_root, original)
+    while True:
+        step += 1
+        disaster.fail(step, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
+        with Stage.opened(quick_root, disaster) as library:
+            assert len(contents(library).records) == len(kept.records)
+            if library.status().applying:
+                assert "the disk says no" in library.status().stuck
+            if library.get(address(2)).name != "By Hand":
+                assert "the disk says no" in library.status().faults[0]
+            if disaster.has_struck:
+                assert not library.reject([address(2)]).done
+            disaster.heal()
+        with Stage.opened(quick_root) as library:
+            assert library.get(address(2)).name == "By Hand"
+            assert library.counts()["approved"] == 2
+            holds(library)
+        if not disaster.has_struck:
+            break
+        shutil.rmtree(quick_root)
+        shutil.copytree(original, quick_root)
+    assert step > 5
+
+
+def test_a_full_disk_before_there_is_a_library_leaves_the_way_free_for_one(quick_root: Path) -> None:
+    disaster = Disaster()
+    disaster.fail(1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
+    with pytest.raises(OSError, match="the disk says no"):
+        Stage.opened(quick_root, disaster)
+    with Stage.opened(quick_root) as library:
+        assert import_three(library).done
+
+
+def test_a_draft_that_cannot_be_kept_is_told_so(on_a_full_disk: Library) -> None:
+    with pytest.raises(NotWritten, match="the disk says no"):
+        on_a_full_disk.save_draft(BYSTANDER, {"entity": "half a"})
+    assert on_a_full_disk.draft(BYSTANDER) is None
+
+
+@pytest.fixture
+def on_a_full_disk(quick_root: Path) -> Iterator[Library]:
+    """A library whose disk has just become full."""
+    disaster = Disaster()
+    with Stage.opened(quick_root, disaster) as library:
+        disaster.fail(1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
+        yield library
 
 
 def _is_stuck_and_goes_on(stage: Stage, library: Library, outcome: Outcome, *, lasts: bool) -> None:
