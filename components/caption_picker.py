@@ -20,9 +20,10 @@ def pick(library: Library) -> Record | None:
     """The chosen record; None where there is none to choose, which the page has said by then."""
     linked = _linked(library)
     first = _desk_of(linked) if linked else "To caption" if library.count(_DESKS["To caption"]) else "Library"
+    st.session_state.setdefault("caption-desk", first)  # as `default` it would make another widget each time
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         desk = st.segmented_control(
-            "Show", list(_DESKS), key="caption-desk", default=first, required=True, persist_state="session",
+            "Show", list(_DESKS), key="caption-desk", required=True, persist_state="session",
             on_change=_forget_link,
         )  # fmt: skip
         words = st.text_input(
