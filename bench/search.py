@@ -6,6 +6,8 @@ Everything is measured in one process on the same vectors, the contenders taking
 """
 
 import argparse
+import contextlib
+import ctypes
 import gc
 import multiprocessing
 import os
@@ -16,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -49,9 +52,21 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as passing:
         for size in given.sizes:
             for kind in given.data:
-                corpus = make(kind, size=size, dimensions=given.dimensions, questions=given.questions)
                 folder = (given.keep or Path(passing)) / f"{kind}-{size}-{given.dimensions}"
-                run(corpus, rounds=given.rounds, folder=None if given.without_chroma else folder)
+                # A process for each: what one has used and not given back would hide the next one's memory.
+                contest = multiprocessing.get_context("spawn").Process(
+                    target=run,
+                    args=(kind,),
+                    kwargs={
+                        "size": size,
+                        "dimensions": given.dimensions,
+                        "questions": given.questions,
+                        "rounds": given.rounds,
+                        "folder": None if given.without_chroma else folder,
+                    },
+                )
+                contest.start()
+                contest.join()
 
 
 HEAD = """\
@@ -79,8 +94,9 @@ class Contender:
         )
 
 
-def run(corpus: Corpus, *, rounds: int, folder: Path | None) -> None:
+def run(kind: str, *, size: int, dimensions: int, questions: int, rounds: int, folder: Path | None) -> None:
     """Measure every contender on one corpus and print its rows; no folder, no Chroma."""
+    corpus = make(kind, size=size, dimensions=dimensions, questions=questions)
     began, before = time.perf_counter(), resident()
     matrices = load(corpus.rows(), dimensions=corpus.questions.shape[1])
     cost = resident() - before, time.perf_counter() - began
@@ -133,7 +149,8 @@ class Memedex:
     def __init__(self, corpus: Corpus, matrices: Matrices) -> None:
         self._search = Search(matrices, embedder=Asked(corpus.questions))
         self._asked = 0
-        self._random = np.random.default_rng(9)
+        steps = np.random.default_rng(9).integers(1, 11, (1_000, 4)).tolist()
+        self._moves = cycle(dict(zip(FACETS, (0.0, *step), strict=True)) for step in steps)
         self._query = Query((Part(text="0"),))
 
     def first(self, number: int) -> list[str]:
@@ -142,14 +159,11 @@ class Memedex:
         return [hit.address for hit in self._search.search(self._query).hits]
 
     def again(self, number: int) -> list[str]:
-        query = Query(self._query.parts, weights=self._moved())
+        query = Query(self._query.parts, weights=next(self._moves))
         return [hit.address for hit in self._search.search(query).hits]
 
     def rank_alone(self, number: int) -> object:
-        return rank(self._search.similarities(self._query), self._moved(), top=50)
-
-    def _moved(self) -> dict[Facet, float]:
-        return dict(zip(FACETS, (0.0, *self._random.integers(1, 11, 4).tolist()), strict=True))
+        return rank(self._search.similarities(self._query), next(self._moves), top=50)
 
 
 class Chroma:
@@ -240,6 +254,8 @@ def open_chroma(folder: Path) -> Any:
 def resident() -> float:
     """Megabytes of memory that this process holds."""
     gc.collect()
+    with contextlib.suppress(AttributeError, OSError):  # glibc alone keeps what was freed for later
+        ctypes.CDLL(None).malloc_trim(0)
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except OSError:  # not Linux

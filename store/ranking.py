@@ -54,19 +54,22 @@ class Similarities:
         return np.where(self.present, self.columns, self.means[:, None])
 
     @cached_property
-    def unspoken(self) -> Mask:
-        """(5,): the facets that no record has, or that the query does not speak about."""
-        return np.logical_not(self.present.any(axis=1))
+    def spoken(self) -> list[bool]:
+        """For each facet, whether any record has it and the query speaks about it."""
+        return [bool(has.any()) for has in self.present]
+
+    @cached_property
+    def complete(self) -> list[bool]:
+        """For each facet, whether every record has it and the query speaks about it."""
+        return [bool(has.all()) for has in self.present]
 
 
 class Ranking(NamedTuple):
     """The best rows for some weights, best first; equal scores in the order of their addresses."""
 
-    rows: NDArray[np.intp]
-    scores: NDArray[np.float64]
-    shares: NDArray[
-        np.float64
-    ]  # (5,): w_f / Σ w without the facets that no record has; all 0: nothing to rank by
+    rows: list[int]
+    scores: list[float]
+    shares: list[float]  # of the five facets: w_f / Σ w, without those that no record has
     compared: int  # records that were scored
     without_facets: int  # records asked for that have none of the weighted facets
 
@@ -75,25 +78,28 @@ def rank(
     similarities: Similarities, weights: Mapping[Facet, float], *, top: int, mask: Mask | None = None
 ) -> Ranking:
     """The `top` rows by weighted score among those of the mask: all that a moved slider costs."""
+    # Few calls on whole arrays, since at 10,000 records a call costs as much as its work.
+    total = len(similarities.addresses)
     shares = _shares(similarities, weights)
-    used = [number for number, facet in enumerate(FACETS) if weights.get(facet, 0.0) > 0]
-    eligible = np.zeros(len(similarities.addresses), np.bool_)
-    scores = np.zeros(len(eligible))
-    scratch = np.empty_like(scores)
+    used = [n for n, facet in enumerate(FACETS) if weights.get(facet, 0.0) > 0 and similarities.spoken[n]]
+    if not used:
+        return Ranking([], [], shares, 0, total if mask is None else int(np.count_nonzero(mask)))
     # Facet after facet in double precision, not a matrix product: equal records get equal scores in whatever
     # row they stand, and the page, which does the same sums in JavaScript, gets the same order.
-    for facet in used:
-        if not similarities.unspoken[facet]:
-            eligible |= similarities.present[facet]
-            scores += np.multiply(similarities.filled[facet], shares[facet], out=scratch)
-    asked = len(eligible) if mask is None else int(np.count_nonzero(mask))
-    if mask is not None:
-        eligible &= mask
-    compared = int(np.count_nonzero(eligible))
-    if compared < len(eligible):
+    scores = similarities.filled[used[0]] * shares[used[0]]
+    scratch = np.empty_like(scores)
+    for facet in used[1:]:
+        scores += np.multiply(similarities.filled[facet], shares[facet], out=scratch)
+    asked = compared = total
+    if mask is not None or not any(similarities.complete[facet] for facet in used):
+        eligible = similarities.present[used].any(axis=0)
+        if mask is not None:
+            eligible &= mask
+            asked = int(np.count_nonzero(mask))
+        compared = int(np.count_nonzero(eligible))
         scores[~eligible] = -np.inf
     rows = _best(scores, min(top, compared), addresses=similarities.addresses)
-    return Ranking(rows, scores[rows], shares, compared, asked - compared)
+    return Ranking(rows, scores[rows].tolist(), shares, compared, asked - compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,7 @@ class Hit:
         similarities, shares, weights = self._ranked
         found: dict[Facet, Contribution] = {}
         for number, facet in enumerate(FACETS):
-            has, share = bool(similarities.present[number, self._row]), float(shares[number])
+            has, share = bool(similarities.present[number, self._row]), shares[number]
             found[facet] = Contribution(
                 has,
                 float(similarities.columns[number, self._row]) if has else None,
@@ -123,7 +129,7 @@ class Hit:
 
 class _Ranked(NamedTuple):
     similarities: Similarities
-    shares: NDArray[np.float64]
+    shares: list[float]
     weights: Mapping[Facet, float]
 
 
@@ -133,30 +139,29 @@ def hits(similarities: Similarities, ranking: Ranking, weights: Mapping[Facet, f
     addresses = similarities.addresses
     return [
         Hit(addresses[row], score, row, ranked)
-        for row, score in zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True)
+        for row, score in zip(ranking.rows, ranking.scores, strict=True)
     ]
 
 
-def _shares(similarities: Similarities, weights: Mapping[Facet, float]) -> NDArray[np.float64]:
-    given = np.array([weights.get(facet, 0.0) for facet in FACETS], np.float64)
-    given[similarities.unspoken] = 0.0
-    if not given.any():
+def _shares(similarities: Similarities, weights: Mapping[Facet, float]) -> list[float]:
+    given = [
+        weights.get(facet, 0.0) if spoken else 0.0
+        for facet, spoken in zip(FACETS, similarities.spoken, strict=True)
+    ]
+    largest = max(given)
+    if not largest:
         return given
-    given /= given.max()  # first, or the smallest numbers there are would lose their digits
-    given /= given.sum()
-    return given
+    given = [weight / largest for weight in given]  # first, or the smallest numbers would lose their digits
+    total = sum(given)
+    return [weight / total for weight in given]
 
 
-def _best(scores: NDArray[np.float64], count: int, *, addresses: tuple[str, ...]) -> NDArray[np.intp]:
+def _best(scores: NDArray[np.float64], count: int, *, addresses: tuple[str, ...]) -> list[int]:
     if count == 0:
-        return np.empty(0, np.intp)
-    worst = np.partition(scores, len(scores) - count)[len(scores) - count]
+        return []
+    place = len(scores) - count
+    worst = np.partition(scores, place)[place]
     rows = np.flatnonzero(scores >= worst)  # more than `count` where the last place is shared
-    rows = rows[np.argsort(-scores[rows], kind="stable")]
-    in_order = scores[rows]
-    if (in_order[1:] == in_order[:-1]).any():
-        ties = sorted(
-            zip((-in_order).tolist(), rows.tolist(), strict=True), key=lambda t: (t[0], addresses[t[1]])
-        )
-        rows = np.array([row for _, row in ties], np.intp)
-    return rows[:count]
+    found = rows.tolist()
+    in_order = sorted(zip((-scores[rows]).tolist(), map(addresses.__getitem__, found), found, strict=True))
+    return [row for _, _, row in in_order[:count]]

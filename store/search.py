@@ -73,9 +73,7 @@ class Search:
         if any(weights.values()):
             similarities = self._compared(snapshot, query.parts)
             ranking = rank(similarities, weights, top=query.top, mask=_mask(snapshot, query.parts, among))
-            why_empty = (
-                "" if len(ranking.rows) else NO_COMMON_FACET if ranking.without_facets else NONE_ASKED_FOR
-            )
+            why_empty = "" if ranking.rows else NO_COMMON_FACET if ranking.without_facets else NONE_ASKED_FOR
         else:  # nothing is computed for it; a page that has the similarities already may keep them
             similarities = self._answers_of(snapshot).get(_key(query.parts)) or _NOTHING_KNOWN
             ranking = rank(_NOTHING_KNOWN, weights, top=query.top)
