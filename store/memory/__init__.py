@@ -9,6 +9,7 @@
 Everything is searched exactly, in memory; see docs/memory.md for where the truth of each kind is.
 """
 
+from store.memory.documents import Citation, Documents, Source
 from store.memory.errors import InvalidInput, UnknownEntry
 from store.memory.lore import Lore, WorldReport
 from store.memory.memories import Memories
@@ -19,6 +20,8 @@ from store.memory.sessions import Sessions, exchange, memory_key
 from store.memory.worlds import World
 
 __all__ = [
+    "Citation",
+    "Documents",
     "InvalidInput",
     "Lore",
     "Memories",
@@ -26,6 +29,7 @@ __all__ = [
     "Passages",
     "Places",
     "Sessions",
+    "Source",
     "Status",
     "UnknownEntry",
     "World",

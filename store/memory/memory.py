@@ -12,7 +12,8 @@ from store.embedding import Embedder, open_embedder
 from store.errors import ReadOnly
 from store.files import Disk
 from store.lock import WriterLock
-from store.memory import lore, memories, sessions
+from store.memory import documents, lore, memories, sessions
+from store.memory.documents import Documents
 from store.memory.following import Follower
 from store.memory.kinds import KINDS
 from store.memory.lore import Lore
@@ -105,6 +106,7 @@ class Memory:
                 passages.close()
             raise
         self.memories = Memories(self.passages[memories.KIND.name])
+        self.documents = Documents(self.passages[documents.KIND.name], originals=self.places.originals)
         self.lore = Lore(self.passages[lore.KIND.name])
         self.sessions = Sessions(self.passages[sessions.KIND.name], purge=self._purge_sessions)
         if self.can_write:
@@ -113,6 +115,7 @@ class Memory:
     def _begin(self) -> None:
         self._follower = Follower(self.places, [*self.passages.values()])
         self.sessions.passages.finish_forgetting(self._purge_sessions)  # begun before a crash
+        self.documents.tidy()
         self.places.worlds.mkdir(parents=True, exist_ok=True)
         self.lore.load_worlds(self.places.worlds)
         self._follower.wake_if_needed()

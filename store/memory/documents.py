@@ -1,0 +1,243 @@
+"""Protocol papers (reference 3): PDF, Markdown and text in passages that can be cited by page."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from store.errors import BadSource
+from store.files import Disk, content_hash
+from store.memory import pdf
+from store.memory.kind import Kind
+from store.memory.passages import Passages, Row, checked_count, checked_text
+from store.memory.pdf import Rectangle
+from store.memory.splitting import split_recursively
+
+RESULTS = 5
+LARGEST = 200_000_000  # bytes
+_TEXTS = (".md", ".markdown", ".txt", ".text", ".rst")
+
+KIND = Kind(
+    name="documents",
+    file="documents",
+    tables=("documents", "sources"),
+    text="content",
+    scope="protocol",
+    filters=("source", "page", "protocol"),
+    order="protocol, source, page, chunk_index",
+    schema="""
+CREATE TABLE documents (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,            -- a UUID
+    content TEXT NOT NULL,
+    source TEXT NOT NULL,               -- the file's name
+    page INTEGER NOT NULL,              -- from 1
+    protocol TEXT NOT NULL,             -- in lower case
+    chunk_index INTEGER NOT NULL,       -- within the document
+    span_start INTEGER NOT NULL,        -- offsets into the page's text
+    span_end INTEGER NOT NULL,
+    vector BLOB,
+    embedding_model TEXT
+) STRICT;
+CREATE INDEX documents_by_source ON documents (protocol, source, page, chunk_index);
+CREATE TABLE sources (
+    id TEXT PRIMARY KEY,                -- {protocol}/{source}
+    protocol TEXT NOT NULL,
+    source TEXT NOT NULL,
+    original TEXT NOT NULL,             -- the file as it came, in memory/originals
+    pages INTEGER NOT NULL,
+    bare_pages TEXT NOT NULL,           -- those without text, such as "3, 7"
+    imported_at REAL NOT NULL
+) STRICT;
+""",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One document as it was taken in."""
+
+    id: str
+    protocol: str
+    source: str
+    original: str
+    pages: int
+    bare_pages: str
+    imported_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a passage stands: the file as it came, the page from 1, rectangles as fractions of the page."""
+
+    path: Path
+    page: int
+    marks: list[Rectangle]
+
+
+class Documents:
+    """Import, search, comparison and citation."""
+
+    def __init__(self, passages: Passages, *, originals: Path) -> None:
+        self.passages = passages
+        self._originals = originals
+
+    def import_document(
+        self, path: Path, *, protocol: str, content: bytes | None = None, who: str = ""
+    ) -> Source:
+        """Take a file in, in place of the one of the same protocol and name; BadSource, InvalidInput.
+
+        `content` where the file was uploaded and `path` is no more than its name.
+        """
+        protocol = checked_protocol(protocol)
+        if content is None:
+            content = _read(path)
+        name = checked_text(path.name, what="the file's name")
+        pages = _pages(content, name=name)
+        chunks = [
+            (number, start, end, text[start:end])
+            for number, text in enumerate(pages, start=1)
+            for start, end in split_recursively(text)
+        ]
+        vectors, model = self.passages.embed([chunk[3] for chunk in chunks]), self.passages.model
+        source = Source(
+            id=f"{protocol}/{name}",
+            protocol=protocol,
+            source=name,
+            original=self._keep(content, suffix=Path(name).suffix.lower()),
+            pages=len(pages),
+            bare_pages=", ".join(str(n) for n, text in enumerate(pages, start=1) if not text.strip()),
+            imported_at=self.passages.clock(),
+        )
+        with self.passages.change("import document", who=who) as change:
+            self._remove(change, source)
+            for index, ((page, start, end, text), vector) in enumerate(zip(chunks, vectors, strict=True)):
+                change.put(
+                    {
+                        "id": str(uuid4()), "content": text, "source": name, "page": page,
+                        "protocol": protocol, "chunk_index": index, "span_start": start, "span_end": end,
+                        "vector": vector, "embedding_model": model,
+                    }
+                )  # fmt: skip
+            change.put({name: getattr(source, name) for name in Source.__slots__}, table="sources")
+        return source
+
+    def remove_document(self, protocol: str, source: str, *, who: str = "") -> int:
+        """Remove a document with its passages, to be taken back by undo; how many passages it had."""
+        with self.passages.change("remove document", who=who) as change:
+            gone = Source(
+                f"{checked_protocol(protocol)}/{source}", protocol.strip().lower(), source, "", 0, "", 0
+            )
+            self._remove(change, gone)
+            change.remove(gone.id, table="sources")
+            return change.count
+
+    def search(
+        self, question: str, n: int = RESULTS, *, protocol: str | Collection[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """The passages nearest to the question: of one protocol, of several, or of all."""
+        question = checked_text(question, what="the question")
+        where = {} if protocol is None else {"protocol": _protocols(protocol)}
+        found = self.passages.search(question, n=checked_count(n, what="n"), where=where)
+        for name in sorted({str(row["protocol"]) for row, _ in found}):
+            self.passages.note_question(name)
+        return [{**passage(row), "score": score} for row, score in found]
+
+    def compare(
+        self, question: str, protocols: Sequence[str], n: int = RESULTS
+    ) -> dict[str, list[dict[str, Any]]]:
+        """The same question to each protocol by itself, n passages for each."""
+        return {name: self.search(question, n, protocol=name) for name in _protocols(protocols)}
+
+    def protocols(self) -> dict[str, int]:
+        """Every protocol, and how many passages it has."""
+        return self.passages.counts("protocol")
+
+    def sources(self) -> list[Source]:
+        """Every document, by protocol and name."""
+        with self.passages.database.reading() as db:
+            return [Source(**row) for row in db.execute("SELECT * FROM sources ORDER BY protocol, source")]
+
+    def cite(self, id: str) -> Citation:
+        """Where this passage stands; a file without pages, or a passage that was edited, has no marks."""
+        row = self.passages.get(id)
+        with self.passages.database.reading() as db:
+            found = db.execute(
+                "SELECT original FROM sources WHERE protocol = ? AND source = ?",
+                [row["protocol"], row["source"]],
+            ).fetchone()
+        path = self._originals / (found[0] if found else "")
+        if not path.is_file():
+            raise BadSource(f"the file {row['source']} is no longer there; import it again")
+        marked = pdf.marks(path, page=row["page"], passage=row["content"]) if path.suffix == ".pdf" else []
+        return Citation(path, row["page"], marked)
+
+    def tidy(self) -> None:
+        """Remove originals that neither a document nor the history knows: of imports that came to nothing."""
+        if not self._originals.is_dir():
+            return
+        with self.passages.database.reading() as db:
+            known = {row[0] for row in db.execute("SELECT original FROM sources")}
+            past = db.execute("SELECT json_extract(before, '$.original') FROM history WHERE tbl = 'sources'")
+            known |= {row[0] for row in past}
+        for path in self._originals.iterdir():
+            if path.name not in known:
+                path.unlink()
+
+    def _keep(self, content: bytes, *, suffix: str) -> str:
+        """The file as it came, under its hash: there before the commit that speaks of it."""
+        disk, name = Disk(), f"{content_hash(content)}{suffix}"
+        if not (self._originals / name).exists():
+            disk.make_folder(self._originals)
+            disk.replace(self._originals / name, content)
+        return name
+
+    @staticmethod
+    def _remove(change: Any, source: Source) -> None:
+        rows = change.db.execute(
+            "SELECT id FROM documents WHERE protocol = ? AND source = ?", [source.protocol, source.source]
+        ).fetchall()
+        for row in rows:
+            change.remove(row["id"])
+
+
+def passage(row: Row) -> dict[str, Any]:
+    """A passage as reference 3 has it."""
+    metadata = {"source": row["source"], "page": row["page"], "protocol": row["protocol"]}
+    return {"id": row["id"], "content": row["content"], "metadata": metadata}
+
+
+def checked_protocol(protocol: object) -> str:
+    """A protocol's name in lower case; InvalidInput for none."""
+    return checked_text(protocol, what="the protocol").strip().lower()
+
+
+def _protocols(given: str | Iterable[str]) -> list[str]:
+    names = [given] if isinstance(given, str) else given
+    return list(dict.fromkeys(checked_protocol(name) for name in names))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise BadSource(f"{path.name} is larger than {LARGEST:,} bytes")
+        return path.read_bytes()
+    except OSError as error:
+        raise BadSource(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _pages(content: bytes, *, name: str) -> list[str]:
+    suffix = Path(name).suffix.lower()
+    if content.lstrip()[:5] == b"%PDF-" or suffix == ".pdf":
+        return pdf.page_texts(content, name=name)
+    if suffix not in _TEXTS:
+        raise BadSource(f"{name} is neither PDF nor Markdown nor text ({', '.join(_TEXTS)})")
+    try:
+        encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise BadSource(f"{name} is not UTF-8 text: {error.reason} at byte {error.start:,}") from error
+    if "\0" in text or not text.strip():
+        raise BadSource(f"{name} has no text in it")
+    return [text.replace("\r\n", "\n")]
