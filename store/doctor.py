@@ -1,11 +1,13 @@
 """Checking a library from the files up, and repairing what can be repaired."""
 
+import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store import opening, switching
+from store.errors import ModelUnavailable
 from store.files import Disk, file_hash
 from store.journal import stat_text
 from store.progress import Progress
@@ -38,8 +40,9 @@ def repair(library: "Library", *, progress: Progress | None = None) -> list[Find
     for fault in opening.survey(library.catalog, library.layout).faults:
         _mend(fault, library)
     library.take_in_changes()
-    if switching.incomplete(library.catalog, library.layout, library.embedder):
-        library.embed_all(library.embedder, progress=progress or Progress())
+    with contextlib.suppress(ModelUnavailable):  # the check below says what is missing
+        if switching.incomplete(library.catalog, library.layout, library.embedder):
+            library.embed_all(library.embedder, progress=progress or Progress())
     if library.check_chroma():
         library.rebuild_chroma()
     library.wait_for_chroma()
@@ -98,7 +101,12 @@ def _notice_silent_changes(library: "Library") -> None:
 
 
 def _vectors(reader: "Reader") -> Iterator[Finding]:
-    for address in switching.incomplete(reader.catalog, reader.layout, reader.embedder):
+    try:
+        incomplete = switching.incomplete(reader.catalog, reader.layout, reader.embedder)
+    except ModelUnavailable as error:
+        yield Finding(f"the model cannot be used: {error}", "or choose another: model NAME")
+        return
+    for address in incomplete:
         yield Finding(f"its vectors are not those of {reader.model}", "repair embeds it again", address)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from store import history, switching
-from store.catalog import damaged, is_made
+from store.catalog import Catalog, damaged, is_made
 from store.embedding import Embedder, resolve
 from store.errors import InvalidRecord, LibraryInUse, MemedexError, NothingToUndo, NotWritten
 from store.files import Disk, content_hash
@@ -24,7 +24,7 @@ from store.importing.candidate import Candidate, Refusal
 from store.journal import REFUSALS, Journal, Payload
 from store.layout import Layout
 from store.lock import WriterLock
-from store.opening import Fault, is_stale, survey, take_in
+from store.opening import Fault, is_stale, settle
 from store.operations import Change, State
 from store.outcome import ImportReport, Outcome
 from store.progress import Progress
@@ -78,16 +78,13 @@ class Library(Reader):
     @staticmethod
     def open_for_reading(root: Path, *, embedder: Embedder | None = None) -> Reader:
         """The library as its catalog knows it; brought up to date first when nobody else is writing."""
-        root = Path(root).resolve()
-        layout = Layout(root)
+        layout = Layout(Path(root).resolve())
         if not is_made(layout.catalog):
-            return Library.open(root, embedder=embedder)
-        reader = Reader(root, embedder=embedder)
+            _bring_up_to_date(layout, embedder)
+        reader = Reader(layout.root, embedder=embedder)
         if WriterLock(layout.lock).is_free() and is_stale(reader.catalog, layout):
-            with contextlib.suppress(LibraryInUse):  # somebody was quicker, and brings it up to date
-                library = Library.open(root, embedder=embedder)
-                reader.close()
-                return library
+            with contextlib.suppress(LibraryInUse):  # somebody was quicker, and does it
+                _bring_up_to_date(layout, embedder)
         return reader
 
     def __init__(self, root: Path, *, embedder: Embedder | None, disk: Disk | None, lock: WriterLock) -> None:
@@ -100,11 +97,7 @@ class Library(Reader):
             raise
 
     def _begin(self, embedder: Embedder | None) -> None:
-        if not self.model:
-            self.catalog.set_meta("model", embedder.name if embedder else resolve(settings().embedder))
-        self._journal = Journal(self.catalog, self.layout, self._disk)
-        self._journal.recover()
-        self._found: list[Fault] = self._taken_in()
+        self._journal, self._found = _settled(self.catalog, self.layout, self._disk, embedder)
         self._taxonomy = Taxonomy.load(self.layout.taxonomy)
         self._path = WritePath(self.catalog, self.layout, self._journal, embedder=lambda: self.embedder)
         self._follower = Follower(self.catalog, self.layout, model=lambda: self.model)
@@ -253,7 +246,7 @@ class Library(Reader):
         """Finish what was decided, and let files that were changed outside win."""
         with self.catalog.lock:
             self._journal.finish_all()
-            self._found = take_in(survey(self.catalog, self.layout), self.catalog)
+            self._found = settle(self.catalog, self.layout)
 
     def close(self) -> None:
         """Finish what is at hand and let another process write."""
@@ -277,17 +270,6 @@ class Library(Reader):
         return (f"{fault.address}: {fault.reason}" for fault in self._found)
 
     # -- the one way they all go ---------------------------------------------------------------------------
-
-    def _taken_in(self) -> list[Fault]:
-        found = survey(self.catalog, self.layout)
-        try:
-            return take_in(found, self.catalog)
-        except REFUSALS as error:  # a full disk: it opens all the same, and says so
-            waiting = [change.address for change in found.changed] + [row["address"] for row in found.gone]
-            reason = f"it was changed outside the program, and that cannot be taken in: {error}"
-            return found.faults + [
-                Fault(address, reason, "free disk space, then repair") for address in waiting
-            ]
 
     def _embed_taken_in(self) -> None:
         """Library records whose sidecars were changed outside have no vectors yet; many wait for doctor."""
@@ -407,6 +389,31 @@ class Library(Reader):
     def _tagged(self, record: Record, tags: Sequence[str]) -> dict[str, Any]:
         kept = list(dict.fromkeys(tag.strip() for tag in tags))
         return {**record.sidecar, "tags": kept, "tags_categories": self._taxonomy.categories(kept)}
+
+
+def _settled(
+    catalog: Catalog, layout: Layout, disk: Disk, embedder: Embedder | None
+) -> tuple[Journal, list[Fault]]:
+    """What every opening begins with: a model, nothing half done, and the files as somebody left them."""
+    if not catalog.meta("model"):
+        catalog.set_meta("model", embedder.name if embedder else resolve(settings().embedder))
+    journal = Journal(catalog, layout, disk)
+    journal.recover()
+    return journal, settle(catalog, layout)
+
+
+def _bring_up_to_date(layout: Layout, embedder: Embedder | None) -> None:
+    """Write for a moment, for one who only wants to read: neither a model nor Chroma is opened."""
+    lock = WriterLock(layout.lock)
+    lock.acquire()
+    try:
+        catalog = Catalog(layout.catalog, disk=Disk(), writable=True)
+        try:
+            _settled(catalog, layout, Disk(), embedder)
+        finally:
+            catalog.close()
+    finally:
+        lock.release()
 
 
 def _person() -> str:

@@ -10,6 +10,7 @@ from uuid import uuid4
 from store import history, listing
 from store.catalog import Catalog, next_generation
 from store.errors import InvalidRecord
+from store.journal import REFUSALS
 from store.layout import Layout
 from store.operations import Change, Operation, State, state_json
 from store.records import Tier
@@ -41,6 +42,20 @@ class Survey:
     gone: list[sqlite3.Row] = field(default_factory=list)  # both files removed by hand
     texts: dict[str, str] = field(default_factory=dict)  # of the changed sidecars, by hash
     faults: list[Fault] = field(default_factory=list)  # what cannot be taken in
+
+
+def settle(catalog: Catalog, layout: Layout) -> list[Fault]:
+    """Let what was changed outside win; returns what could not be taken in.
+
+    A full disk does not keep a library from opening: it says which changes wait for room.
+    """
+    found = survey(catalog, layout)
+    try:
+        return take_in(found, catalog)
+    except REFUSALS as error:
+        waiting = [change.address for change in found.changed] + [row["address"] for row in found.gone]
+        reason = f"it was changed outside the program, and that cannot be taken in: {error}"
+        return found.faults + [Fault(address, reason, "free disk space, then repair") for address in waiting]
 
 
 def survey(catalog: Catalog, layout: Layout) -> Survey:

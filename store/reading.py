@@ -11,7 +11,7 @@ from pathlib import Path
 from store import history, listing
 from store.catalog import Catalog
 from store.embedding import Embedder, open_embedder
-from store.errors import UnknownRecord
+from store.errors import ModelUnavailable, UnknownRecord
 from store.files import Disk
 from store.history import Decision, Event
 from store.layout import Layout
@@ -230,7 +230,7 @@ class Reader:
             behind = int(db.execute("SELECT count(*) FROM chroma_queue").fetchone()[0])
         return Status(
             model=self.model,
-            model_status=self.embedder.status,
+            model_status=self._model_status(),
             can_write=self.can_write,
             chroma_behind=behind,
             chroma_fault=self._chroma_fault(),
@@ -239,6 +239,12 @@ class Reader:
             faults=tuple(self._faults()),
             generation=self.generation,
         )
+
+    def _model_status(self) -> str:
+        try:
+            return self.embedder.status
+        except ModelUnavailable as error:
+            return f"unavailable: {error}"
 
     def check_chroma(self) -> list[str]:
         """Nothing: only the process that writes may open Chroma."""
