@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components import at_a_glance, decisions, importing, trash, welcome
+from components import at_a_glance, decisions, importing, newest, trash, welcome
 from components.frame import open_page
 
 library = open_page("Overview")
@@ -24,3 +24,6 @@ with grid.cell():
     decisions.recent(library)
     at_a_glance.model(library)
 trash.show(library)
+if library.counts()["library"]:
+    st.subheader("Newest in the library", anchor=False)
+    newest.show("overview-newest", library, limit=12)

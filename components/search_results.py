@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components import search_box, wording
-from components.grid import CAPTION, DEGRADE, LIKE, chosen_weights, go_to, show_cards, show_results
+from components import newest, search_box, wording
+from components.grid import CAPTION, DEGRADE, LIKE, chosen_weights, show_results
 from components.search_box import Asked
 from store.errors import BadPicture, MemedexError
 from store.library import Library
-from store.listing import Filter
 from store.query import Query
 from store.records import FACETS, Facet
 from store.search import Results
@@ -18,8 +17,6 @@ from store.search import Results
 SHOWN = 60
 _AT_HAND = 3 * SHOWN  # cards that travel along, so that a moved slider finds what it brings up
 _NAMED = 5
-_SAMPLE = 18
-_WAYS = {"like": go_to("pages/search.py", "like"), "caption": go_to("pages/captions.py", "address")}
 _WEIGHTS = "w"  # in the address: five numbers in the order of FACETS, where they are not the usual ones
 
 
@@ -51,14 +48,8 @@ def show(library: Library, asked: Asked) -> None:
         shown=SHOWN,
         actions=[LIKE, CAPTION, DEGRADE],
         among=_among(library, asked, results),
-        handlers=_WAYS,
+        handlers=newest.WAYS,
     )
-
-
-def newest(library: Library) -> None:
-    """Some coins to begin with, where nothing was asked yet."""
-    records = library.find(Filter(tier="library"), sort="moved", limit=_SAMPLE)
-    show_cards("search-newest", library, records, actions=[LIKE, CAPTION], handlers=_WAYS)
 
 
 def _search(

@@ -16,7 +16,7 @@ WILL_COME = (
 )
 with st.grid(3, min_column_width=220):
     for name, meaning in WILL_COME:
-        with st.container(border=True):
+        with st.container(border=True, height="stretch"):
             st.markdown(f"**{name}**")
             st.caption(meaning.capitalize() + ".")
 st.caption("For each: what would be retrieved for a question, why, and what a model then sees.")

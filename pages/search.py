@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components import search_box, search_results
+from components import newest, search_box, search_results
 from components.frame import open_page
 
 library = open_page("Search")
@@ -17,4 +17,4 @@ if asked.parts:
     search_results.show(library, asked)
 else:
     search_box.invite()
-    search_results.newest(library)
+    newest.show("search-newest", library, limit=18)
