@@ -23,7 +23,7 @@ with grid.cell():
     st.subheader("Last decisions", anchor=False)
     decisions.recent(library)
     at_a_glance.model(library)
-trash.show(library)
-if library.counts()["library"]:
+trash_is_open = trash.show(library)
+if library.counts()["library"] and not trash_is_open:  # one grid at a time answers to the keys
     st.subheader("Newest in the library", anchor=False)
     newest.show("overview-newest", library, limit=12)

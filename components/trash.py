@@ -7,11 +7,11 @@ from components.grid import RESTORE, browse, show_cards, turning
 from store.library import Library
 
 
-def show(library: Library) -> None:
-    """A drawer with everything in the trash; nothing of it is fetched before the drawer is opened."""
+def show(library: Library) -> bool:
+    """A drawer with everything in the trash, fetched once it is opened; gives whether it is open."""
     count = library.counts()["trash"]
     if not count:
-        return
+        return False
     label = f"Trash: {wording.counted(count, 'coin')}, each can be restored"
     drawer = st.expander(label, icon=":material/delete:", on_change="rerun", key="trash-drawer")
     if drawer.open:
@@ -25,3 +25,4 @@ def show(library: Library) -> None:
                 handlers=turning("trash"),
                 pages=view.pages > 1,
             )
+    return bool(drawer.open)
