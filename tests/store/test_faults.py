@@ -171,6 +171,19 @@ def test_a_disk_that_refuses_any_step_leaves_all_of_it_or_nothing(
         assert _without_bystander(found) == stage.after, f"refused at step {step}, {stage.steps[step - 1]}"
 
 
+def test_nothing_counts_before_it_is_on_the_disk(stage: Stage) -> None:
+    """Staged files before the operation is decided, renamed ones before the catalog says so."""
+    steps = stage.steps
+    commits = [number for number, (name, _) in enumerate(steps) if name == "commit"]
+    for number, (name, path) in enumerate(steps):
+        until = next((commit for commit in commits if commit > number), len(steps))
+        synced = {found for what, found in steps[number:until] if what == "fsync"}
+        if name == "write":
+            assert {path, path.parent, path.parent.parent} <= synced
+        if name in ("rename", "mkdir"):
+            assert path.parent in synced
+
+
 def test_a_full_disk_lets_a_library_open_and_read_whatever_has_to_be_done_first(quick_root: Path) -> None:
     """… a decided operation, staged files, changes by hand; all of it is done when there is room."""
     with Stage.opened(quick_root) as library:

@@ -14,7 +14,7 @@ class Disaster:
     """Let the disk work until it is armed; then the Nth step from there on is struck."""
 
     def __init__(self) -> None:
-        self.steps: list[str] = []  # since it was armed
+        self.steps: list[tuple[str, Path]] = []  # since it was armed
         self._at = 0
         self._error: BaseException | None = None
         self._lasts = False
@@ -35,7 +35,7 @@ class Disaster:
         return bool(self._at) and len(self.steps) >= self._at
 
     def __call__(self, name: str, path: Path) -> None:
-        self.steps.append(f"{name} {path.name}")
+        self.steps.append((name, path))
         if self._error and (len(self.steps) == self._at or (self._lasts and len(self.steps) > self._at)):
             raise self._error
 
