@@ -69,6 +69,8 @@ def test_one_click_loads_the_demo_library(page: Page, empty: Server) -> None:
     assert sum(counts.values()) >= 100
     assert counts["pending"]
     assert counts["approved"]
+    at_rest(page)
+    expect(page.get_by_test_id("stMetric")).to_have_count(4)
     expect(page.get_by_test_id("stMetric").filter(has_text="Library")).to_contain_text(str(counts["library"]))
 
 
