@@ -1,0 +1,114 @@
+"""What a picture looks like in a few hundred bytes: perceptual hashes that survive how copies are made.
+
+Each fingerprint holds nine hashes of 256 bits (imagehash's `phash`, the signs of the low frequencies): of
+seven views of the picture's luma, so that a border or a crop of 5 % on any side leaves one of them as it was,
+and of two views of its lightness, which turning the hue does not change. docs/duplicates.md has the figures.
+"""
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.errors import BadPicture
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+Bytes = NDArray[np.uint8]
+
+SCHEME = "phash16 v1"  # another one makes every fingerprint anew
+VIEWS = 9
+WHOLE, TRIMMED, MIDDLE, LIGHT, LIGHT_MIDDLE = 0, 1, 2, 7, 8
+CORNERS = (3, 4, 5, 6)  # what is left when a twentieth is cut off two sides that meet
+_ROW = 32  # bytes of one hash
+SIZE = VIEWS * _ROW
+
+_CUT = 0.05
+_SIDE = 128  # pixels; hashes see 64, and a JPG is decoded at a quarter of its size for next to nothing
+_BORDER = 24  # how far a border's pixels may be from its own colour, of 255: JPG noise
+_UNIFORM = 0.98  # of a border's line
+_LEAST = 0.3  # of the side must be left after trimming
+_FLAT = 4.0  # standard deviation below which there is nothing to see; hashes of nothing all look alike
+
+NOTHING = b""  # the fingerprint of a picture without anything to see
+
+
+def fingerprint(picture: bytes) -> bytes:
+    """The fingerprint of one of the library's JPGs: SIZE bytes, NOTHING for a blank one; BadPicture."""
+    from PIL import Image
+
+    try:
+        with Image.open(BytesIO(picture)) as image:
+            image.draft("RGB", (_SIDE, _SIDE))
+            small = image.convert("RGB")
+    except Exception as error:  # decoders raise anything at all on a damaged file
+        raise BadPicture(f"the picture is damaged ({error})"[:200]) from error
+    if np.asarray(small.convert("L")).std() < _FLAT:
+        return NOTHING
+    trimmed = _trimmed(small)
+    lightness = _lightness(trimmed)
+    far = 1 - _CUT
+    views = [
+        small,
+        trimmed,
+        _part(trimmed, _CUT, _CUT, far, far),
+        _part(trimmed, 0, 0, far, far),
+        _part(trimmed, _CUT, 0, 1, far),
+        _part(trimmed, 0, _CUT, far, 1),
+        _part(trimmed, _CUT, _CUT, 1, 1),
+        lightness,
+        _part(lightness, _CUT, _CUT, far, far),
+    ]
+    return b"".join(_hash(view) for view in views)
+
+
+def rows(fingerprints: list[bytes]) -> Bytes:
+    """(n, VIEWS, 32): the hashes of these fingerprints, none of which is NOTHING."""
+    return np.frombuffer(b"".join(fingerprints), np.uint8).reshape(-1, VIEWS, _ROW)
+
+
+def mirrored(hashes: Bytes) -> Bytes:
+    """The hashes of the mirrored picture: mirroring turns the sign of every second frequency across."""
+    turned = hashes[..., [WHOLE, TRIMMED, MIDDLE, 4, 3, 6, 5, LIGHT, LIGHT_MIDDLE], :]
+    return turned ^ np.uint8(0b01010101)
+
+
+def _hash(view: "Image.Image") -> bytes:
+    import imagehash
+
+    return np.packbits(imagehash.phash(view, hash_size=16).hash).tobytes()
+
+
+def _part(image: "Image.Image", left: float, top: float, right: float, bottom: float) -> "Image.Image":
+    width, height = image.size
+    return image.crop(
+        (round(left * width), round(top * height), round(right * width), round(bottom * height))
+    )
+
+
+def _lightness(image: "Image.Image") -> "Image.Image":
+    from PIL import Image
+
+    pixels = np.asarray(image).astype(np.uint16)
+    return Image.fromarray(((pixels.max(axis=2) + pixels.min(axis=2)) // 2).astype(np.uint8))
+
+
+def _trimmed(image: "Image.Image") -> "Image.Image":
+    """Without the lines of one colour at each side, unless little would be left."""
+    pixels = np.asarray(image).astype(np.int16)
+    across = pixels.transpose(1, 0, 2)
+    left, right = _border(across), _border(across[::-1])
+    top, bottom = _border(pixels), _border(pixels[::-1])
+    width, height = image.width - left - right, image.height - top - bottom
+    if width < _LEAST * image.width or height < _LEAST * image.height:
+        return image
+    return image.crop((left, top, left + width, top + height))
+
+
+def _border(lines: NDArray[np.int16]) -> int:
+    """How many lines from the first on have one colour, the same in all of them."""
+    colour = np.median(lines[0], axis=0)
+    plain = (np.abs(lines - colour).max(axis=2) < _BORDER).mean(axis=1) >= _UNIFORM
+    return len(lines) if plain.all() else int(np.argmin(plain))
