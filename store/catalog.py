@@ -11,9 +11,8 @@ from secrets import token_hex
 from store.errors import CatalogDamaged, CatalogTooNew, ReadOnly
 from store.files import Disk
 
-VERSION = 1
-
-_SCHEMA = """
+# What each version adds to the one before; a version that was ever released is never changed.
+_FIRST = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
 
 -- Every sidecar there ever was, by its SHA-256: records, journal and history point here.
@@ -87,6 +86,56 @@ CREATE TABLE drafts (
     address TEXT PRIMARY KEY, fields TEXT NOT NULL, who TEXT NOT NULL, at REAL NOT NULL
 ) STRICT;
 """
+
+_DUPLICATES = """
+CREATE TABLE verdicts (                 -- what somebody said about two records; the last of a pair stands
+    id INTEGER PRIMARY KEY,
+    decision TEXT NOT NULL,
+    first TEXT NOT NULL,                -- the smaller of the two addresses
+    second TEXT NOT NULL,
+    at REAL NOT NULL,
+    who TEXT NOT NULL,
+    before TEXT,                        -- what the first is to the second; NULL: nothing was said
+    after TEXT
+) STRICT;
+CREATE INDEX verdicts_by_first ON verdicts (first, second, id);
+CREATE INDEX verdicts_by_second ON verdicts (second, id);
+CREATE INDEX verdicts_by_decision ON verdicts (decision);
+
+-- All below is derived from pictures, names and verdicts.
+CREATE TABLE fingerprints (
+    number INTEGER PRIMARY KEY,
+    image_hash TEXT NOT NULL UNIQUE,
+    print BLOB NOT NULL,                -- empty: nothing to see
+    compared INTEGER NOT NULL DEFAULT 0 -- whether lookalikes has all that it resembles
+) STRICT;
+CREATE TABLE lookalikes (               -- pictures by their hash, each pair in both directions
+    picture TEXT NOT NULL,
+    other TEXT NOT NULL,
+    distance INTEGER NOT NULL,          -- differing bits of 256
+    mirrored INTEGER NOT NULL,
+    PRIMARY KEY (picture, other)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE spellings (                -- what a record is compared by
+    record INTEGER PRIMARY KEY,
+    image_hash TEXT NOT NULL,
+    name TEXT NOT NULL,
+    name_skeleton TEXT NOT NULL,
+    ticker TEXT NOT NULL,
+    ticker_skeleton TEXT NOT NULL
+) STRICT;
+CREATE INDEX spellings_by_name ON spellings (name_skeleton);
+CREATE INDEX spellings_by_ticker ON spellings (ticker_skeleton);
+CREATE INDEX spellings_by_picture ON spellings (image_hash);
+CREATE TABLE suspicions (               -- the most likely original or copy of a record that nobody judged yet
+    record INTEGER PRIMARY KEY, sure REAL NOT NULL, kind TEXT NOT NULL
+) STRICT;
+CREATE INDEX suspicions_by_certainty ON suspicions (sure);
+CREATE TABLE unexamined (record INTEGER PRIMARY KEY) STRICT;
+"""
+
+_VERSIONS = (_FIRST, _DUPLICATES)
+VERSION = len(_VERSIONS)
 
 
 class Catalog:
@@ -182,12 +231,12 @@ def damaged(path: Path, error: Exception) -> CatalogDamaged:
 
 
 def is_made(path: Path) -> bool:
-    """Whether there is a catalog; one whose making was cut short has no tables yet."""
+    """Whether there is a catalog with all its tables: not one cut short in the making, nor an older one's."""
     if not path.exists():
         return False
     db = sqlite3.connect(path, timeout=30)
     try:
-        return bool(db.execute("PRAGMA user_version").fetchone()[0])
+        return int(db.execute("PRAGMA user_version").fetchone()[0]) >= VERSION
     except sqlite3.DatabaseError:  # damaged: whoever opens it says so
         return True
     finally:
@@ -213,14 +262,22 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
     _check_version(db, path)
-    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
-        start = {"generation": 0, "secret": token_hex(32), "made_at": int(time.time())}
-        db.execute("BEGIN IMMEDIATE")
-        for statement in _SCHEMA.split(";\n"):
-            db.execute(statement)
-        db.executemany("INSERT INTO meta VALUES (?, ?)", start.items())
+    found = db.execute("PRAGMA user_version").fetchone()[0]
+    if found == VERSION:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for statements in _VERSIONS[found:]:
+            for statement in statements.split(";\n"):
+                db.execute(statement)
+        if not found:
+            start = {"generation": 0, "secret": token_hex(32), "made_at": int(time.time())}
+            db.executemany("INSERT INTO meta VALUES (?, ?)", start.items())
         db.execute(f"PRAGMA user_version = {VERSION}")
         db.execute("COMMIT")
+    except BaseException:
+        db.close()  # as if it never began
+        raise
 
 
 def _check_version(db: sqlite3.Connection, path: Path) -> None:

@@ -46,14 +46,10 @@ class Decision:
 
 
 def note(db: sqlite3.Connection, operation: Operation) -> None:
-    """Add an operation's events, its decision with the first operation, what that takes back with the last."""
-    db.execute(
-        "INSERT OR IGNORE INTO decisions (id, verb, who, at) VALUES (?, ?, ?, ?)",
-        [operation.decision, operation.verb, operation.who, operation.at],
-    )
+    """Add an operation's events; its decision with the first operation, with the last what it takes back."""
+    note_decision(db, operation.decision, verb=operation.verb, who=operation.who, at=operation.at)
     if operation.reverses:
-        db.execute("UPDATE decisions SET reverses = ? WHERE id = ?", [operation.reverses, operation.decision])
-        mark_reversed(db, operation.reverses)
+        note_reversal(db, operation.decision, of=operation.reverses)
     db.executemany(
         "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -65,6 +61,19 @@ def note(db: sqlite3.Connection, operation: Operation) -> None:
             for change in operation.changes
         ],
     )  # fmt: skip
+
+
+def note_decision(db: sqlite3.Connection, decision: str, *, verb: str, who: str, at: float) -> None:
+    """Add a decision, unless an earlier part of it did."""
+    db.execute(
+        "INSERT OR IGNORE INTO decisions (id, verb, who, at) VALUES (?, ?, ?, ?)", [decision, verb, who, at]
+    )
+
+
+def note_reversal(db: sqlite3.Connection, decision: str, *, of: str) -> None:
+    """This decision has taken back all there was of another."""
+    db.execute("UPDATE decisions SET reverses = ? WHERE id = ?", [of, decision])
+    mark_reversed(db, of)
 
 
 def mark_reversed(db: sqlite3.Connection, decision: str) -> None:
@@ -96,9 +105,10 @@ def events(
 
 
 def decisions(db: sqlite3.Connection, *, limit: int = 20) -> list[Decision]:
-    """Newest first, each with the number of records it changed."""
+    """Newest first, each with the number of records it changed and of pairs it judged."""
     rows = db.execute(
-        "SELECT d.*, (SELECT count(*) FROM history h WHERE h.decision = d.id) AS count "
+        "SELECT d.*, (SELECT count(*) FROM history h WHERE h.decision = d.id) + "
+        "(SELECT count(*) FROM verdicts v WHERE v.decision = d.id) AS count "
         "FROM decisions d ORDER BY d.number DESC LIMIT ?",
         [limit],
     )

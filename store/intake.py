@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from store.duplicates.fingerprints import fingerprint
 from store.errors import BadPicture, InvalidRecord, UnknownRecord
 from store.files import content_hash
 from store.images import normalise
@@ -33,6 +34,13 @@ class _Fresh:
     address: str
     sidecar: dict[str, Any]
     candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    content: bytes
+    image_hash: str
+    fingerprint: bytes
 
 
 def take_in(
@@ -93,16 +101,18 @@ def _prepared(fresh: Sequence[_Fresh], report: Report) -> tuple[list[Change], Pa
             report.refused.append(Refusal(new.candidate.item, str(picture)))
             continue
         content = sidecar_bytes(new.sidecar)
-        payload.pictures[new.address] = picture
+        payload.pictures[new.address] = picture.content
+        payload.fingerprints[picture.image_hash] = picture.fingerprint
         payload.sidecars[content_hash(content)] = content
-        state = State("pending", content_hash(content), content_hash(picture))
+        state = State("pending", content_hash(content), picture.image_hash)
         changes.append(Change(new.address, None, state))
     return changes, payload
 
 
-def _picture(candidate: Candidate) -> bytes | BadPicture:
+def _picture(candidate: Candidate) -> _Picture | BadPicture:
     try:
-        return normalise(candidate.picture)
+        content = normalise(candidate.picture)
+        return _Picture(content, content_hash(content), fingerprint(content))
     except BadPicture as error:
         return error
     except OSError as error:

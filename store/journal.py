@@ -26,6 +26,7 @@ class Payload:
     wanted: list[Source] = field(default_factory=list)  # what the operation's records are embedded from
     model: str = ""  # … and by which model; the library's must still be the same when it is decided
     vectors: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # key → (model, float32 row)
+    fingerprints: dict[str, bytes] = field(default_factory=dict)  # SHA-256 of a picture → what it looks like
 
 
 class Journal:
@@ -133,6 +134,10 @@ class Journal:
             db.executemany(
                 "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
                 [(key, model, vector) for key, (model, vector) in payload.vectors.items()],
+            )
+            db.executemany(
+                "INSERT OR IGNORE INTO fingerprints (image_hash, print) VALUES (?, ?)",
+                payload.fingerprints.items(),
             )
             db.execute("INSERT INTO journal VALUES (?, ?)", [operation.id, operation.as_json()])
 

@@ -16,6 +16,9 @@ from typing import Any, TypeVar
 
 from store import history, switching
 from store.catalog import Catalog, damaged, is_made
+from store.duplicates import judging
+from store.duplicates.examining import Examiner
+from store.duplicates.verdicts import Verdict
 from store.embedding import Embedder, resolve
 from store.errors import InvalidRecord, LibraryInUse, MemedexError, NothingToUndo, NotWritten
 from store.files import Disk, content_hash
@@ -101,6 +104,7 @@ class Library(Reader):
         self._taxonomy = Taxonomy.load(self.layout.taxonomy)
         self._path = WritePath(self.catalog, self.layout, self._journal, embedder=lambda: self.embedder)
         self._follower = Follower(self.catalog, self.layout, model=lambda: self.model)
+        self._examiner = Examiner(self.catalog, self._neighbours, picture=self.picture)
         self._embed_taken_in()
         self._follower.wake_if_needed()
 
@@ -194,6 +198,12 @@ class Library(Reader):
 
         return self._rewrite("tag", addresses, tagged, who=who)
 
+    def judge(self, address: str, verdict: Verdict, others: Iterable[str], *, who: str = "") -> Outcome:
+        """Say what a record is to others that look like it, so that nobody is asked again."""
+        return judging.judge(
+            self.catalog, address, verdict, others, decision=Decision("judge", who or _person())
+        )
+
     def undo(self, n: int = 1, *, who: str = "") -> Outcome:
         """Take back one's own last n decisions; NothingToUndo when there is none."""
         return self._reverse(n, "undo", history.to_undo, who=who)
@@ -230,6 +240,14 @@ class Library(Reader):
             self._follower.wake_if_needed()
         return done
 
+    def examine_duplicates(self, *, progress: Progress | None = None) -> int:
+        """Compare what is new with every record; how many that were. What is done is kept when cancelled."""
+        return self._examiner.examine(progress=progress)
+
+    def watch_for_duplicates(self) -> None:
+        """The same in the background, now and after each change, until the library is closed."""
+        self._examiner.watch()
+
     def wait_for_chroma(self, timeout: float | None = None) -> bool:
         """Until Chroma has all that was decided (True), or fails or takes too long (False)."""
         return self._follower.wait(timeout)
@@ -254,6 +272,7 @@ class Library(Reader):
             if _open.get(self.layout.root) is not self:
                 return
             try:
+                self._examiner.close()
                 self._follower.close()
             finally:
                 del _open[self.layout.root]
@@ -368,6 +387,9 @@ class Library(Reader):
                 changes = self._path.changes(batch, reversed_, outcome)
                 if not self._carry_out(decision, changes, Payload(), outcome):
                     return outcome
+            judgement = replace(decision, reverses=chosen)
+            if not goals and not judging.take_back(self.catalog, judgement, outcome):
+                return outcome
             self._pass_over(chosen, outcome)
         return outcome
 
@@ -384,6 +406,7 @@ class Library(Reader):
     ) -> bool:
         done = self._path.carry_out(decision, list(changes), payload, outcome)
         self._follower.wake_if_needed()
+        self._examiner.wake()
         return done
 
     def _tagged(self, record: Record, tags: Sequence[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from store.duplicates import derived
 from store.errors import InvalidRecord
 from store.operations import State
 from store.records import Facet, Record, Tier
@@ -16,6 +17,8 @@ SORTS = {
     "oldest": "r.created_at, r.address",
     "name": "r.name COLLATE NOCASE, r.address",
     "moved": "r.moved_at DESC, r.address",
+    "suspicious": "(SELECT sure FROM suspicions WHERE record = r.id) DESC NULLS LAST, r.created_at DESC, "
+    "r.address",
 }
 
 _RECORD = "SELECT r.*, s.text AS sidecar FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"
@@ -32,6 +35,7 @@ class Filter:
     since: int | None = None
     until: int | None = None
     captioned: bool | None = None
+    suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
 
     @property
     def is_open(self) -> bool:
@@ -130,6 +134,7 @@ def put(
     db.executemany(
         "INSERT INTO embeddings VALUES (?, ?, ?)", [(number, *pair) for pair in embeddings.items()]
     )
+    derived.put(db, number, name=record.name, ticker=record.ticker, image_hash=state.image_hash)
 
 
 def forget(db: sqlite3.Connection, number: int) -> None:
@@ -169,6 +174,8 @@ def _conditions(filter: Filter) -> tuple[str, list[Any]]:
     if filter.captioned is not None:
         parts.append("r.captioned = ?")
         values.append(int(filter.captioned))
+    if filter.suspicious is not None:
+        parts.append(f"r.id {'IN' if filter.suspicious else 'NOT IN'} (SELECT record FROM suspicions)")
     if filter.words.strip():
         parts.append("r.id IN (SELECT rowid FROM words WHERE words MATCH ?)")
         values.append(_match(filter.words))

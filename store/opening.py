@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from store import history, listing
 from store.catalog import Catalog, next_generation
+from store.duplicates import derived
 from store.errors import InvalidRecord
 from store.journal import REFUSALS
 from store.layout import Layout
@@ -195,6 +196,7 @@ def _put(
 
 def _remove(db: sqlite3.Connection, row: sqlite3.Row, *, now: float, decision: str, generation: int) -> None:
     listing.forget(db, row["id"])
+    derived.forget(db, row["id"])
     db.execute(
         "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
         "VALUES (?, 'remove', ?, ?, ?, 'its files were removed', ?, NULL)",

@@ -10,6 +10,10 @@ from pathlib import Path
 
 from store import history, listing
 from store.catalog import Catalog
+from store.duplicates import findings, verdicts
+from store.duplicates.findings import Suspect, Suspicion
+from store.duplicates.neighbours import Neighbours
+from store.duplicates.verdicts import Judgement
 from store.embedding import Embedder, open_embedder
 from store.errors import ModelUnavailable, UnknownRecord
 from store.files import Disk
@@ -61,6 +65,7 @@ class Reader:
         self._embedder_lock = threading.Lock()
         self._search_lock = threading.Lock()
         self._resident: _Resident | None = None
+        self._neighbours = Neighbours()
 
     # -- records ------------------------------------------------------------------------------------------
 
@@ -155,6 +160,33 @@ class Reader:
         with self.catalog.reading() as db:
             row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone()
         return str(row[0]) if row else ""
+
+    # -- duplicates ---------------------------------------------------------------------------------------
+
+    def duplicates(self, address: str) -> list[Suspect]:
+        """Every other record with the same or a confusable picture, name or ticker, the surest first."""
+        with self.catalog.reading() as db:
+            return findings.suspects(db, address, near=self._neighbours.unknown(db, address))
+
+    def suspicions(self, addresses: Sequence[str]) -> dict[str, Suspicion]:
+        """The badge of each of these records that looks like another, where nobody has judged that yet."""
+        with self.catalog.reading() as db:
+            return findings.suspicions(db, addresses)
+
+    def unexamined(self) -> int:
+        """How many records were not yet compared with the others."""
+        with self.catalog.reading() as db:
+            return int(db.execute("SELECT count(*) FROM unexamined").fetchone()[0])
+
+    def judgements(self, address: str) -> list[Judgement]:
+        """Everything that was said of this record and another, newest first."""
+        with self.catalog.reading() as db:
+            return verdicts.all_of(db, address)
+
+    def judged(self, decision: str) -> list[Judgement]:
+        """What one decision said of records that look alike."""
+        with self.catalog.reading() as db:
+            return verdicts.of_decision(db, decision)
 
     # -- search -------------------------------------------------------------------------------------------
 

@@ -1,0 +1,163 @@
+"""Looking at what is new: its picture's fingerprint, what it resembles, how suspicious that makes it."""
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from store.catalog import Catalog, next_generation
+from store.duplicates import derived, fingerprints, names
+from store.duplicates.findings import weigh
+from store.duplicates.neighbours import Near, Neighbours
+from store.errors import BadPicture, MemedexError
+from store.files import content_hash
+from store.progress import Progress
+
+log = logging.getLogger(__name__)
+
+SCHEME = f"{fingerprints.SCHEME}, {names.SCHEME}"
+_BATCH = 16  # records of one transaction: a person's decision never waits for more than that
+
+
+class Examiner:
+    """Works through the records that nobody compared yet, when asked or in a thread of its own."""
+
+    def __init__(self, catalog: Catalog, neighbours: Neighbours, *, picture: Callable[[str], Path]) -> None:
+        self._catalog = catalog
+        self._neighbours = neighbours
+        self._picture = picture  # where the picture of an address lies at this moment
+        self._one_at_a_time = threading.Lock()
+        self._wanted = threading.Event()
+        self._progress = Progress()
+        self._thread: threading.Thread | None = None
+
+    def examine(self, *, progress: Progress | None = None) -> int:
+        """Compare all that is new with everything; how many records that were. What is done is kept."""
+        progress = progress or Progress()
+        progress.what = "looking for duplicates"
+        with self._one_at_a_time:
+            self._catch_up()
+            while not progress.cancelled and (batch := self._next(progress)):
+                self._examine(batch)
+                progress.done += len(batch)
+        return progress.done
+
+    def watch(self) -> None:
+        """Examine in the background whatever is new, now and from now on."""
+        if self._thread is None:
+            self._progress = Progress()
+            self._thread = threading.Thread(target=self._follow, name="memedex-duplicates", daemon=True)
+            self._thread.start()
+        self.wake()
+
+    def wake(self) -> None:
+        """Something may be new."""
+        self._wanted.set()
+
+    def close(self) -> None:
+        """Stop watching; what is not examined waits in the catalog."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._progress.cancel()
+            self._wanted.set()
+            thread.join()
+
+    def _follow(self) -> None:
+        while not self._progress.cancelled:
+            self._wanted.wait()
+            self._wanted.clear()
+            try:
+                self.examine(progress=self._progress)
+            except (MemedexError, OSError, sqlite3.Error):  # a full disk: tried again with the next change
+                log.warning("looking for duplicates stopped", exc_info=True)
+
+    def _catch_up(self) -> None:
+        """Rows that an older catalog or an older way of comparing lacks."""
+        if self._catalog.meta("duplicates") != SCHEME:
+            with self._catalog.writing() as db:
+                for table in ("fingerprints", "lookalikes", "spellings", "suspicions", "unexamined"):
+                    db.execute(f"DELETE FROM {table}")
+                db.execute("INSERT OR REPLACE INTO meta VALUES ('duplicates', ?)", [SCHEME])
+            self._neighbours.forget()
+        with self._catalog.reading() as db:
+            unspelt = db.execute(
+                "SELECT id FROM records WHERE id NOT IN (SELECT record FROM spellings)"
+            ).fetchall()
+        for start in range(0, len(unspelt), 1000):
+            with self._catalog.writing() as db:
+                for (number,) in unspelt[start : start + 1000]:
+                    row = db.execute("SELECT * FROM records WHERE id = ?", [number]).fetchone()
+                    if row:
+                        derived.put(
+                            db, number, name=row["name"], ticker=row["ticker"], image_hash=row["image_hash"]
+                        )
+
+    def _next(self, progress: Progress) -> list[sqlite3.Row]:
+        with self._catalog.reading() as db:
+            (left,) = db.execute("SELECT count(*) FROM unexamined").fetchone()
+            progress.total = progress.done + left
+            return db.execute(
+                "SELECT u.record, r.address, r.image_hash FROM unexamined u LEFT JOIN records r "
+                f"ON r.id = u.record ORDER BY u.record DESC LIMIT {_BATCH}"  # the newest are looked at first
+            ).fetchall()
+
+    def _examine(self, batch: Sequence[sqlite3.Row]) -> None:
+        pictures = {row["image_hash"]: row["address"] for row in batch if row["address"]}
+        prints = self._prints(pictures)
+        with self._catalog.writing() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO fingerprints (image_hash, print) VALUES (?, ?)", prints.items()
+            )
+        with self._catalog.reading() as db:
+            self._neighbours.refresh(db)
+            marks = ", ".join("?" * len(pictures))
+            new = db.execute(
+                f"SELECT image_hash, print FROM fingerprints WHERE NOT compared AND image_hash IN ({marks})",
+                list(pictures),
+            ).fetchall()
+        near = {row["image_hash"]: self._neighbours.near(row["print"]) for row in new}
+        with self._catalog.writing() as db:
+            for image_hash, found in near.items():
+                _note(db, image_hash, found)
+            for row in batch:  # as they are now, whatever happened to them meanwhile
+                db.execute("DELETE FROM unexamined WHERE record = ?", [row["record"]])
+                now = db.execute("SELECT address FROM records WHERE id = ?", [row["record"]]).fetchone()
+                if now:
+                    weigh(db, now["address"])
+            next_generation(db)
+
+    def _prints(self, pictures: dict[str, str]) -> dict[str, bytes]:
+        """The fingerprints that the catalog does not have; none for a file that is not there."""
+        with self._catalog.reading() as db:
+            known = {
+                image_hash
+                for image_hash in pictures
+                if db.execute("SELECT 1 FROM fingerprints WHERE image_hash = ?", [image_hash]).fetchone()
+            }
+        found = {}
+        for image_hash, address in pictures.items():
+            if image_hash not in known and (content := self._content(address, image_hash)):
+                try:
+                    found[image_hash] = fingerprints.fingerprint(content)
+                except BadPicture:
+                    found[image_hash] = fingerprints.NOTHING
+        return found
+
+    def _content(self, address: str, image_hash: str) -> bytes | None:
+        try:
+            content = self._picture(address).read_bytes()
+        except (OSError, MemedexError):
+            return None
+        return content if content_hash(content) == image_hash else None  # changed outside: taken in first
+
+
+def _note(db: sqlite3.Connection, image_hash: str, found: Sequence[Near]) -> None:
+    for near in found:
+        if near.image_hash != image_hash:
+            shared = (near.distance, near.is_mirrored)
+            db.executemany(
+                "INSERT OR REPLACE INTO lookalikes VALUES (?, ?, ?, ?)",
+                [(image_hash, near.image_hash, *shared), (near.image_hash, image_hash, *shared)],
+            )
+    db.execute("UPDATE fingerprints SET compared = 1 WHERE image_hash = ?", [image_hash])
