@@ -17,8 +17,9 @@ grid = st.grid(2, min_column_width=380, gap=("small", "large"))
 with grid.cell():
     st.subheader("What needs attention", anchor=False)
     at_a_glance.attention(library)
-    with st.expander("Import more coins", icon=":material/download:"):
-        importing.show(library)
+    if library.can_write:
+        with st.expander("Import more coins", icon=":material/download:"):
+            importing.show(library)
 with grid.cell():
     st.subheader("Last decisions", anchor=False)
     decisions.recent(library)

@@ -4,6 +4,8 @@ import ipaddress
 
 import streamlit as st
 
+from store.people import myself
+
 
 def listens_farther() -> bool:
     """Whether other machines can reach this server."""
@@ -19,6 +21,17 @@ def listens_farther() -> bool:
 def may_see() -> bool:
     """Whether whoever asks may see the library."""
     return not listens_farther() or bool(st.user.get("is_logged_in"))
+
+
+def person() -> str:
+    """Who decides: the login's e-mail address where there is a login, else whoever runs this server."""
+    if not st.user.get("is_logged_in"):
+        return myself()
+    email, verified = st.user.get("email"), st.user.get("email_verified")
+    if isinstance(email, str) and email and verified is not False:
+        return email
+    # Names can be chosen freely: in brackets none can be taken for somebody on the lists of people.
+    return f"{st.user.get('name') or 'somebody'} ({st.user.get('sub') or 'unknown'})"
 
 
 def ask_to_log_in() -> None:

@@ -11,6 +11,8 @@ from store.records import CAPTION_FACETS, Record
 
 def is_in_conflict(library: Library, record: Record) -> bool:
     """Whether a draft was begun on an older revision, and says something else."""
+    if not library.can_write:  # another's draft is no viewer's to settle
+        return False
     draft = caption_form.written(library, record)
     return draft.revision != record.revision and caption_form.is_changed(library, record)
 

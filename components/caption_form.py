@@ -170,6 +170,8 @@ def _keep(library: Library, record: Record, revision: int) -> None:
 
 def rescue(library: Library, record: Record) -> None:
     """Bring back this session's words when somebody else's save took the one draft of the coin."""
+    if not library.can_write:
+        return
     own = st.session_state.get(_OWN, {}).get(record.address)
     if own and own.revision != record.revision and not library.draft(record.address):
         keep(library, record, own)
@@ -185,13 +187,14 @@ def _in_form(record: Record) -> tuple[dict[Facet, str], list[str]]:
 
 def bar(library: Library, record: Record) -> None:
     """Save and discard, and whether anything is to be saved; above the form, always in sight."""
+    if not library.can_write:
+        return
     changed = is_changed(library, record)
     st.button(
         "Save",
         key=SAVE,
         type="primary",
         icon=":material/save:",
-        disabled=not library.can_write,
         help="Ctrl-S. Embeds again only what changed.",
         on_click=save,
         args=(library, record),

@@ -1,21 +1,18 @@
 """What was decided lately, and taking it back."""
 
-import getpass
-
 import streamlit as st
 
 from components import state, wording
 from store.errors import MemedexError
 from store.history import Decision
 from store.library import Library
-from store.settings import settings
 
 _NAMED = 2  # records that a decision is told by; of more, how many
 
 
 def undo_button(library: Library) -> None:
     """A button that takes back one's own last decision, and says which that is."""
-    last = next((decision for decision in library.decisions(limit=50) if _stands(decision)), None)
+    last = next((decision for decision in library.decisions(limit=50) if _stands(library, decision)), None)
     st.button(
         "Undo",
         key="memedex.undo",
@@ -27,9 +24,8 @@ def undo_button(library: Library) -> None:
     )
 
 
-def _stands(decision: Decision) -> bool:
-    own = decision.who == (settings().user or getpass.getuser())
-    return own and not decision.is_undone and decision.verb != "undo"
+def _stands(library: Library, decision: Decision) -> bool:
+    return decision.who == library.who and not decision.is_undone and decision.verb != "undo"
 
 
 def undo(library: Library) -> None:

@@ -20,12 +20,14 @@ _HOW = (
 
 def button(library: Library, record: Record) -> None:
     """The button; without a language model it says what to set."""
+    if not library.can_write:
+        return
     _take_up()
     captioner = resources.captioner()
     missing = [
         facet for facet in CAPTION_FACETS if not caption_form.written(library, record).caption[facet].strip()
     ]
-    ready = captioner is not None and bool(missing) and library.can_write and _JOB not in st.session_state
+    ready = captioner is not None and bool(missing) and _JOB not in st.session_state
     st.button(
         "Draft what is empty",
         icon=":material/edit_square:",

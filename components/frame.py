@@ -25,6 +25,7 @@ PAGES: tuple[tuple[str, str, str, Tier | None], ...] = (
 )
 
 _MODEL = "The model that turns texts and pictures into vectors loads in the background."
+_LOOK = "Everything can be looked at and searched here, nothing changed: that is how this page was opened."
 _CHROMA = "Chroma follows in the background; lists and searches here do not wait for it."
 
 
@@ -46,7 +47,7 @@ def open_page(title: str) -> Library:
     with st.sidebar:
         _navigation(library)
     _header(title, library)
-    jobs.watch(resources.jobs())
+    jobs.watch(resources.jobs(), can_stop=library.can_write)
     state.show_what_was_said()
     return library
 
@@ -63,7 +64,7 @@ def _header(title: str, library: Library) -> None:
         st.title(title, anchor=False, width="stretch")
         _show_state(library)
         if not library.can_write:
-            st.badge("reading only", icon=":material/lock:", color="yellow")
+            st.badge("reading only", icon=":material/lock:", color="yellow", help=_LOOK)
         else:
             decisions.undo_button(library)
 

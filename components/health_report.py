@@ -21,7 +21,7 @@ def at_once(library: Library) -> None:
     rows = [
         (
             "Writing",
-            "open for writing" if status.can_write else "reading only: another program writes",
+            "open for writing" if status.can_write else "reading only",
             status.can_write,
         ),
         (
@@ -102,10 +102,12 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
     st.warning(f"{wording.counted(len(found), 'thing')} to mend. ({when})", icon=":material/build:")
     rows = [{"coin": one.address, "what": one.what, "what mends it": one.remedy} for one in found[:_MOST]]
     st.dataframe(rows, hide_index=True, alt="What is wrong and what mends it")
+    if not library.can_write:
+        return
     st.button(
         "Repair",
         icon=":material/build:",
-        disabled=busy or not library.can_write,
+        disabled=busy,
         help="Mends what can be mended; nothing is thrown away.",
         on_click=_begin,
         args=("Repair the library", lambda progress: doctor.repair(library, progress=progress)),

@@ -19,7 +19,7 @@ def start(jobs: Jobs, name: str, work: Callable[[Progress], Any]) -> Job:
     return job
 
 
-def watch(jobs: Jobs) -> None:
+def watch(jobs: Jobs, *, can_stop: bool) -> None:
     """Show the work that is under way; ask again twice a second, and run the page anew when it is over."""
     job = jobs.under_way()
     _say_what_ended(jobs)
@@ -29,18 +29,18 @@ def watch(jobs: Jobs) -> None:
     def bar() -> None:
         if job.is_over:
             st.rerun()
-        show(job)
+        show(job, can_stop=can_stop)
 
     st.fragment(bar, run_every=0.5)()
 
 
-def show(job: Job) -> None:
-    """One bar, with what it is doing and a way to stop it."""
+def show(job: Job, *, can_stop: bool) -> None:
+    """One bar, with what it is doing, and a way to stop it for those who could have begun it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.progress(job.fraction or 0.0, text=_text(job), width="stretch")
         if job.progress.cancelled:
             st.badge("stopping", color="yellow")
-        else:
+        elif can_stop:
             st.button("Stop", key=f"stop-{job.id}", help="What is done is kept.", on_click=job.cancel)
 
 

@@ -18,6 +18,8 @@ def show(library: Library) -> None:
     """The model in use, and another to change to; everything is embedded again beside the old one."""
     current = library.model
     st.markdown(sentence(current))
+    if not library.can_write:
+        return
     others = [name for name in _ABOUT if name != current]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         name = st.selectbox(
@@ -31,7 +33,7 @@ def show(library: Library) -> None:
         st.button(
             "Embed everything with it",
             icon=":material/model_training:",
-            disabled=bool(why_not) or not library.can_write or resources.jobs().under_way() is not None,
+            disabled=bool(why_not) or resources.jobs().under_way() is not None,
             on_click=_switch,
             args=(library, name),
         )

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from store.errors import BadPicture, LibraryInUse
+from store.errors import BadPicture, LibraryInUse, ReadOnly
 from store.library import Library
 from store.reading import Reader
 from store.settings import settings
@@ -79,7 +79,7 @@ def base_path() -> str:
 def _library(root: Path) -> Reader:
     try:
         return Library.open(root)  # the one the pages have open: one for each folder in a process
-    except LibraryInUse:
+    except (LibraryInUse, ReadOnly):
         return Library.open_for_reading(root)
 
 

@@ -28,7 +28,9 @@ def show(library: Library, record: Record) -> None:
 def verbs(library: Library, record: Record, *, unsaved: bool) -> None:
     """What can be done with this record from here."""
     with st.container(horizontal=True, gap="small"):
-        if record.tier == "approved":
+        if not library.can_write:
+            _more_like(record)
+        elif record.tier == "approved":
             reason = (
                 "Write entity and context first."
                 if not record.is_captioned
@@ -39,7 +41,7 @@ def verbs(library: Library, record: Record, *, unsaved: bool) -> None:
             st.button(
                 "Promote to the library",
                 icon=":material/publish:",
-                disabled=bool(reason) or resources.is_read_only(),
+                disabled=bool(reason),
                 help=reason or "Embeds it and makes it searchable.",
                 on_click=_promote,
                 args=(library, record),
@@ -48,15 +50,18 @@ def verbs(library: Library, record: Record, *, unsaved: bool) -> None:
             st.button(
                 "Degrade to approved",
                 icon=":material/undo:",
-                disabled=resources.is_read_only(),
                 help="Takes it out of search; caption, tags and vectors are kept.",
                 on_click=_degrade,
                 args=(library, record),
             )
-            st.page_link(
-                "pages/search.py", label="More like this", icon=":material/travel_explore:",
-                query_params={"like": record.address},
-            )  # fmt: skip
+            _more_like(record)
+
+
+def _more_like(record: Record) -> None:
+    st.page_link(
+        "pages/search.py", label="More like this", icon=":material/travel_explore:",
+        query_params={"like": record.address},
+    )  # fmt: skip
 
 
 def _promote(library: Library, record: Record) -> None:

@@ -45,11 +45,13 @@ def controls(library: Library) -> None:
         each for each in library.addresses(Filter(tier="approved", captioned=True)) if each not in waiting
     ]
     _summary(library)
+    if not library.can_write:
+        return
     st.button(
         f"Promote all {len(ready):,} that are ready" if ready else "Nothing ready to promote",
         icon=":material/publish:",
         type="primary",
-        disabled=not ready or not library.can_write,
+        disabled=not ready,
         on_click=_start,
         args=(library, ready),
     )

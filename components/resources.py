@@ -9,11 +9,13 @@ from typing import cast
 
 import streamlit as st
 
+from components import access
 from store.captioning import Captioner, open_captioner
+from store.desk import Desk
 from store.errors import LibraryInUse, MemedexError, ModelUnavailable
 from store.jobs import Jobs
 from store.library import Library
-from store.reading import Status
+from store.reading import Reader, Status
 from store.settings import settings
 from store.taxonomy import Taxonomy
 
@@ -24,9 +26,11 @@ _READ_ONLY = "memedex.read_only"
 
 def library() -> Library:
     """The library of this server; where it cannot be opened the page says why, and ends."""
-    root, how = settings().root, _for_reading if st.session_state.get(_READ_ONLY) else _for_writing
+    reading = settings().read_only or st.session_state.get(_READ_ONLY)
     try:
-        return how(root)
+        opened = (_for_reading if reading else _for_writing)(settings().root)
+        # A Desk may stand where pages expect a Library: they ask `can_write` before they offer to change it.
+        return cast(Library, Desk(opened, who=access.person()))
     except LibraryInUse as error:
         _offer_reading(str(error))
     except MemedexError as error:
@@ -37,7 +41,7 @@ def library() -> Library:
 
 
 def is_read_only() -> bool:
-    """Whether the library can only be looked at, because another program writes to it."""
+    """Whether whoever asks can only look at the library."""
     return not library().can_write
 
 
@@ -92,9 +96,8 @@ def _for_writing(root: Path) -> Library:
 
 
 @st.cache_resource(show_spinner=False)
-def _for_reading(root: Path) -> Library:
-    # A Reader may stand where pages expect a Library: they ask `can_write` before they offer what it lacks.
-    return cast(Library, Library.open_for_reading(root))
+def _for_reading(root: Path) -> Reader:
+    return Library.open_for_reading(root)
 
 
 @st.cache_resource(show_spinner=False)

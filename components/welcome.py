@@ -13,7 +13,9 @@ def show(library: Library) -> None:
         "This library is empty. Coins come in here, are reviewed, captioned and embedded, "
         "and are then found by words, by picture or by example."
     )
-    busy = resources.jobs().under_way() is not None or resources.is_read_only()
+    if not library.can_write:
+        return
+    busy = resources.jobs().under_way() is not None
     with st.container(border=True), st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap="xsmall"):
             st.subheader("Look around first", anchor=False)

@@ -2,7 +2,6 @@
 
 import atexit
 import contextlib
-import getpass
 import json
 import os
 import sqlite3
@@ -20,7 +19,7 @@ from store.duplicates import judging
 from store.duplicates.examining import Examiner
 from store.duplicates.verdicts import Verdict
 from store.embedding import Embedder, resolve
-from store.errors import InvalidRecord, LibraryInUse, MemedexError, NothingToUndo, NotWritten
+from store.errors import InvalidRecord, LibraryInUse, MemedexError, NothingToUndo, NotWritten, ReadOnly
 from store.files import Disk, content_hash
 from store.follower import Follower
 from store.importing.candidate import Candidate, Refusal
@@ -30,6 +29,7 @@ from store.lock import WriterLock
 from store.opening import Fault, is_stale, settle
 from store.operations import Change, State
 from store.outcome import ImportReport, Outcome
+from store.people import myself
 from store.progress import Progress
 from store.reading import Reader
 from store.records import Facet, Record, Tier, sidecar_bytes, validate
@@ -63,7 +63,12 @@ class Library(Reader):
 
     @classmethod
     def open(cls, root: Path, *, embedder: Embedder | None = None, disk: Disk | None = None) -> "Library":
-        """The library in this folder, made if there is none; LibraryInUse while another process writes."""
+        """The library in this folder, made if there is none; LibraryInUse while another process writes.
+
+        ReadOnly where the settings say that nobody changes anything.
+        """
+        if settings().read_only:
+            raise ReadOnly("nothing can be changed here while MEMEDEX_READ_ONLY is set")
         root = Path(root).resolve()
         with _opening:
             if root not in _open:
@@ -153,7 +158,7 @@ class Library(Reader):
         from store.intake import take_in  # brings Pillow along
 
         report = ImportReport()
-        decision = Decision("import", who or _person())
+        decision = Decision("import", who or myself())
         for batch in _batches(candidates, _EMBEDDED, progress):
             changes, payload = take_in(batch, report, reader=self, taxonomy=self._taxonomy)
             self._carry_out(decision, changes, payload, report)
@@ -220,7 +225,7 @@ class Library(Reader):
             with self.catalog.writing() as db:
                 db.execute(
                     "INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?)",
-                    [address, json.dumps(dict(fields)), who or _person(), time.time()],
+                    [address, json.dumps(dict(fields)), who or myself(), time.time()],
                 )
         except REFUSALS as error:
             raise NotWritten(f"what was typed about {address} could not be kept: {error}") from error
@@ -319,7 +324,7 @@ class Library(Reader):
             return replace(state, tier=goal, came_from=record.tier if goal == "trash" else None)
 
         outcome = Outcome()
-        decision = Decision(verb, who or _person(), reason=reason)
+        decision = Decision(verb, who or myself(), reason=reason)
         size = _EMBEDDED if verb == "promote" else _OPERATION
         for batch in _batches(dict.fromkeys(addresses), size, progress):
             changes = self._path.changes(batch, moved, outcome)
@@ -337,7 +342,7 @@ class Library(Reader):
         who: str,
     ) -> Outcome:
         outcome = Outcome()
-        decision = Decision(verb, who or _person())
+        decision = Decision(verb, who or myself())
         for batch in _batches(dict.fromkeys(addresses), _EMBEDDED, None):
             payload = Payload()
 
@@ -359,7 +364,7 @@ class Library(Reader):
         outcome = Outcome()
         for number in range(n):
             with self.catalog.reading() as db:
-                chosen = choose(db, who or _person())
+                chosen = choose(db, who or myself())
                 events = history.events(db, decision=chosen, limit=-1) if chosen else []
             if chosen is None:
                 if number == 0:
@@ -377,7 +382,7 @@ class Library(Reader):
                     return replace(state, tier="trash", came_from=state.tier)
                 return event.before
 
-            decision, done = Decision(verb, who or _person()), 0
+            decision, done = Decision(verb, who or myself()), 0
             for batch in _batches(goals, _OPERATION, None):
                 done += len(batch)
                 if done == len(
@@ -437,14 +442,6 @@ def _bring_up_to_date(layout: Layout, embedder: Embedder | None) -> None:
             catalog.close()
     finally:
         lock.release()
-
-
-def _person() -> str:
-    """Who decides when nobody says so: the setting, else the name of the login."""
-    try:
-        return settings().user or getpass.getuser()
-    except (KeyError, ImportError, OSError):  # a container's user without a name, as on many servers
-        return "somebody"
 
 
 def _batches(items: Iterable[_T], size: int, progress: Progress | None) -> Iterator[list[_T]]:

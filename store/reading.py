@@ -20,6 +20,7 @@ from store.files import Disk
 from store.history import Decision, Event
 from store.layout import Layout
 from store.listing import Filter
+from store.people import myself
 from store.query import Query
 from store.records import TIERS, Facet, Record, Tier
 from store.search import Results, Search
@@ -66,6 +67,11 @@ class Reader:
         self._search_lock = threading.Lock()
         self._resident: _Resident | None = None
         self._neighbours = Neighbours()
+
+    @property
+    def who(self) -> str:
+        """Who decides here when nobody says so."""
+        return myself()
 
     # -- records ------------------------------------------------------------------------------------------
 

@@ -26,6 +26,11 @@ class Settings(BaseSettings):
     )
     embedding_api_base: str = Field("", description="Another address for `litellm:` embeddings.")
     user: str = Field("", description="Who decides, as the history names them; the login name if empty.")
+    viewers: str = Field(
+        "", description="Who may only look: e-mail addresses of logins (or names), separated by commas."
+    )
+    curators: str = Field("", description="Who may decide, likewise; everybody who is not a viewer if empty.")
+    read_only: bool = Field(False, description="`1`: nobody changes anything, for demos.")
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,7 @@
 """Decisions delivered by the browser itself when a page goes away: its script may never run again."""
 
-import hmac
 import json
+from typing import cast
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -9,8 +9,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from components import pictures
-from components.grid.grid import ledger_of, token
+from components.grid.grid import bearer, ledger_of
 from components.grid.ledger import entries_of
+from store.desk import Desk
 from store.library import Library
 
 _LIMIT = 1_000_000  # bytes; browsers send at most 64 kB this way
@@ -39,9 +40,12 @@ def _apply(body: bytes) -> Response:
         return PlainTextResponse("not a log", 400)
     given = log.get("token") if isinstance(log, dict) else None
     # Any page of the web may post to this machine; none but ours can know the token.
-    if not isinstance(given, str) or not hmac.compare_digest(given.encode(), token(library).encode()):
+    who = bearer(library, given) if isinstance(given, str) else None
+    if who is None:
         return PlainTextResponse("not from a page of this library", 403)
-    if isinstance(library, Library):
-        for client, entries in entries_of(log).items():
-            ledger_of(library.layout.root).apply(library, client, entries, handlers=None)
+    desk = Desk(library, who=who)
+    if not desk.can_write:
+        return PlainTextResponse("this page can only be looked at", 403)
+    for client, entries in entries_of(log).items():
+        ledger_of(library.layout.root).apply(cast(Library, desk), client, entries, handlers=None)
     return Response(status_code=204)

@@ -102,8 +102,18 @@ def go_to(page: str, parameter: str) -> Handler:
 
 
 def token(library: Reader) -> str:
-    """What a page shows to deliver decisions without its script: known to this library's pages alone."""
-    return hmac.new(library.secret, b"decisions", sha256).hexdigest()
+    """What a page shows to deliver decisions without its script: who looks at it, signed by this library."""
+    return f"{_signed(library, library.who)}.{library.who}"
+
+
+def bearer(library: Reader, given: str) -> str | None:
+    """Who was given this token; None where this library never made it."""
+    signature, _, who = given.partition(".")
+    return who if hmac.compare_digest(signature.encode(), _signed(library, who).encode()) else None
+
+
+def _signed(library: Reader, who: str) -> str:
+    return hmac.new(library.secret, f"decisions {who}".encode(), sha256).hexdigest()
 
 
 @lru_cache(maxsize=8)

@@ -41,7 +41,10 @@ def reading(arguments: Namespace) -> Iterator[Reader]:
     """The library for a command that only looks; where there is none, an empty one that leaves no trace."""
     root = root_of(arguments)
     if not has_library(root):
-        with tempfile.TemporaryDirectory(prefix="memedex-") as nowhere, Library.open(Path(nowhere)) as empty:
+        with (
+            tempfile.TemporaryDirectory(prefix="memedex-") as nowhere,
+            Library.open_for_reading(Path(nowhere)) as empty,
+        ):
             yield empty
         return
     with Library.open_for_reading(root) as reader:

@@ -1,12 +1,16 @@
 """Decisions that a closing page delivers by itself, and nobody else."""
 
 import json
-from typing import Any
+from typing import Any, cast
+
+import pytest
 
 from components.grid.grid import ledger_of, token
 from components.grid.ledger import BOOT, entries_of
+from store.desk import Desk
 from store.library import Library
 from store.listing import Filter
+from store.settings import settings
 from tests.components.conftest import Client
 from tests.store.conftest import address
 
@@ -33,6 +37,26 @@ def test_a_stranger_decides_nothing(client: Client, library: Library) -> None:
         answer = client.post("/decisions", content=json.dumps(log(library, token=forged)))
         assert answer.status_code == 403
     assert library.count(Filter(tier="approved")) == 0
+
+
+def test_a_page_signed_for_one_person_does_not_speak_for_another(client: Client, library: Library) -> None:
+    forged = token(library).partition(".")[0] + ".boss@x.org"
+    assert client.post("/decisions", content=json.dumps(log(library, token=forged))).status_code == 403
+
+
+def test_a_delivered_decision_is_that_of_whoever_had_the_page(client: Client, library: Library) -> None:
+    page = token(cast(Library, Desk(library, who="ann@x.org")))
+    assert client.post("/decisions", content=json.dumps(log(library, token=page))).status_code == 204
+    assert library.decisions()[0].who == "ann@x.org"
+
+
+def test_a_viewers_page_delivers_nothing(
+    client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = token(cast(Library, Desk(library, who="eve@x.org")))
+    monkeypatch.setattr(settings(), "viewers", "eve@x.org")
+    assert client.post("/decisions", content=json.dumps(log(library, token=page))).status_code == 403
+    assert library.get(address(0)).tier == "pending"
 
 
 def test_what_is_no_log_is_turned_away(client: Client) -> None:

@@ -1,0 +1,39 @@
+"""What somebody sees who may only look: everything, and no way to change any of it."""
+
+import pytest
+
+from components.search_box import EXAMPLES
+from store.library import Library
+from store.settings import settings
+from tests.browser.coins import DOG, UNCAPTIONED
+from tests.pages.conftest import opened, words
+from tests.pages.test_pages import TITLES
+
+HARMLESS = {"Examine everything", "Search", *EXAMPLES}
+
+
+@pytest.fixture(params=["a viewer", "a read-only library", "not among the curators"])
+def looked_at(request: pytest.FixtureRequest, library: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
+    name, value = {
+        "a viewer": ("viewers", "Tester"),
+        "a read-only library": ("read_only", True),
+        "not among the curators": ("curators", "ann@x.org"),
+    }[request.param]
+    monkeypatch.setattr(settings(), name, value)
+    return library
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_no_page_shows_a_button_that_would_change_anything(name: str, looked_at: Library) -> None:
+    app = opened(name)
+    assert app.title[0].value == TITLES[name]
+    assert "reading only" in words(app)
+    shown = {button.label for button in app.button if not button.disabled}
+    assert shown <= HARMLESS, shown
+
+
+@pytest.mark.parametrize("address", [DOG.address, UNCAPTIONED.address])
+def test_captions_can_be_read_but_not_written(address: str, looked_at: Library) -> None:
+    app = opened("captions", address=address)
+    assert all(area.disabled for area in app.text_area)
+    assert {button.label for button in app.button if not button.disabled} <= HARMLESS
