@@ -206,7 +206,7 @@ class Library(Reader):
     def judge(self, address: str, verdict: Verdict, others: Iterable[str], *, who: str = "") -> Outcome:
         """Say what a record is to others that look like it, so that nobody is asked again."""
         return judging.judge(
-            self.catalog, address, verdict, others, decision=Decision("judge", who or _person())
+            self.catalog, address, verdict, others, decision=Decision("judge", who or myself())
         )
 
     def undo(self, n: int = 1, *, who: str = "") -> Outcome:

@@ -9,7 +9,7 @@ from tests.browser.coins import DOG, UNCAPTIONED
 from tests.pages.conftest import opened, words
 from tests.pages.test_pages import TITLES
 
-HARMLESS = {"Examine everything", "Search", *EXAMPLES}
+HARMLESS = {"Examine everything", "Search", "Previous", "Next", *EXAMPLES}
 
 
 @pytest.fixture(params=["a viewer", "a read-only library", "not among the curators"])
