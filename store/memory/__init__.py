@@ -11,17 +11,25 @@ Everything is searched exactly, in memory; see docs/memory.md for where the trut
 
 from store.memory.documents import Citation, Documents, Source
 from store.memory.errors import InvalidInput, UnknownEntry
+from store.memory.events import EventFilter
+from store.memory.extraction import CONTENT_TYPES, ContentType, extract_all_embeddable_content
 from store.memory.lore import Lore, WorldReport
 from store.memory.memories import Memories
 from store.memory.memory import Memory, Status
 from store.memory.passages import Passages
 from store.memory.places import Places
 from store.memory.sessions import Sessions, exchange, memory_key
+from store.memory.transcript_search import Hit
+from store.memory.transcripts import TranscriptReport, Transcripts
 from store.memory.worlds import World
 
 __all__ = [
+    "CONTENT_TYPES",
     "Citation",
+    "ContentType",
     "Documents",
+    "EventFilter",
+    "Hit",
     "InvalidInput",
     "Lore",
     "Memories",
@@ -31,9 +39,12 @@ __all__ = [
     "Sessions",
     "Source",
     "Status",
+    "TranscriptReport",
+    "Transcripts",
     "UnknownEntry",
     "World",
     "WorldReport",
     "exchange",
+    "extract_all_embeddable_content",
     "memory_key",
 ]

@@ -12,7 +12,7 @@ from store.embedding import Embedder, open_embedder
 from store.errors import ReadOnly
 from store.files import Disk
 from store.lock import WriterLock
-from store.memory import documents, lore, memories, sessions
+from store.memory import documents, lore, memories, sessions, transcript_tables
 from store.memory.documents import Documents
 from store.memory.following import Follower
 from store.memory.kinds import KINDS
@@ -21,6 +21,7 @@ from store.memory.memories import Memories
 from store.memory.passages import Passages
 from store.memory.places import Places
 from store.memory.sessions import Sessions
+from store.memory.transcripts import Transcripts
 
 _open: dict[Path, "Memory"] = {}  # one for each root in this process, whoever asks
 _opening = threading.Lock()
@@ -109,6 +110,7 @@ class Memory:
         self.documents = Documents(self.passages[documents.KIND.name], originals=self.places.originals)
         self.lore = Lore(self.passages[lore.KIND.name])
         self.sessions = Sessions(self.passages[sessions.KIND.name], purge=self._purge_sessions)
+        self.transcripts = Transcripts(self.passages[transcript_tables.KIND.name])
         if self.can_write:
             self._begin()
 

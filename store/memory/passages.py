@@ -74,7 +74,7 @@ class Passages:
         self._embedder = embedder
         self._models = models
         self._resident: Resident | None = None
-        self._changed = changed
+        self.changed = changed  # called after every change: Chroma has something to follow
         if writable and not self.model:
             name = embedder.name if embedder else memory_settings().embedder_of(kind.name)
             self.database.set_meta("model", name)
@@ -123,7 +123,7 @@ class Passages:
         done = embed_all(self, embedder or self.embedder, progress=progress or Progress())
         if done:
             self._embedder = embedder or self._embedder
-            self._changed()
+            self.changed()
         return done
 
     # -- writing ------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class Passages:
             change = Change(db, self.kind, verb, who=who or person(), at=self.clock())
             yield change
             change.finish()
-        self._changed()
+        self.changed()
 
     def put(self, rows: Iterable[Row], *, verb: str, who: str = "") -> None:
         """Add or replace entries, each embedded by this kind's model, in one decision."""

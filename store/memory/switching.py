@@ -16,7 +16,7 @@ _BATCH = 64
 def embed_all(passages: "Passages", embedder: Embedder, *, progress: Progress) -> bool:
     """Embed what lacks a vector of this model; True once all have one and it is this kind's model."""
     if embedder.name == passages.model:
-        return _fill(passages, embedder, progress)
+        return _fill(passages, embedder, progress, what="vector IS NULL OR embedding_model IS NOT :model")
     with passages.database.writing() as db:
         row = db.execute("SELECT value FROM meta WHERE key = 'next_model'").fetchone()
         if not row or row[0] != embedder.name:  # vectors of yet another model, given up halfway
@@ -32,18 +32,21 @@ def embed_all(passages: "Passages", embedder: Embedder, *, progress: Progress) -
             return True
 
 
-def _fill(passages: "Passages", embedder: Embedder, progress: Progress) -> bool:
+def embed_new(passages: "Passages", *, progress: Progress) -> bool:
+    """Embed what has no vector at all; what another model embedded stays as it is. False when cancelled."""
+    return _fill(passages, passages.embedder, progress, what="vector IS NULL")
+
+
+def _fill(passages: "Passages", embedder: Embedder, progress: Progress, *, what: str) -> bool:
     """The model stays: vectors go straight to the rows that lack them, a batch in each transaction."""
     table, text = passages.kind.table, passages.kind.text
-    progress.total = progress.total or passages.to_embed()
     while True:
         if progress.cancelled:
             return False
         with passages.database.reading() as db:
             rows = db.execute(
-                f"SELECT id, {text} AS text FROM {table} WHERE vector IS NULL OR embedding_model IS NOT ? "
-                "LIMIT ?",
-                [embedder.name, _BATCH],
+                f"SELECT id, {text} AS text FROM {table} WHERE {what} LIMIT :batch",
+                {"model": embedder.name, "batch": _BATCH},
             ).fetchall()
         if not rows:
             return True

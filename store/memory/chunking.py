@@ -1,0 +1,204 @@
+"""Texts longer than an embedding model reads, in overlapping chunks with exact spans (reference 5)."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from store.memory.extraction import ContentType
+from store.memory.tokens import count_tokens, tail_of
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """All in tokens; the figures are those of reference 5."""
+
+    limit: int = 8192  # a text within it is one chunk, and no chunk is longer
+    target: int = 1024  # of a chunk of a longer text
+    overlap: int = 128  # about
+    least_overlap: int = 64
+
+    @property
+    def unit(self) -> int:
+        """Of the longest unit, so that a chunk with its overlap keeps to the target."""
+        return self.target - self.overlap
+
+    @property
+    def whole(self) -> int:
+        """Of the longest code block that stays whole, with what it has to overlap with."""
+        return self.limit - 2 * self.overlap
+
+
+SIZES = Sizes()
+_TAIL = 4_000  # characters in which the overlap is looked for
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_SENTENCE = re.compile(r"[.!?…。！？]+[\"'”’)\]]*\s+|\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """`text[start:end]` and how many tokens it has."""
+
+    start: int
+    end: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What is not torn apart if it can be helped; units lie one after the other and leave nothing out."""
+
+    start: int
+    end: int
+    tokens: int
+    is_code: bool = False
+
+
+def chunk_text(text: str, content_type: ContentType, *, sizes: Sizes = SIZES) -> list[Chunk]:
+    """One chunk for a text of at most 8,192 tokens; else about 1,024 each, 128 of them as before.
+
+    Assistants' text is cut between Markdown blocks and code blocks stay whole, also when that makes a chunk
+    longer, as long as it can be read at all; tool output is cut between lines, users' text between
+    sentences.
+    """
+    if not text.strip():
+        return []
+    if (tokens := count_tokens(text)) <= sizes.limit:
+        return [Chunk(0, len(text), tokens)]
+    units = list(_units(text, content_type, sizes))
+    return [Chunk(start, end, count_tokens(text[start:end])) for start, end in _packed(text, units, sizes)]
+
+
+def _packed(text: str, units: Sequence[_Unit], sizes: Sizes) -> Iterator[tuple[int, int]]:
+    start, tokens, first = 0, 0, 0
+    while first < len(units):
+        last = first
+        while last < len(units) and (last == first or _fits(tokens, units[last], sizes)):
+            tokens += units[last].tokens
+            last += 1
+        end = units[last - 1].end
+        yield start, end
+        first = last
+        if first < len(units):
+            start = _overlap_start(text, start, end, units[:last], sizes)
+            tokens = count_tokens(text[start:end])
+
+
+def _fits(tokens: int, unit: _Unit, sizes: Sizes) -> bool:
+    # A long code block goes with what is too little to overlap with.
+    return tokens + unit.tokens <= (sizes.limit if tokens < sizes.overlap else sizes.target)
+
+
+def _overlap_start(text: str, start: int, end: int, units: Sequence[_Unit], sizes: Sizes) -> int:
+    """Where the next chunk begins: at a unit, else at a word, 64 to about 128 tokens before the end."""
+    tokens, best = 0, -1
+    for unit in reversed(units):
+        tokens += unit.tokens
+        if tokens > sizes.overlap or unit.start <= start:
+            break
+        if (
+            tokens >= sizes.least_overlap + sizes.least_overlap // 8
+        ):  # counted apart, units have a few tokens more than together
+            best = unit.start
+    if best >= 0 and count_tokens(text[best:end]) >= sizes.least_overlap:
+        return best
+    earliest = max(start + 1, end - _TAIL)
+    place = max(earliest, end - tail_of(text[earliest:end], tokens=sizes.overlap))
+    word = re.compile(r"\s\S").search(text, max(place - 1, 0), end)
+    if word and count_tokens(text[word.start() + 1 : end]) >= sizes.least_overlap:
+        return max(word.start() + 1, earliest)
+    while place > start + 1 and count_tokens(text[place:end]) < sizes.least_overlap:
+        place = max(start + 1, place - 32)
+    return place
+
+
+def _units(text: str, content_type: ContentType, sizes: Sizes) -> Iterator[_Unit]:
+    spans: Iterator[tuple[int, int, bool]]
+    if content_type == "tool_output":
+        spans = ((start, end, False) for start, end in _lines(text, 0, len(text)))
+    elif content_type == "user_query":
+        spans = ((start, end, False) for start, end in _sentences(text, 0, len(text)))
+    else:
+        spans = _markdown_blocks(text)
+    for start, end, is_code in spans:
+        tokens = count_tokens(text[start:end])
+        if tokens <= (sizes.whole if is_code else sizes.unit):
+            yield _Unit(start, end, tokens, is_code)
+        else:
+            yield from _finer(text, start, end, sizes)
+
+
+def _finer(text: str, start: int, end: int, sizes: Sizes) -> Iterator[_Unit]:
+    """A unit that is too long: its lines, their sentences, their words, and at last pieces of any kind."""
+    for cut in (_lines, _sentences, _words):
+        parts = list(cut(text, start, end))
+        if len(parts) > 1:
+            for part in parts:
+                tokens = count_tokens(text[slice(*part)])
+                if tokens <= sizes.unit:
+                    yield _Unit(*part, tokens)
+                else:
+                    yield from _finer(text, *part, sizes)
+            return
+    size = end - start
+    while count_tokens(text[start : start + size]) > sizes.unit:
+        size = size // 2
+    for place in range(start, end, size):
+        stop = min(place + size, end)
+        tokens = count_tokens(text[place:stop])
+        if tokens <= sizes.unit:
+            yield _Unit(place, stop, tokens)
+        else:
+            yield from _finer(text, place, stop, sizes)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while (found := text.find("\n", start, end)) >= 0:
+        yield start, found + 1
+        start = found + 1
+    if start < end:
+        yield start, end
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for match in _SENTENCE.finditer(text, start, end):
+        yield start, match.end()
+        start = match.end()
+    if start < end:
+        yield start, end
+
+
+def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Some fifty words at a time: what is cut so finely has no better places."""
+    words = 0
+    for match in re.compile(r"\s+").finditer(text, start, end):
+        words += 1
+        if (words >= 50 or match.end() - start > 200) and match.end() < end:
+            yield start, match.end()
+            start, words = match.end(), 0
+    if start < end:
+        yield start, end
+
+
+def _markdown_blocks(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Fenced code blocks; paragraphs with the empty lines after them; a heading begins a new one."""
+    start, fence = 0, ""
+    blank = False
+    for line_start, line_end in _lines(text, 0, len(text)):
+        line = text[line_start:line_end]
+        opening = _FENCE.match(line)
+        if fence:
+            closing = line.strip()
+            if closing and set(closing) == {fence[0]} and len(closing) >= len(fence):
+                yield start, line_end, True
+                start, fence = line_end, ""
+        elif opening:
+            if line_start > start:
+                yield start, line_start, False
+            start, fence = line_start, opening.group(1)
+        elif line_start > start and ((blank and line.strip()) or line.startswith("#")):
+            yield start, line_start, False
+            start = line_start
+        blank = not line.strip()
+    if start < len(text):
+        yield start, len(text), bool(fence)

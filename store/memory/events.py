@@ -1,0 +1,109 @@
+"""Events of sessions (reference 5): telemetry, found by its structure alone, never embedded."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from store.memory.transcript_files import moment
+
+LARGEST = 100_000  # bytes of JSON kept of one event's data; its true size is kept in any case
+COLUMNS = (
+    "id", "user_id", "session_id", "sequence", "event", "ts", "lvl", "turn", "data", "tool_name",
+    "error_type", "model_used", "data_truncated", "data_size_bytes", "synced_at",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """What an event has to be; None: anything. Dates as ISO 8601, both ends included."""
+
+    event: str | None = None
+    tool_name: str | None = None
+    lvl: str | None = None
+    session_id: str | None = None
+    user_id: str | None = None
+    since: str | None = None
+    until: str | None = None
+
+
+def row_of(
+    given: Mapping[str, Any], *, user: str, session: str, sequence: int, synced_at: str
+) -> tuple[Any, ...]:
+    """The event as a row; ValueError where it has no type or no time."""
+    name, ts = given.get("event", given.get("type")), moment(given.get("ts", given.get("timestamp")))
+    if not isinstance(name, str) or not name:
+        raise ValueError("the event has no type")
+    if ts is None:
+        raise ValueError("the event has no time")
+    data = given.get("data")
+    text = None if data is None else json.dumps(data, separators=(",", ":"))
+    size = len(text) if text is not None else 0
+    cut = size > LARGEST
+    fields: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+    error = fields.get("error")
+    kind = error.get("type") if isinstance(error, Mapping) else fields.get("error_type")
+    level, turn = given.get("lvl", given.get("level")), given.get("turn")
+    return (
+        str(uuid5(NAMESPACE_URL, json.dumps([user, session, "event", sequence]))),
+        user, session, sequence, name, ts, _text(level), turn if isinstance(turn, int) else None,
+        json.dumps(text[:1000]) if cut and text else text,
+        _text(fields.get("tool_name") or fields.get("tool")), _text(kind), _text(fields.get("model")),
+        cut, size, synced_at,
+    )  # fmt: skip
+
+
+def insert(db: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> int:
+    """Add the events that are not there yet; how many."""
+    before = db.total_changes
+    db.executemany(f"INSERT OR IGNORE INTO events VALUES ({', '.join('?' * len(COLUMNS))})", rows)
+    return db.total_changes - before
+
+
+def find(
+    db: sqlite3.Connection, filter: EventFilter, *, offset: int = 0, limit: int = 100
+) -> list[dict[str, Any]]:
+    """A page of the events that pass, newest first."""
+    conditions, values = _conditions(db, filter)
+    rows = db.execute(
+        f"SELECT * FROM events WHERE {conditions} ORDER BY ts DESC, sequence DESC LIMIT ? OFFSET ?",
+        [*values, limit, offset],
+    )
+    return [dict(row) for row in rows]
+
+
+def count(db: sqlite3.Connection, filter: EventFilter) -> int:
+    conditions, values = _conditions(db, filter)
+    return int(db.execute(f"SELECT count(*) FROM events WHERE {conditions}", values).fetchone()[0])
+
+
+def _conditions(db: sqlite3.Connection, filter: EventFilter) -> tuple[str, list[Any]]:
+    # Every index begins with the user: without one asked for, all of them are named.
+    users = [filter.user_id] if filter.user_id is not None else _users(db)
+    parts, values = [f"user_id IN ({', '.join('?' * len(users))})"], list[Any](users)
+    for column in ("event", "tool_name", "lvl", "session_id"):
+        if (wanted := getattr(filter, column)) is not None:
+            parts.append(f"{column} = ?")
+            values.append(wanted)
+    for bound, sign in ((filter.since, ">="), (filter.until, "<=")):
+        if bound is not None:
+            parts.append(f"ts {sign} ?")
+            whole_day = f"{bound}T23:59:59.999" if sign == "<=" and len(bound) == 10 else bound
+            values.append(moment(whole_day) or bound)
+    return " AND ".join(parts), values
+
+
+def _users(db: sqlite3.Connection) -> list[str]:
+    """All users, found by as many steps through an index as there are users."""
+    found: list[str] = []
+    row = db.execute("SELECT min(user_id) FROM events").fetchone()
+    while row[0] is not None:
+        found.append(row[0])
+        row = db.execute("SELECT min(user_id) FROM events WHERE user_id > ?", [row[0]]).fetchone()
+    return found
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,189 @@
+"""Searching transcripts by words, by meaning, or by both; by type of content; one hit for each message."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from store.memory.diversity import mmr_ranking
+from store.memory.errors import InvalidInput
+from store.memory.extraction import CONTENT_TYPES
+from store.memory.listing import matching
+from store.memory.passages import Passages, checked_count
+from store.memory.resident import Where
+
+Mode = Literal["full_text", "semantic", "hybrid"]
+RESULTS = 10
+_RANK = 60  # reciprocal rank fusion: 1 / (60 + rank), as it was published
+_LEAST = 50  # messages that are ranked, at least
+
+
+@dataclass(slots=True)
+class Hit:
+    """A message, its best chunk, and why it was found."""
+
+    message: dict[str, Any]  # the row of `transcripts`
+    score: float  # semantic: cosine; full_text: 1 / rank; hybrid: both ranks fused, 1 for first in both
+    chunk: dict[str, Any] | None = None  # the row of `transcript_vectors` that fits best
+    cosine: float | None = None
+    words_rank: int | None = None  # from 1
+    other_chunks: list[str] = field(default_factory=list)  # ids of further chunks that were found
+
+
+@dataclass(slots=True)
+class _Candidate:
+    parent: str
+    chunks: list[str] = field(default_factory=list)  # best first
+    cosine: float | None = None
+    words_rank: int | None = None
+    score: float = 0.0
+
+
+def search(
+    passages: Passages, question: str, *, mode: Mode, where: Where, n: int, mmr: float | None
+) -> list[Hit]:
+    """The n messages that answer best, in order."""
+    if mode not in get_args(Mode):
+        raise InvalidInput(f"there is no search {mode!r}; choose one of {', '.join(get_args(Mode))}")
+    types = where.get("content_type", ())
+    if unknown := [
+        kind for kind in ([types] if isinstance(types, str | int) else types) if kind not in CONTENT_TYPES
+    ]:
+        raise InvalidInput(f"there is no type of content {unknown[0]!r}; they are {', '.join(CONTENT_TYPES)}")
+    checked_count(n, what="n")
+    ranked = n if mmr is None else 4 * n
+    pool = max(_LEAST, ranked)
+    found: dict[str, _Candidate] = {}
+    if mode in ("semantic", "hybrid"):
+        _by_meaning(passages, question, where, pool, found)
+    if mode in ("full_text", "hybrid"):
+        with passages.database.reading() as db:
+            words = matching(question)
+            if not _by_words(db, words, where, pool, found) and mode == "hybrid":
+                _by_words(db, words.replace('"* "', '"* OR "'), where, pool, found)
+    _score(found, mode)
+    candidates = sorted(found.values(), key=lambda one: (-one.score, one.parent))
+    if mmr is not None:
+        candidates = _diverse(passages, candidates[:pool], n, mmr)
+    return _hits(passages, candidates[:n])
+
+
+def _by_meaning(
+    passages: Passages, question: str, where: Where, pool: int, found: dict[str, _Candidate]
+) -> None:
+    """Chunks by cosine, folded into their messages, until there are enough messages."""
+    scores = passages.resident().scores(passages.question(question), where)
+    asked = 2 * pool
+    while True:
+        best = scores.best(asked)
+        rows = {row["id"]: row["parent_id"] for row in passages.rows([hit.id for hit in best])}
+        if len(set(rows.values())) >= pool or len(best) < asked:
+            break
+        asked *= 4
+    for hit in best:
+        if (parent := rows.get(hit.id)) is None:  # removed a moment ago
+            continue
+        if parent not in found and len(found) == pool:
+            continue
+        one = found.setdefault(parent, _Candidate(parent, cosine=hit.score))
+        one.chunks.append(hit.id)
+
+
+def _by_words(
+    db: sqlite3.Connection, words: str, where: Where, pool: int, found: dict[str, _Candidate]
+) -> int:
+    """Chunks and, where no type of content is asked for, messages by BM25, folded; how many messages."""
+    best: dict[str, tuple[float, str | None]] = {}
+    conditions, values = _conditions(where, "v")
+    rows = db.execute(
+        "SELECT v.id, v.parent_id, bm25(words) AS rank FROM words "
+        f"CROSS JOIN transcript_vectors v ON v.rowid = words.rowid WHERE words MATCH ? AND {conditions} "
+        "ORDER BY rank LIMIT ?",
+        [words, *values, 4 * pool],
+    ).fetchall()
+    for row in rows:
+        if row["parent_id"] not in best:
+            best[row["parent_id"]] = (row["rank"], row["id"])
+        if row["parent_id"] in found and row["id"] not in found[row["parent_id"]].chunks:
+            found[row["parent_id"]].chunks.append(row["id"])
+    if "content_type" not in where:
+        conditions, values = _conditions(where, "t")
+        rows = db.execute(
+            "SELECT t.id, bm25(message_words) AS rank FROM message_words "
+            f"CROSS JOIN transcripts t ON t.rowid = message_words.rowid WHERE message_words MATCH ? "
+            f"AND {conditions} ORDER BY rank LIMIT ?",
+            [words, *values, pool],
+        ).fetchall()
+        for row in rows:
+            rank, chunk = best.get(row["id"], (row["rank"], None))
+            best[row["id"]] = (min(rank, row["rank"]), chunk)
+    order = sorted(best, key=lambda parent: (best[parent][0], parent))[:pool]
+    for number, parent in enumerate(order, start=1):
+        one = found.setdefault(parent, _Candidate(parent))
+        one.words_rank = number
+        if not one.chunks and (chunk := best[parent][1]):
+            one.chunks.append(chunk)
+    return len(order)
+
+
+def _score(found: dict[str, _Candidate], mode: Mode) -> None:
+    by_meaning = sorted(
+        (one for one in found.values() if one.cosine is not None), key=lambda one: -(one.cosine or 0)
+    )
+    place = {one.parent: number for number, one in enumerate(by_meaning, start=1)}
+    for one in found.values():
+        if mode == "semantic":
+            one.score = one.cosine or 0.0
+        elif mode == "full_text":
+            one.score = 1 / (one.words_rank or 1)
+        else:
+            ranks = [rank for rank in (place.get(one.parent), one.words_rank) if rank]
+            one.score = sum((_RANK + 1) / (_RANK + rank) for rank in ranks) / 2
+
+
+def _diverse(
+    passages: Passages, candidates: Sequence[_Candidate], n: int, trade_off: float
+) -> list[_Candidate]:
+    """By marginal relevance; a message found by words alone is unlike every other as far as is known."""
+    resident = passages.resident()
+    known = resident.vectors([one.chunks[0] for one in candidates if one.chunks])
+    size = len(next(iter(known.values()))) if known else 1
+    vectors = np.zeros((len(candidates), size), np.float32)
+    for row, one in zip(vectors, candidates, strict=True):
+        if one.chunks and one.chunks[0] in known:
+            row[:] = known[one.chunks[0]]
+    order = mmr_ranking([one.score for one in candidates], vectors, k=n, trade_off=trade_off)
+    return [candidates[place] for place in order]
+
+
+def _hits(passages: Passages, candidates: Sequence[_Candidate]) -> list[Hit]:
+    chunks = {row["id"]: row for row in passages.rows([one.chunks[0] for one in candidates if one.chunks])}
+    with passages.database.reading() as db:
+        marks = ", ".join("?" * len(candidates))
+        rows = db.execute(
+            f"SELECT * FROM transcripts WHERE id IN ({marks})", [one.parent for one in candidates]
+        )
+        messages = {row["id"]: dict(row) for row in rows}
+    return [
+        Hit(
+            message=messages[one.parent],
+            score=one.score,
+            chunk=chunks.get(one.chunks[0]) if one.chunks else None,
+            cosine=one.cosine,
+            words_rank=one.words_rank,
+            other_chunks=one.chunks[1:],
+        )
+        for one in candidates
+        if one.parent in messages
+    ]
+
+
+def _conditions(where: Where, table: str) -> tuple[str, list[Any]]:
+    parts, values = ["TRUE"], list[Any]()
+    for column, wanted in where.items():
+        some = [wanted] if isinstance(wanted, str | int) else [*wanted]
+        parts.append(f"{table}.{column} IN ({', '.join('?' * len(some))})")
+        values += some
+    return " AND ".join(parts), values

@@ -1,0 +1,308 @@
+"""Recorded sessions (reference 5): taken in, kept free of vectors, embedded by type of content."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import NAMESPACE_URL, uuid5
+
+from store.importing.candidate import Refusal
+from store.memory import events, transcript_search
+from store.memory.chunking import chunk_text
+from store.memory.events import EventFilter
+from store.memory.extraction import ContentType, extract_all_embeddable_content, readable
+from store.memory.passages import Passages, as_json, checked_text
+from store.memory.switching import embed_new
+from store.memory.transcript_files import Message, Session, moment, read_sessions
+from store.memory.transcript_search import Hit, Mode
+from store.progress import Progress
+from store.settings import settings
+
+_MESSAGES = 200  # of one transaction
+_EVENTS = 5_000
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class TranscriptReport:
+    """What an import came to; `present` are messages and events that were there already."""
+
+    sessions: list[str] = field(default_factory=list)
+    messages: int = 0
+    changed: int = 0  # messages that say something else than at the last import
+    events: int = 0
+    present: int = 0
+    refused: list[Refusal] = field(default_factory=list)
+    embedded: bool = True  # False: cancelled before; `embed_new` goes on
+
+
+class Transcripts:
+    """Import, search by content type, and events by structure."""
+
+    def __init__(self, passages: Passages) -> None:
+        self.passages = passages
+
+    def import_sessions(
+        self, paths: Iterable[Path], *, user_id: str = "", progress: Progress | None = None
+    ) -> TranscriptReport:
+        """Take in what is new in these folders and files, then embed it; a second import adds nothing.
+
+        Messages are found again by user, session and place in it. Each transaction is complete by itself: a
+        cancelled or interrupted import goes on where it was.
+        """
+        progress, report = progress or Progress(), TranscriptReport()
+        for path in paths:
+            for session in read_sessions(path):
+                if isinstance(session, Refusal):
+                    report.refused.append(session)
+                    continue
+                session.user_id = session.user_id or user_id or settings().user or "local"
+                self._take_in(session, report, progress)
+                if progress.cancelled:
+                    break
+        self._note(report)
+        report.embedded = self.embed_new(progress=progress)
+        return report
+
+    def embed_new(self, *, progress: Progress | None = None) -> bool:
+        """Embed what has no vector yet; False when cancelled. Vectors of other models stay."""
+        progress = progress or Progress()
+        progress.what, progress.total = "embedding", self.without_vector()
+        progress.done = 0
+        done = embed_new(self.passages, progress=progress)
+        self.passages.changed()
+        return done
+
+    def without_vector(self) -> int:
+        """How many chunks are not embedded at all; `passages.to_embed` counts those of other models too."""
+        with self.passages.database.reading() as db:
+            query = "SELECT count(*) FROM transcript_vectors WHERE vector IS NULL"
+            return int(db.execute(query).fetchone()[0])
+
+    def remove_session(self, session_id: str, *, user_id: str | None = None, who: str = "") -> int:
+        """Remove a session with its chunks and events, to be taken back by undo; how many messages."""
+        with self.passages.change("remove session", who=who) as change:
+            where, values = "session_id = ?", [session_id]
+            if user_id is not None:
+                where, values = f"{where} AND user_id = ?", [session_id, user_id]
+            removed = 0
+            for table in ("transcript_vectors", "events", "transcripts"):
+                ids = [row[0] for row in change.db.execute(f"SELECT id FROM {table} WHERE {where}", values)]
+                for id in ids:
+                    change.remove(id, table=table)
+                removed = len(ids)
+            return removed
+
+    # -- reading ------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        question: str,
+        *,
+        mode: Mode = "hybrid",
+        content_types: Sequence[ContentType] = (),
+        n: int = transcript_search.RESULTS,
+        mmr: float | None = None,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        project_slug: str | None = None,
+    ) -> list[Hit]:
+        """The messages that answer best, each with its best chunk; `mmr` is λ, 1 for relevance alone."""
+        question = checked_text(question, what="the question")
+        scope = {"user_id": user_id, "session_id": session_id, "project_slug": project_slug}
+        where: dict[str, Any] = {name: value for name, value in scope.items() if value is not None}
+        if content_types:
+            where["content_type"] = list(content_types)
+        return transcript_search.search(self.passages, question, mode=mode, where=where, n=n, mmr=mmr)
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """Every session with its user, project, number of messages and time, latest first."""
+        with self.passages.database.reading() as db:
+            rows = db.execute(
+                "SELECT user_id, session_id, max(project_slug) AS project_slug, count(*) AS messages, "
+                "min(ts) AS since, max(ts) AS until FROM transcripts GROUP BY user_id, session_id "
+                "ORDER BY until DESC, session_id"
+            )
+            return [dict(row) for row in rows]
+
+    def messages(
+        self, session_id: str, *, user_id: str | None = None, offset: int = 0, limit: int = 100
+    ) -> list[dict[str, Any]]:
+        """A page of a session's messages in their order."""
+        with self.passages.database.reading() as db:
+            rows = db.execute(
+                "SELECT * FROM transcripts WHERE session_id = ? AND user_id = coalesce(?, user_id) "
+                "ORDER BY sequence LIMIT ? OFFSET ?",
+                [session_id, user_id, limit, offset],
+            )
+            return [dict(row) for row in rows]
+
+    def find_events(
+        self, filter: EventFilter | None = None, *, offset: int = 0, limit: int = 100
+    ) -> list[dict[str, Any]]:
+        """A page of the events that pass, newest first."""
+        with self.passages.database.reading() as db:
+            return events.find(db, filter or EventFilter(), offset=offset, limit=limit)
+
+    def count_events(self, filter: EventFilter | None = None) -> int:
+        with self.passages.database.reading() as db:
+            return events.count(db, filter or EventFilter())
+
+    # -- taking in ----------------------------------------------------------------------------------------
+
+    def _take_in(self, session: Session, report: TranscriptReport, progress: Progress) -> None:
+        progress.what = f"reading {session.session_id}"
+        report.sessions.append(session.session_id)
+        for batch in _batches(enumerate(session.messages), _MESSAGES):
+            if progress.cancelled:
+                return
+            self._take_messages(session, batch, report)
+            progress.done += len(batch)
+        for lines in _batches(enumerate(session.events), _EVENTS):
+            if progress.cancelled:
+                return
+            self._take_events(session, lines, report)
+            progress.done += len(lines)
+        report.refused += session.refused
+
+    def _take_messages(
+        self, session: Session, batch: Sequence[tuple[int, Message]], report: TranscriptReport
+    ) -> None:
+        with self.passages.database.reading() as db:
+            known = {
+                row["sequence"]: row
+                for row in db.execute(
+                    "SELECT id, sequence, content FROM transcripts "
+                    "WHERE user_id = ? AND session_id = ? AND sequence BETWEEN ? AND ?",
+                    [session.user_id, session.session_id, batch[0][0], batch[-1][0]],
+                )
+            }
+        fresh = {}
+        for sequence, message in batch:
+            before, content = known.get(sequence), as_json(message.get("content"))
+            if before is None or (before["content"] != content and _differs(before["content"], content)):
+                id = before["id"] if before else _id(session, sequence)
+                fresh[id] = (sequence, message, content)
+        report.present += len(batch) - len(fresh)
+        chunks = {id: _vector_rows(id, session, row[1]) for id, row in fresh.items()}
+        if not fresh:
+            return
+        with self.passages.database.writing() as db:
+            for id, (sequence, message, content) in fresh.items():
+                if sequence in known:
+                    _remove_chunks(db, id)
+                    report.changed += 1
+                else:
+                    report.messages += 1
+                turn = message.get("turn")
+                db.execute(
+                    "INSERT INTO transcripts (id, user_id, session_id, project_slug, sequence, role, "
+                    "content, turn, ts, text_content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                    "ON CONFLICT (id) DO UPDATE SET role = excluded.role, content = excluded.content, "
+                    "turn = excluded.turn, ts = excluded.ts, text_content = excluded.text_content",
+                    [
+                        id, session.user_id, session.session_id, session.project_slug, sequence,
+                        message["role"], content, turn if isinstance(turn, int) else None,
+                        moment(message.get("ts")), readable(message),
+                    ],
+                )  # fmt: skip
+                _insert_chunks(db, chunks[id])
+
+    def _take_events(
+        self, session: Session, lines: Sequence[tuple[int, Mapping[str, Any]]], report: TranscriptReport
+    ) -> None:
+        now = datetime.fromtimestamp(self.passages.clock(), UTC).isoformat(timespec="seconds")
+        rows = []
+        for sequence, line in lines:
+            try:
+                rows.append(
+                    events.row_of(
+                        line,
+                        user=session.user_id,
+                        session=session.session_id,
+                        sequence=sequence,
+                        synced_at=now,
+                    )
+                )
+            except ValueError as error:
+                item = f"{session.session_id}: event {sequence + 1}"
+                report.refused.append(Refusal(item, f"left out: {error}"))
+        with self.passages.database.writing() as db:
+            added = events.insert(db, rows)
+        report.events += added
+        report.present += len(rows) - added
+
+    def _note(self, report: TranscriptReport) -> None:
+        """That something was imported; it is taken back by `remove_session`, not by undo."""
+        if report.messages or report.changed or report.events:
+            from store.memory.passages import person
+
+            with self.passages.database.writing() as db:
+                db.execute(
+                    "INSERT INTO decisions (verb, who, at, count, reversed) VALUES ('import', ?, ?, ?, 1)",
+                    [person(), self.passages.clock(), report.messages + report.changed + report.events],
+                )
+
+
+def _id(session: Session, sequence: int) -> str:
+    """The same message of the same session always has the same id, and no two can share one."""
+    return str(uuid5(NAMESPACE_URL, json.dumps([session.user_id, session.session_id, sequence])))
+
+
+def _differs(stored: str, content: str) -> bool:
+    """Whether two JSON texts say something else; older files may only be spaced otherwise."""
+    try:
+        return bool(json.loads(stored) != json.loads(content))
+    except ValueError:
+        return True
+
+
+def _vector_rows(id: str, session: Session, message: Message) -> list[dict[str, Any]]:
+    rows = []
+    for content_type, text in extract_all_embeddable_content(message).items():
+        chunks = chunk_text(text, content_type) if text else []
+        rows += [
+            {
+                "id": f"{id}_{content_type}_{index}",
+                "parent_id": id,
+                "user_id": session.user_id,
+                "session_id": session.session_id,
+                "project_slug": session.project_slug,
+                "content_type": content_type,
+                "chunk_index": index,
+                "total_chunks": len(chunks),
+                "span_start": chunk.start,
+                "span_end": chunk.end,
+                "token_count": chunk.tokens,
+                "source_text": text[chunk.start : chunk.end] if text else "",
+            }
+            for index, chunk in enumerate(chunks)
+        ]
+    return rows
+
+
+def _insert_chunks(db: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        db.execute(
+            f"INSERT INTO transcript_vectors ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+            [*row.values()],
+        )
+        db.execute("INSERT OR REPLACE INTO changes (tbl, id) VALUES ('transcript_vectors', ?)", [row["id"]])
+
+
+def _remove_chunks(db: sqlite3.Connection, parent: str) -> None:
+    ids = db.execute("SELECT id FROM transcript_vectors WHERE parent_id = ?", [parent]).fetchall()
+    db.executemany(
+        "INSERT OR REPLACE INTO changes (tbl, id) VALUES ('transcript_vectors', ?)", [tuple(id) for id in ids]
+    )
+    db.execute("DELETE FROM transcript_vectors WHERE parent_id = ?", [parent])
+
+
+def _batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch

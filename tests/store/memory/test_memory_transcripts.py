@@ -1,0 +1,392 @@
+"""Transcripts: reference 5's tables, imports that add only what is new, search by type of content, events."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from store.memory import EventFilter, InvalidInput, Memory
+from store.memory.diversity import mmr_ranking
+from store.progress import Progress
+from tests.store.memory.bags import Bags
+from tests.store.memory.chroma_as_it_is import stored
+
+MESSAGES: list[dict[str, Any]] = [
+    {"role": "user", "content": "why does the bridge fail", "turn": 1, "ts": "2026-01-31T10:00:00Z"},
+    {
+        "role": "assistant",
+        "turn": 1,
+        "content": [
+            {"type": "thinking", "thinking": "perhaps the relayer is offline"},
+            {"type": "text", "text": "The relayer has stopped."},
+            {"type": "tool_call", "name": "bash", "input": {"command": "unembedded"}},
+        ],
+    },
+    {"role": "tool", "content": "relayer: connection refused"},
+    {"role": "tool", "content": [{"type": "text", "text": "structured output"}]},
+    {"role": "system", "content": "be brief"},
+]
+EVENTS: list[dict[str, Any]] = [
+    {"event": "tool:pre", "ts": "2026-01-31T10:00:01Z", "lvl": "INFO", "data": {"tool_name": "bash"}},
+    {
+        "event": "tool:error",
+        "ts": "2026-01-31T10:00:02Z",
+        "lvl": "ERROR",
+        "turn": 1,
+        "data": {"tool_name": "bash", "error": {"type": "Timeout"}},
+    },
+    {"event": "llm:response", "ts": "2026-02-01T10:00:00Z", "lvl": "INFO", "data": {"model": "gpt-x"}},
+]
+
+
+def lines(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    folder = tmp_path / "sessions" / "s1"
+    folder.mkdir(parents=True)
+    fields = {"session_id": "s1", "user_id": "ann", "project_slug": "bridges"}
+    (folder / "metadata.json").write_text(json.dumps(fields))
+    lines(folder / "transcript.jsonl", MESSAGES)
+    lines(folder / "events.jsonl", EVENTS)
+    return folder
+
+
+@pytest.fixture
+def imported(memory: Memory, session: Path) -> Memory:
+    memory.transcripts.import_sessions([session])
+    return memory
+
+
+def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
+    with memory.transcripts.passages.database.reading() as db:
+        return [dict(row) for row in db.execute(query)]
+
+
+def columns(memory: Memory, table: str) -> list[str]:
+    return [row["name"] for row in rows(memory, f"PRAGMA table_info({table})")]
+
+
+# -- tables --------------------------------------------------------------------------------------------------
+
+
+def test_transcripts_table_has_every_column_and_no_vector(memory: Memory) -> None:
+    assert columns(memory, "transcripts") == [
+        "id", "user_id", "session_id", "project_slug", "sequence", "role", "content", "turn", "ts",
+        "text_content", "synced_at",
+    ]  # fmt: skip
+
+
+def test_transcript_vectors_table_has_every_column(memory: Memory) -> None:
+    assert columns(memory, "transcript_vectors") == [
+        "id", "parent_id", "user_id", "session_id", "project_slug", "content_type", "chunk_index",
+        "total_chunks", "span_start", "span_end", "token_count", "source_text", "vector", "embedding_model",
+        "created_at",
+    ]  # fmt: skip
+
+
+def test_events_table_has_every_column_and_no_vector(memory: Memory) -> None:
+    assert columns(memory, "events") == [
+        "id", "user_id", "session_id", "sequence", "event", "ts", "lvl", "turn", "data", "tool_name",
+        "error_type", "model_used", "data_truncated", "data_size_bytes", "synced_at",
+    ]  # fmt: skip
+
+
+def test_schema_meta_says_version_2(memory: Memory) -> None:
+    assert rows(memory, "SELECT * FROM schema_meta") == [{"key": "version", "value": "2"}]
+
+
+def test_indexes_are_those_of_the_reference(memory: Memory) -> None:
+    names = {row["name"] for row in rows(memory, "SELECT name FROM sqlite_master WHERE type = 'index'")}
+    assert names >= {
+        "idx_vectors_parent", "idx_vectors_session", "idx_vectors_user", "idx_event_type", "idx_tool_name",
+        "idx_level",
+    }  # fmt: skip
+
+
+# -- import --------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_is_taken_in_with_messages_chunks_and_events(imported: Memory) -> None:
+    messages = imported.transcripts.messages("s1")
+    assert [(row["sequence"], row["role"], row["user_id"], row["project_slug"]) for row in messages] == [
+        (number, message["role"], "ann", "bridges") for number, message in enumerate(MESSAGES)
+    ]
+    assert [json.loads(row["content"]) for row in messages] == [message["content"] for message in MESSAGES]
+    assert messages[1]["text_content"] == "perhaps the relayer is offline\n\nThe relayer has stopped."
+    assert messages[0]["ts"] == "2026-01-31T10:00:00.000+00:00"
+    chunks = imported.transcripts.passages.find(order="content_type")
+    assert {(row["content_type"], row["source_text"]) for row in chunks} == {
+        ("user_query", "why does the bridge fail"),
+        ("assistant_thinking", "perhaps the relayer is offline"),
+        ("assistant_response", "The relayer has stopped."),
+        ("tool_output", "relayer: connection refused"),
+    }
+    for row in chunks:
+        assert (row["chunk_index"], row["total_chunks"], row["span_start"]) == (0, 1, 0)
+        assert row["span_end"] == len(row["source_text"])
+        assert row["token_count"] > 0
+        assert row["embedding_model"] == "bags"
+    assert imported.transcripts.without_vector() == 0
+
+
+def test_a_second_import_adds_only_what_is_new(imported: Memory, session: Path, bags: Bags) -> None:
+    before = rows(imported, "SELECT * FROM transcripts"), rows(imported, "SELECT * FROM transcript_vectors")
+    bags.asked.clear()
+    report = imported.transcripts.import_sessions([session])
+    assert (report.messages, report.changed, report.events, report.present) == (0, 0, 0, 8)
+    assert bags.asked == []
+    assert before == (
+        rows(imported, "SELECT * FROM transcripts"),
+        rows(imported, "SELECT * FROM transcript_vectors"),
+    )
+    lines(session / "transcript.jsonl", [*MESSAGES, {"role": "user", "content": "thanks"}])
+    lines(session / "events.jsonl", [*EVENTS, EVENTS[0]])
+    report = imported.transcripts.import_sessions([session])
+    assert (report.messages, report.events, bags.asked) == (1, 1, ["thanks"])
+
+
+def test_a_message_that_says_something_else_now_is_replaced(imported: Memory, session: Path) -> None:
+    lines(session / "transcript.jsonl", [{**MESSAGES[0], "content": "why is it slow"}, *MESSAGES[1:]])
+    report = imported.transcripts.import_sessions([session])
+    assert (report.messages, report.changed) == (0, 1)
+    assert imported.transcripts.passages.count(words="fail") == 0
+    assert imported.transcripts.search("why is it slow", mode="semantic")[0].cosine == pytest.approx(1)
+
+
+def test_a_long_text_has_several_chunks_with_exact_spans(memory: Memory, tmp_path: Path) -> None:
+    text = "".join(f"Sentence number {number} says so. " for number in range(1500))
+    lines(tmp_path / "long.jsonl", [{"role": "user", "content": text}])
+    memory.transcripts.import_sessions([tmp_path / "long.jsonl"])
+    chunks = memory.transcripts.passages.find(order="chunk_index")
+    assert len(chunks) > 8
+    assert [row["chunk_index"] for row in chunks] == list(range(len(chunks)))
+    assert {row["total_chunks"] for row in chunks} == {len(chunks)}
+    assert all(text[row["span_start"] : row["span_end"]] == row["source_text"] for row in chunks)
+    (hit,) = memory.transcripts.search("Sentence number 700 says so", mode="semantic")
+    assert hit.chunk is not None
+    assert len(hit.other_chunks) == len(chunks) - 1, "several chunks of one message are one hit"
+
+
+def test_openai_and_anthropic_files_are_taken_in(memory: Memory, tmp_path: Path) -> None:
+    body = {"model": "x", "system": "be kind", "messages": [{"role": "user", "content": "hello there"}]}
+    (tmp_path / "anthropic.json").write_text(json.dumps(body))
+    (tmp_path / "openai.json").write_text(json.dumps([{"role": "user", "content": "good day"}]))
+    lines(
+        tmp_path / "training.jsonl", [{"messages": [{"role": "user", "content": f"case {n}"}]} for n in "ab"]
+    )
+    report = memory.transcripts.import_sessions(sorted(tmp_path.glob("*.json*")))
+    assert report.sessions == ["anthropic", "openai", "training-1", "training-2"]
+    assert [row["role"] for row in memory.transcripts.messages("anthropic")] == ["system", "user"]
+    assert report.refused == []
+
+
+def test_broken_lines_are_named_and_the_rest_is_taken(memory: Memory, tmp_path: Path) -> None:
+    good = json.dumps({"role": "user", "content": "fine \ud83d"})
+    (tmp_path / "x.jsonl").write_text(f'{good}\n{{"role": "us\n\n[1]\n{{"content": "no role"}}\n{good}\n')
+    report = memory.transcripts.import_sessions([tmp_path / "x.jsonl", tmp_path / "missing.txt"])
+    assert report.messages == 2
+    items = {refusal.item.removeprefix(f"{tmp_path}/") for refusal in report.refused}
+    assert items == {"x.jsonl, line 2", "x.jsonl, line 4", "x: message 2", "missing.txt"}
+
+
+def test_folders_of_sessions_are_searched_through(memory: Memory, session: Path) -> None:
+    other = session.parent / "deeper" / "s2"
+    other.mkdir(parents=True)
+    lines(other / "transcript.jsonl", [{"role": "user", "content": "second session"}])
+    assert memory.transcripts.import_sessions([session.parent]).sessions == ["s2", "s1"]
+
+
+def test_a_cancelled_import_goes_on_where_it_was(memory: Memory, session: Path) -> None:
+    progress = Progress()
+    progress.cancel()
+    report = memory.transcripts.import_sessions([session], progress=progress)
+    assert not report.embedded
+    report = memory.transcripts.import_sessions([session])
+    assert (report.messages, report.embedded, memory.transcripts.without_vector()) == (5, True, 0)
+
+
+def test_a_removed_session_comes_back_by_undo(imported: Memory) -> None:
+    tables = ("transcripts", "transcript_vectors", "events")
+    before = {table: rows(imported, f"SELECT * FROM {table} ORDER BY id") for table in tables}
+    assert imported.transcripts.remove_session("s1") == 5
+    assert all(rows(imported, f"SELECT * FROM {table}") == [] for table in tables)
+    assert imported.transcripts.search("relayer") == []
+    imported.transcripts.passages.undo()
+    assert {table: rows(imported, f"SELECT * FROM {table} ORDER BY id") for table in tables} == before
+    assert imported.transcripts.search("relayer")
+
+
+def test_chroma_gets_ids_vectors_and_columns_to_filter_by(imported: Memory) -> None:
+    assert imported.wait_for_chroma(60)
+    imported.close()
+    entries = stored(imported.places.root, "transcript_vectors")
+    assert len(entries) == 4
+    for id, entry in entries.items():
+        assert entry["document"] is None
+        assert entry["metadata"].keys() == {
+            "parent_id", "user_id", "session_id", "project_slug", "content_type", "chunk_index",
+        }  # fmt: skip
+        assert id.endswith(f"_{entry['metadata']['content_type']}_0")
+
+
+# -- search --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content_type", "text"),
+    [
+        ("user_query", "why does the bridge fail"),
+        ("assistant_response", "The relayer has stopped."),
+        ("assistant_thinking", "perhaps the relayer is offline"),
+        ("tool_output", "relayer: connection refused"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["semantic", "hybrid"])
+def test_search_within_one_type_of_content(imported: Memory, mode: Any, content_type: Any, text: str) -> None:
+    (hit,) = imported.transcripts.search("relayer", mode=mode, content_types=[content_type])
+    assert hit.chunk is not None
+    assert (hit.chunk["content_type"], hit.chunk["source_text"]) == (content_type, text)
+
+
+def test_full_text_covers_message_texts_and_chunk_texts(imported: Memory) -> None:
+    found = imported.transcripts.search("relayer", mode="full_text")
+    assert {hit.message["sequence"] for hit in found} == {1, 2}
+    (hit,) = imported.transcripts.search("structured", mode="full_text")
+    assert (hit.message["role"], hit.chunk) == ("tool", None), "a message text that is not embedded"
+    assert imported.transcripts.search("structured", mode="full_text", content_types=["tool_output"]) == []
+    assert imported.transcripts.search("unembedded", mode="full_text") == []
+    assert imported.transcripts.search('re" OR (relay*', mode="full_text") == []
+
+
+def test_hybrid_puts_first_what_is_first_by_words_and_by_meaning(imported: Memory) -> None:
+    best, *_ = imported.transcripts.search("relayer connection refused")
+    assert best.message["sequence"] == 2
+    assert (best.score, best.words_rank) == (1.0, 1)
+    assert best.cosine == pytest.approx(1)
+
+
+def test_ten_results_by_default(memory: Memory, tmp_path: Path) -> None:
+    lines(tmp_path / "x.jsonl", [{"role": "user", "content": f"bridge {n}"} for n in range(30)])
+    memory.transcripts.import_sessions([tmp_path / "x.jsonl"])
+    for mode in ("full_text", "semantic", "hybrid"):
+        assert len(memory.transcripts.search("bridge", mode=mode)) == 10  # type: ignore[arg-type]
+
+
+def test_filters_by_session_user_and_project(imported: Memory, tmp_path: Path) -> None:
+    lines(tmp_path / "s2.jsonl", [{"role": "user", "content": "why does the bridge fail"}])
+    imported.transcripts.import_sessions([tmp_path / "s2.jsonl"], user_id="bob")
+    for mode in ("full_text", "semantic", "hybrid"):
+        for where in ({"session_id": "s2"}, {"user_id": "bob"}):
+            found = imported.transcripts.search("bridge fail", mode=mode, **where)  # type: ignore[arg-type]
+            assert {hit.message["session_id"] for hit in found} == {"s2"}
+        found = imported.transcripts.search("bridge fail", mode=mode, project_slug="bridges")  # type: ignore[arg-type]
+        assert {hit.message["session_id"] for hit in found} == {"s1"}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"mode": "fuzzy"}, {"content_types": ["dreams"]}, {"n": 0}, {"mmr": 1.5}], ids=str
+)
+def test_what_cannot_be_searched_is_refused(imported: Memory, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        imported.transcripts.search("relayer", **wrong)
+    with pytest.raises(ValueError, match="the question"):
+        imported.transcripts.search(" ")
+
+
+# -- marginal relevance --------------------------------------------------------------------------------------
+
+
+def angle(degrees: float) -> list[float]:
+    return [float(np.cos(np.radians(degrees))), float(np.sin(np.radians(degrees)))]
+
+
+def test_mmr_prefers_what_is_new_and_ranks_also_when_k_is_all() -> None:
+    vectors = np.array([angle(0), angle(1), angle(40)], np.float32)
+    relevance = [1.0, 0.99, 0.8]
+    assert mmr_ranking(relevance, vectors, k=3, trade_off=1.0) == [0, 1, 2]
+    assert mmr_ranking(relevance, vectors, k=3, trade_off=0.5) == [0, 2, 1]
+    assert mmr_ranking(relevance, vectors, k=2, trade_off=0.5) == [0, 2]
+    assert mmr_ranking(relevance, vectors, k=9, trade_off=0.0) == [0, 2, 1]
+    assert mmr_ranking([], vectors[:0], k=3, trade_off=0.5) == []
+
+
+def test_search_with_mmr_brings_variety(memory: Memory, tmp_path: Path) -> None:
+    texts = [
+        "bridge fails today",
+        "bridge fails today now",
+        "bridge fails today again",
+        "bridge paint colour",
+    ]
+    lines(tmp_path / "x.jsonl", [{"role": "user", "content": text} for text in texts])
+    memory.transcripts.import_sessions([tmp_path / "x.jsonl"])
+    plain = memory.transcripts.search("bridge fails today", mode="semantic", n=2)
+    varied = memory.transcripts.search("bridge fails today", mode="semantic", n=2, mmr=0.3)
+    assert [hit.message["sequence"] for hit in plain] == [0, 1]
+    assert [hit.message["sequence"] for hit in varied] == [0, 3]
+    assert len(memory.transcripts.search("bridge fails today", mode="semantic", n=4, mmr=0.3)) == 4
+
+
+# -- events --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("filter", "expected"),
+    [
+        (EventFilter(), ["llm:response", "tool:error", "tool:pre"]),
+        (EventFilter(event="tool:pre"), ["tool:pre"]),
+        (EventFilter(tool_name="bash"), ["tool:error", "tool:pre"]),
+        (EventFilter(lvl="ERROR"), ["tool:error"]),
+        (EventFilter(since="2026-01-31T10:00:02Z", until="2026-01-31"), ["tool:error"]),
+        (EventFilter(since="2026-02-01"), ["llm:response"]),
+        (EventFilter(session_id="s1", user_id="ann", lvl="INFO"), ["llm:response", "tool:pre"]),
+        (EventFilter(session_id="s2"), []),
+        (EventFilter(user_id="bob"), []),
+    ],
+)
+def test_events_are_found_by_structure(imported: Memory, filter: EventFilter, expected: list[str]) -> None:
+    assert [row["event"] for row in imported.transcripts.find_events(filter)] == expected
+    assert imported.transcripts.count_events(filter) == len(expected)
+
+
+def test_events_have_their_fields_extracted_and_are_not_embedded(imported: Memory, bags: Bags) -> None:
+    found = {row["event"]: row for row in imported.transcripts.find_events()}
+    assert found["tool:error"]["tool_name"] == "bash"
+    assert found["tool:error"]["error_type"] == "Timeout"
+    assert found["tool:error"]["turn"] == 1
+    assert found["llm:response"]["model_used"] == "gpt-x"
+    assert found["tool:pre"]["data_size_bytes"] == len('{"tool_name":"bash"}')
+    assert not any("bash" in text or "Timeout" in text for text in bags.asked)
+
+
+def test_large_event_data_is_cut_and_said_to_be(memory: Memory, session: Path) -> None:
+    lines(session / "events.jsonl", [{**EVENTS[0], "data": {"tool_name": "bash", "out": "x" * 200_000}}])
+    memory.transcripts.import_sessions([session])
+    (row,) = memory.transcripts.find_events()
+    assert (row["data_truncated"], row["tool_name"]) == (1, "bash")
+    assert row["data_size_bytes"] > 200_000
+    assert len(row["data"]) < 2_000
+    assert json.loads(row["data"]).startswith('{"tool_name"')
+
+
+def test_structured_questions_to_events_use_an_index(imported: Memory) -> None:
+    with closing(sqlite3.connect(imported.places.database("transcripts"))) as db:
+        for column in ("event", "tool_name", "lvl", "session_id"):
+            plan = db.execute(
+                f"EXPLAIN QUERY PLAN SELECT * FROM events WHERE user_id IN ('ann') AND {column} = 'x' "
+                "ORDER BY ts DESC LIMIT 100"
+            ).fetchall()
+            assert "USING INDEX" in plan[0][3]
+            assert not any("TEMP B-TREE" in step[3] for step in plan)
+
+
+def test_what_was_imported_outlives_the_process(imported: Memory, reopen: Callable[[], Memory]) -> None:
+    before = rows(imported, "SELECT * FROM transcripts")
+    assert rows(reopen(), "SELECT * FROM transcripts") == before
