@@ -24,5 +24,6 @@ def show(library: Library) -> bool:
                 actions=[RESTORE],
                 handlers=turning("trash"),
                 pages=view.pages > 1,
+                matching=view.matching,
             )
     return bool(drawer.open)

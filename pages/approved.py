@@ -32,6 +32,7 @@ show_cards(
     mark=promoting.marks(),
     pages=view.pages > 1,
     sentence=view.sentence,
+    matching=view.matching,
 )
 
 if not view.records and view.is_filtered:

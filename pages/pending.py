@@ -17,6 +17,7 @@ show_cards(
     handlers=turning("pending"),
     pages=view.pages > 1,
     sentence=view.sentence,
+    matching=view.matching,
 )
 
 if not view.records and view.is_filtered:

@@ -32,9 +32,12 @@ class Filter:
     words: str = ""
     tags: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    without_tags: tuple[str, ...] = ()
+    without_categories: tuple[str, ...] = ()
     since: int | None = None
     until: int | None = None
     captioned: bool | None = None
+    unchanged_since: int | None = None  # a generation: what was added or changed after it does not pass
     suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
 
     @property
@@ -161,9 +164,14 @@ def _conditions(filter: Filter) -> tuple[str, list[Any]]:
     if filter.tier:
         parts.append("r.tier = ?")
         values.append(filter.tier)
-    for kind, labels in (("tag", filter.tags), ("category", filter.categories)):
+    for kind, having, labels in (
+        ("tag", "IN", filter.tags),
+        ("category", "IN", filter.categories),
+        ("tag", "NOT IN", filter.without_tags),
+        ("category", "NOT IN", filter.without_categories),
+    ):
         for label in labels:
-            parts.append("r.id IN (SELECT record FROM labels WHERE kind = ? AND label = ?)")
+            parts.append(f"r.id {having} (SELECT record FROM labels WHERE kind = ? AND label = ?)")
             values += [kind, label]
     if filter.since is not None:
         parts.append("r.created_at >= ?")
@@ -174,6 +182,9 @@ def _conditions(filter: Filter) -> tuple[str, list[Any]]:
     if filter.captioned is not None:
         parts.append("r.captioned = ?")
         values.append(int(filter.captioned))
+    if filter.unchanged_since is not None:
+        parts.append("r.generation <= ?")
+        values.append(filter.unchanged_since)
     if filter.suspicious is not None:
         parts.append(f"r.id {'IN' if filter.suspicious else 'NOT IN'} (SELECT record FROM suspicions)")
     if filter.words.strip():

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
 from components import wording
 from components.grid.ledger import Entry, Handler
+from components.grid.matching import offered
 from store.library import Library
 from store.listing import Filter
 from store.records import Record, Tier
@@ -25,6 +27,7 @@ class View:
     sentence: str  # how many there are, and which of them these are
     pages: int
     is_filtered: bool
+    matching: Mapping[str, Any]  # all of them, for `show_cards`
 
 
 def browse(key: str, library: Library, *, tier: Tier, captioned: bool | None = None) -> View:
@@ -52,7 +55,8 @@ def browse(key: str, library: Library, *, tier: Tier, captioned: bool | None = N
         st.space("stretch")
         page = _page(key, pages)
     records = library.find(asked, sort=sort.lower(), offset=(page - 1) * size, limit=size)
-    return View(records, _sentence(total, page, size), pages, is_filtered=not asked.is_open)
+    matching = offered(library, asked, total=total)
+    return View(records, _sentence(total, page, size), pages, not asked.is_open, matching)
 
 
 def turning(key: str) -> Mapping[str, Handler]:

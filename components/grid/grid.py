@@ -35,17 +35,19 @@ def show_cards(
     mark: Callable[[Record], Mark | None] = lambda _: None,
     pages: bool = False,
     sentence: str = "",
+    matching: Mapping[str, Any] | None = None,
 ) -> None:
     """Show these records and carry out what is decided on them; also without any, so that undo stays at hand.
 
     `handlers` do the verbs that the store does not have, and may only use the store and `st.session_state`:
-    they run before the page does. `pages` says whether there are pages to turn, `sentence` what is shown.
+    they run before the page does. `pages` says whether there are pages to turn, `sentence` what is shown,
+    `matching` what all of them are that match, on other pages too.
     """
     cards = [card(library, record, mark=mark(record)) for record in records]
     mount(
         key,
         library,
-        {"cards": cards, "pages": pages, "sentence": sentence},
+        {"cards": cards, "pages": pages, "sentence": sentence, "matching": matching},
         actions=actions,
         handlers=handlers or {},
     )

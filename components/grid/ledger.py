@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from components.grid.matching import addresses
 from store.errors import MemedexError
 from store.library import Library, Outcome, Refusal
 
@@ -44,6 +45,7 @@ class Entry:
     seen: Mapping[str, int | None]  # the revision of each record when it was decided
     reason: str
     boot: str
+    matching: Mapping[Any, Any] | None = None  # instead of addresses: all that pass a filter
 
 
 @dataclass(slots=True)
@@ -80,6 +82,8 @@ class Ledger:
             for entry in sorted(entries, key=lambda each: each.n):
                 if entry.n <= page.n:
                     continue
+                if entry.matching is not None:
+                    entry = replace(entry, addresses=addresses(library, entry.matching))
                 if entry.verb in _VERBS:
                     outcome = _carry_out(library, entry)
                 elif handlers is None:
@@ -120,19 +124,20 @@ def entries_of(log: object) -> dict[str, list[Entry]]:
 
 def _entry(raw: object) -> Entry | None:
     raw = _mapping(raw)
-    n, verb, addresses = raw.get("n"), raw.get("verb"), raw.get("addresses")
-    if not isinstance(n, int) or not isinstance(verb, str) or not isinstance(addresses, list):
+    n, verb, named = raw.get("n"), raw.get("verb"), raw.get("addresses")
+    if not isinstance(n, int) or not isinstance(verb, str) or not isinstance(named, list):
         return None
-    if len(addresses) > MAX_ADDRESSES or not all(isinstance(address, str) for address in addresses):
+    if len(named) > MAX_ADDRESSES or not all(isinstance(address, str) for address in named):
         return None
     reason = raw.get("reason")
     return Entry(
         n=n,
         verb=verb,
-        addresses=addresses,
+        addresses=named,
         seen=_mapping(raw.get("seen")),
         reason=reason[:500] if isinstance(reason, str) else "",
         boot=str(raw.get("boot", "")),
+        matching=_mapping(raw["matching"]) if raw.get("matching") is not None else None,
     )
 
 
@@ -143,7 +148,7 @@ def _mapping(value: object) -> Mapping[Any, Any]:
 def _carry_out(library: Library, entry: Entry) -> Outcome:
     if not library.can_write:
         return _refused(entry, "this library is open for reading only")
-    if entry.boot != BOOT:
+    if entry.boot != BOOT and entry.matching is None:  # a filter's choice says itself what it knew of
         if not entry.addresses:
             return _refused(entry, f"the server was started anew; {entry.verb} again if it is still wanted")
         entry, stale = _still_as_seen(library, entry)

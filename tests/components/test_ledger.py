@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from components.grid.ledger import BOOT, Entry, Ledger, entries_of
+from components.grid.matching import offered
 from store.library import Library, Outcome
 from store.listing import Filter
-from tests.store.conftest import address
+from tests.store.conftest import address, coin
 
 
 @pytest.fixture
@@ -17,7 +18,8 @@ def ledger() -> Ledger:
 
 def entry(n: int, verb: str, *numbers: int, boot: str = BOOT, **more: Any) -> Entry:
     seen = more.pop("seen", {})
-    return Entry(n, verb, [address(number) for number in numbers], seen, more.pop("reason", ""), boot)
+    addresses = [address(number) for number in numbers]
+    return Entry(n, verb, addresses, seen, more.pop("reason", ""), boot, **more)
 
 
 def approved(library: Library) -> set[str]:
@@ -122,3 +124,38 @@ def test_a_verb_that_needs_a_page_waits_for_one(library: Library, ledger: Ledger
 )
 def test_what_is_no_log_is_left_out(log: object) -> None:
     assert not any(entries_of(log).values())
+
+
+def matching(library: Library, **more: Any) -> dict[str, Any]:
+    return {**offered(library, Filter(tier="pending"), total=0), **more}
+
+
+def test_all_that_match_are_decided_as_one_and_undone_as_one(library: Library, ledger: Ledger) -> None:
+    chosen = entry(1, "approve", matching=matching(library, **{"except": [address(2)]}))
+    for _ in range(2):
+        ledger.apply(library, "page", [chosen], handlers={})
+    assert approved(library) == set(library.addresses(Filter())) - {address(2)}
+    ledger.apply(library, "page", [entry(2, "undo")], handlers={})
+    assert approved(library) == set()
+
+
+def test_what_came_or_changed_after_the_choice_is_not_among_all_that_match(
+    library: Library, ledger: Ledger
+) -> None:
+    seen = matching(library)
+    library.add([coin(50)])
+    library.edit_tags([address(1)], add=["moon"])
+    ledger.apply(library, "page", [entry(1, "approve", matching=seen, boot="before")], handlers={})
+    assert approved(library) == {address(0), *(address(n) for n in range(2, 6))}
+
+
+@pytest.mark.parametrize(
+    "forged", [{}, {"filter": 3}, {"filter": "{", "generation": 9}, {"filter": "{}", "generation": 10**6}]
+)
+def test_a_choice_that_is_none_decides_nothing(
+    library: Library, ledger: Ledger, forged: dict[str, Any]
+) -> None:
+    log = {"client": "page", "entries": [{"n": 1, "verb": "approve", "addresses": [], "matching": forged}]}
+    for client, entries in entries_of(log).items():
+        ledger.apply(library, client, entries, handlers={})
+    assert approved(library) == set()

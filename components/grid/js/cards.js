@@ -55,7 +55,7 @@ export class Cards {
     model.visible.forEach((address, index) => {
       const node = this.nodes.get(address);
       const at = address === model.cursor;
-      const chosen = model.selection.has(address);
+      const chosen = model.isChosen(address);
       node.classList.toggle("at", at);
       node.classList.toggle("chosen", chosen);
       node.classList.toggle("waiting", Boolean(model.waiting?.has(address)));

@@ -7,6 +7,7 @@ const ALWAYS = [
   ["space", "select the card under the cursor"],
   ["shift + arrows", "select while moving"],
   ["ctrl a|⌘ a", "select all on this page"],
+  ["shift a", "select all that match, on every page"],
   ["esc", "clear the selection"],
   ["enter", "open the large view; arrows go on in it"],
   ["[|]", "page before, page after"],

@@ -34,6 +34,8 @@ function take(grid, event, target) {
   // A key held down must not decide a whole queue.
   if (event.repeat && !STEPS[key]) return grid.actions.some((action) => action.key === key);
   if (grid.viewer.isOpen) return inViewer(grid, key);
+  // Pressed twice it must not approve what it has just chosen.
+  if (key === "a" && event.shiftKey) return grid.offersEverything && grid.selectEverything(), true;
   if (STEPS[key]) return grid.step(...STEPS[key], { select: event.shiftKey }), true;
   if (key === " ") return grid.toggle(), true;
   if (key === "Enter") return grid.open(grid.model.cursor), true;

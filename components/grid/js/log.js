@@ -114,7 +114,7 @@ export class DecisionLog {
 }
 
 /** An entry without what only the page needs. */
-function bare({ effect, undone, ...entry }) {
+function bare({ effect, undone, hides, ...entry }) {
   return entry;
 }
 

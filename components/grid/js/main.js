@@ -57,6 +57,7 @@ class Grid {
     this.settled(this.log.confirm(data.confirmed ?? {}));
     if (data.ranking) this.takeRanking(data);
     else this.model.take(data.cards);
+    this.model.hold(data.matching);
     this.paint({ glide: !first });
     if (first && !this.log.isEmpty) this.log.sendNow();
   }
@@ -74,17 +75,23 @@ class Grid {
   /** Does a verb to the selection, or to the card under the cursor; felt at once, confirmed later. */
   decide(action, { reason = "" } = {}) {
     const { model } = this;
+    const everything = !this.viewer.isOpen && !action.single && model.everything;
     const addresses = this.viewer.isOpen ? [model.cursor] : model.targets(action);
-    if (!addresses.length) return;
+    if (!addresses.length && !everything) return;
     const seen = Object.fromEntries(addresses.map((address) => [address, model.selection.get(address) ?? model.card(address)?.revision ?? null]));
-    const entry = this.log.add({ verb: action.verb, addresses, seen, reason });
+    const number = everything ? model.chosenCount : addresses.length;
+    const { filter, generation, except } = everything || {};
+    const about = everything ? { addresses: [], seen: {}, matching: { filter, generation, except } } : { addresses, seen };
+    const entry = this.log.add({ verb: action.verb, reason, ...about });
+    if (everything) model.clear();
     entry.effect = action.leaves ? { hide: addresses } : null;
     if (action.leaves) {
+      entry.hides = addresses;
       model.history = [...model.history.filter((each) => !each.undone), entry];
       model.select(addresses, false);
     }
     addresses.forEach((address) => model.refused.delete(address));
-    const name = addresses.length === 1 ? model.card(addresses[0])?.name ?? "one coin" : count(addresses.length, "coin");
+    const name = number === 1 && addresses.length ? model.card(addresses[0])?.name ?? "one coin" : count(number, "coin");
     this.tools.say(action.leaves ? `${action.said} ${name}` : `${action.label}: ${name} …`);
     this.paint({ focus: true });
   }
@@ -96,8 +103,8 @@ class Grid {
     const entry = this.log.add({ verb, addresses: [], seen: {} });
     if (target) {
       target.undone = verb === "undo";
-      entry.effect = verb === "undo" ? { show: target.addresses } : { hide: target.addresses };
-      if (verb === "undo") this.model.moveTo(target.addresses[0]);
+      entry.effect = verb === "undo" ? { show: target.hides } : { hide: target.hides };
+      if (verb === "undo") this.model.moveTo(target.hides[0] ?? this.model.cursor);
     }
     this.tools.say(verb === "undo" ? "Taken back" : "Done again");
     this.paint({ focus: true });
@@ -125,7 +132,7 @@ class Grid {
   toggle() {
     const { model } = this;
     model.anchor = model.cursor;
-    model.select([model.cursor], !model.selection.has(model.cursor));
+    model.select([model.cursor], !model.isChosen(model.cursor));
     this.refresh();
   }
 
@@ -134,8 +141,18 @@ class Grid {
     this.refresh();
   }
 
+  /** Whether more match than this page shows; without anything to do to them there is nothing to choose for. */
+  get offersEverything() {
+    return Boolean(this.data?.pages && this.data.matching && !this.model.everything && this.actions.some((action) => !action.single));
+  }
+
+  selectEverything() {
+    this.model.selectEverything(this.data.matching);
+    this.refresh();
+  }
+
   clear() {
-    if (!this.model.selection.size) return false;
+    if (!this.model.chosenCount) return false;
     this.model.clear();
     this.refresh();
     return true;

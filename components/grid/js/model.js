@@ -8,6 +8,7 @@ export class Model {
     this.remembered = new Map(); // address → {card, index}: what undo brings back before the server does
     this.selection = new Map(Object.entries(read(`memedex-selection:${key}`, {}))); // address → revision
     this.cursor = read(`memedex-cursor:${key}`, null);
+    this.everything = read(`memedex-everything:${key}`, null); // all that match: {filter, generation, count, except}
     this.anchor = null;
     this.history = []; // decisions made on this page, newest last, for an undo that is felt at once
     this.refused = new Map(); // address → reason
@@ -66,14 +67,46 @@ export class Model {
 
   /** What a verb is about: the selection, or without one, or for a verb about one coin, the card under the cursor. */
   targets({ single = false } = {}) {
+    if (this.everything && !single) return this.visible.filter((address) => this.isChosen(address));
     if (this.selection.size && !single) return [...this.selection.keys()];
     return this.visible.includes(this.cursor) && !this.card(this.cursor)?.blank ? [this.cursor] : [];
+  }
+
+  isChosen(address) {
+    return this.everything ? !this.everything.except.includes(address) : this.selection.has(address);
+  }
+
+  /** Chooses all that match a filter, also on other pages; what came later is not among them. */
+  selectEverything(matching) {
+    this.selection.clear();
+    this.everything = { ...matching, except: [] };
+    this.keepSelection();
+  }
+
+  /** How many are chosen, on all pages. */
+  get chosenCount() {
+    return this.everything ? this.everything.count - this.everything.except.length : this.selection.size;
+  }
+
+  except(address, out) {
+    const { everything } = this;
+    everything.except = everything.except.filter((each) => each !== address);
+    if (out) everything.except.push(address);
+  }
+
+  /** Another filter, or nothing left: the choice goes with the filter it was made by. */
+  hold(matching) {
+    if (!this.everything) return;
+    if (matching?.filter !== this.everything.filter || !matching.count) this.everything = null;
+    else this.everything.count = Math.min(this.everything.count, matching.count);
+    this.keepSelection();
   }
 
   select(addresses, chosen) {
     for (const address of addresses) {
       if (this.card(address)?.blank) continue;
-      if (chosen) this.selection.set(address, this.card(address)?.revision ?? null);
+      if (this.everything) this.except(address, !chosen);
+      else if (chosen) this.selection.set(address, this.card(address)?.revision ?? null);
       else this.selection.delete(address);
     }
     this.keepSelection();
@@ -81,6 +114,7 @@ export class Model {
 
   /** Empties the selection and remembers it, so that one wrong key does not destroy an hour of choosing. */
   clear() {
+    this.everything = null;
     if (this.selection.size > 1) this.cleared = new Map(this.selection);
     this.selection.clear();
     this.keepSelection();
@@ -100,6 +134,7 @@ export class Model {
 
   keepSelection() {
     write(`memedex-selection:${this.key}`, Object.fromEntries(this.selection));
+    write(`memedex-everything:${this.key}`, this.everything);
   }
 }
 

@@ -55,7 +55,7 @@ export function listenToPointer(grid) {
     if (event.target.closest("[data-expand]")) return grid.open(address);
     const { model } = grid;
     if (event.shiftKey) model.select(model.range(model.anchor ?? model.cursor ?? address, address), true);
-    else if (event.ctrlKey || event.metaKey || event.target.closest("[data-pick]")) model.select([address], !model.selection.has(address));
+    else if (event.ctrlKey || event.metaKey || event.target.closest("[data-pick]")) model.select([address], !model.isChosen(address));
     if (!event.shiftKey) model.anchor = address;
     model.moveTo(address);
     grid.refresh({ focus: true });

@@ -12,6 +12,7 @@ export class Tools {
     this.sentence = el("span", { class: "sentence" });
     this.said = el("span", { class: "said", role: "status", "aria-live": "polite" });
     this.all = tool("All", "ctrl a", "Select all on this page", () => grid.selectPage());
+    this.everything = tool("", "shift a", "Select all that match, on every page", () => grid.selectEverything());
     this.none = el("button", { type: "button", class: "tool square", title: "Clear the selection (esc)", "aria-label": "Clear the selection", onclick: () => grid.clear() }, icon("cross"));
     this.back = el("button", { type: "button", class: "tool", onclick: () => grid.bringBack() });
     this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: () => grid.takeBack("undo") }, icon("undo"));
@@ -25,7 +26,7 @@ export class Tools {
       "div",
       { class: "tools", role: "toolbar", "aria-label": "What to do" },
       this.verbs,
-      el("span", { class: "picking" }, this.chosen, this.none, this.back, this.all),
+      el("span", { class: "picking" }, this.chosen, this.none, this.back, this.all, this.everything),
       this.said,
       el("span", { class: "right" }, this.sentence, this.undo, this.redo, this.sizes, help),
     );
@@ -47,15 +48,19 @@ export class Tools {
   }
 
   refresh(model) {
-    const size = model.selection.size;
+    const size = model.chosenCount;
+    const matching = this.grid.data?.matching;
     const elsewhere = [...model.selection.keys()].filter((address) => !model.visible.includes(address)).length;
     for (const { action, button, label } of this.buttons ?? []) {
       setText(label, size > 1 && !action.single ? `${action.label} ${size.toLocaleString("en")}` : action.label);
       button.disabled = !model.targets(action).length;
     }
-    setText(this.chosen, size ? `${size.toLocaleString("en")} selected${elsewhere ? `, ${elsewhere.toLocaleString("en")} not on this page` : ""}` : "");
+    if (model.everything) setText(this.chosen, `${model.everything.except.length ? "" : "All "}${size.toLocaleString("en")} that match selected`);
+    else setText(this.chosen, size ? `${size.toLocaleString("en")} selected${elsewhere ? `, ${elsewhere.toLocaleString("en")} not on this page` : ""}` : "");
     this.none.hidden = !size;
-    this.all.hidden = !model.visible.length || model.visible.every((address) => model.selection.has(address));
+    this.all.hidden = !model.visible.length || model.visible.every((address) => model.isChosen(address));
+    this.everything.hidden = !this.grid.offersEverything;
+    if (matching) setText(this.everything.firstChild, `All ${matching.count.toLocaleString("en")} that match`);
     this.back.hidden = Boolean(size) || !model.cleared;
     if (model.cleared) setText(this.back, `Bring back ${count(model.cleared.size, "selected coin")}`);
     for (const button of this.sizes.children) button.setAttribute("aria-pressed", String(Number(button.dataset.size) === this.grid.size));

@@ -62,7 +62,7 @@ export class Viewer {
     if (!card || !model.visible.length) return this.close();
     const detail = data.details?.[card.address];
     // Only a decision here may rebuild what is read; a confirmation for another coin must not scroll it back.
-    const made = JSON.stringify([card, detail, model.refused.get(card.address), model.selection.has(card.address), this.grid.weights]);
+    const made = JSON.stringify([card, detail, model.refused.get(card.address), model.isChosen(card.address), this.grid.weights]);
     setText(this.place, `${model.visible.indexOf(card.address) + 1} of ${model.visible.length}`);
     if (this.made === made) return;
     this.made = made;
