@@ -217,6 +217,23 @@ class Library(Reader):
         """Do again what was undone last, unless something new was decided since."""
         return self._reverse(n, "redo", history.to_redo, who=who)
 
+    def take_back(self, decisions: Iterable[str], *, who: str = "") -> Outcome:
+        """Undo these decisions one by one, whoever made them; an undo among them is done again.
+
+        What was changed since is refused, record by record. Give the newest first.
+        """
+        outcome = Outcome()
+        for chosen in decisions:
+            with self.catalog.reading() as db:
+                row = db.execute("SELECT verb FROM decisions WHERE id = ?", [chosen]).fetchone()
+            if row is None:
+                outcome.refused.append(Refusal(chosen, "there is no such decision"))
+                continue
+            verb = "redo" if row["verb"] == "undo" else "undo"
+            if not self._reverse_one(chosen, Decision(verb, who or myself(), reverses=chosen), outcome):
+                break
+        return outcome
+
     # -- drafts, model, end --------------------------------------------------------------------------------
 
     def save_draft(self, address: str, fields: Mapping[str, str], *, who: str = "") -> None:
@@ -365,38 +382,42 @@ class Library(Reader):
         for number in range(n):
             with self.catalog.reading() as db:
                 chosen = choose(db, who or myself())
-                events = history.events(db, decision=chosen, limit=-1) if chosen else []
             if chosen is None:
                 if number == 0:
                     raise NothingToUndo(f"there is nothing of yours to {verb}")
                 break
-            goals = {event.address: event for event in events}
-
-            def reversed_(record: Record, state: State, goals: dict[str, history.Event] = goals) -> State:
-                event = goals[record.address]
-                if state == event.before:  # an interrupted one came this far
-                    return state
-                if state != event.after:
-                    raise InvalidRecord(f"it was changed since; {verb} would lose that")
-                if event.before is None:  # an import: nothing is ever thrown away
-                    return replace(state, tier="trash", came_from=state.tier)
-                return event.before
-
-            decision, done = Decision(verb, who or myself()), 0
-            for batch in _batches(goals, _OPERATION, None):
-                done += len(batch)
-                if done == len(
-                    goals
-                ):  # not before: what a crash or a full disk left over can still be taken back
-                    decision = replace(decision, reverses=chosen)
-                changes = self._path.changes(batch, reversed_, outcome)
-                if not self._carry_out(decision, changes, Payload(), outcome):
-                    return outcome
-            judgement = replace(decision, reverses=chosen)
-            if not goals and not judging.take_back(self.catalog, judgement, outcome):
-                return outcome
-            self._pass_over(chosen, outcome)
+            if not self._reverse_one(chosen, Decision(verb, who or myself(), reverses=chosen), outcome):
+                break
         return outcome
+
+    def _reverse_one(self, chosen: str, decision: Decision, outcome: Outcome) -> bool:
+        """Bring back what one decision replaced, where nothing was changed since; False: the disk refused."""
+        with self.catalog.reading() as db:
+            events = history.events(db, decision=chosen, limit=-1)
+        goals = {event.address: event for event in events}
+
+        def reversed_(record: Record, state: State) -> State:
+            event = goals[record.address]
+            if state == event.before:  # an interrupted one came this far
+                return state
+            if state != event.after:
+                raise InvalidRecord(f"it was changed since; {decision.verb} would lose that")
+            if event.before is None:  # an import: nothing is ever thrown away
+                return replace(state, tier="trash", came_from=state.tier)
+            return event.before
+
+        done = 0
+        for batch in _batches(goals, _OPERATION, None):
+            done += len(batch)
+            # Only the last part takes it back: what a crash or a full disk left over can still be taken back.
+            part = decision if done == len(goals) else replace(decision, reverses=None)
+            changes = self._path.changes(batch, reversed_, outcome)
+            if not self._carry_out(part, changes, Payload(), outcome):
+                return False
+        if not goals and not judging.take_back(self.catalog, decision, outcome):
+            return False
+        self._pass_over(chosen, outcome)
+        return True
 
     def _pass_over(self, decision: str, outcome: Outcome) -> None:
         """The next undo goes further back, also when all of this one was refused."""
