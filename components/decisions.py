@@ -5,7 +5,7 @@ import streamlit as st
 from components import state, wording
 from store.errors import MemedexError
 from store.history import Decision
-from store.library import Library
+from store.library import Library, Outcome
 
 _NAMED = 2  # records that a decision is told by; of more, how many
 
@@ -35,6 +35,11 @@ def undo(library: Library) -> None:
     except MemedexError as error:
         state.say(wording.plain(str(error), limit=200), icon=":material/error:")
         return
+    tell(outcome)
+
+
+def tell(outcome: Outcome) -> None:
+    """Say on the next run what came of taking back."""
     if outcome.done:
         state.say(f"Taken back for {wording.counted(len(outcome.done), 'coin')}.", icon=":material/undo:")
     for refusal in outcome.refused[:3]:

@@ -21,6 +21,7 @@ PAGES: tuple[tuple[str, str, str, Tier | None], ...] = (
     ("pages/captions.py", "Captions", ":material/edit_note:", None),
     ("pages/search.py", "Search", ":material/search:", "library"),
     ("pages/lore.py", "Lore & memory", ":material/auto_stories:", None),
+    ("pages/history.py", "History", ":material/history:", None),
     ("pages/health.py", "Health", ":material/monitor_heart:", None),
 )
 

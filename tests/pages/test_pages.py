@@ -19,6 +19,7 @@ TITLES = {
     "captions": "Captions",
     "search": "Search",
     "lore": "Lore & memory",
+    "history": "History",
     "health": "Health",
 }
 
