@@ -79,17 +79,19 @@ def embedder() -> Hashed:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A folder for a library, with nothing in it but a taxonomy."""
-    return furnished(tmp_path / "res")
+def root() -> Iterator[Path]:
+    """A folder for a library, with nothing in it but a taxonomy; in memory where that is possible.
 
-
-@pytest.fixture
-def quick_root() -> Iterator[Path]:
-    """The same in memory where that is possible: for tests that open a library hundreds of times."""
+    Some tests open a library hundreds of times, and an fsync takes milliseconds on a disk.
+    """
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
         yield furnished(Path(folder).resolve() / "res")
+
+
+@pytest.fixture
+def quick_root(root: Path) -> Path:
+    return root
 
 
 @pytest.fixture

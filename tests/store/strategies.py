@@ -105,4 +105,5 @@ def commands() -> st.SearchStrategy[Command]:
         st.builds(Command, st.just("caption"), who, one, any_facets),
         st.builds(Command, st.just("tag"), who, several, add=tags, remove=tags),
         st.builds(Command, st.sampled_from(("undo", "redo")), who),
+        st.builds(Command, st.sampled_from(("undo", "redo")), st.just(PEOPLE[0])),
     )

@@ -120,8 +120,8 @@ class Stage:
 
 
 @pytest.fixture
-def stage(case: Case, quick_root: Path) -> Stage:
-    return Stage(quick_root.parent, case)
+def stage(case: Case, root: Path) -> Stage:
+    return Stage(root.parent, case)
 
 
 def test_a_power_cut_at_any_step_leaves_all_of_it_or_nothing(stage: Stage) -> None:
@@ -184,14 +184,14 @@ def test_nothing_counts_before_it_is_on_the_disk(stage: Stage) -> None:
             assert path.parent in synced
 
 
-def test_a_full_disk_lets_a_library_open_and_read_whatever_has_to_be_done_first(quick_root: Path) -> None:
+def test_a_full_disk_lets_a_library_open_and_read_whatever_has_to_be_done_first(root: Path) -> None:
     """… a decided operation, staged files, changes by hand; all of it is done when there is room."""
-    with Stage.opened(quick_root) as library:
+    with Stage.opened(root) as library:
         library.add([coin(0), coin(1), coin(2)])
         kept = contents(library)
         sidecar = library.layout.sidecar("pending", address(2))
     disaster = Disaster()
-    library = Stage.opened(quick_root, disaster)
+    library = Stage.opened(root, disaster)
     disaster.cut_power(9)  # in the middle of the renames
     with pytest.raises(PowerCut):
         library.approve(PENDING)
@@ -199,12 +199,12 @@ def test_a_full_disk_lets_a_library_open_and_read_whatever_has_to_be_done_first(
     abandon(library)
     sidecar.write_text(sidecar.read_text().replace("Coin 2", "By Hand"))
 
-    original, step = quick_root.parent / "original", 0
-    shutil.copytree(quick_root, original)
+    original, step = root.parent / "original", 0
+    shutil.copytree(root, original)
     while True:
         step += 1
         disaster.fail(step, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
-        with Stage.opened(quick_root, disaster) as library:
+        with Stage.opened(root, disaster) as library:
             assert len(contents(library).records) == len(kept.records)
             if library.status().applying:
                 assert "the disk says no" in library.status().stuck
@@ -213,23 +213,23 @@ def test_a_full_disk_lets_a_library_open_and_read_whatever_has_to_be_done_first(
             if disaster.has_struck:
                 assert not library.reject([address(2)]).done
             disaster.heal()
-        with Stage.opened(quick_root) as library:
+        with Stage.opened(root) as library:
             assert library.get(address(2)).name == "By Hand"
             assert library.counts()["approved"] == 2
             holds(library)
         if not disaster.has_struck:
             break
-        shutil.rmtree(quick_root)
-        shutil.copytree(original, quick_root)
+        shutil.rmtree(root)
+        shutil.copytree(original, root)
     assert step > 5
 
 
-def test_a_full_disk_before_there_is_a_library_leaves_the_way_free_for_one(quick_root: Path) -> None:
+def test_a_full_disk_before_there_is_a_library_leaves_the_way_free_for_one(root: Path) -> None:
     disaster = Disaster()
     disaster.fail(1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
     with pytest.raises(OSError, match="the disk says no"):
-        Stage.opened(quick_root, disaster)
-    with Stage.opened(quick_root) as library:
+        Stage.opened(root, disaster)
+    with Stage.opened(root) as library:
         assert import_three(library).done
 
 
@@ -240,10 +240,10 @@ def test_a_draft_that_cannot_be_kept_is_told_so(on_a_full_disk: Library) -> None
 
 
 @pytest.fixture
-def on_a_full_disk(quick_root: Path) -> Iterator[Library]:
+def on_a_full_disk(root: Path) -> Iterator[Library]:
     """A library whose disk has just become full."""
     disaster = Disaster()
-    with Stage.opened(quick_root, disaster) as library:
+    with Stage.opened(root, disaster) as library:
         disaster.fail(1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
         yield library
 

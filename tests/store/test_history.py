@@ -170,13 +170,13 @@ def open_on(disaster: Disaster, root: Path) -> Library:
 
 
 @pytest.fixture
-def many(quick_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def many(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which ann approved six coins in one go, in three operations of two."""
     monkeypatch.setattr(library_module, "_OPERATION", 2)
-    with open_on(Disaster(), quick_root) as library:
+    with open_on(Disaster(), root) as library:
         library.add((coin(number) for number in range(6)), who="ann")
         library.approve(library.addresses(Filter()), who="ann")
-    return quick_root
+    return root
 
 
 @pytest.mark.parametrize("end", ["power cut", "full disk"])

@@ -31,8 +31,8 @@ States = dict[str, list[str]]
 
 
 @pytest.fixture
-def nursery(quick_root: Path) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "tests.store.nursery", str(quick_root)]
+def nursery(root: Path) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "tests.store.nursery", str(root)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=PROGRAM) as process:
         yield process
@@ -40,7 +40,7 @@ def nursery(quick_root: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_killed_at_any_moment_all_that_was_acknowledged_is_there(
-    nursery: subprocess.Popen[str], quick_root: Path, monkeypatch: pytest.MonkeyPatch
+    nursery: subprocess.Popen[str], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(20)
     expected: States = {}
@@ -53,22 +53,22 @@ def test_killed_at_any_moment_all_that_was_acknowledged_is_there(
         cut_short += before != after
         with monkeypatch.context() as patch:
             patch.setattr(Follower, "wake", lambda self: None)
-            with Library.open(quick_root, embedder=Hashed()) as library:
+            with Library.open(root, embedder=Hashed()) as library:
                 found = states(library)
                 assert found in (before, after), f"kill {number}"
                 expected = found
                 kept = contents(library)
                 holds(library)
-            with Library.open(quick_root, embedder=Hashed()) as library:
+            with Library.open(root, embedder=Hashed()) as library:
                 assert contents(library) == kept, "recovering twice equals once"
     assert verbs > 5 * KILLS, "it was killed while it worked, not while it began"
     assert cut_short > KILLS / 5, "and often in the middle of something"
 
-    with Library.open(quick_root, embedder=Hashed()) as library:
+    with Library.open(root, embedder=Hashed()) as library:
         assert library.wait_for_chroma(120)
         assert library.counts()["library"]
-    chroma_says_what_the_sidecars_say(quick_root, Hashed())
-    assert probe(quick_root) == []
+    chroma_says_what_the_sidecars_say(root, Hashed())
+    assert probe(root) == []
 
 
 def killed(nursery: subprocess.Popen[str], order: str, *, chance: random.Random) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from store import library as library_module
 from store.errors import UnknownRecord
 from store.importing.candidate import Candidate, Refusal
 from store.library import Library
@@ -27,6 +28,13 @@ from tests.store.invariants import holds
 FIRST, SECOND, THIRD = address(0), address(1), address(2)
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operations of four records and of five, where they hold up to 64 and 256 in earnest."""
+    monkeypatch.setattr(library_module, "_EMBEDDED", 4)
+    monkeypatch.setattr(library_module, "_OPERATION", 5)
 
 
 def tier_of(library: Library, known: str) -> str:
@@ -118,17 +126,16 @@ def test_import_marks_a_coin_without_a_date_with_the_time_of_import(library: Lib
     assert library.get(FIRST).sidecar["created_at_is_import_time"] is True
 
 
-def test_import_that_is_cancelled_keeps_what_is_done(library: Library) -> None:
+def test_import_that_is_cancelled_keeps_what_is_done(library: Library, small_batches: None) -> None:
     progress = Progress()
 
     def coins() -> Iterator[Candidate]:
-        for number in range(100):
-            if number == 70:
+        for number in range(10):
+            if number == 5:
                 progress.cancel()
             yield coin(number)
 
-    assert len(library.add(coins(), progress=progress).done) == 100 - 100 % 64 + 36
-    assert progress.done == 100
+    assert len(library.add(coins(), progress=progress).done) == progress.done == 8
 
 
 # -- verbs that move ---------------------------------------------------------------------------------------
@@ -206,11 +213,11 @@ def test_promote_refuses_what_lacks_a_caption_and_says_which_part(library: Libra
     assert "caption.context is empty" in outcome.refused[1].reason
 
 
-def test_promote_can_be_watched_and_cancelled_between_batches(library: Library) -> None:
-    addresses = bring(library, "approved", *range(70))
-    progress = Progress(total=70)
-    assert len(library.promote(addresses, progress=progress).done) == 70
-    assert (progress.done, progress.fraction) == (70, 1.0)
+def test_promote_can_be_watched_and_cancelled_between_batches(library: Library, small_batches: None) -> None:
+    addresses = bring(library, "approved", *range(10))
+    progress = Progress(total=10)
+    assert len(library.promote(addresses, progress=progress).done) == 10
+    assert (progress.done, progress.fraction) == (10, 1.0)
     library.degrade(addresses)
     progress = Progress()
     progress.cancel()
@@ -321,11 +328,11 @@ def test_nothing_asked_for_is_nothing_done(library: Library) -> None:
 # -- many --------------------------------------------------------------------------------------------------
 
 
-def test_what_is_done_in_one_go_is_one_decision_however_many(library: Library) -> None:
-    library.add(coin(number) for number in range(300))
+def test_what_is_done_in_one_go_is_one_decision_however_many(library: Library, small_batches: None) -> None:
+    library.add(coin(number) for number in range(12))
     everything = library.addresses(Filter())
     outcome = library.approve(everything, who="ann")
-    assert len(outcome.done) == 300
-    assert [(made.verb, made.count) for made in library.decisions()] == [("approve", 300), ("import", 300)]
-    assert len(library.undo(who="ann").done) == 300
-    assert library.counts()["pending"] == 300
+    assert len(outcome.done) == 12
+    assert [(made.verb, made.count) for made in library.decisions()] == [("approve", 12), ("import", 12)]
+    assert len(library.undo(who="ann").done) == 12
+    assert library.counts()["pending"] == 12

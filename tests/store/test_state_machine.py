@@ -27,7 +27,7 @@ from tests.store.model import Model
 from tests.store.strategies import COINS, PEOPLE, TEXTS, Command, commands
 from tests.store.world import Disaster, PowerCut, abandon
 
-EXAMPLES = int(os.environ.get("MEMEDEX_TEST_EXAMPLES", "20"))
+EXAMPLES = int(os.environ.get("MEMEDEX_TEST_EXAMPLES", "15"))
 STEPS = st.integers(1, 40)  # the longest verb takes about as many
 
 
