@@ -1,5 +1,6 @@
 """Everything one can learn from a library without changing it; works beside the process that writes."""
 
+import contextlib
 import json
 import sqlite3
 import threading
@@ -13,9 +14,10 @@ from store.catalog import Catalog
 from store.duplicates import findings, verdicts
 from store.duplicates.findings import Suspect, Suspicion
 from store.duplicates.neighbours import Neighbours
+from store.duplicates.similar import picture_vector, similar
 from store.duplicates.verdicts import Judgement
 from store.embedding import Embedder, open_embedder
-from store.errors import ModelUnavailable, UnknownRecord
+from store.errors import MemedexError, ModelUnavailable, UnknownRecord
 from store.files import Disk
 from store.history import Decision, Event
 from store.layout import Layout
@@ -172,7 +174,19 @@ class Reader:
     def duplicates(self, address: str) -> list[Suspect]:
         """Every other record with the same or a confusable picture, name or ticker, the surest first."""
         with self.catalog.reading() as db:
-            return findings.suspects(db, address, near=self._neighbours.unknown(db, address))
+            near = self._neighbours.unknown(db, address)
+            return findings.suspects(db, address, near=near, similar=self._similar(db, address))
+
+    def _similar(self, db: sqlite3.Connection, address: str) -> dict[str, float]:
+        """By embedding; nothing where the library has no model that it could ask, or nothing to compare."""
+        if not db.execute("SELECT 1 FROM records WHERE tier = 'library' LIMIT 1").fetchone():
+            return {}
+        with contextlib.suppress(MemedexError):
+            vector = picture_vector(db, address, embedder=self.embedder)
+            if vector is not None and self._refreshed_search() and self._resident:
+                found = similar(self._resident.matrices, vector, model=self.model)
+                return {other: sure for other, sure in found.items() if other != address}
+        return {}
 
     def suspicions(self, addresses: Sequence[str]) -> dict[str, Suspicion]:
         """The badge of each of these records that looks like another, where nobody has judged that yet."""
