@@ -9,6 +9,8 @@
 Everything is searched exactly, in memory; see docs/memory.md for where the truth of each kind is.
 """
 
+from store.memory.asking import Asked, Candidate, ask
+from store.memory.context import Context
 from store.memory.documents import Citation, Documents, Source
 from store.memory.errors import InvalidInput, UnknownEntry
 from store.memory.events import EventFilter
@@ -25,8 +27,11 @@ from store.memory.worlds import World
 
 __all__ = [
     "CONTENT_TYPES",
+    "Asked",
+    "Candidate",
     "Citation",
     "ContentType",
+    "Context",
     "Documents",
     "EventFilter",
     "Hit",
@@ -44,6 +49,7 @@ __all__ = [
     "UnknownEntry",
     "World",
     "WorldReport",
+    "ask",
     "exchange",
     "extract_all_embeddable_content",
     "memory_key",

@@ -4,7 +4,6 @@ import contextlib
 import shutil
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,38 +65,14 @@ class Chroma:
             )
         return self._open[name]
 
-    def drop(self, name: str) -> None:
-        """Remove the collection; what Chroma leaves of it on the disk is for `scrub`."""
+    def begin(self, name: str, *, model: str) -> None:
+        """An empty collection of this name, whatever was there before."""
         from chromadb.errors import NotFoundError
 
         self._open.pop(name, None)
         with contextlib.suppress(NotFoundError):
             self._connect().delete_collection(name)
-
-    def scrub(self) -> None:
-        """Remove what Chroma keeps of dropped collections; nobody may have it open.
-
-        Measured on 1.5.9: after `delete_collection` the folder of its index stays, with every vector in it,
-        and the SQLite file still holds ids, metadata and vectors in free pages and in the queue.
-        """
-        self.close()
-        path = self._folder / "chroma.sqlite3"
-        if not path.exists():
-            return
-        try:
-            with closing(sqlite3.connect(path, isolation_level=None)) as db:
-                db.execute("PRAGMA secure_delete = 1")
-                known = "SELECT id FROM collections"
-                db.execute(f"DELETE FROM embeddings_queue WHERE substr(topic, -36) NOT IN ({known})")
-                used = {row[0] for row in db.execute("SELECT id FROM segments")}
-                db.execute("VACUUM")
-                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.Error:  # another layout than that of 1.5.9: nothing may stay, all is made anew
-            remove_files(self._folder)
-            return
-        for folder in self._folder.iterdir():
-            if folder.is_dir() and folder.name not in used:
-                shutil.rmtree(folder)
+        self.collection(name, model=model)
 
     def ids(self, name: str, *, model: str) -> set[str]:
         """Every id, read in pages: a `get` of more than 32,766 rows raises."""
@@ -125,6 +100,12 @@ class Chroma:
 
 
 def remove_files(folder: Path) -> None:
-    """Remove all of it; nothing but Chroma's own lies there."""
+    """Remove all of it; nothing but Chroma's own lies there.
+
+    It takes no less to forget something. Measured on 1.5.9: after `delete_collection` the folder of its
+    index stays with every vector in it, the SQLite file still holds ids, metadata and vectors in free pages
+    and in the queue, and any collection's index file may hold pieces of what was in memory when it was
+    written.
+    """
     if folder.exists():
         shutil.rmtree(folder)

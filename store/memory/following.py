@@ -10,7 +10,8 @@ from pathlib import Path
 
 from store.errors import MemedexError
 from store.files import Disk
-from store.memory.chroma import Chroma, Point, metadata_of, remove_files
+from store.memory.chroma import Point, metadata_of, remove_files
+from store.memory.chroma_process import ChromaProcess
 from store.memory.passages import Passages
 from store.memory.places import Places
 
@@ -28,10 +29,11 @@ class Follower:
         self.fault = ""  # why Chroma is behind; "" while it follows
         self._places = places
         self._kinds = kinds
-        self._chroma: Chroma | None = None
+        self._chroma: ChromaProcess | None = None
         self._changed = threading.Condition()
         self._using = threading.Lock()  # Chroma's files: one at a time
         self._due = self._busy = self._closing = False
+        self._is_trusted = False  # by this process: checked, or made by it
         self._thread: threading.Thread | None = None
 
     def wake(self) -> None:
@@ -71,21 +73,11 @@ class Follower:
             kind.database.set_meta("chroma_rebuild", "1")
         self.wake()
 
-    def purge(self, kind: Passages) -> None:
-        """Leave nothing of this kind's removed entries in Chroma's files; the collection is made anew."""
+    def purge(self) -> None:
+        """Leave nothing of what was removed in Chroma's files: all are removed, and made anew from SQLite."""
         with self._using:
-            if (self._places.chroma / "chroma.sqlite3").exists():
-                kind.database.set_meta("chroma_rebuild", "1")
-                self._mark()
-                chroma = self._chroma or Chroma(self._places.chroma)
-                try:
-                    chroma.drop(kind.kind.name)
-                    chroma.scrub()
-                except Exception:
-                    log.exception("Chroma is rebuilt, since it could not be purged")
-                    chroma.close()
-                    remove_files(self._places.chroma)
-                self._chroma = None
+            self._mark()
+            self._start_anew()
         self.wake()
 
     def close(self) -> None:
@@ -132,14 +124,16 @@ class Follower:
             except BaseException as error:  # Chroma's Rust panics are no Exceptions
                 log.exception("Chroma is behind")
                 self._let_go()
+                self._is_trusted = False
                 self.fault = f"{type(error).__name__}: {error}"
 
     def _follow(self) -> None:
-        if self._chroma is None and self._marker.exists() and (faults := _check(self._places.root)):
+        if not self._is_trusted and self._marker.exists() and (faults := _check(self._places.root)):
             log.warning("Chroma is rebuilt: %s", "; ".join(faults))
             self._start_anew()
         elif self._is_lost():
             self._start_anew()
+        self._is_trusted = True
         try:
             self._drain_all()
         except MemedexError:  # SQLite's fault, not Chroma's
@@ -150,6 +144,7 @@ class Follower:
             self._drain_all()
 
     def _start_anew(self) -> None:
+        self._is_trusted = True
         for kind in self._kinds:
             kind.database.set_meta("chroma_rebuild", "1")
         self._let_go()
@@ -164,12 +159,12 @@ class Follower:
         for kind in self._kinds:
             if _behind(kind):
                 self._mark()
-                self._chroma = self._chroma or Chroma(self._places.chroma)
+                self._chroma = self._chroma or ChromaProcess(self._places.chroma)
                 if kind.database.meta("chroma_rebuild"):
                     self._refill(kind, self._chroma)
                 self._drain(kind, self._chroma)
 
-    def _drain(self, kind: Passages, chroma: Chroma) -> None:
+    def _drain(self, kind: Passages, chroma: ChromaProcess) -> None:
         table = kind.kind.table
         while not self._closing and not kind.database.meta("chroma_rebuild"):
             with kind.database.reading() as db:
@@ -191,11 +186,10 @@ class Follower:
             chroma.put(kind.kind.name, points, gone=gone, model=model)
             kind.database.set_meta("chroma_cursor", str(rows[-1]["change_"]))
 
-    def _refill(self, kind: Passages, chroma: Chroma) -> None:
+    def _refill(self, kind: Passages, chroma: ChromaProcess) -> None:
         """From the table itself: `changes` says nothing of what was never changed since a purge."""
         table, model, last = kind.kind.table, kind.model, -1
-        chroma.drop(kind.kind.name)
-        chroma.collection(kind.kind.name, model=model)
+        chroma.begin(kind.kind.name, model=model)
         with kind.database.reading() as db:
             upto = db.execute("SELECT coalesce(max(number), 0) FROM changes").fetchone()[0]
         while not self._closing:

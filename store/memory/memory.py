@@ -13,6 +13,7 @@ from store.errors import ReadOnly
 from store.files import Disk
 from store.lock import WriterLock
 from store.memory import documents, lore, memories, sessions, transcript_tables
+from store.memory.context import Context, retrieve
 from store.memory.documents import Documents
 from store.memory.following import Follower
 from store.memory.kinds import KINDS
@@ -90,6 +91,7 @@ class Memory:
         self._models_lock = threading.Lock()
         self.passages: dict[str, Passages] = {}
         self._follower: Follower | None = None
+        self._is_closed = False
         try:
             for kind in KINDS:
                 self.passages[kind.name] = Passages(
@@ -122,6 +124,10 @@ class Memory:
         self.lore.load_worlds(self.places.worlds)
         self._follower.wake_if_needed()
 
+    def retrieve(self, prompt: str, *, world: str, character: str, session: str | None = None) -> Context:
+        """What a story's model is given for this prompt: two chunks of lore, three memories; logged."""
+        return retrieve(self.lore, self.sessions, prompt, world=world, character=character, session=session)
+
     def status(self) -> Status:
         return Status(
             can_write=self.can_write,
@@ -146,8 +152,11 @@ class Memory:
             self._follower.rebuild()
 
     def close(self) -> None:
-        """Finish what is at hand and let another process write."""
+        """Finish what is at hand and let another process write; a second time changes nothing."""
         with _opening:
+            if self._is_closed:
+                return
+            self._is_closed = True
             if _open.get(self.places.root) is self:
                 del _open[self.places.root]
         if self._follower:
@@ -169,7 +178,7 @@ class Memory:
 
     def _purge_sessions(self) -> None:
         assert self._follower is not None, "only the process that writes forgets"
-        self._follower.purge(self.sessions.passages)
+        self._follower.purge()
 
     def _model(self, name: str) -> Embedder:
         """One model for all kinds that have the same."""

@@ -146,7 +146,7 @@ class Passages:
             for row, vector in zip(given, vectors, strict=True):
                 change.put({**row, "vector": vector, "embedding_model": model})
 
-    def edit(self, id: str, *, who: str = "", **columns: Any) -> None:
+    def edit(self, id: str, /, *, who: str = "", **columns: Any) -> None:
         """Change columns of one entry; a new text is embedded first. UnknownEntry, InvalidInput."""
         fixed = {"id", "vector", "embedding_model", self.kind.scope}
         if not columns.keys() <= set(self.get(id)) - fixed:

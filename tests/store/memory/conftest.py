@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from store.memory import Memory
+from store.memory.following import Follower
 from tests.store.memory.bags import Bags
 
 
@@ -17,6 +18,18 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+@pytest.fixture
+def chroma() -> None:
+    """Chroma follows as it does in earnest."""
+
+
+@pytest.fixture(autouse=True)
+def _chroma_behind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For every other test Chroma stays behind: opening it costs more than the rest of the test."""
+    if "chroma" not in request.fixturenames:
+        monkeypatch.setattr(Follower, "wake", lambda self: None)
 
 
 @pytest.fixture

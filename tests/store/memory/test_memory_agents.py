@@ -41,6 +41,7 @@ def test_search_returns_no_results(memory: Memory) -> None:
     assert memory.memories.search_memory("unrelated question") == expected
 
 
+@pytest.mark.usefixtures("chroma")
 def test_chromadb_directory_missing(reopen: Callable[[], Memory], tmp_path: Path) -> None:
     memory = reopen()
     assert not (tmp_path / "res" / "memory" / "chroma").exists(), "opening alone does not open Chroma"
@@ -50,6 +51,7 @@ def test_chromadb_directory_missing(reopen: Callable[[], Memory], tmp_path: Path
     assert stored(tmp_path / "res", "memories").keys() == {"mem_1769853600"}
 
 
+@pytest.mark.usefixtures("chroma")
 def test_collection_doesnt_exist(reopen: Callable[[], Memory], tmp_path: Path) -> None:
     for words in ("first words", "second words"):
         memory = reopen()
@@ -59,6 +61,7 @@ def test_collection_doesnt_exist(reopen: Callable[[], Memory], tmp_path: Path) -
     assert len(stored(tmp_path / "res", "memories")) == 2
 
 
+@pytest.mark.usefixtures("chroma")
 def test_tag_with_commas(memory: Memory, tmp_path: Path) -> None:
     memory.memories.store_memory("words with tags", ["a,b", "c", "", "a,b"])
     found = memory.memories.search_memory("words with tags")

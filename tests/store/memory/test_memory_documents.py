@@ -158,6 +158,7 @@ def test_a_removed_document_comes_back_with_its_original(memory: Memory) -> None
     assert memory.documents.cite(row["id"]).path.read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.usefixtures("chroma")
 def test_chroma_gets_source_page_and_protocol_and_no_text(memory: Memory) -> None:
     take(memory, "p.pdf", small_pdf("some words"), "aave")
     assert memory.wait_for_chroma(60)

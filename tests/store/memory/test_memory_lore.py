@@ -24,6 +24,7 @@ def ids(memory: Memory) -> list[str]:
 # -- add_lore ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("chroma")
 def test_lore_is_kept_under_world_and_lore_id_with_its_metadata(memory: Memory, tmp_path: Path) -> None:
     given = {"category": "geography", "world_id": "another"}
     memory.lore.add_lore("crimson_peaks", "mountain_lore_1", "Forged in dragon fire", metadata=given)

@@ -28,6 +28,7 @@ def test_an_exchange_is_remembered_as_user_and_ai() -> None:
     assert exchange("Who are you?", "An elf.") == "User: Who are you?\nAI: An elf."
 
 
+@pytest.mark.usefixtures("chroma")
 def test_a_memory_is_kept_under_session_and_memory_id(memory: Memory, tmp_path: Path) -> None:
     memory.sessions.add_memory("elf_s1", "m1", "User: hello\nAI: hail")
     assert memory.wait_for_chroma(60)
@@ -114,7 +115,7 @@ def _holds(content: bytes, vector: np.ndarray) -> bool:
 
 
 @pytest.fixture
-def deleted(memory: Memory) -> Memory:
+def deleted(chroma: None, memory: Memory) -> Memory:
     """Sixty exchanges of two sessions, edited, removed, undone, asked; then one session is deleted."""
     for number in range(30):
         memory.sessions.add_memory("elf_xylophonist", f"m{number}", f"{SECRET} {number} kumquatty{number}")
@@ -132,10 +133,11 @@ def deleted(memory: Memory) -> Memory:
 def test_the_search_for_traces_finds_them_before_the_deletion(deleted: Memory, bags: Bags) -> None:
     vector = bags.embed_texts([f"{SECRET} 7 kumquatty7"])[0]
     found = traces(deleted.places.root, ["zanzibarium", "xylophonist"], [vector])
-    assert {"session_memory.sqlite3-wal", "chroma.sqlite3"} <= found.keys()
+    assert {"session_memory.sqlite3-wal", "chroma.sqlite3"} <= found.keys(), found.keys()
     assert any("vector 0" in here for here in found.values())
 
 
+@pytest.mark.usefixtures("chroma")
 def test_a_deleted_session_is_in_no_file_any_more(deleted: Memory, bags: Bags) -> None:
     texts = [f"{SECRET} {number} kumquatty{number}" for number in range(30)]
     vectors = [*bags.embed_texts([*texts, "User: zanzibarium once more"])]
@@ -148,6 +150,7 @@ def test_a_deleted_session_is_in_no_file_any_more(deleted: Memory, bags: Bags) -
     assert traces(deleted.places.root, words, vectors) == {}, "and after closing"
 
 
+@pytest.mark.usefixtures("chroma")
 def test_the_other_sessions_are_untouched(deleted: Memory) -> None:
     deleted.sessions.delete_session_memory("elf_xylophonist")
     assert deleted.sessions.passages.counts() == {"orc_s2": 30}
@@ -178,6 +181,7 @@ def test_deleting_what_is_not_there_changes_nothing(memory: Memory) -> None:
     assert memory.sessions.passages.counts() == {"elf_s1": 1}
 
 
+@pytest.mark.usefixtures("chroma")
 @pytest.mark.parametrize("struck", ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"])
 def test_a_deletion_cut_short_is_said_so_and_finished_on_the_next_opening(
     tmp_path: Path, bags: Bags, caplog: pytest.LogCaptureFixture, struck: str

@@ -224,6 +224,7 @@ def test_a_removed_session_comes_back_by_undo(imported: Memory) -> None:
     assert imported.transcripts.search("relayer")
 
 
+@pytest.mark.usefixtures("chroma")
 def test_chroma_gets_ids_vectors_and_columns_to_filter_by(imported: Memory) -> None:
     assert imported.wait_for_chroma(60)
     imported.close()
