@@ -110,7 +110,7 @@ def _line(library: Library, decision: Decision) -> None:
     words = words[:1].upper() + words[1:]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(datetime.fromtimestamp(decision.at, UTC).strftime("%Y-%m-%d %H:%M:%S"), width=150)
-        st.caption(wording.plain(decision.who), width=160)
+        st.text(decision.who, width=160)
         st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
         if library.can_write and not decision.is_undone:
             st.button(

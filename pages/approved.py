@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components import promoting, wording
+from components import live, promoting, wording
 from components.frame import open_page
 from components.grid import CAPTION, DELETE, PROMOTE, RETURN, browse, go_to, show_cards, turning
 
@@ -18,6 +18,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     st.space("stretch")
     promoting.controls(library)
 
+live.follow(library)
 view = browse("approved", library, tier="approved", captioned=CHOICES[chosen])
 show_cards(
     "approved",

@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from components import wording
+from components import live, wording
 from components.frame import open_page
 from components.grid import APPROVE, REJECT, browse, show_cards, turning
 
 library = open_page("Pending")
 
+live.follow(library)
 view = browse("pending", library, tier="pending")
 show_cards(
     "pending",

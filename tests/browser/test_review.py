@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from store.library import Library
 from store.listing import Filter
@@ -30,6 +30,27 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
 @pytest.fixture
 def grid(app: Server, page: Page) -> GridPage:
     return GridPage(page, f"{app.url}/pending")
+
+
+class Held:
+    """What the server says to a page, kept back for a while."""
+
+    def __init__(self, page: Page) -> None:
+        self._holds = False
+        self._kept: list[tuple[WebSocketRoute, str | bytes]] = []
+        page.route_web_socket("**/_stcore/stream", self._carry)
+
+    def _carry(self, page: WebSocketRoute) -> None:
+        server = page.connect_to_server()
+        server.on_message(lambda said: self._kept.append((page, said)) if self._holds else page.send(said))
+
+    def hold(self) -> None:
+        self._holds = True
+
+    def release(self) -> None:
+        self._holds = False
+        for page, said in self._kept:
+            page.send(said)
 
 
 def tier(app: Server, address: str) -> str:
@@ -101,17 +122,34 @@ def test_a_key_pressed_right_before_a_reload_still_counts(app: Server, grid: Gri
 def test_what_another_curator_decided_is_refused_and_said(
     app: Server, grid: GridPage, browser: Browser
 ) -> None:
+    held = Held(grid.page)
+    grid = GridPage(grid.page, f"{app.url}/pending")
     other = GridPage(browser.new_page(), f"{app.url}/pending")
     address = grid.at()
     with app.stored() as library:
         before = len(library.history(address=address))
+    held.hold()  # this page does not learn of it before its own decision
     other.card(address).click()
     other.press("a")
     other.expect_settled()
     grid.press("a")
+    held.release()
     expect(grid.said).to_contain_text("refused")
     with app.stored() as library:
         assert [event.verb for event in library.history(address=address)[:-before]] == ["approve"]
+    other.page.close()
+
+
+def test_what_one_curator_decides_disappears_for_the_other(
+    app: Server, grid: GridPage, browser: Browser
+) -> None:
+    other = GridPage(browser.new_page(), f"{app.url}/pending")
+    address = other.at()
+    expect(grid.card(address)).to_be_visible()
+    other.press("a")
+    expect(grid.card(address)).to_have_count(0)
+    other.press("z")
+    expect(grid.card(address)).to_be_visible()
     other.page.close()
 
 
