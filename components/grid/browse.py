@@ -11,11 +11,18 @@ from components.grid.ledger import Entry, Handler
 from components.grid.matching import offered
 from store.library import Library
 from store.listing import Filter
+from store.query_line import parsed
 from store.records import Record, Tier
 
 # The address holds what the control shows: hence words that make a link readable, and no counts.
 SORTS = ("Newest", "Oldest", "Name", "Moved")
 SIZES = (24, 60, 120, 240)
+_COUNTED = 40  # tags and categories shown with how many there are
+_LINE = (
+    "The search line also understands `tag:dog`, `-tag:nsfw`, `category:animals`, `-category:…`, "
+    "`after:2025-01`, `before:2025-02-15` (UTC) and `dup:yes`, all together with words. "
+    '`tag:"two words"` for a tag with a space.'
+)
 _TAGS = 300  # the most frequent ones are offered
 
 
@@ -35,7 +42,7 @@ def browse(key: str, library: Library, *, tier: Tier, captioned: bool | None = N
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         words = st.text_input(
             "Words", key=f"{key}_words", bind="query-params", icon=":material/search:", width=190,
-            placeholder="name, ticker, text", type="search", live=True, label_visibility="collapsed",
+            placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
         )  # fmt: skip
         frequent = library.tag_counts(Filter(tier=tier))
         tags = st.multiselect(
@@ -49,14 +56,34 @@ def browse(key: str, library: Library, *, tier: Tier, captioned: bool | None = N
             "Coins on a page", SIZES, index=1, key=f"{key}_per", bind="query-params", width=130,
             format_func="{} a page".format, label_visibility="collapsed",
         )  # fmt: skip
-        asked = Filter(tier=tier, words=words or "", tags=tuple(tags), captioned=captioned)
+        line = parsed(words or "", base=Filter(tier=tier, tags=tuple(tags), captioned=captioned))
+        asked = line.filter
         total = library.count(asked)
         pages = max(1, -(-total // size))
+        _help(library, asked)
         st.space("stretch")
         page = _page(key, pages)
+    for fault in line.faults:
+        st.caption(f":orange[{wording.plain(fault, limit=160)}]")
     records = library.find(asked, sort=sort.lower(), offset=(page - 1) * size, limit=size)
     matching = offered(library, asked, total=total)
     return View(records, _sentence(total, page, size), pages, not asked.is_open, matching)
+
+
+def _help(library: Library, asked: Filter) -> None:
+    """What the line understands, and how often each tag and category occurs in what passes."""
+    drawer = st.popover("", icon=":material/tune:", help="What can be asked, and tags with counts")
+    with drawer:
+        st.markdown(_LINE)
+        for name, counts in (
+            ("Tags", library.tag_counts(asked)),
+            ("Categories", library.category_counts(asked)),
+        ):
+            if counts:
+                st.caption(name)
+                with st.container(horizontal=True, gap="xsmall"):
+                    for label, number in list(counts.items())[:_COUNTED]:
+                        st.badge(f"{wording.plain(label, limit=40)} · {number:,}", color="gray")
 
 
 def turning(key: str) -> Mapping[str, Handler]:

@@ -1,0 +1,93 @@
+"""A filter as one types it: `tag:dog -tag:nsfw category:animals before:2025-01 dup:yes words`."""
+
+import re
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from store.listing import Filter
+
+_PART = re.compile(r'(?P<minus>-?)(?P<key>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P<value>\S*))(?=\s|$)', re.I)
+_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_YES = {"yes": True, "no": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a line asks for, and what of it could not be understood."""
+
+    filter: Filter
+    faults: list[str] = field(default_factory=list)
+
+
+def parsed(line: str, *, base: Filter | None = None) -> Line:
+    """`base` narrowed by the line; nothing typed is an error, what is not understood is said and left out."""
+    asked, words, faults, end = base or Filter(), [], [], 0
+    for part in _PART.finditer(line):
+        if part.start() and not line[part.start() - 1].isspace():
+            continue  # in the middle of a word, as in an address
+        words.append(line[end : part.start()])
+        end = part.end()
+        value = part["quoted"] if part["quoted"] is not None else part["value"]
+        narrowed = _narrowed(asked, part["key"].lower(), value, is_not=bool(part["minus"]))
+        if isinstance(narrowed, str):
+            faults.append(narrowed)
+        else:
+            asked = narrowed
+    words.append(line[end:])
+    said = " ".join(" ".join([asked.words, *words]).split())
+    return Line(replace(asked, words=said), faults)
+
+
+def written(filter: Filter) -> str:
+    """The line that asks for this filter, but for its tier; dates to the day."""
+    parts = [f"tag:{_quoted(tag)}" for tag in filter.tags]
+    parts += [f"-tag:{_quoted(tag)}" for tag in filter.without_tags]
+    parts += [f"category:{_quoted(one)}" for one in filter.categories]
+    parts += [f"-category:{_quoted(one)}" for one in filter.without_categories]
+    if filter.since is not None:
+        parts.append(f"after:{_day(filter.since)}")
+    if filter.until is not None:
+        parts.append(f"before:{_day(filter.until + 1)}")
+    if filter.suspicious is not None:
+        parts.append(f"dup:{'yes' if filter.suspicious else 'no'}")
+    return " ".join([*parts, filter.words]).strip()
+
+
+def _narrowed(asked: Filter, key: str, value: str, *, is_not: bool) -> Filter | str:
+    """The filter with one more condition, or why there is none."""
+    if key in ("tag", "category") and value:
+        name = {"tag": "tags", "category": "categories"}[key]
+        name = f"without_{name}" if is_not else name
+        return replace(asked, **{name: tuple(dict.fromkeys((*getattr(asked, name), value)))})
+    if is_not:
+        return f"-{key}: only tags and categories can be excluded"
+    if key in ("before", "after"):
+        moment = _moment(value)
+        if moment is None:
+            return f"{key}:{value} is no date such as 2025-01-31"
+        if key == "after":
+            return replace(asked, since=max(moment, asked.since) if asked.since is not None else moment)
+        return replace(asked, until=min(moment - 1, asked.until) if asked.until is not None else moment - 1)
+    if key == "dup":
+        if value.lower() not in _YES:
+            return "dup: takes yes or no"
+        return replace(asked, suspicious=_YES[value.lower()])
+    return f"{key}:{value} is not understood; there are tag, category, before, after and dup"
+
+
+def _moment(value: str) -> int | None:
+    """The first second (UTC) of a year, month or day."""
+    found = _DAY.fullmatch(value)
+    try:
+        year, month, day = (int(number or 1) for number in found.groups()) if found else (0, 0, 0)
+        return int(datetime(year, month, day, tzinfo=UTC).timestamp())
+    except ValueError:
+        return None
+
+
+def _day(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+def _quoted(label: str) -> str:
+    return f'"{label}"' if re.search(r"\s", label) or not label else label
