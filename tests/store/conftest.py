@@ -79,19 +79,20 @@ def embedder() -> Hashed:
 
 
 @pytest.fixture
-def root() -> Iterator[Path]:
-    """A folder for a library, with nothing in it but a taxonomy; in memory where that is possible.
+def root(tmp_path: Path) -> Path:
+    """A folder for a library, with nothing in it but a taxonomy."""
+    return furnished(tmp_path / "res")
+
+
+@pytest.fixture
+def quick_root() -> Iterator[Path]:
+    """The same in memory where that is possible.
 
     Some tests open a library hundreds of times, and an fsync takes milliseconds on a disk.
     """
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
         yield furnished(Path(folder).resolve() / "res")
-
-
-@pytest.fixture
-def quick_root(root: Path) -> Path:
-    return root
 
 
 @pytest.fixture

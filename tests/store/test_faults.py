@@ -29,6 +29,11 @@ BYSTANDER = address(20)  # nobody touches it, but to see whether writing goes on
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
+@pytest.fixture
+def root(quick_root: Path) -> Path:
+    return quick_root
+
+
 @dataclass(frozen=True)
 class Case:
     """A verb, and what has to be there first."""

@@ -22,6 +22,11 @@ FIRST, SECOND, THIRD = address(0), address(1), address(2)
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
+@pytest.fixture
+def root(quick_root: Path) -> Path:
+    return quick_root
+
+
 def tiers(library: Library) -> dict[str, str]:
     return {record.address: record.tier for record in library.find(Filter())}
 

@@ -31,6 +31,11 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
 @pytest.fixture
+def root(quick_root: Path) -> Path:
+    return quick_root
+
+
+@pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operations of four records and of five, where they hold up to 64 and 256 in earnest."""
     monkeypatch.setattr(library_module, "_EMBEDDED", 4)

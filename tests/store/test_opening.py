@@ -26,6 +26,11 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
 @pytest.fixture
+def root(quick_root: Path) -> Path:
+    return quick_root
+
+
+@pytest.fixture
 def reopened(library: Library, root: Path, embedder: Hashed) -> Callable[[], Library]:
     """The same library, closed and opened again; the last one is closed at the end."""
 
