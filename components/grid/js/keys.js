@@ -50,6 +50,7 @@ function inViewer(grid, key) {
   if (key === "Escape" || key === "Enter") return grid.viewer.close(), true;
   if (STEPS[key]) return grid.viewer.step(STEPS[key][0] + STEPS[key][1]), true;
   if (key === " ") return grid.toggle(), true;
+  if (key === "+" || key === "=" || key === "-") return grid.viewer.zoom(key === "-" ? -1 : 1), true;
   return decide(grid, key);
 }
 

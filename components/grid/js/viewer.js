@@ -5,10 +5,12 @@ import { breakdown } from "./bars.js";
 
 const FACETS = [["entity", "Entity"], ["context", "Context"], ["visual", "Visual"], ["emotions", "Emotions"]];
 
+const SCALES = [1, 1.5, 2, 3, 4, 6, 8];
+
 export class Viewer {
   constructor(grid) {
     this.grid = grid;
-    this.picture = el("img", { alt: "" });
+    this.picture = el("img", { alt: "", draggable: "false" });
     this.facts = el("div", { class: "facts" });
     this.verbs = el("div", { class: "verbs" });
     this.place = el("span", { class: "place" });
@@ -23,7 +25,36 @@ export class Viewer {
     );
     this.node.addEventListener("cancel", (event) => (event.preventDefault(), this.close()));
     this.node.addEventListener("click", (event) => event.target === this.node && this.close());
-    this.picture.addEventListener("click", () => this.node.classList.toggle("zoomed"));
+    this.frame = this.picture.parentElement;
+    this.picture.addEventListener("click", (event) => this.panned || this.zoom(this.scale === 1 ? 2 : -SCALES.length, event));
+    this.picture.addEventListener("pointerdown", () => (this.panned = false));
+    // Over the picture the wheel means the picture; elsewhere it scrolls the facts.
+    this.frame.addEventListener("wheel", (event) => (event.preventDefault(), this.zoom(event.deltaY < 0 ? 1 : -1, event)), { passive: false });
+    this.frame.addEventListener("pointermove", (event) => {
+      if (event.buttons !== 1 || this.scale === 1) return;
+      this.panned ||= Math.abs(event.movementX) + Math.abs(event.movementY) > 1; // a drag is no click
+      this.frame.scrollBy(-event.movementX, -event.movementY);
+    });
+    this.setScale(1);
+  }
+
+  /** Steps nearer or farther; what is under the mouse, or in the middle, stays where it is. */
+  zoom(steps, { clientX, clientY } = {}) {
+    const at = Math.min(SCALES.length - 1, Math.max(0, SCALES.indexOf(this.scale) + steps));
+    const { frame, picture } = this;
+    const box = frame.getBoundingClientRect();
+    const [x, y] = clientX === undefined ? [box.width / 2, box.height / 2] : [clientX - box.left, clientY - box.top];
+    const was = picture.getBoundingClientRect();
+    const point = [(x + box.left - was.left) / was.width, (y + box.top - was.top) / was.height];
+    this.setScale(SCALES[at]);
+    const now = picture.getBoundingClientRect();
+    frame.scrollBy(now.left + point[0] * now.width - box.left - x, now.top + point[1] * now.height - box.top - y);
+  }
+
+  setScale(scale) {
+    this.scale = scale;
+    this.node.classList.toggle("zoomed", scale > 1);
+    this.node.style.setProperty("--zoom", scale);
   }
 
   get isOpen() {
@@ -43,7 +74,7 @@ export class Viewer {
 
   close() {
     this.node.close();
-    this.node.classList.remove("zoomed");
+    this.setScale(1);
     this.grid.ask("");
     this.grid.refresh({ focus: true });
   }
@@ -66,6 +97,7 @@ export class Viewer {
     setText(this.place, `${model.visible.indexOf(card.address) + 1} of ${model.visible.length}`);
     if (this.made === made) return;
     this.made = made;
+    if (this.shown !== card.address) this.setScale(1);
     if (this.picture.getAttribute("src") !== card.large) this.picture.src = card.large ?? "";
     this.picture.alt = `Picture of ${card.name}`;
     const scroll = this.shown === card.address ? this.facts.scrollTop : 0;
