@@ -31,13 +31,14 @@ from store.operations import Change, State
 from store.outcome import ImportReport, Outcome
 from store.people import myself
 from store.progress import Progress
-from store.reading import Reader
+from store.reading import SAVED_FILTERS, Reader
 from store.records import Facet, Record, Tier, sidecar_bytes, validate
 from store.settings import settings
 from store.taxonomy import Taxonomy
 from store.write_path import Decision, WritePath
 
 _OPERATION = 256  # records of one operation (design section 4)
+_NAME = 60  # characters of a saved filter's name
 _EMBEDDED = 64  # … of one that needs the model: what a cancelled promotion may still have to wait for
 
 # Design section 2: where each verb takes a record from, and where to.
@@ -250,6 +251,22 @@ class Library(Reader):
     def discard_draft(self, address: str) -> None:
         with self.catalog.writing() as db:
             db.execute("DELETE FROM drafts WHERE address = ?", [address])
+
+    def save_filter(self, name: str, line: str) -> None:
+        """Keep a line for filtering under a name, for everybody; the name's old one is replaced."""
+        name = " ".join(name.split())
+        if not name or len(name) > _NAME:
+            raise InvalidRecord(f"a filter's name has 1 to {_NAME} characters")
+        self._keep_filters({**self.saved_filters(), name: line})
+
+    def forget_filter(self, name: str) -> None:
+        self._keep_filters({key: line for key, line in self.saved_filters().items() if key != name})
+
+    def _keep_filters(self, filters: Mapping[str, str]) -> None:
+        try:
+            self.catalog.set_meta(SAVED_FILTERS, json.dumps(dict(sorted(filters.items()))))
+        except REFUSALS as error:
+            raise NotWritten(f"the filter could not be kept: {error}") from error
 
     def embed_all(self, embedder: Embedder, *, progress: Progress) -> bool:
         """Embed what lacks a vector of this model, then make it the library's; False when cancelled."""

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from store.listing import Filter
 
@@ -58,7 +59,8 @@ def _narrowed(asked: Filter, key: str, value: str, *, is_not: bool) -> Filter | 
     if key in ("tag", "category") and value:
         name = {"tag": "tags", "category": "categories"}[key]
         name = f"without_{name}" if is_not else name
-        return replace(asked, **{name: tuple(dict.fromkeys((*getattr(asked, name), value)))})
+        labels: dict[str, Any] = {name: tuple(dict.fromkeys((*getattr(asked, name), value)))}
+        return replace(asked, **labels)
     if is_not:
         return f"-{key}: only tags and categories can be excluded"
     if key in ("before", "after"):

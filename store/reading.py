@@ -28,6 +28,7 @@ from store.records import TIERS, Facet, Record, Tier
 from store.search import Results, Search
 from store.vectors import Matrices, Vector, Vectors, load
 
+SAVED_FILTERS = "saved filters"  # where the catalog keeps them
 _HAS_VECTORS = "r.tier = 'library' AND EXISTS (SELECT 1 FROM embeddings e WHERE e.record = r.id)"
 
 
@@ -115,6 +116,11 @@ class Reader:
         """How many of the records that pass belong to each category, most frequent first."""
         with self.catalog.reading() as db:
             return listing.label_counts(db, "category", filter)
+
+    def saved_filters(self) -> dict[str, str]:
+        """The lines kept for filtering, by name."""
+        kept: dict[str, str] = json.loads(self.catalog.meta(SAVED_FILTERS) or "{}")
+        return kept
 
     def spelling_of(self, address: str) -> str | None:
         """How an address that differs at most in case is written here."""

@@ -7,11 +7,12 @@ from typing import Any
 import streamlit as st
 
 from components import wording
+from components.grid import saved
 from components.grid.ledger import Entry, Handler
 from components.grid.matching import offered
 from store.library import Library
 from store.listing import Filter
-from store.query_line import parsed
+from store.query_line import parsed, written
 from store.records import Record, Tier
 
 # The address holds what the control shows: hence words that make a link readable, and no counts.
@@ -60,7 +61,7 @@ def browse(key: str, library: Library, *, tier: Tier, captioned: bool | None = N
         asked = line.filter
         total = library.count(asked)
         pages = max(1, -(-total // size))
-        _help(library, asked)
+        _help(key, library, asked)
         st.space("stretch")
         page = _page(key, pages)
     for fault in line.faults:
@@ -70,11 +71,12 @@ def browse(key: str, library: Library, *, tier: Tier, captioned: bool | None = N
     return View(records, _sentence(total, page, size), pages, not asked.is_open, matching)
 
 
-def _help(library: Library, asked: Filter) -> None:
-    """What the line understands, and how often each tag and category occurs in what passes."""
+def _help(key: str, library: Library, asked: Filter) -> None:
+    """What the line understands, lines kept under a name, and how often each tag occurs in what passes."""
     drawer = st.popover("", icon=":material/tune:", help="What can be asked, and tags with counts")
     with drawer:
         st.markdown(_LINE)
+        saved.show(key, library, line=written(asked))
         for name, counts in (
             ("Tags", library.tag_counts(asked)),
             ("Categories", library.category_counts(asked)),
