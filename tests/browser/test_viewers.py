@@ -1,0 +1,37 @@
+"""Who may only look: no button and no key changes anything."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from store.library import Library
+from tests.browser.conftest import Serve
+from tests.browser.grid_page import GridPage, filled
+from tests.store.conftest import coin
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"MEMEDEX_READ_ONLY": "1"}, {"MEMEDEX_USER": "eve", "MEMEDEX_VIEWERS": "eve@x.org, Eve"}],
+    ids=["read-only", "viewer"],
+)
+def test_no_key_and_no_button_decides(
+    serve: Serve, page: Page, tmp_path_factory: pytest.TempPathFactory, settings: dict[str, str]
+) -> None:
+    def fill(library: Library) -> None:
+        library.add(coin(number) for number in range(3))
+
+    app = serve(filled(tmp_path_factory.mktemp("looked at"), fill), **settings)
+    grid = GridPage(page, f"{app.url}/pending")
+    expect(page.get_by_text("reading only").first).to_be_visible()
+    for name in ("Approve", "Reject", "Undo", "Redo"):
+        expect(page.get_by_role("button", name=name)).to_have_count(0)
+    grid.press("a", "r", "1", "z", "Shift+A", "Control+a", "a")
+    grid.press("Enter")
+    expect(grid.viewer).to_be_visible()
+    grid.press("a", "Escape")
+    expect(grid.cards).to_have_count(3)
+    grid.expect_settled()
+    reader = Library.open_for_reading(app.root)
+    assert reader.counts()["pending"] == 3
+    assert [decision.verb for decision in reader.decisions()] == ["import"]
+    reader.close()
