@@ -92,7 +92,9 @@ def settle_memory() -> None:
 
 @st.cache_resource(show_spinner=False)
 def _for_writing(root: Path) -> Library:
-    return Library.open(root)
+    library = Library.open(root)
+    library.watch_for_duplicates()
+    return library
 
 
 @st.cache_resource(show_spinner=False)
