@@ -60,11 +60,18 @@ def find(
     limit: int | None,
 ) -> list[dict[str, Any]]:
     conditions, values = _conditions(kind, words, where)
-    chosen = db.execute(
-        f"SELECT * FROM {kind.table} WHERE {conditions} ORDER BY {_order(db, kind, order)} LIMIT ? OFFSET ?",
+    chosen = db.execute(  # numbers alone: sorting whole rows would move every vector
+        f"SELECT rowid FROM {kind.table} WHERE {conditions} ORDER BY {_order(db, kind, order)} "
+        "LIMIT ? OFFSET ?",
         [*values, -1 if limit is None else limit, offset],
-    )
-    return [entry(row) for row in chosen]
+    ).fetchall()
+    found: dict[int, dict[str, Any]] = {}
+    for start in range(0, len(chosen), _MANY):
+        part = [row[0] for row in chosen[start : start + _MANY]]
+        marks = ", ".join("?" * len(part))
+        for row in db.execute(f"SELECT rowid AS rowid_, * FROM {kind.table} WHERE rowid IN ({marks})", part):
+            found[row["rowid_"]] = entry(row)
+    return [found[row[0]] for row in chosen if row[0] in found]
 
 
 def count(db: sqlite3.Connection, kind: Kind, *, words: str, where: Where) -> int:
@@ -109,7 +116,7 @@ def matching(words: str) -> str:
 
 
 def entry(row: sqlite3.Row) -> dict[str, Any]:
-    return {name: row[name] for name in row.keys() if name not in ("number", "vector")}  # noqa: SIM118
+    return {name: row[name] for name in row.keys() if name not in ("number", "rowid_", "vector")}  # noqa: SIM118
 
 
 def _conditions(kind: Kind, words: str, where: Where) -> tuple[str, list[Any]]:
