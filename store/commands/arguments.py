@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from store.commands import asking, changing, keeping
+from store.commands import asking, changing, keeping, remembering
 from store.commands.terminal import Terminal
 from store.errors import InvalidRecord
 from store.exporting import FORMATS
@@ -100,6 +100,8 @@ def parser() -> argparse.ArgumentParser:
     verbs.add("restore-backup", keeping.restore_backup, "put a backup back").add_argument(
         "path", type=Path, metavar="PATH"
     )
+
+    remembering.add_arguments(verbs.add("memory", remembering.status, "the text memory"))
     return whole
 
 
