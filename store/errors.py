@@ -6,8 +6,6 @@ MemedexError
 ├── BadSource (ValueError)       a file, folder or archive to import that cannot be read
 ├── BadBackup (ValueError)       a backup that is damaged, or a place where none can be made
 ├── UnknownRecord (LookupError)  no record has this address
-├── WrongTier                    the verb does not apply where the record is
-├── Changed                      somebody changed the record in the meantime
 ├── NothingToUndo
 ├── LibraryInUse                 another process writes to this library
 ├── ReadOnly                     this library was opened for reading
@@ -16,7 +14,8 @@ MemedexError
 ├── CatalogDamaged               the catalog cannot be read
 ├── CatalogTooNew                the catalog was written by a newer Memedex
 ├── ModelUnavailable             a model is not installed, not configured or cannot do this
-└── CaptioningFailed             the language model gave no usable answer
+├── CaptioningFailed             the language model gave no usable answer
+└── InvalidInput, UnknownEntry   of the text memory: store/memory/errors.py
 
 Every message says what happened, to what, and what to do about it.
 """
@@ -43,14 +42,6 @@ class BadBackup(MemedexError, ValueError):
 
 
 class UnknownRecord(MemedexError, LookupError):
-    pass
-
-
-class WrongTier(MemedexError):
-    pass
-
-
-class Changed(MemedexError):
     pass
 
 

@@ -4,19 +4,21 @@ import re
 from pathlib import Path
 
 from store.commands.arguments import parser
+from store.memory.settings import MemorySettings
 from store.settings import Settings
 
+FIELDS = Settings.model_fields | MemorySettings.model_fields
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_setting_stands_in_the_table_with_its_default_and_meaning():
-    for name, field in Settings.model_fields.items():
+    for name, field in FIELDS.items():
         default = f"`{field.default}`" if field.default not in ("", None) else ""
         assert f"| `MEMEDEX_{name.upper()}` | {default} | {field.description} |" in README
 
 
 def test_the_table_has_no_setting_that_does_not_exist():
-    known = {f"MEMEDEX_{name.upper()}" for name in Settings.model_fields}
+    known = {f"MEMEDEX_{name.upper()}" for name in FIELDS}
     assert set(re.findall(r"^\| `(MEMEDEX_\w+)`", README, re.M)) == known
 
 

@@ -167,11 +167,17 @@ def _link_or_copy(source: Path, target: Path) -> None:
 
 
 def _others(layout: Layout) -> Iterator[Path]:
-    """Files that no catalog knows: the root's own taxonomy, the memory, what was set aside."""
+    """Files that no catalog knows: the root's own taxonomy, the memory, what was set aside.
+
+    The memory's Chroma is not among them: it is derived, and may still hold what was since forgotten.
+    """
     if (layout.root / "taxonomy.json").is_file():
         yield layout.root / "taxonomy.json"
+    derived = layout.root / "memory" / "chroma"
     for folder in (layout.root / "memory", layout.set_aside):
         for path in sorted(folder.rglob("*")):
+            if path == derived.with_suffix(".dirty") or path.is_relative_to(derived):
+                continue
             if path.is_file() and not path.is_symlink() and path.suffix not in (".lock", ".holder"):
                 yield path
 

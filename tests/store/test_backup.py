@@ -186,6 +186,8 @@ def test_the_taxonomy_the_memory_and_what_was_set_aside_are_kept_too(filled: Lib
     memory, aside = filled.layout.root / "memory", filled.layout.set_aside
     (memory / "papers").mkdir(parents=True)
     (memory / "papers" / "a:b.txt").write_text("lore")
+    (memory / "chroma").mkdir()
+    (memory / "chroma" / "data.bin").write_text("derived, and perhaps forgotten since")
     aside.mkdir()
     (aside / "1-x.json").write_text("{}")
     db = sqlite3.connect(memory / "memory.sqlite3", isolation_level=None)
@@ -198,6 +200,7 @@ def test_the_taxonomy_the_memory_and_what_was_set_aside_are_kept_too(filled: Lib
     other = tmp_path / "other"
     assert (other / "taxonomy.json").read_bytes() == (filled.layout.root / "taxonomy.json").read_bytes()
     assert (other / "memory" / "papers" / "a:b.txt").read_text() == "lore"
+    assert not (other / "memory" / "chroma").exists()
     assert (Layout(other).set_aside / "1-x.json").read_text() == "{}"
     restored = sqlite3.connect(other / "memory" / "memory.sqlite3")
     assert restored.execute("SELECT what FROM said").fetchall() == [("hello",)]
