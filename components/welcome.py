@@ -19,7 +19,7 @@ def show(library: Library) -> None:
     with st.container(border=True), st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap="xsmall"):
             st.subheader("Look around first", anchor=False)
-            st.caption("Over a hundred fictional coins with captions, without internet, in a few seconds.")
+            st.caption("Over a hundred fictional coins with captions, without internet, in well under a minute.")
         st.button(
             "Load the demo library",
             type="primary",
