@@ -167,7 +167,7 @@ def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, gr
 def test_no_shortcut_while_somebody_types(app: Server, grid: GridPage, key: str) -> None:
     with app.stored() as library:
         before = library.generation
-    field = grid.page.get_by_placeholder("name, ticker, text")
+    field = grid.page.get_by_placeholder("words, tag:dog …")
     field.click()
     grid.press(key)
     expect(field).to_be_focused()
@@ -258,5 +258,5 @@ def test_a_link_shows_the_same_view(app: Server, page: Page) -> None:
 def test_words_narrow_the_grid(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending?pending_words=onerror")
     expect(grid.cards).to_have_count(1)
-    page.get_by_placeholder("name, ticker, text").fill("no such coin")
+    page.get_by_placeholder("words, tag:dog …").fill("no such coin")
     expect(page.get_by_text("No pending coin passes these filters.")).to_be_visible()
