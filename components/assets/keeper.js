@@ -13,11 +13,12 @@ export default function ({ data, parentElement }) {
   const isOurs = (area) => area instanceof HTMLTextAreaElement && form()?.contains(area);
   let timer = 0;
 
-  const typed = (event) => {
-    if (!isOurs(event.target)) return;
+  const keepSoon = (area) => {
+    if (!isOurs(area)) return;
     clearTimeout(timer);
-    timer = setTimeout(() => commit(event.target), PAUSE);
+    timer = setTimeout(() => commit(area), PAUSE);
   };
+  const typed = (event) => keepSoon(event.target);
   const pressed = (event) => {
     if (event.key !== "s" || !(event.ctrlKey || event.metaKey) || event.altKey || !form()) return;
     event.preventDefault();  // the browser would offer to save the page
@@ -28,6 +29,7 @@ export default function ({ data, parentElement }) {
   };
   document.addEventListener("input", typed, true);
   document.addEventListener("keydown", pressed, true);
+  keepSoon(document.activeElement);  // typed before this began to listen, or while the page ran anew
   own.memedex = () => {
     clearTimeout(timer);
     document.removeEventListener("input", typed, true);
