@@ -19,7 +19,9 @@ def show(library: Library) -> None:
     with st.container(border=True), st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap="xsmall"):
             st.subheader("Look around first", anchor=False)
-            st.caption("Over a hundred fictional coins with captions, without internet, in well under a minute.")
+            st.caption(
+                "Over a hundred fictional coins with captions, without internet, in well under a minute."
+            )
         st.button(
             "Load the demo library",
             type="primary",
