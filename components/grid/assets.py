@@ -7,7 +7,7 @@ _HERE = Path(__file__).resolve().parent
 # In the order they need one another; Streamlit takes one text, so the imports between them are taken out.
 _SCRIPTS = (
     "dom", "bars", "rank", "log", "model", "cards", "pointer", "keys", "tools", "help", "viewer", "sliders",
-    "main",
+    "ranking", "decisions", "main",
 )  # fmt: skip
 _STYLES = ("grid", "viewer", "ranking")
 _IMPORT = re.compile(r'^import .*? from "\./\w+\.js";\n', re.MULTILINE)

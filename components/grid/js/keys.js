@@ -30,7 +30,7 @@ function take(grid, event, target) {
   if (key === "?") return grid.help.showModal(), true;
   const onControl = target instanceof Element && target.matches(CONTROLS);
   if (onControl && (key === "Enter" || key === " " || (key.startsWith("Arrow") && !grid.root.contains(target)))) return false;
-  if (key === "z") return event.repeat || grid.takeBack(event.shiftKey ? "redo" : "undo"), true;
+  if (key === "z") return event.repeat || grid.decisions.takeBack(event.shiftKey ? "redo" : "undo"), true;
   // A key held down must not decide a whole queue.
   if (event.repeat && !STEPS[key]) return grid.actions.some((action) => action.key === key);
   if (grid.viewer.isOpen) return inViewer(grid, key);
@@ -57,11 +57,11 @@ function inViewer(grid, key) {
 /** A verb by its key, or by a digit one of the reasons of the verb that has reasons. */
 function decide(grid, key) {
   const action = grid.actions.find((each) => each.key === key);
-  if (action) return grid.decide(action), true;
+  if (action) return grid.decisions.make(action), true;
   const reasoned = grid.actions.find((each) => each.reasons?.length);
   const reason = reasoned?.reasons[Number(key) - 1];
   if (!/^[1-9]$/.test(key) || !reason) return false;
-  return grid.decide(reasoned, { reason }), true;
+  return grid.decisions.make(reasoned, { reason }), true;
 }
 
 function close(dialog, key) {

@@ -1,15 +1,14 @@
 // One grid: it takes the server's data, holds what is decided here, and keeps both in step.
 
-import { count, el } from "./dom.js";
-import { listenToBars } from "./bars.js";
+import { el } from "./dom.js";
 import { Cards } from "./cards.js";
+import { Decisions } from "./decisions.js";
 import { DecisionLog } from "./log.js";
 import { fillHelp, helpSheet } from "./help.js";
 import { listenToKeys } from "./keys.js";
 import { listenToPointer } from "./pointer.js";
 import { Model, read, write } from "./model.js";
-import { rank } from "./rank.js";
-import { Sliders } from "./sliders.js";
+import { Ranking } from "./ranking.js";
 import { Tools } from "./tools.js";
 import { Viewer } from "./viewer.js";
 
@@ -21,17 +20,15 @@ class Grid {
     this.key = key;
     this.model = new Model(key);
     this.log = new DecisionLog(key, (contents) => this.tell("log", contents));
+    this.decisions = new Decisions(this);
+    this.ranking = new Ranking(this);
     this.tools = new Tools(this);
     this.viewer = new Viewer(this);
     this.help = helpSheet();
-    this.parts = {
-      field: el("div", { class: "cards", role: "row" }),
-      sliders: el("div", {}),
-    };
+    this.parts = { field: el("div", { class: "cards", role: "row" }) };
     this.frame = el("div", { class: "field", role: "grid", "aria-multiselectable": "true", "aria-label": "Coins" }, this.parts.field);
     this.cards = new Cards(this.parts.field);
-    this.pool = new Map(); // row → card, of this query
-    root.replaceChildren(this.parts.sliders, this.tools.node, this.frame, this.viewer.node, this.help);
+    root.replaceChildren(this.ranking.node, this.tools.node, this.frame, this.viewer.node, this.help);
     this.resize(read("memedex-size", 168, "localStorage"));
     this.stops = [listenToKeys(this), listenToPointer(this)];
     const leave = () => this.log.flush();
@@ -54,60 +51,12 @@ class Grid {
     this.tools.offer(data.actions, data);
     if (this.offered !== JSON.stringify(data.actions)) fillHelp(this.help, data.actions, data);
     this.offered = JSON.stringify(data.actions);
-    this.settled(this.log.confirm(data.confirmed ?? {}));
-    if (data.ranking) this.takeRanking(data);
+    this.decisions.settle(this.log.confirm(data.confirmed ?? {}));
+    if (data.ranking) this.ranking.take(data);
     else this.model.take(data.cards);
     this.model.hold(data.matching);
     this.paint({ glide: !first });
     if (first && !this.log.isEmpty) this.log.sendNow();
-  }
-
-  /** Results of decisions: reasons for what was refused, the cursor onto what was taken back. */
-  settled(results) {
-    for (const result of results) {
-      for (const { item, reason } of result.refused) this.model.refused.set(item, reason);
-      if (result.refused.length) this.tools.say(`${count(result.refused.length, "coin")} refused: ${result.refused[0].reason}`, "red");
-      else if (result.said) this.tools.say(result.said);
-      if (result.verb === "undo" && result.done.length && this.data.cards?.some((card) => card.address === result.done[0])) this.model.moveTo(result.done[0]);
-    }
-  }
-
-  /** Does a verb to the selection, or to the card under the cursor; felt at once, confirmed later. */
-  decide(action, { reason = "" } = {}) {
-    const { model } = this;
-    const everything = !this.viewer.isOpen && !action.single && model.everything;
-    const addresses = this.viewer.isOpen ? [model.cursor] : model.targets(action);
-    if (!addresses.length && !everything) return;
-    const seen = Object.fromEntries(addresses.map((address) => [address, model.selection.get(address) ?? model.card(address)?.revision ?? null]));
-    const number = everything ? model.chosenCount : addresses.length;
-    const { filter, generation, except } = everything || {};
-    const about = everything ? { addresses: [], seen: {}, matching: { filter, generation, except } } : { addresses, seen };
-    const entry = this.log.add({ verb: action.verb, reason, ...about });
-    if (everything) model.clear();
-    entry.effect = action.leaves ? { hide: addresses } : null;
-    if (action.leaves) {
-      entry.hides = addresses;
-      model.history = [...model.history.filter((each) => !each.undone), entry];
-      model.select(addresses, false);
-    }
-    addresses.forEach((address) => model.refused.delete(address));
-    const name = number === 1 && addresses.length ? model.card(addresses[0])?.name ?? "one coin" : count(number, "coin");
-    this.tools.say(action.leaves ? `${action.said} ${name}` : `${action.label}: ${name} …`);
-    this.paint({ focus: true });
-  }
-
-  takeBack(verb) {
-    if (!this.data.undoable) return;
-    const { history } = this.model;
-    const target = verb === "undo" ? history.findLast((entry) => !entry.undone) : history.find((entry) => entry.undone);
-    const entry = this.log.add({ verb, addresses: [], seen: {} });
-    if (target) {
-      target.undone = verb === "undo";
-      entry.effect = verb === "undo" ? { show: target.hides } : { hide: target.hides };
-      if (verb === "undo") this.model.moveTo(target.hides[0] ?? this.model.cursor);
-    }
-    this.tools.say(verb === "undo" ? "Taken back" : "Done again");
-    this.paint({ focus: true });
   }
 
   step(x, y, { select = false } = {}) {
@@ -202,9 +151,9 @@ class Grid {
   }
 
   paint({ glide = true, focus = false } = {}) {
-    if (this.data.ranking) this.rank();
+    if (this.data.ranking) this.ranking.rank();
     this.model.settle(this.log.entries);
-    this.cards.show(this.model, { glide, scores: this.scores && this.scoresOfVisible() });
+    this.cards.show(this.model, { glide, scores: this.ranking.scoresOfVisible() });
     this.refresh({ focus });
   }
 
@@ -228,78 +177,13 @@ class Grid {
     this.send(name, value);
   }
 
-  // Ranked results
-
-  takeRanking({ ranking, cards }) {
-    if (!this.sliders) {
-      listenToBars(this);
-      this.sliders = new Sliders(this);
-      this.parts.sliders.replaceChildren(this.sliders.node);
-    }
-    if (this.query !== ranking.query) {
-      this.pool.clear();
-      this.similarities = null;
-      this.places = null;
-    }
-    this.query = ranking.query;
-    const table = this.data.similarities;
-    if (table) this.similarities = { columns: ["image", "entity", "context", "visual", "emotions"].map((name) => floats(table.getChild(name))), means: ranking.means.map((mean) => mean ?? NaN) };
-    // A page that came back without its similarities says so once; the server then sends them again.
-    if (!this.similarities && this.knows !== "") this.tell("knows", (this.knows = ""));
-    else if (table) this.tell("knows", (this.knows = ranking.query));
-    for (const card of cards) this.pool.set(card.row, card);
-    this.sliders.take(ranking.weights);
-  }
-
-  get weights() {
-    return this.sliders?.weights;
-  }
-
-  rank() {
-    if (!this.similarities) return;
-    const { list, hits } = rank(this.similarities, this.weights, this.data.ranking.top + (this.model.hidden?.size ?? 0));
-    this.scores = { list, top: list[0]?.score ?? 0, before: this.places };
-    this.hits = hits;
-    this.model.take(list.map((hit) => this.pool.get(hit.row) ?? blank(hit.row)));
-  }
-
-  scoresOfVisible() {
-    const byAddress = new Map(this.scores.list.map((hit) => [(this.pool.get(hit.row) ?? blank(hit.row)).address, hit]));
-    return { ...this.scores, list: this.model.visible.map((address) => byAddress.get(address)) };
-  }
-
-  /** Remembers where each result is now, for the ▲▼ of the next movement. */
-  holdPlaces() {
-    this.places = new Map((this.scores?.list ?? []).map((hit, index) => [hit.row, index]));
-  }
-
-  rerank() {
-    this.cards.changedAt = 0;
-    this.paint();
-  }
-
   stop() {
     this.stops.forEach((stop) => stop());
     this.watcher.disconnect();
     this.log.stop();
-    this.sliders?.stop();
+    this.ranking.stop();
     clearTimeout(this.asking);
   }
-}
-
-const blanks = new Map();
-
-/** The place of a result whose card the server has not sent yet. */
-function blank(row) {
-  if (!blanks.has(row)) blanks.set(row, { address: `row-${row}`, row, name: "…", ticker: "", created_at: 0, tags: [], picture: "", blank: true, facets: true });
-  return blanks.get(row);
-}
-
-/** An Arrow column as floats, NaN where the record lacks the facet. */
-function floats(column) {
-  const values = new Float32Array(column.length);
-  for (let row = 0; row < column.length; row++) values[row] = column.get(row) ?? NaN;
-  return values;
 }
 
 const grids = new WeakMap();

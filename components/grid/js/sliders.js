@@ -14,8 +14,8 @@ const PRESETS = [
 const MEANINGS = { image: "the picture itself", entity: "what is in it", context: "what it means", visual: "how it looks", emotions: "how it feels" };
 
 export class Sliders {
-  constructor(grid) {
-    this.grid = grid;
+  constructor(ranking) {
+    this.ranking = ranking;
     this.rows = FACET_NAMES.map((name) => this.row(name));
     this.presets = PRESETS.map(([label, weights, title]) => ({ weights, button: el("button", { type: "button", title, onclick: () => this.set(weights) }, label) }));
     this.note = el("p", { class: "note" });
@@ -34,7 +34,7 @@ export class Sliders {
     const share = el("span", { class: "share" });
     input.addEventListener("input", () => this.moved());
     // What counts as one movement for ▲▼ begins when the hand takes hold.
-    input.addEventListener("pointerdown", () => this.grid.holdPlaces());
+    input.addEventListener("pointerdown", () => this.ranking.holdPlaces());
     return { name, input, value, share, node: el("label", { class: `row ${name}` }, el("span", { class: "label" }, el("i", { class: `dot ${name}` }), name), input, value, share) };
   }
 
@@ -43,7 +43,7 @@ export class Sliders {
   }
 
   set(weights) {
-    this.grid.holdPlaces();
+    this.ranking.holdPlaces();
     this.put(weights);
     this.moved();
   }
@@ -60,11 +60,11 @@ export class Sliders {
 
   moved() {
     this.paint();
-    this.grid.rerank();
+    this.ranking.again();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.timer = null;
-      this.grid.tell("weights", this.weights);
+      this.ranking.tellWeights();
     }, REST);
   }
 

@@ -15,8 +15,8 @@ export class Tools {
     this.everything = tool("", "shift a", "Select all that match, on every page", () => grid.selectEverything());
     this.none = el("button", { type: "button", class: "tool square", title: "Clear the selection (esc)", "aria-label": "Clear the selection", onclick: () => grid.clear() }, icon("cross"));
     this.back = el("button", { type: "button", class: "tool", onclick: () => grid.bringBack() });
-    this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: () => grid.takeBack("undo") }, icon("undo"));
-    this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: () => grid.takeBack("redo") }, icon("redo"));
+    this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: () => grid.decisions.takeBack("undo") }, icon("undo"));
+    this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: () => grid.decisions.takeBack("redo") }, icon("redo"));
     this.sizes = el("span", { class: "sizes", role: "group", "aria-label": "Card size" });
     for (const [label, size, title] of SIZES) {
       this.sizes.append(el("button", { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) }, label));
@@ -41,7 +41,7 @@ export class Tools {
     this.made = made;
     this.buttons = actions.map((action) => {
       const label = el("span");
-      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: () => this.grid.decide(action) }, label, el("kbd", {}, action.key));
+      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: () => this.grid.decisions.make(action) }, label, el("kbd", {}, action.key));
       return { action, button, label };
     });
     this.verbs.replaceChildren(...this.buttons.map(({ button }) => button));

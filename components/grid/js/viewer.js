@@ -93,7 +93,7 @@ export class Viewer {
     if (!card || !model.visible.length) return this.close();
     const detail = data.details?.[card.address];
     // Only a decision here may rebuild what is read; a confirmation for another coin must not scroll it back.
-    const made = JSON.stringify([card, detail, model.refused.get(card.address), model.isChosen(card.address), this.grid.weights]);
+    const made = JSON.stringify([card, detail, model.refused.get(card.address), model.isChosen(card.address), this.grid.ranking.weights]);
     setText(this.place, `${model.visible.indexOf(card.address) + 1} of ${model.visible.length}`);
     if (this.made === made) return;
     this.made = made;
@@ -105,7 +105,7 @@ export class Viewer {
     this.facts.replaceChildren(...facts(this.grid, card, detail, model));
     this.facts.scrollTop = scroll;
     this.verbs.replaceChildren(
-      ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: () => this.grid.decide(action) }, el("span", {}, action.label), el("kbd", {}, action.key))),
+      ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: () => this.grid.decisions.make(action) }, el("span", {}, action.label), el("kbd", {}, action.key))),
     );
   }
 }
