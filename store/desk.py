@@ -1,60 +1,70 @@
-"""A library as one person works with it: every verb says who, and a viewer's verbs are refused."""
+"""A library, or the text memory, as one person works with it: every verb says who, a viewer's are refused.
 
-from collections.abc import Callable
-from functools import lru_cache, partial
+    library = Desk(Library.open(root), who="ann@x.org")
+    memory = Desk(Memory.open(root), who="ann@x.org")
+    memory.lore.add_lore("peaks", "forge", "The dwarves forged the mountains.")  # the history says: ann@x.org
+
+What a desk stands on says in `READING` which of its names change nothing; every other verb does, also one
+still to come, and is refused to a viewer. Its parts (`memory.lore`, `memory.passages["memories"]`) are desks
+again.
+"""
+
+from functools import partial
 from inspect import signature
 from typing import Any, NoReturn
 
 from store.catalog import Catalog
 from store.errors import ReadOnly
 from store.library import Library
+from store.memory.database import Database
 from store.people import may_change
 from store.reading import Reader
 
 
 class Desk:
-    """Stands wherever a Library does; one for each person, over the one library of the process."""
+    """Stands wherever a Library or a Memory does; one for each person, over the one of the process."""
 
-    def __init__(self, library: Reader, *, who: str) -> None:
-        self._library = library
+    def __init__(self, what: Any, *, who: str, part_of: "Desk | None" = None) -> None:
+        self._what = what
         self.who = who
-        self.can_write = library.can_write and may_change(who)
+        self.can_write: bool = part_of.can_write if part_of else what.can_write and may_change(who)
 
     def __getattr__(self, name: str) -> Any:
-        # Whatever a Reader has is reading; all else of a Library changes it, also verbs still to come.
-        if not self.can_write and name not in _READING and hasattr(Library, name):
+        kind = _verbs_of(self._what)
+        verb = getattr(kind, name, None)
+        if not self.can_write and callable(verb) and name not in kind.READING:
             return partial(_refuse, self.who)
-        value = getattr(self._library, name)
-        if name == "catalog" and not self.can_write:
+        value = getattr(self._what, name)
+        if callable(verb):
+            return partial(value, who=self.who) if "who" in signature(verb).parameters else value
+        if isinstance(value, dict):
+            return {key: self._at_this_desk(part) for key, part in value.items()}
+        return self._at_this_desk(value)
+
+    def _at_this_desk(self, value: Any) -> Any:
+        if hasattr(value, "READING"):
+            return Desk(value, who=self.who, part_of=self)
+        if isinstance(value, Catalog | Database) and not self.can_write:
             return _Readable(value, self.who)
-        if name in _naming_who():
-            return partial(value, who=self.who)
         return value
 
 
 class _Readable:
-    """The catalog in the hands of somebody who may not write to it."""
+    """A file in the hands of somebody who may not write to it."""
 
-    def __init__(self, catalog: Catalog, who: str) -> None:
-        self._catalog = catalog
+    def __init__(self, file: Catalog | Database, who: str) -> None:
+        self._file = file
         self._who = who
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("writing", "set_meta"):
+        if name in ("writing", "noting", "set_meta", "rewrite"):
             return partial(_refuse, self._who)
-        return getattr(self._catalog, name)
+        return getattr(self._file, name)
 
 
-_READING = frozenset(dir(Reader))
-
-
-@lru_cache(maxsize=1)
-def _naming_who() -> frozenset[str]:
-    """The verbs that take who decides."""
-    verbs: dict[str, Callable[..., Any]] = {
-        name: verb for name, verb in vars(Library).items() if callable(verb) and not name.startswith("_")
-    }
-    return frozenset(name for name, verb in verbs.items() if "who" in signature(verb).parameters)
+def _verbs_of(what: Any) -> Any:
+    """Where its verbs stand; a library opened for reading refuses a library's in the same words."""
+    return Library if isinstance(what, Reader) else type(what)
 
 
 def _refuse(who: str, *_: object, **__: object) -> NoReturn:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import ClassVar
 
 from store import history, listing
 from store.catalog import Catalog
@@ -60,6 +61,7 @@ class Reader:
     """A library opened for reading: pages, lists and searches from the catalog alone."""
 
     can_write = False
+    READING: ClassVar[frozenset[str]]  # all its names: whatever a library has beyond them changes it
 
     def __init__(self, root: Path, *, embedder: Embedder | None = None, disk: Disk | None = None) -> None:
         self.layout = Layout(root.resolve())
@@ -331,6 +333,9 @@ class Reader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+Reader.READING = frozenset(dir(Reader))
 
 
 def _vectors_of(

@@ -79,6 +79,8 @@ class Citation:
 class Documents:
     """Import, search, comparison and citation."""
 
+    READING = frozenset({"search", "compare", "protocols", "sources", "cite"})
+
     def __init__(self, passages: Passages, *, originals: Path) -> None:
         self.passages = passages
         self._originals = originals

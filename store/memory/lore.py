@@ -70,6 +70,8 @@ class WorldReport:
 class Lore:
     """`add_lore` and `query_lore`, and worlds from their files."""
 
+    READING = frozenset({"query_lore", "search", "worlds"})
+
     def __init__(self, passages: Passages) -> None:
         self.passages = passages
         self.refused: list[Refusal] = []  # world files that could not be taken in on opening

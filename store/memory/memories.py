@@ -45,6 +45,8 @@ CREATE TABLE memories (
 class Memories:
     """`store_memory` and `search_memory`, on the common store of embedded text."""
 
+    READING = frozenset({"search_memory"})
+
     def __init__(self, passages: Passages) -> None:
         self.passages = passages
 

@@ -43,6 +43,8 @@ class Status:
 class Memory:
     """Agent memories, lore, sessions, documents and transcripts below one root; safe to share by threads."""
 
+    READING = frozenset({"retrieve", "status", "wait_for_chroma", "check_chroma"})
+
     @classmethod
     def open(
         cls,

@@ -18,7 +18,6 @@ derived, and get nothing but vectors, ids and the columns to filter by.
 """
 
 import contextlib
-import getpass
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,8 +41,8 @@ from store.memory.places import Places
 from store.memory.resident import Found, Resident, Where
 from store.memory.settings import memory_settings
 from store.outcome import Outcome
+from store.people import myself
 from store.progress import Progress
-from store.settings import settings
 
 _BATCH = 64  # texts embedded between two looks at whether to stop
 
@@ -52,6 +51,14 @@ Row = dict[str, Any]
 
 class Passages:
     """The entries of one kind: written, listed, searched exactly, undone."""
+
+    # What a viewer may call (store/desk.py); that a question was asked is counted for them as well.
+    READING = frozenset(
+        {
+            "embed", "to_embed", "get", "rows", "find", "count", "counts", "vector", "history", "decisions",
+            "question", "nearest", "search", "resident", "note_question", "questions",
+        }
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -132,7 +139,7 @@ class Passages:
     def change(self, verb: str, *, who: str = "") -> Iterator[Change]:
         """One decision and one transaction; with nothing put or removed there is no trace of it."""
         with self.database.writing() as db:
-            change = Change(db, self.kind, verb, who=who or person(), at=self.clock())
+            change = Change(db, self.kind, verb, who=who or myself(), at=self.clock())
             yield change
             change.finish()
         self.changed()
@@ -177,7 +184,7 @@ class Passages:
 
     def _reverse(self, verb: str, who: str) -> Outcome:
         with self.change(verb, who=who) as change:
-            return undoing.reverse(change, verb, who or person())
+            return undoing.reverse(change, verb, who or myself())
 
     # -- reading ------------------------------------------------------------------------------------------
 
@@ -284,13 +291,13 @@ class Passages:
 
     # -- for good -----------------------------------------------------------------------------------------
 
-    def forget(self, column: str, value: str) -> int:
+    def forget(self, column: str, value: str, *, who: str = "") -> int:
         """Remove entries without a trace: texts, vectors, full-text rows, history, counts of questions.
 
         It cannot be undone. `finish_forgetting` must follow, and does on the next opening after a crash.
         """
         with self.database.writing() as db:
-            count = undoing.forget(db, self.kind, column, value, who=person(), at=self.clock())
+            count = undoing.forget(db, self.kind, column, value, who=who or myself(), at=self.clock())
         self._resident = None
         return count
 
@@ -303,11 +310,6 @@ class Passages:
 
     def close(self) -> None:
         self.database.close()
-
-
-def person() -> str:
-    """Who decides when nobody says so: the setting, else the name of the login."""
-    return settings().user or getpass.getuser()
 
 
 def checked_text(text: object, *, what: str) -> str:

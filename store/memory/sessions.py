@@ -49,6 +49,8 @@ def exchange(prompt: str, answer: str) -> str:
 class Sessions:
     """`add_memory`, `query_memory` and `delete_session_memory`."""
 
+    READING = frozenset({"query_memory", "search", "keys_of"})
+
     def __init__(self, passages: Passages, *, purge: Any) -> None:
         self.passages = passages
         self._purge = purge  # leaves nothing of what was forgotten in Chroma's files
@@ -99,14 +101,14 @@ class Sessions:
         """Every character's key of this session, and the session's own where it was used as a key."""
         return [key for key in self.passages.counts() if key == session or key.endswith(f"_{session}")]
 
-    def delete_session_memory(self, session_id: str) -> int:
+    def delete_session_memory(self, session_id: str, *, who: str = "") -> int:
         """Remove this key's memories for good, from every file; how many there were.
 
         There is no undo. A failure is logged and raised: nobody must believe that something is gone which is
         not. What is begun is finished on the next opening.
         """
         try:
-            count = self.passages.forget("session_id", session_id)
+            count = self.passages.forget("session_id", session_id, who=who)
             self.passages.finish_forgetting(self._purge)
         except Exception as error:
             log.error("Failed to delete vector memory: %s", error)

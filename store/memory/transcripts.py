@@ -19,6 +19,7 @@ from store.memory.passages import Passages, as_json, checked_text
 from store.memory.switching import embed_new
 from store.memory.transcript_files import Message, Session, moment, read_sessions
 from store.memory.transcript_search import Hit, Mode
+from store.people import myself
 from store.progress import Progress
 from store.settings import settings
 
@@ -43,11 +44,18 @@ class TranscriptReport:
 class Transcripts:
     """Import, search by content type, and events by structure."""
 
+    READING = frozenset({"without_vector", "search", "sessions", "messages", "find_events", "count_events"})
+
     def __init__(self, passages: Passages) -> None:
         self.passages = passages
 
     def import_sessions(
-        self, paths: Iterable[Path], *, user_id: str = "", progress: Progress | None = None
+        self,
+        paths: Iterable[Path],
+        *,
+        user_id: str = "",
+        progress: Progress | None = None,
+        who: str = "",
     ) -> TranscriptReport:
         """Take in what is new in these folders and files, then embed it; a second import adds nothing.
 
@@ -64,7 +72,7 @@ class Transcripts:
                 self._take_in(session, report, progress)
                 if progress.cancelled:
                     break
-        self._note(report)
+        self._note(report, who=who)
         report.embedded = self.embed_new(progress=progress)
         return report
 
@@ -236,15 +244,17 @@ class Transcripts:
         report.events += added
         report.present += len(rows) - added
 
-    def _note(self, report: TranscriptReport) -> None:
+    def _note(self, report: TranscriptReport, *, who: str) -> None:
         """That something was imported; it is taken back by `remove_session`, not by undo."""
         if report.messages or report.changed or report.events:
-            from store.memory.passages import person
-
             with self.passages.database.writing() as db:
                 db.execute(
                     "INSERT INTO decisions (verb, who, at, count, reversed) VALUES ('import', ?, ?, ?, 1)",
-                    [person(), self.passages.clock(), report.messages + report.changed + report.events],
+                    [
+                        who or myself(),
+                        self.passages.clock(),
+                        report.messages + report.changed + report.events,
+                    ],
                 )
 
 
