@@ -7,7 +7,8 @@ score = Σ w_f · ŝ_f / Σ w_f        over the facets f with a weight above zer
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -102,45 +103,46 @@ def rank(
     return Ranking(rows, scores[rows].tolist(), shares, compared, asked - compared)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One result; the contributions of its facets add up to its score."""
-
-    address: str
-    score: float
-    _row: int = field(repr=False, compare=False)
-    _ranked: "_Ranked" = field(repr=False, compare=False)
-
-    @property
-    def facets(self) -> dict[Facet, Contribution]:
-        """Every facet's part in the score; put together when asked for, so that a moved slider is quick."""
-        similarities, shares, weights = self._ranked
-        found: dict[Facet, Contribution] = {}
-        for number, facet in enumerate(FACETS):
-            has, share = bool(similarities.present[number, self._row]), shares[number]
-            found[facet] = Contribution(
-                has,
-                float(similarities.columns[number, self._row]) if has else None,
-                float(weights.get(facet, 0.0)),
-                share * float(similarities.filled[number, self._row]) if share else 0.0,
-            )
-        return found
-
-
 class _Ranked(NamedTuple):
     similarities: Similarities
     shares: list[float]
     weights: Mapping[Facet, float]
 
 
+class Hit(NamedTuple):
+    """One result; the contributions of its facets add up to its score."""
+
+    address: str
+    score: float
+    row: int  # of the similarities
+    ranked: _Ranked
+
+    @property
+    def facets(self) -> dict[Facet, Contribution]:
+        """Every facet's part in the score; put together when asked for, so that a moved slider is quick."""
+        similarities, shares, weights = self.ranked
+        found: dict[Facet, Contribution] = {}
+        for number, facet in enumerate(FACETS):
+            has, share = bool(similarities.present[number, self.row]), shares[number]
+            found[facet] = Contribution(
+                has,
+                float(similarities.columns[number, self.row]) if has else None,
+                float(weights.get(facet, 0.0)),
+                share * float(similarities.filled[number, self.row]) if share else 0.0,
+            )
+        return found
+
+    def __repr__(self) -> str:
+        return f"Hit({self.address}, {self.score:.6f})"
+
+
 def hits(similarities: Similarities, ranking: Ranking, weights: Mapping[Facet, float]) -> list[Hit]:
     """The ranked rows as hits, which can explain themselves."""
     ranked = _Ranked(similarities, ranking.shares, weights)
-    addresses = similarities.addresses
-    return [
-        Hit(addresses[row], score, row, ranked)
-        for row, score in zip(ranking.rows, ranking.scores, strict=True)
-    ]
+    addresses = map(similarities.addresses.__getitem__, ranking.rows)
+    # Not one call of Python's own for each: fifty hits would cost as much as the ranking.
+    made = zip(addresses, ranking.scores, ranking.rows, repeat(ranked), strict=False)
+    return list(map(partial(tuple.__new__, Hit), made))
 
 
 def _shares(similarities: Similarities, weights: Mapping[Facet, float]) -> list[float]:
@@ -159,9 +161,20 @@ def _shares(similarities: Similarities, weights: Mapping[Facet, float]) -> list[
 def _best(scores: NDArray[np.float64], count: int, *, addresses: tuple[str, ...]) -> list[int]:
     if count == 0:
         return []
-    place = len(scores) - count
-    worst = np.partition(scores, place)[place]
-    rows = np.flatnonzero(scores >= worst)  # more than `count` where the last place is shared
+    rows = np.flatnonzero(scores >= _reached(scores, count))
     found = rows.tolist()
     in_order = sorted(zip((-scores[rows]).tolist(), map(addresses.__getitem__, found), found, strict=True))
     return [row for _, _, row in in_order[:count]]
+
+
+def _reached(scores: NDArray[np.float64], count: int) -> float:
+    """A score that at least `count` rows reach, and hardly more."""
+    columns = 4 * count
+    if len(scores) >= 2 * columns:
+        # The best of each of many heaps: `count` of these are that good. Quicker than parting all rows.
+        height = len(scores) // columns
+        best = scores[: height * columns].reshape(height, columns).max(axis=0)
+        best.partition(columns - count)
+        if np.isfinite(best[columns - count]):  # else few rows may be results, and those in few heaps
+            return float(best[columns - count])
+    return float(np.partition(scores, len(scores) - count)[len(scores) - count])

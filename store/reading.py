@@ -25,11 +25,13 @@ from store.layout import Layout
 from store.listing import Filter
 from store.people import myself
 from store.query import Query
+from store.recent import Recent
 from store.records import TIERS, Facet, Record, Tier
 from store.search import Results, Search
 from store.vectors import Matrices, Vector, Vectors, load
 
 SAVED_FILTERS = "saved filters"  # where the catalog keeps them
+KEPT_FILTERS = 8
 _HAS_VECTORS = "r.tier = 'library' AND EXISTS (SELECT 1 FROM embeddings e WHERE e.record = r.id)"
 
 
@@ -71,6 +73,7 @@ class Reader:
         self._embedder_lock = threading.Lock()
         self._search_lock = threading.Lock()
         self._resident: _Resident | None = None
+        self._passed: Recent[tuple[Filter, int], list[str]] = Recent(KEPT_FILTERS)
         self._neighbours = Neighbours()
 
     @property
@@ -234,11 +237,17 @@ class Reader:
     def search(self, query: Query) -> Results:
         """The library's answer to a query, exactly as design section 5 scores it."""
         search = self._refreshed_search()
-        among = None
-        if not query.filter.is_open:
+        return search.search(query, among=None if query.filter.is_open else self._passing(query.filter))
+
+    def _passing(self, filter: Filter) -> list[str]:
+        """The very same list as long as it holds: asked once, however often a slider moves."""
+        generation = self._resident.matrices.snapshot().generation if self._resident else -1
+        found = self._passed.get((filter, generation))
+        if found is None or filter.suspicious is not None:  # that changes outside operations too
             with self.catalog.reading() as db:
-                among = listing.addresses(db, query.filter)
-        return search.search(query, among=among)
+                found = listing.addresses(db, filter)
+            self._passed.put((filter, generation), found)
+        return found
 
     def _refreshed_search(self) -> Search:
         embedder = self.embedder

@@ -7,12 +7,9 @@ single part: the parts are first added up to one direction for each facet. A par
 facet is in neither sum.
 """
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +17,7 @@ from numpy.typing import NDArray
 from store.embedding import Embedder
 from store.query import Part, PartKey, Query
 from store.ranking import Contribution, Hit, Similarities, hits, rank
+from store.recent import Recent
 from store.records import FACETS, Facet
 from store.vectors import Mask, Matrices, Snapshot, Vector
 
@@ -33,8 +31,6 @@ NO_COMMON_FACET = "no record has a facet that is weighted and that the query spe
 NONE_ASKED_FOR = "no record of the library passes the filter"
 
 Directions = dict[Facet, Vector]
-Key = TypeVar("Key", bound=Hashable)
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +45,7 @@ class Results:
     addresses: tuple[str, ...] = field(repr=False)  # of the N rows of `similarities`
     similarities: NDArray[np.float32] = field(repr=False)  # (N, 5), NaN where missing
     means: NDArray[np.float64]  # (5,): the neutral values, NaN for a facet that no record has
+    mask: Mask | None = field(default=None, repr=False)  # (N,): the rows that may be results; None: all
     why_empty: str = ""
     exact: bool = True
 
@@ -59,8 +56,8 @@ class Search:
     def __init__(self, matrices: Matrices, *, embedder: Embedder) -> None:
         self._matrices = matrices
         self._embedder = embedder
-        self._embedded: _Recent[PartKey, Vector] = _Recent(KEPT_EMBEDDINGS)
-        self._answers = matrices.snapshot(), _Recent[Hashable, Similarities](KEPT_QUERIES)
+        self._embedded: Recent[PartKey, Vector] = Recent(KEPT_EMBEDDINGS)
+        self._kept = _Kept(matrices.snapshot())
 
     def search(self, query: Query, *, among: Collection[str] | None = None) -> Results:
         """The best records for the query, among these addresses if given (those that its filter lets pass).
@@ -72,11 +69,13 @@ class Search:
         snapshot = self._matrices.snapshot()
         if any(weights.values()):
             similarities = self._compared(snapshot, query.parts)
-            ranking = rank(similarities, weights, top=query.top, mask=_mask(snapshot, query.parts, among))
+            mask = self._mask(snapshot, query.parts, among)
+            ranking = rank(similarities, weights, top=query.top, mask=mask)
             why_empty = "" if ranking.rows else NO_COMMON_FACET if ranking.without_facets else NONE_ASKED_FOR
         else:  # nothing is computed for it; a page that has the similarities already may keep them
-            similarities = self._answers_of(snapshot).get(_key(query.parts)) or _NOTHING_KNOWN
+            similarities = self._kept_of(snapshot).answers.get(_key(query.parts)) or _NOTHING_KNOWN
             ranking = rank(_NOTHING_KNOWN, weights, top=query.top)
+            mask = None
             why_empty = NO_WEIGHT
         return Results(
             query=query,
@@ -87,6 +86,7 @@ class Search:
             addresses=similarities.addresses,
             similarities=similarities.values,
             means=similarities.means,
+            mask=mask,
             why_empty=why_empty,
         )
 
@@ -95,7 +95,7 @@ class Search:
         return self._compared(self._matrices.snapshot(), query.parts)
 
     def _compared(self, snapshot: Snapshot, parts: tuple[Part, ...]) -> Similarities:
-        answers = self._answers_of(snapshot)
+        answers = self._kept_of(snapshot).answers
         key = _key(parts)
         found = answers.get(key)
         if found is None:
@@ -103,12 +103,25 @@ class Search:
             answers.put(key, found)
         return found
 
-    def _answers_of(self, snapshot: Snapshot) -> "_Recent[Hashable, Similarities]":
-        of, answers = self._answers
-        if of.slabs is not snapshot.slabs:  # a change in another tier leaves them as they are
-            answers = _Recent(KEPT_QUERIES)
-            self._answers = snapshot, answers
-        return answers
+    def _mask(self, snapshot: Snapshot, parts: Iterable[Part], among: Collection[str] | None) -> Mask | None:
+        """The same array for the same addresses (the very object) and examples, as long as it is kept."""
+        examples = tuple(part.like for part in parts if part.like is not None)
+        if among is None and not examples:
+            return None
+        masks, key = self._kept_of(snapshot).masks, (id(among), examples)
+        of, mask = masks.get(key) or (None, None)
+        if mask is None or of is not among:
+            mask = np.ones(len(snapshot), np.bool_) if among is None else snapshot.mask(among)
+            if examples:
+                mask &= ~snapshot.mask(examples)
+            masks.put(key, (among, mask))
+        return mask
+
+    def _kept_of(self, snapshot: Snapshot) -> "_Kept":
+        kept = self._kept
+        if kept.snapshot.slabs is not snapshot.slabs:  # a change in another tier leaves it as it is
+            kept = self._kept = _Kept(snapshot)
+        return kept
 
     def _directions(self, snapshot: Snapshot, parts: Iterable[Part]) -> Directions:
         parts = [part for part in parts if part.weight]
@@ -165,16 +178,6 @@ def _compare(snapshot: Snapshot, directions: Directions) -> Similarities:
     return Similarities(snapshot.addresses, snapshot.present & spoken[:, None], columns)
 
 
-def _mask(snapshot: Snapshot, parts: Iterable[Part], among: Collection[str] | None) -> Mask | None:
-    examples = [part.like for part in parts if part.like is not None]
-    if among is None and not examples:
-        return None
-    mask = np.ones(len(snapshot), np.bool_) if among is None else snapshot.mask(among)
-    if examples:
-        mask &= ~snapshot.mask(examples)
-    return mask
-
-
 def _key(parts: Iterable[Part]) -> Hashable:
     return tuple((part.key, part.weight, part.facets) for part in parts)
 
@@ -184,23 +187,10 @@ _NOTHING_KNOWN = Similarities(
 )
 
 
-class _Recent(Generic[Key, Value]):
-    """The last few values by their keys, for several threads."""
+class _Kept:
+    """What was computed for one state of the matrices."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._lock = threading.Lock()
-        self._values: OrderedDict[Key, Value] = OrderedDict()
-
-    def get(self, key: Key) -> Value | None:
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
-
-    def put(self, key: Key, value: Value) -> None:
-        with self._lock:
-            self._values[key] = value
-            self._values.move_to_end(key)
-            if len(self._values) > self._size:
-                self._values.popitem(last=False)
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.answers: Recent[Hashable, Similarities] = Recent(KEPT_QUERIES)
+        self.masks: Recent[Hashable, tuple[Collection[str] | None, Mask]] = Recent(KEPT_QUERIES)
