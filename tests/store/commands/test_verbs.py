@@ -1,105 +1,31 @@
-"""The real program in processes of its own: every verb, what it prints where, and how it ends."""
+"""Every verb: what it does, what it prints where, and how it ends."""
 
 import json
-import os
-import pty
-import shutil
-import signal
-import subprocess
-import sys
-import termios
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from store.commands.arguments import parser
-from store.commands.terminal import plain, table
+from store.commands.terminal import table
 from store.embedding import open_embedder
 from store.layout import Layout
 from store.library import Library
 from store.listing import Filter
 from store.reading import Reader
-from tests.store.conftest import address, coin, furnished, picture
+from tests.store.commands.program import (
+    ALSO_KEPT,
+    APPROVED,
+    CAPTIONED,
+    KEPT,
+    NOWHERE,
+    PENDING,
+    PROJECT,
+    Run,
+)  # fmt: skip
+from tests.store.conftest import address, coin, picture
 from tests.store.hashed import Hashed
-from tests.store.invariants import chroma_says_what_the_sidecars_say, holds
-
-PROJECT = Path(__file__).parents[2]
-PENDING, APPROVED, CAPTIONED, KEPT, ALSO_KEPT = (address(number) for number in range(5))
-NOWHERE = address(99)
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-def environment(**more: str) -> dict[str, str]:
-    """Ours without settings of whoever runs the tests; no model but the one in the repository."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith("MEMEDEX_")}
-    return {**own, "PYTHONPATH": str(PROJECT), "MEMEDEX_EMBEDDER": "offline", "MEMEDEX_USER": "ann", **more}
-
-
-def program(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "store", *map(str, arguments)]
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """The program on the library in tmp_path/res; its output is UTF-8 whatever the locale."""
-
-    def run(*arguments: object, **more: str) -> subprocess.CompletedProcess[str]:
-        given = environment(**{"MEMEDEX_ROOT": str(tmp_path / "res"), **more})
-        return subprocess.run(
-            program(*arguments), cwd=tmp_path, env=given, capture_output=True, encoding="utf-8"
-        )
-
-    return run
-
-
-@pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library with records in three tiers, made once."""
-    root = furnished(tmp_path_factory.mktemp("made") / "res")
-    with Library.open(root, embedder=open_embedder("offline")):
-        library = Library.open(root)
-        library.add((coin(number) for number in range(5)), who="ann")
-        library.approve([APPROVED, CAPTIONED, KEPT, ALSO_KEPT], who="ann")
-        captions = {
-            CAPTIONED: {"entity": "a frog on a lily pad", "context": "the lazy frog meme"},
-            KEPT: {"entity": "a dog in a space suit", "context": "to the moon", "visual": "pixel art"},
-            ALSO_KEPT: {"entity": "a bank of marble", "context": "old money"},
-        }
-        for key, caption in captions.items():
-            library.caption(key, caption=caption, who="ann")
-        library.promote([KEPT, ALSO_KEPT], who="ann")
-        assert library.wait_for_chroma()
-    return root
-
-
-@pytest.fixture
-def root(made: Path, tmp_path: Path) -> Path:
-    """A copy of that library, for this test alone."""
-    return Path(shutil.copytree(made, tmp_path / "res"))
-
-
-@pytest.fixture
-def incoming(tmp_path: Path) -> Path:
-    """A folder of two coins to import and one that is no picture."""
-    folder = tmp_path / "incoming"
-    folder.mkdir()
-    for number in (10, 11, 12):
-        (folder / f"{address(number)}.json").write_text(json.dumps(coin(number).sidecar))
-        (folder / f"{address(number)}.png").write_bytes(picture(number) if number < 12 else b"text")
-    return folder
-
-
-@pytest.fixture(scope="session")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of so many coins that importing them takes more than a moment."""
-    folder = tmp_path_factory.mktemp("many")
-    for number in range(1_000):
-        (folder / f"{address(number)}.json").write_text(json.dumps(coin(number).sidecar))
-        (folder / f"{address(number)}.png").write_bytes(picture(0))
-    return folder
+from tests.store.invariants import chroma_says_what_the_sidecars_say
 
 
 def tier(root: Path, key: str) -> str:
@@ -502,47 +428,7 @@ def test_a_damaged_backup_is_named_and_not_restored(run: Run, root: Path, tmp_pa
     assert tier(root, KEPT) == "library"
 
 
-# -- beside another process --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "verb",
-    [["approve", PENDING], ["undo"], ["promote", "--all"], ["import", "."], ["doctor", "--repair"]],
-    ids=" ".join,
-)
-def test_a_verb_that_writes_ends_with_3_while_another_process_holds_the_library(
-    run: Run, root: Path, verb: list[str]
-) -> None:
-    with Library.open(root) as library:
-        before = library.counts()
-        done = run(*verb)
-        assert (done.returncode, done.stdout) == (3, "")
-        assert f"process {os.getpid()}" in done.stderr
-        assert library.counts() == before
-
-
-@pytest.mark.parametrize(
-    "verb",
-    [["list", "--json"], ["show", KEPT], ["search", "dog"], ["history"], ["export", "out"], ["model"]],
-    ids=" ".join,
-)
-def test_looking_works_while_another_process_holds_the_library(run: Run, root: Path, verb: list[str]) -> None:
-    with Library.open(root) as library:
-        done = run(*verb)
-        assert done.returncode == 0, done.stderr
-        assert library.counts()["library"] == 2
-
-
-def test_doctor_and_backup_work_while_another_process_holds_the_library(run: Run, root: Path) -> None:
-    with Library.open(root):
-        doctor, backup = run("doctor"), run("backup", "copy")
-        assert doctor.returncode == 0, doctor.stderr
-        assert "all is well" in doctor.stderr
-        assert backup.returncode == 0, backup.stderr
-        assert run("restore-backup", "copy").returncode == 3
-
-
-# -- as a program ------------------------------------------------------------------------------------------
+# -- usage and output --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -564,37 +450,6 @@ def test_the_root_may_stand_before_or_behind_the_verb(run: Run, root: Path, tmp_
     assert json.loads(run("list", "--json", **elsewhere).stdout) == []
 
 
-def test_a_reader_that_has_enough_ends_the_output_quietly(root: Path, tmp_path: Path) -> None:
-    listing = subprocess.Popen(
-        program("--root", root, "list", "--json"),
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert listing.stdout is not None
-    listing.stdout.close()
-    assert listing.stderr is not None
-    assert listing.stderr.read() == b""
-    listing.stderr.close()
-    assert listing.wait() == 0
-
-
-@pytest.mark.parametrize("name", ["Доги 🐕‍🦺 犬 כלב", "e\u0301toile\u200b", "𝕯𝖔𝖌𝖊 ₿"])
-def test_every_script_goes_in_and_out_in_any_locale(
-    run: Run, incoming: Path, tmp_path: Path, name: str
-) -> None:
-    sidecar = {**coin(10).sidecar, "token_name": name}
-    (incoming / f"{address(10)}.json").write_text(json.dumps(sidecar))
-    plain_locale = {"LANG": "C", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
-    run("import", incoming, **plain_locale)
-    run("approve", address(10), **plain_locale)
-    run("caption", address(10), "--entity", name, "--context", name, **plain_locale)
-    shown = json.loads(run("show", address(10), "--json", **plain_locale).stdout)
-    assert (shown["token_name"], shown["caption"]["entity"]) == (name, name)
-    assert plain(name) in run("list", **plain_locale).stdout
-
-
 def test_a_name_cannot_steer_the_terminal(run: Run, incoming: Path) -> None:
     sidecar = {
         **coin(10).sidecar,
@@ -606,67 +461,6 @@ def test_a_name_cannot_steer_the_terminal(run: Run, incoming: Path) -> None:
     for output in (run("list").stdout, run("show", address(10)).stdout, run("history").stdout):
         assert "red" in output
         assert not {"\x1b", "\x07", "\r", "\u202e"} & set(output)
-
-
-def test_list_starts_without_models_chroma_or_pillow(root: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", *program("--root", root, "list", "--json")[1:]],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
-    assert "store" in loaded
-    assert not loaded & {
-        "chromadb", "torch", "onnxruntime", "PIL", "litellm", "open_clip", "streamlit", "tqdm", "tokenizers"
-    }  # fmt: skip
-
-
-def test_a_terminal_sees_how_far_it_is_and_a_pipe_does_not(run: Run, many: Path, tmp_path: Path) -> None:
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 80))
-    command = program("--root", tmp_path / "other", "import", many)
-    with subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=theirs) as process:
-        os.close(theirs)
-        seen = b""
-        while True:
-            try:
-                chunk = os.read(ours, 4096)
-            except OSError:  # the other end is closed
-                break
-            if not chunk:
-                break
-            seen += chunk
-        process.wait()
-    os.close(ours)
-    assert b"import: " in seen
-    assert b"added 1,000" in seen
-    assert run("import", many).stderr == "added 1,000, already there 0, refused 0\n"
-
-
-def test_ctrl_c_keeps_what_is_done(many: Path, tmp_path: Path) -> None:
-    root = tmp_path / "res"
-    importing = subprocess.Popen(
-        program("--root", root, "import", many, "--json"),
-        cwd=tmp_path,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while importing.poll() is None and not list((root / "memecoins" / "pending").glob("*.json")):
-        pass
-    importing.send_signal(signal.SIGINT)
-    answer, messages = importing.communicate()
-    assert importing.returncode == 130, messages
-    assert "what is done is kept" in messages
-    added = json.loads(answer)["added"]
-    assert 0 < len(added) < 1_000
-    with Library.open(root, embedder=open_embedder("offline")) as library:
-        assert set(library.addresses(Filter())) == set(added)
-        holds(Library.open(root))
 
 
 def test_every_verb_and_flag_is_documented() -> None:
