@@ -45,7 +45,7 @@ def how_to_have_one() -> None:
 
 
 def _begin(library: Library, captioner: Captioner, record: Record) -> None:
-    job = jobs.start(
+    job = jobs.run(
         resources.jobs(), f"Draft a caption for {record.name}", drafting(library, captioner, record)
     )
     st.session_state[_JOB] = job.id

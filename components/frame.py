@@ -48,7 +48,7 @@ def open_page(title: str) -> Library:
     with st.sidebar:
         _navigation(library)
     _header(title, library)
-    jobs.watch(resources.jobs(), can_stop=library.can_write)
+    jobs.watch(library.jobs, can_stop=library.can_write)
     state.show_what_was_said()
     return library
 

@@ -62,7 +62,7 @@ def _chroma(behind: int, fault: str) -> str:
 
 def examine(library: Library) -> None:
     """Look at every file and every vector on request, and repair on request."""
-    busy = resources.jobs().under_way() is not None
+    busy = jobs.is_busy(library.jobs)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Examine everything",
@@ -79,7 +79,7 @@ def examine(library: Library) -> None:
 
 
 def _begin(name: str, work: Callable[[Progress], list[Finding]]) -> None:
-    st.session_state[_EXAMINATION] = jobs.start(resources.jobs(), name, work).id
+    st.session_state[_EXAMINATION] = jobs.run(resources.jobs(), name, work).id
 
 
 def _last() -> Job | None:
@@ -93,7 +93,7 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
         st.text(job.error)
         return
     found: list[Finding] = job.result or []
-    when = wording.ago(job.ended)
+    when = wording.ago(job.ended_at)
     if not found:
         st.success(
             f"All is well: files, catalog and collections agree. ({when})", icon=":material/check_circle:"

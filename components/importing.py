@@ -80,7 +80,7 @@ def _import_path(library: Library, path: str) -> None:
 
 
 def _start(name: str, work: Callable[[Progress], ImportReport]) -> None:
-    job = jobs.start(resources.jobs(), f"Import {name}", work)
+    job = jobs.run(resources.jobs(), f"Import {name}", work)
     st.session_state[_JOB] = job.id
 
 

@@ -1,6 +1,6 @@
-"""Long work as one sees it: a bar while it runs, a word when it is over."""
+"""Long work as one sees it on every page: a bar while it runs, a word when it is over."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -9,58 +9,105 @@ from components import state, wording
 from store.jobs import Job, Jobs
 from store.progress import Progress
 
-_WATCHED = "memedex.watched_job"
+_WATCHED = "memedex.watched_jobs"
+_SHOWN = 2  # bars on a page that is about something else
 
 
-def start(jobs: Jobs, name: str, work: Callable[[Progress], Any]) -> Job:
-    """Begin long work and watch it on every page from now on."""
-    job = jobs.start(name, work)
-    st.session_state[_WATCHED] = job.id
-    return job
+def start(
+    jobs: Jobs, kind: str, items: Iterable[Any] = (), *, name: str, options: Mapping[str, Any] | None = None
+) -> Job:
+    """Begin long work that outlives this program, and tell this session when it is over."""
+    return _watched(jobs.start(kind, items, name=name, options=options))
+
+
+def run(jobs: Jobs, name: str, work: Callable[[Progress], Any]) -> Job:
+    """The same for work that ends with this program."""
+    return _watched(jobs.run(name, work))
+
+
+def is_busy(jobs: Jobs) -> bool:
+    """Whether something that ends with this program is under way, so that it is not begun twice."""
+    return any(job.is_passing or not job.total for job in jobs.under_way())
 
 
 def watch(jobs: Jobs, *, can_stop: bool) -> None:
-    """Show the work that is under way; ask again twice a second, and run the page anew when it is over."""
-    job = jobs.under_way()
+    """Show the work that is under way; ask again twice a second, and run the page anew when some is over."""
     _say_what_ended(jobs)
-    if job is None:
+    shown = [job.id for job in jobs.under_way()]
+    if not shown:
         return
 
-    def bar() -> None:
-        if job.is_over:
+    def bars() -> None:
+        now = jobs.under_way()
+        if {job.id for job in now} != set(shown):
             st.rerun()
-        show(job, can_stop=can_stop)
+        for job in now[:_SHOWN]:
+            bar(jobs, job, can_stop=can_stop)
+        if len(now) > _SHOWN:
+            st.caption(f"and {len(now) - _SHOWN:,} more")
 
-    st.fragment(bar, run_every=0.5)()
+    st.fragment(bars, run_every=0.5)()
 
 
-def show(job: Job, *, can_stop: bool) -> None:
+def bar(jobs: Jobs, job: Job, *, can_stop: bool) -> None:
     """One bar, with what it is doing, and a way to stop it for those who could have begun it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.progress(job.fraction or 0.0, text=_text(job), width="stretch")
-        if job.progress.cancelled:
+        st.progress(job.fraction or 0.0, text=told(job), width="stretch")
+        if job.is_stopping:
             st.badge("stopping", color="yellow")
         elif can_stop:
-            st.button("Stop", key=f"stop-{job.id}", help="What is done is kept.", on_click=job.cancel)
+            if not job.is_passing:
+                st.button(
+                    "Pause",
+                    key=f"pause-{job.id}",
+                    help="It can be continued later, also after a restart.",
+                    on_click=jobs.pause,
+                    args=(job.id,),
+                )
+            st.button(
+                "Stop",
+                key=f"stop-{job.id}",
+                help="What is done is kept.",
+                on_click=jobs.cancel,
+                args=(job.id,),
+            )
 
 
-def _text(job: Job) -> str:
-    name, progress = wording.plain(job.name), job.progress
+def told(job: Job) -> str:
+    """How it stands, in one line of Markdown."""
+    parts = [wording.plain(job.name)]
     if job.state == "waiting":
-        return f"{name} · waiting for its turn"
-    figures = f" · {progress.done:,} of {progress.total:,}" if progress.total else ""
-    what = f" · {wording.plain(progress.what, limit=60)}" if progress.what else ""
-    return f"{name}{figures}{what}"
+        return f"{parts[0]} · waiting for its turn"
+    if job.total:
+        parts.append(f"{job.done + job.refused:,} of {job.total:,}")
+    if job.refused:
+        parts.append(f"{job.refused:,} refused")
+    if job.rate and job.total > 1:
+        parts.append(f"{job.rate:,.1f} a second" if job.rate >= 0.1 else f"{job.rate * 60:,.1f} a minute")
+    if (left := job.seconds_left) is not None and job.left:
+        parts.append(f"{wording.duration(left)} left")
+    if job.what:
+        parts.append(wording.plain(job.what, limit=80))
+    return " · ".join(parts)
+
+
+def _watched(job: Job) -> Job:
+    st.session_state.setdefault(_WATCHED, []).append(job.id)
+    return job
 
 
 def _say_what_ended(jobs: Jobs) -> None:
-    number = st.session_state.get(_WATCHED)
-    job = jobs.get(number) if number else None
-    if job is None or not job.is_over:
-        return
-    del st.session_state[_WATCHED]
-    name = wording.plain(job.name)
-    if job.state == "failed":
-        state.say(f"{name} failed: {wording.plain(job.error, limit=200)}", icon=":material/error:")
-    else:
-        state.say(f"{name}: {'stopped' if job.state == 'cancelled' else 'done'}", icon=":material/check:")
+    for number in list(st.session_state.get(_WATCHED, ())):
+        job = jobs.get(number)
+        if job is not None and job.is_under_way:
+            continue
+        st.session_state[_WATCHED].remove(number)
+        if job is None or not job.is_over:
+            continue
+        name = wording.plain(job.name)
+        if job.state == "failed":
+            state.say(f"{name} failed: {wording.plain(job.error, limit=200)}", icon=":material/error:")
+        else:
+            ending = "stopped" if job.state == "cancelled" else "done"
+            refused = f", {job.refused:,} refused" if job.refused else ""
+            state.say(f"{name}: {ending}{refused}", icon=":material/check:")

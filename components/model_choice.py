@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from components import jobs, resources, wording
-from store import switching
+from components import jobs, wording
 from store.embedding import OFFLINE, REFERENCE, open_embedder
 from store.errors import MemedexError
 from store.library import Library
@@ -33,7 +32,7 @@ def show(library: Library) -> None:
         st.button(
             "Embed everything with it",
             icon=":material/model_training:",
-            disabled=bool(why_not) or resources.jobs().under_way() is not None,
+            disabled=bool(why_not) or jobs.is_busy(library.jobs),
             on_click=_switch,
             args=(library, name),
         )
@@ -60,8 +59,4 @@ def _missing(name: str) -> str:
 
 
 def _switch(library: Library, name: str) -> None:
-    jobs.start(
-        resources.jobs(),
-        f"Embed with {name}",
-        lambda progress: switching.switch_model(library, name, progress=progress),
-    )
+    jobs.start(library.jobs, "model", name=f"Embed with {name}", options={"model": name})

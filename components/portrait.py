@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from components import jobs, resources, state, wording
+from components import jobs, state, wording
 from store.library import Library
 from store.records import Record
 
@@ -66,9 +66,7 @@ def _more_like(record: Record) -> None:
 
 def _promote(library: Library, record: Record) -> None:
     jobs.start(
-        resources.jobs(),
-        f"Promote {record.name}",
-        lambda progress: library.promote([record.address], progress=progress),
+        library.jobs, "move", [record.address], name=f"Promote {record.name}", options={"verb": "promote"}
     )
 
 

@@ -1,23 +1,18 @@
 """Approved coins on their way into the library: long work, watched on every page, its summary kept."""
 
-import threading
 from collections.abc import Callable
 
 import streamlit as st
 
-from components import jobs, resources, wording
+from components import jobs, wording
 from components.grid import Entry, Handler, Mark
 from store.errors import MemedexError, UnknownRecord
 from store.jobs import Job
 from store.library import Library, Outcome, Refusal
 from store.listing import Filter
-from store.progress import Progress
 from store.records import Record
 
-_NAME = "Promote"
 _SHOWN = 200  # refusals that the summary lists
-_under_way: dict[int, frozenset[str]] = {}  # job → addresses, for the marks on the cards
-_lock = threading.Lock()
 
 
 def handler(library: Library) -> Handler:
@@ -40,7 +35,7 @@ def handler(library: Library) -> Handler:
 
 def controls(library: Library) -> None:
     """How the last promotion went, and the button for all that is ready."""
-    waiting = _addresses_under_way()
+    waiting = _addresses_under_way(library)
     ready = [
         each for each in library.addresses(Filter(tier="approved", captioned=True)) if each not in waiting
     ]
@@ -57,9 +52,9 @@ def controls(library: Library) -> None:
     )
 
 
-def marks() -> Callable[[Record], Mark]:
+def marks(library: Library) -> Callable[[Record], Mark]:
     """What stands between each coin and the library."""
-    waiting = _addresses_under_way()
+    waiting = _addresses_under_way(library)
 
     def mark(record: Record) -> Mark:
         if record.address in waiting:
@@ -82,40 +77,41 @@ def _obstacle(library: Library, address: str) -> str:
 
 
 def _start(library: Library, addresses: list[str]) -> None:
-    def work(progress: Progress) -> Outcome:
-        return library.promote(addresses, progress=progress)
+    jobs.start(
+        library.jobs,
+        "move",
+        addresses,
+        name=f"Promote {wording.counted(len(addresses), 'coin')}",
+        options={"verb": "promote"},
+    )
 
-    job = jobs.start(resources.jobs(), f"{_NAME} {wording.counted(len(addresses), 'coin')}", work)
-    with _lock:
-        _under_way[job.id] = frozenset(addresses)
 
-
-def _addresses_under_way() -> frozenset[str]:
-    running = {job.id for job in resources.jobs().all() if not job.is_over}
-    with _lock:
-        for number in _under_way.keys() - running:
-            del _under_way[number]
-        return frozenset[str]().union(*_under_way.values())
+def _addresses_under_way(library: Library) -> set[str]:
+    return library.jobs.keys_under_way("move", verb="promote")
 
 
 def _summary(library: Library) -> None:
-    over = [job for job in resources.jobs().all() if job.name.startswith(_NAME) and job.is_over]
+    over = [
+        job
+        for job in library.jobs.all()
+        if (job.kind, job.options.get("verb")) == ("move", "promote") and job.is_over
+    ]
     if not over:
         return
-    last = over[-1]
+    last = over[0]
     with st.popover(_headline(last), icon=":material/summarize:"):
-        st.text(f"{last.name}: {last.state} after {last.seconds:.1f} s")
+        st.text(f"{last.name}: {last.state} after {last.worked:.1f} s")
         if last.error:
             st.text(last.error)
-        for refusal in last.result.refused[:_SHOWN] if last.result else ():
-            st.text(f"{_name(library, refusal.item)}: {refusal.reason}")
+        for item in library.jobs.items(last.id, state="refused", limit=_SHOWN):
+            st.text(f"{_name(library, item.key)}: {item.reason}")
 
 
 def _headline(job: Job) -> str:
-    if job.result is None:
+    if job.error:
         return "Last promotion failed"
-    refused = f", {len(job.result.refused):,} refused" if job.result.refused else ""
-    return f"{len(job.result.done):,} promoted{refused}"
+    refused = f", {job.refused:,} refused" if job.refused else ""
+    return f"{job.done:,} promoted{refused}"
 
 
 def _name(library: Library, address: str) -> str:

@@ -64,8 +64,8 @@ def status(library: Library) -> Status:
 
 
 def jobs() -> Jobs:
-    """The long work of this server's library."""
-    return _jobs(settings().root)
+    """The long work of this server's library, in the hands of whoever asks."""
+    return library().jobs
 
 
 def taxonomy() -> Taxonomy:
@@ -94,17 +94,13 @@ def settle_memory() -> None:
 def _for_writing(root: Path) -> Library:
     library = Library.open(root)
     library.watch_for_duplicates()
+    library.jobs.go_on()
     return library
 
 
 @st.cache_resource(show_spinner=False)
 def _for_reading(root: Path) -> Reader:
     return Library.open_for_reading(root)
-
-
-@st.cache_resource(show_spinner=False)
-def _jobs(root: Path) -> Jobs:
-    return Jobs()
 
 
 @st.cache_resource(show_spinner=False)

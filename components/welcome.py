@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components import importing, jobs, resources
+from components import importing, jobs
 from store import demo
 from store.library import Library
 
@@ -15,7 +15,7 @@ def show(library: Library) -> None:
     )
     if not library.can_write:
         return
-    busy = resources.jobs().under_way() is not None
+    busy = jobs.is_busy(library.jobs)
     with st.container(border=True), st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap="xsmall"):
             st.subheader("Look around first", anchor=False)
@@ -36,6 +36,4 @@ def show(library: Library) -> None:
 
 
 def _load_demo(library: Library) -> None:
-    jobs.start(
-        resources.jobs(), "Load the demo library", lambda progress: demo.load(library, progress=progress)
-    )
+    jobs.run(library.jobs, "Load the demo library", lambda progress: demo.load(library, progress=progress))

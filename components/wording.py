@@ -48,6 +48,14 @@ def ago(at: float, *, now: float | None = None) -> str:
     return f"{int(seconds // 60)} min ago" if seconds >= 60 else "just now"
 
 
+def duration(seconds: float) -> str:
+    """How long something takes: "40 s", "3 min", "2 h 10 min"."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
 def size(number: float) -> str:
     """Bytes as a person reads them."""
     for unit in ("bytes", "kB", "MB"):

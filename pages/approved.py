@@ -30,7 +30,7 @@ show_cards(
         "caption": go_to("pages/captions.py", "address"),
         **turning("approved"),
     },
-    mark=promoting.marks(),
+    mark=promoting.marks(library),
     pages=view.pages > 1,
     sentence=view.sentence,
     matching=view.matching,

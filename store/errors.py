@@ -6,7 +6,9 @@ MemedexError
 ├── BadSource (ValueError)       a file, folder or archive to import that cannot be read
 ├── BadBackup (ValueError)       a backup that is damaged, or a place where none can be made
 ├── UnknownRecord (LookupError)  no record has this address
+├── UnknownJob (LookupError)     no piece of long work has this number
 ├── NothingToUndo
+├── TakenBack                    a decision was undone while the rest of it was still under way
 ├── LibraryInUse                 another process writes to this library
 ├── ReadOnly                     this library was opened for reading
 ├── NotWritten                   the disk refused before anything was decided: nothing happened
@@ -45,7 +47,15 @@ class UnknownRecord(MemedexError, LookupError):
     pass
 
 
+class UnknownJob(MemedexError, LookupError):
+    pass
+
+
 class NothingToUndo(MemedexError):
+    pass
+
+
+class TakenBack(MemedexError):
     pass
 
 

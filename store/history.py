@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from store.operations import Operation, State, state_from, state_json
@@ -78,6 +79,17 @@ def note_reversal(db: sqlite3.Connection, decision: str, *, of: str) -> None:
 
 def mark_reversed(db: sqlite3.Connection, decision: str) -> None:
     db.execute("UPDATE decisions SET reversed = 1 WHERE id = ?", [decision])
+
+
+def is_reversed(db: sqlite3.Connection, decision: str) -> bool:
+    row = db.execute("SELECT reversed FROM decisions WHERE id = ?", [decision]).fetchone()
+    return bool(row and row[0])
+
+
+def of_decision(db: sqlite3.Connection, decision: str, *, among: Sequence[str]) -> list[str]:
+    """Those of these records that the decision has changed already."""
+    find = "SELECT 1 FROM history WHERE address = ? AND decision = ?"
+    return [address for address in among if db.execute(find, [address, decision]).fetchone()]
 
 
 def events(

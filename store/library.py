@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
+from uuid import uuid4
 
 from store import history, switching
 from store.catalog import Catalog, damaged, is_made
@@ -19,11 +20,21 @@ from store.duplicates import judging
 from store.duplicates.examining import Examiner
 from store.duplicates.verdicts import Verdict
 from store.embedding import Embedder, resolve
-from store.errors import InvalidRecord, LibraryInUse, MemedexError, NothingToUndo, NotWritten, ReadOnly
+from store.errors import (
+    InvalidRecord,
+    LibraryInUse,
+    MemedexError,
+    NothingToUndo,
+    NotWritten,
+    ReadOnly,
+    TakenBack,
+)
 from store.files import Disk, content_hash
 from store.follower import Follower
 from store.importing.candidate import Candidate, Refusal
+from store.jobs import Jobs
 from store.journal import REFUSALS, Journal, Payload
+from store.kinds import KINDS
 from store.layout import Layout
 from store.lock import WriterLock
 from store.opening import Fault, is_stale, settle
@@ -42,7 +53,8 @@ _NAME = 60  # characters of a saved filter's name
 _EMBEDDED = 64  # … of one that needs the model: what a cancelled promotion may still have to wait for
 
 # Design section 2: where each verb takes a record from, and where to.
-_MOVES: dict[str, tuple[tuple[Tier, ...], Tier | None]] = {
+Move = Literal["approve", "return", "reject", "promote", "degrade", "delete", "restore"]
+_MOVES: dict[Move, tuple[tuple[Tier, ...], Tier | None]] = {
     "approve": (("pending",), "approved"),
     "return": (("approved",), "pending"),
     "reject": (("pending", "approved"), "trash"),
@@ -111,6 +123,7 @@ class Library(Reader):
         self._path = WritePath(self.catalog, self.layout, self._journal, embedder=lambda: self.embedder)
         self._follower = Follower(self.catalog, self.layout, model=lambda: self.model)
         self._examiner = Examiner(self.catalog, self._neighbours, picture=self.picture)
+        self._jobs = Jobs.to_do(self.catalog, KINDS, self)
         self._embed_taken_in()
         self._follower.wake_if_needed()
 
@@ -145,6 +158,24 @@ class Library(Reader):
     def restore(self, addresses: Iterable[str], *, who: str = "") -> Outcome:
         """Trash to where it was."""
         return self._move("restore", addresses, who=who)
+
+    def move(
+        self, verb: Move, addresses: Iterable[str], *, decision: str, reason: str = "", who: str = ""
+    ) -> Outcome:
+        """A part of a decision too large for one call; what an earlier part of it did is not done again.
+
+        TakenBack once the decision was undone: what is left of it must not follow.
+        """
+        parts = list(addresses)
+        with self.catalog.reading() as db:
+            if history.is_reversed(db, decision):
+                raise TakenBack(f"this {verb} was taken back while it was under way; the rest is left alone")
+            done = history.of_decision(db, decision, among=parts)
+        outcome = self._move(
+            verb, [one for one in parts if one not in done], who=who, reason=reason, decision=decision
+        )
+        outcome.done += done
+        return outcome
 
     # -- verbs that change what a record says --------------------------------------------------------------
 
@@ -311,6 +342,7 @@ class Library(Reader):
             if _open.get(self.layout.root) is not self:
                 return
             try:
+                self._jobs.close()
                 self._examiner.close()
                 self._follower.close()
             finally:
@@ -342,12 +374,13 @@ class Library(Reader):
 
     def _move(
         self,
-        verb: str,
+        verb: Move,
         addresses: Iterable[str],
         *,
         who: str,
         reason: str = "",
         progress: Progress | None = None,
+        decision: str | None = None,
     ) -> Outcome:
         sources, target = _MOVES[verb]
 
@@ -358,11 +391,11 @@ class Library(Reader):
             return replace(state, tier=goal, came_from=record.tier if goal == "trash" else None)
 
         outcome = Outcome()
-        decision = Decision(verb, who or myself(), reason=reason)
+        decided = Decision(verb, who or myself(), reason=reason, id=decision or uuid4().hex)
         size = _EMBEDDED if verb == "promote" else _OPERATION
         for batch in _batches(dict.fromkeys(addresses), size, progress):
             changes = self._path.changes(batch, moved, outcome)
-            self._carry_out(decision, changes, Payload(), outcome)
+            self._carry_out(decided, changes, Payload(), outcome)
             if progress:
                 progress.done += len(batch)
         return outcome

@@ -21,6 +21,7 @@ from store.embedding import Embedder, open_embedder
 from store.errors import MemedexError, ModelUnavailable, UnknownRecord
 from store.files import Disk
 from store.history import Decision, Event
+from store.jobs import Jobs
 from store.layout import Layout
 from store.listing import Filter
 from store.people import myself
@@ -75,6 +76,12 @@ class Reader:
         self._resident: _Resident | None = None
         self._passed: Recent[tuple[Filter, int], list[str]] = Recent(KEPT_FILTERS)
         self._neighbours = Neighbours()
+        self._jobs = Jobs.to_read(self.catalog)
+
+    @property
+    def jobs(self) -> Jobs:
+        """Long work: how it goes, and directing it where this process may change the library."""
+        return self._jobs
 
     @property
     def who(self) -> str:

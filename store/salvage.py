@@ -12,7 +12,7 @@ from store.layout import Layout
 from store.lock import WriterLock
 
 # Truth that sidecars do not hold; `records` and all rows for listing come from them.
-_TABLES = ("meta", "sidecars", "vectors", "decisions", "history", "drafts", "verdicts")
+_TABLES = ("meta", "sidecars", "vectors", "decisions", "history", "drafts", "verdicts", "jobs", "job_items")
 
 
 def salvage(layout: Layout) -> dict[str, int]:

@@ -9,6 +9,7 @@ from store import embedded
 from store.catalog import Catalog, next_generation
 from store.embedded import Source
 from store.embedding import Embedder, open_embedder, resolve
+from store.jobs import Kind, Shift
 from store.layout import Layout
 from store.progress import Progress
 from store.records import Facet
@@ -34,6 +35,13 @@ def switch_model(library: "Library", name: str, *, progress: Progress | None = N
     embedder = open_embedder(resolve(name))
     _check_sight(embedder)
     return library.embed_all(embedder, progress=progress or Progress())
+
+
+def _switch_in_background(shift: Shift) -> None:
+    switch_model(shift.library, shift.job.options["model"], progress=shift.progress)
+
+
+KIND = Kind("model", _switch_in_background)
 
 
 def embed_all(catalog: Catalog, layout: Layout, embedder: Embedder, *, progress: Progress) -> bool:

@@ -82,5 +82,6 @@ def press(app: AppTest, label: str) -> AppTest:
 
 
 def finish_jobs() -> None:
-    for job in resources.jobs().all():
-        assert resources.jobs().wait(job, timeout=60)
+    jobs = resources.library().jobs
+    for job in jobs.all():
+        assert jobs.wait(job.id, timeout=60)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from components import resources
 from store.library import Library
 from store.settings import settings
 from tests.browser.coins import UNCAPTIONED
@@ -49,7 +48,7 @@ def test_a_model_that_fails_says_so_and_loses_nothing(model: LanguageModelServer
     app = press(opened("captions", address=UNCAPTIONED.address), "Draft what is empty")
     said = [toast.value for toast in app.toast]  # already, when the model refuses before the page is drawn
     finish_jobs()
-    assert resources.jobs().all()[-1].state == "failed"
+    assert library.jobs.all()[0].state == "failed"
     said += [toast.value for toast in ran(app).toast]
     assert len([words for words in said if "failed" in words]) == 1
     assert app.text_area[0].value == "My own words"

@@ -1,97 +1,329 @@
-"""Long work: one at a time, watched from outside, ended on request, never lost without a reason."""
+"""Long work: watched, paused, cancelled, continued after a restart, and nothing of it done twice."""
 
+import sqlite3
 import threading
-import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
-from store.errors import BadSource
-from store.jobs import Job, Jobs
+import pytest
+
+from store.catalog import Catalog
+from store.desk import Desk
+from store.errors import BadSource, ReadOnly, TakenBack, UnknownJob
+from store.files import Disk
+from store.jobs import Done, Item, Job, Jobs, Kind, Later, Refused, Result, Shift
+from store.library import Library
 from store.progress import Progress
+from store.settings import settings
+from tests.store.conftest import address, approved_with_caption, coin
+
+LETTERS = [*"abcdefghij"]
 
 
-def over(jobs: Jobs, job: Job) -> Job:
-    assert jobs.wait(job, timeout=10)
-    return job
+class Workshop:
+    """Jobs over a catalog of their own, one kind of work, and what was done of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.done: Counter[str] = Counter()
+        self.answer: Callable[[Item], Result] = Done
+        self.batch, self.lanes = 1, 1
+        self.open()
+
+    def open(self) -> None:
+        self.catalog = Catalog(self.folder / "catalog.sqlite3", disk=Disk(), writable=True)
+        self.jobs = Jobs.to_do(
+            self.catalog, [Kind("letters", self.work), Kind("other", self.work, "o")], self
+        )
+
+    def reopen(self) -> None:
+        """As after a restart of the program."""
+        self.jobs.close()
+        self.catalog.close()
+        self.open()
+
+    def work(self, shift: Shift) -> None:
+        def do(items: Sequence[Item]) -> list[Result]:
+            results = [self.answer(item) for item in items]
+            self.done.update(result.item.key for result in results if isinstance(result, Done))
+            return results
+
+        shift.each(do, batch=self.batch, lanes=self.lanes)
+
+    def start(self, keys: Sequence[Any] = LETTERS, kind: str = "letters", **options: Any) -> int:
+        return self.jobs.start(kind, keys, name="Letters", options=options).id
+
+    def rested(self, number: int) -> Job:
+        assert self.jobs.wait(number, timeout=10)
+        job = self.jobs.get(number)
+        assert job
+        return job
 
 
-def test_a_job_gives_its_result_and_its_times() -> None:
-    jobs = Jobs()
-    job = over(jobs, jobs.start("Add", lambda _: 2 + 2))
-    assert (job.state, job.result, job.error) == ("done", 4, "")
-    assert 0 < job.began <= job.ended <= time.time()
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Workshop]:
+    shop = Workshop(tmp_path)
+    yield shop
+    shop.jobs.close()
+    shop.catalog.close()
 
 
-def test_jobs_run_one_at_a_time_in_the_order_they_were_asked_for() -> None:
-    jobs, order, may_go = Jobs(), [], threading.Event()
-    running = threading.Semaphore(1)
+class Gate:
+    """Lets a job come as far as one item and then wait."""
 
-    def work(name: str) -> None:
-        assert running.acquire(blocking=False), "two jobs ran at once"
-        may_go.wait(10)
-        order.append(name)
-        running.release()
+    def __init__(self, at: str) -> None:
+        self.at, self.reached, self.open = at, threading.Event(), threading.Event()
 
-    started = [jobs.start(name, lambda _, name=name: work(name)) for name in "abc"]  # type: ignore[misc]
-    assert jobs.under_way() is started[0]
-    assert started[2].state == "waiting"
-    may_go.set()
-    assert [over(jobs, job).state for job in started] == ["done"] * 3
-    assert order == ["a", "b", "c"]
-    assert jobs.under_way() is None
+    def __call__(self, item: Item) -> Result:
+        if item.key == self.at:
+            self.reached.set()
+            assert self.open.wait(10)
+        return Done(item)
 
 
-def test_a_job_that_goes_wrong_says_why_and_the_next_one_runs() -> None:
-    jobs = Jobs()
-
-    def refuse(_: Progress) -> None:
-        raise BadSource("the list has no end")
-
-    def break_down(_: Progress) -> None:
-        raise ZeroDivisionError("division by zero")
-
-    assert over(jobs, jobs.start("Refuse", refuse)).error == "the list has no end"
-    broken = over(jobs, jobs.start("Break", break_down))
-    assert (broken.state, broken.error) == ("failed", "ZeroDivisionError: division by zero")
-    assert over(jobs, jobs.start("Go on", lambda _: "fine")).result == "fine"
+def test_a_job_does_each_of_its_items_once_and_counts_them(shop: Workshop) -> None:
+    shop.batch, shop.lanes = 3, 4
+    job = shop.rested(shop.start([*LETTERS, "a"]))
+    assert shop.done == Counter(LETTERS)
+    assert (job.state, job.total, job.done, job.refused, job.left) == ("done", 10, 10, 0, 0)
+    assert 0 < job.made_at <= job.ended_at
+    assert job.fraction == 1.0
 
 
-def test_cancelling_keeps_what_is_done() -> None:
-    jobs, began = Jobs(), threading.Event()
+def test_jobs_of_one_queue_follow_each_other_and_another_queue_does_not_wait(shop: Workshop) -> None:
+    shop.answer = gate = Gate("a")
+    first, second = shop.start(), shop.start(["x"])
+    assert gate.reached.wait(10)
+    assert shop.rested(shop.start(["y"], kind="other")).state == "done"
+    assert [job.id for job in shop.jobs.under_way()] == [first, second]
+    assert shop.jobs.keys_under_way("letters") == {*LETTERS, "x"}
+    gate.open.set()
+    assert shop.rested(second).state == "done"
+    assert [*shop.done][0:2] == ["y", "a"]
+    assert shop.jobs.under_way() == []
+
+
+def test_a_paused_job_stays_so_past_a_restart_and_goes_on_where_it_was(shop: Workshop) -> None:
+    shop.answer = gate = Gate("d")
+    number = shop.start()
+    assert gate.reached.wait(10)
+    shop.jobs.pause(number)
+    assert shop.jobs.get(number).is_stopping
+    gate.open.set()
+    assert (shop.rested(number).state, shop.rested(number).done) == ("paused", 4)
+    shop.reopen()
+    shop.jobs.go_on()
+    assert shop.rested(number).state == "paused"
+    shop.jobs.resume(number)
+    assert (shop.rested(number).state, shop.rested(number).done) == ("done", 10)
+    assert shop.done == Counter(LETTERS)
+
+
+def test_what_a_restart_interrupted_waits_until_somebody_goes_on_with_it(shop: Workshop) -> None:
+    shop.answer = gate = Gate("d")
+    number = shop.start()
+    assert gate.reached.wait(10)
+    killed = sqlite3.connect(shop.folder / "catalog.sqlite3")  # as a crash leaves the row
+    assert killed.execute("SELECT state FROM jobs").fetchone() == ("running",)
+    killed.close()
+    threading.Timer(0.05, gate.open.set).start()
+    shop.reopen()
+    assert shop.jobs.get(number).state == "interrupted"
+    assert shop.jobs.under_way() == []
+    shop.jobs.go_on()
+    assert shop.rested(number).state == "done"
+    assert shop.done == Counter(LETTERS)
+
+
+def test_a_crash_between_two_items_loses_neither_the_job_nor_what_is_done(tmp_path: Path) -> None:
+    before = Workshop(tmp_path)
+    before.answer = gate = Gate("d")
+    number = before.start()
+    assert gate.reached.wait(10)  # and nobody ever closes it
+    after = Workshop(tmp_path)
+    assert (after.jobs.get(number).state, after.jobs.get(number).done) == ("interrupted", 3)
+    after.jobs.resume(number)
+    assert after.rested(number).state == "done"
+    assert [*after.done] == LETTERS[3:]
+    after.jobs.close()
+    after.catalog.close()
+    gate.open.set()
+    before.jobs.close()
+    before.catalog.close()
+
+
+def test_cancelling_keeps_what_is_done_and_leaves_the_rest(shop: Workshop) -> None:
+    shop.answer = gate = Gate("c")
+    number, waiting = shop.start(), shop.start(["z"])
+    assert gate.reached.wait(10)
+    shop.jobs.cancel(waiting)
+    shop.jobs.cancel(number)
+    gate.open.set()
+    job = shop.rested(number)
+    assert (job.state, job.done, job.left) == ("cancelled", 3, 7)
+    assert shop.rested(waiting).state == "cancelled"
+    shop.jobs.resume(number)
+    assert shop.rested(number).state == "cancelled"
+    assert shop.done == Counter("abc")
+
+
+def test_what_was_refused_has_its_reason_and_can_be_tried_again(shop: Workshop) -> None:
+    shop.answer = lambda item: Refused(item, "no vowels") if item.key in "aei" else Done(item)
+    number = shop.start()
+    job = shop.rested(number)
+    assert (job.state, job.done, job.refused) == ("done", 7, 3)
+    refused = shop.jobs.items(number, state="refused")
+    assert [(item.key, item.reason) for item in refused] == [(key, "no vowels") for key in "aei"]
+    shop.answer = Done
+    assert shop.jobs.try_again(number)
+    assert (shop.rested(number).done, shop.rested(number).refused) == (10, 0)
+    assert not shop.jobs.try_again(number)
+    assert shop.done == Counter(LETTERS)
+
+
+def test_an_item_put_off_comes_up_again_after_the_others(shop: Workshop) -> None:
+    seen: Counter[str] = Counter()
+
+    def answer(item: Item) -> Result:
+        seen[item.key] += 1
+        return Later(item) if item.key == "b" and seen["b"] < 3 else Done(item)
+
+    shop.answer = answer
+    assert shop.rested(shop.start()).done == 10
+    assert [*shop.done][-1] == "b"
+    assert seen["b"] == 3
+
+
+def test_work_that_breaks_down_keeps_its_items_and_can_be_resumed(shop: Workshop) -> None:
+    def break_down(item: Item) -> Result:
+        if item.key == "c":
+            raise BadSource("the list has no end")
+        return Done(item)
+
+    shop.answer = break_down
+    number = shop.start()
+    job = shop.rested(number)
+    assert (job.state, job.error, job.done, job.left) == ("failed", "the list has no end", 2, 8)
+    assert [job.id for job in shop.jobs.open()] == [number]
+    shop.answer = Done
+    shop.jobs.resume(number)
+    assert (shop.rested(number).state, shop.rested(number).error) == ("done", "")
+    assert shop.done == Counter(LETTERS)
+
+
+def test_an_item_is_marked_and_its_result_written_together_or_not_at_all(shop: Workshop) -> None:
+    def write(db: sqlite3.Connection) -> None:
+        db.execute("INSERT INTO meta VALUES ('written', 1)")
+
+    shop.answer = lambda item: Done(item, write)
+    job = shop.rested(shop.start(["a", "b"]))  # the second cannot write the same key
+    assert (job.state, job.done) == ("failed", 1)
+    assert "UNIQUE" in job.error
+    assert shop.catalog.meta("written") == 1
+
+
+def test_work_without_items_keeps_its_options_its_notes_and_its_own_count(shop: Workshop) -> None:
+    def work(shift: Shift) -> None:
+        shift.progress.total = shift.progress.done = 7
+        shift.keep(cost=1.5)
+        shift.keep(model=shift.job.options["model"])
+
+    shop.work = work  # type: ignore[method-assign]
+    shop.reopen()
+    job = shop.rested(shop.start((), model="m"))
+    assert (job.state, job.total, job.done) == ("done", 7, 7)
+    assert job.note == {"cost": 1.5, "model": "m"}
+
+
+def test_work_that_ends_with_the_program_has_a_result_and_is_not_continued(shop: Workshop) -> None:
+    job = shop.jobs.run("Add", lambda _: 2 + 2)
+    assert (shop.rested(job.id).state, shop.rested(job.id).result) == ("done", 4)
+    began = threading.Event()
 
     def count(progress: Progress) -> int:
-        progress.total = 1_000_000
         began.set()
         while not progress.cancelled:
             progress.done += 1
         return progress.done
 
-    job = jobs.start("Count", count)
+    counting = shop.jobs.run("Count", count)
     assert began.wait(10)
-    assert job.state == "running"
-    job.cancel()
-    assert over(jobs, job).state == "cancelled"
-    assert job.result == job.progress.done > 0
+    shop.jobs.pause(counting.id)  # it cannot be
+    assert shop.jobs.get(counting.id).state == "running"
+    shop.jobs.cancel(counting.id)
+    assert shop.rested(counting.id).state == "cancelled"
+    assert shop.rested(counting.id).result > 0
+
+    began.clear()
+    cut_short = shop.jobs.run("Count on", count)
+    assert began.wait(10)
+    shop.reopen()
+    assert shop.jobs.get(cut_short.id).state == "failed"
+    assert "begin it again" in shop.jobs.get(cut_short.id).error
+    assert shop.jobs.open() == []
 
 
-def test_a_job_that_is_cancelled_while_it_waits_never_begins() -> None:
-    jobs, may_go, begun = Jobs(), threading.Event(), []
-    first = jobs.start("First", lambda _: may_go.wait(10))
-    second = jobs.start("Second", lambda _: begun.append(1))
-    second.cancel()
-    may_go.set()
-    over(jobs, first)
-    assert over(jobs, second).state == "cancelled"
-    assert begun == []
+def test_an_unknown_kind_or_number_is_named(shop: Workshop) -> None:
+    with pytest.raises(UnknownJob, match="no kind of work called 'dance'"):
+        shop.start(kind="dance")
+    with pytest.raises(UnknownJob, match="no job 99"):
+        shop.jobs.pause(99)
 
 
-def test_how_much_is_done_is_known_once_the_total_is() -> None:
-    job = Job(1, "Import")
-    assert job.fraction is None
-    job.progress.total, job.progress.done = 8, 2
-    assert job.fraction == 0.25
+def test_whoever_may_only_look_sees_the_jobs_and_directs_none(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = library.jobs.run("Add", lambda _: 1)
+    library.jobs.wait(job.id, timeout=10)
+    monkeypatch.setenv("MEMEDEX_VIEWERS", "vera")
+    settings.cache_clear()
+    jobs = Desk(library, who="vera").jobs
+    assert [job.name for job in jobs.all()] == ["Add"]
+    for direct in (jobs.pause, jobs.resume, jobs.cancel, jobs.try_again):
+        with pytest.raises(ReadOnly, match="vera may look"):
+            direct(job.id)
+    assert Desk(library, who="carl").jobs.run("Subtract", lambda _: 0).who == "carl"
+    with Library.open_for_reading(library.layout.root) as reader, pytest.raises(ReadOnly):
+        reader.jobs.start("move", ["x"], name="Move")
+    settings.cache_clear()
 
 
-def test_a_job_is_found_by_its_number_while_it_is_remembered() -> None:
-    jobs = Jobs()
-    job = over(jobs, jobs.start("Add", lambda _: None))
-    assert jobs.get(job.id) is job
-    assert jobs.get(job.id + 1) is None
+def test_promoting_in_the_background_is_one_decision_and_names_what_it_refused(library: Library) -> None:
+    ready = approved_with_caption(library, *range(70))
+    library.add([coin(99)])
+    job = library.jobs.start("move", [*ready, address(99)], name="Promote", options={"verb": "promote"})
+    assert library.jobs.wait(job.id, timeout=60)
+    over = library.jobs.get(job.id)
+    assert (over.state, over.done, over.refused) == ("done", 70, 1)
+    (refused,) = library.jobs.items(job.id, state="refused")
+    assert (refused.key, "it is in pending" in refused.reason) == (address(99), True)
+    assert {event.decision for event in library.history(address=ready[0], limit=1)} == {job.decision}
+    library.undo()
+    assert library.counts()["library"] == 0
+
+
+def test_a_decision_cut_short_after_its_records_moved_does_not_refuse_them_when_it_goes_on(
+    library: Library,
+) -> None:
+    library.add([coin(number) for number in range(3)])
+    keys = [address(number) for number in range(3)]
+    job = library.jobs.start("move", keys[:1], name="Approve", options={"verb": "approve"})
+    assert library.jobs.wait(job.id, timeout=10)
+    with library.catalog.writing() as db:  # moved, and killed before the item was marked
+        db.execute("UPDATE job_items SET state = 'waiting'")
+        db.execute("UPDATE jobs SET state = 'interrupted', done = 0")
+    library.jobs.go_on()
+    assert library.jobs.wait(job.id, timeout=10)
+    assert (library.jobs.get(job.id).done, library.jobs.get(job.id).refused) == (1, 0)
+    assert len(library.history(decision=job.decision)) == 1
+
+
+def test_a_decision_taken_back_while_it_was_under_way_goes_no_further(library: Library) -> None:
+    library.add([coin(number) for number in range(2)])
+    library.move("approve", [address(0)], decision="all that match")
+    library.undo()
+    with pytest.raises(TakenBack, match="the rest is left alone"):
+        library.move("approve", [address(1)], decision="all that match")
+    assert library.counts()["pending"] == 2

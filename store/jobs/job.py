@@ -1,0 +1,82 @@
+"""One piece of long work as the catalog knows it, and one of the things it has to do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+State = Literal["waiting", "running", "paused", "interrupted", "done", "cancelled", "failed"]
+ItemState = Literal["waiting", "done", "refused"]
+
+OPEN: tuple[State, ...] = ("waiting", "running", "paused", "interrupted", "failed")  # something is left to do
+OVER: tuple[State, ...] = ("done", "cancelled", "failed")
+PASSING = ""  # the kind of work that no other run of the program could go on with
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How it stood at one moment; ask for it again to see how it goes on."""
+
+    id: int
+    kind: str
+    name: str  # what a person calls it
+    who: str
+    decision: str  # what its changes of records have in common in the history, so that undo takes all back
+    state: State
+    options: Mapping[str, Any]
+    note: Mapping[str, Any]  # what the work keeps for itself and for the page, such as its cost so far
+    error: str  # why it failed
+    total: int  # items, or whatever the work counts; 0 while that is not known
+    done: int
+    refused: int
+    made_at: float  # UNIX seconds
+    ended_at: float  # 0 while it is not over
+    worked: float  # seconds, pauses left out
+    what: str = ""  # what it is doing at the moment
+    rate: float = 0.0  # items a second over the last minute
+    is_stopping: bool = False  # paused or cancelled, and still finishing what it has in hand
+    result: Any = None  # of passing work, while this program runs
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in OVER
+
+    @property
+    def is_passing(self) -> bool:
+        return self.kind == PASSING
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it is being worked on, or will be without anybody's help."""
+        return self.state in ("waiting", "running") or self.is_stopping
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether `resume` would go on with it."""
+        return self.state in ("paused", "interrupted", "failed") and not self.is_passing
+
+    @property
+    def left(self) -> int:
+        return max(0, self.total - self.done - self.refused)
+
+    @property
+    def fraction(self) -> float | None:
+        """How much is done, 0 to 1; None while that is not known."""
+        return min(1.0, (self.done + self.refused) / self.total) if self.total else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At the present rate; None while there is none."""
+        return self.left / self.rate if self.rate > 0 and self.state == "running" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to do: mostly a record, by its address."""
+
+    job: int
+    position: int
+    key: str
+    payload: Any  # what the work needs beside the key, as JSON
+    state: ItemState = "waiting"
+    reason: str = ""  # why it was refused
+    at: float = 0.0  # when it was done or refused, UNIX seconds
