@@ -52,6 +52,14 @@ def note(db: sqlite3.Connection, operation: Operation) -> None:
     if operation.reverses:
         note_reversal(db, operation.decision, of=operation.reverses)
     db.executemany(
+        "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (operation.decision, change.address, facet, source.model, source.prompt, source.edited)
+            for change in operation.changes
+            for facet, source in operation.sources.items()
+        ],
+    )
+    db.executemany(
         "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from store import history, listing
+from store import drafts, history, listing
 from store.catalog import Catalog, next_generation
 from store.embedded import Source
 from store.errors import LibraryStuck, NotWritten
@@ -237,10 +237,8 @@ class Journal:
                         "INSERT OR REPLACE INTO chroma_queue VALUES (?, ?)", [change.address, generation]
                     )
             if operation.verb == "caption":  # what was being typed is what is now written
-                db.executemany(
-                    "DELETE FROM drafts WHERE address = ?",
-                    [(change.address,) for change in operation.changes],
-                )
+                for change in operation.changes:
+                    drafts.drop(db, change.address, who=operation.who)
             history.note(db, operation)
             db.execute("DELETE FROM journal WHERE id = ?", [operation.id])
 

@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 from uuid import uuid4
 
-from store import history, switching
+from store import drafts, history, switching
 from store.catalog import Catalog, damaged, is_made
 from store.duplicates import judging
 from store.duplicates.examining import Examiner
@@ -38,7 +37,7 @@ from store.kinds import KINDS
 from store.layout import Layout
 from store.lock import WriterLock
 from store.opening import Fault, is_stale, settle
-from store.operations import Change, State
+from store.operations import Change, Source, State
 from store.outcome import ImportReport, Outcome
 from store.people import myself
 from store.progress import Progress
@@ -205,11 +204,13 @@ class Library(Reader):
         caption: Mapping[Facet, str | None],
         tags: Sequence[str] | None = None,
         revision: int | None = None,
+        sources: Mapping[Facet, Source] | None = None,
         who: str = "",
     ) -> Outcome:
         """Write facets: a text, "" for nothing to say, None for not written yet; others stay as they are.
 
-        In the library only what changed is embedded again. A record past `revision` is refused.
+        In the library only what changed is embedded again. A record past `revision` is refused. `sources`
+        names the model of each facet that one wrote; the person's own draft ends.
         """
 
         def written(record: Record) -> dict[str, Any]:
@@ -219,10 +220,10 @@ class Library(Reader):
             texts = {facet: text for facet, text in texts.items() if text is not None}
             return {**self._tagged(record, record.tags if tags is None else tags), "caption": texts}
 
-        outcome = self._rewrite("caption", [address], written, who=who)
+        outcome = self._rewrite("caption", [address], written, who=who, sources=sources)
         if outcome.done and not outcome.decision:  # it said so already
             with contextlib.suppress(*REFUSALS):
-                self.discard_draft(address)
+                self.discard_draft(address, who=who)
         return outcome
 
     def edit_tags(
@@ -268,20 +269,18 @@ class Library(Reader):
 
     # -- drafts, model, end --------------------------------------------------------------------------------
 
-    def save_draft(self, address: str, fields: Mapping[str, str], *, who: str = "") -> None:
+    def save_draft(self, address: str, fields: Mapping[str, Any], *, who: str = "") -> None:
         """Keep text being typed, so that no reload loses it; NotWritten when the disk refuses."""
         try:
             with self.catalog.writing() as db:
-                db.execute(
-                    "INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?)",
-                    [address, json.dumps(dict(fields)), who or myself(), time.time()],
-                )
+                drafts.put(db, address, fields, who=who or myself())
         except REFUSALS as error:
             raise NotWritten(f"what was typed about {address} could not be kept: {error}") from error
 
-    def discard_draft(self, address: str) -> None:
+    def discard_draft(self, address: str, *, who: str = "") -> None:
+        """Forget what this person was typing; others' drafts stay."""
         with self.catalog.writing() as db:
-            db.execute("DELETE FROM drafts WHERE address = ?", [address])
+            drafts.drop(db, address, who=who or myself())
 
     def save_filter(self, name: str, line: str) -> None:
         """Keep a line for filtering under a name, for everybody; the name's old one is replaced."""
@@ -407,9 +406,10 @@ class Library(Reader):
         written: Callable[[Record], dict[str, Any]],
         *,
         who: str,
+        sources: Mapping[Facet, Source] | None = None,
     ) -> Outcome:
         outcome = Outcome()
-        decision = Decision(verb, who or myself())
+        decision = Decision(verb, who or myself(), sources=sources or {})
         for batch in _batches(dict.fromkeys(addresses), _EMBEDDED, None):
             payload = Payload()
 

@@ -18,6 +18,15 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """Which model wrote a text, asked by which prompt and its version, and whether a person changed it."""
+
+    model: str
+    prompt: str = ""
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """One record from one state to another; `before` is None for a record that was not there."""
 
@@ -40,6 +49,7 @@ class Operation:
     changes: tuple[Change, ...]
     reason: str = ""
     reverses: str | None = None  # the decision of which nothing is left to take back after this
+    sources: Mapping[Facet, Source] = field(default_factory=dict)  # of facets that a model wrote
 
     def as_json(self) -> str:
         return json.dumps(asdict(self))
@@ -57,7 +67,8 @@ class Operation:
             )
             for change in fields["changes"]
         )
-        return cls(**fields)
+        sources = {facet: Source(**source) for facet, source in fields.pop("sources", {}).items()}
+        return cls(**fields, sources=sources)
 
 
 def state_from(fields: Mapping[str, str] | None) -> State | None:

@@ -8,15 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from store import history, listing
+import numpy as np
+
+from store import drafts, history, listing, revisions
+from store.beside import Beside
 from store.catalog import Catalog
+from store.drafts import Draft
 from store.duplicates import findings, verdicts
 from store.duplicates.findings import Suspect, Suspicion
 from store.duplicates.neighbours import Neighbours
 from store.duplicates.similar import picture_vector, similar
 from store.duplicates.verdicts import Judgement
+from store.embedded import Source, embed
 from store.embedding import Embedder, open_embedder
 from store.errors import MemedexError, ModelUnavailable, UnknownRecord
 from store.files import Disk
@@ -28,9 +33,11 @@ from store.people import myself
 from store.query import Query
 from store.recent import Recent
 from store.records import TIERS, Facet, Record, Tier
+from store.revisions import Revision
 from store.search import Results, Search
 from store.vectors import Matrices, Vector, Vectors, load
 
+KEPT_PICTURES = 64  # vectors of pictures that are not in the library yet
 SAVED_FILTERS = "saved filters"  # where the catalog keeps them
 KEPT_FILTERS = 8
 _HAS_VECTORS = "r.tier = 'library' AND EXISTS (SELECT 1 FROM embeddings e WHERE e.record = r.id)"
@@ -76,6 +83,7 @@ class Reader:
         self._resident: _Resident | None = None
         self._passed: Recent[tuple[Filter, int], list[str]] = Recent(KEPT_FILTERS)
         self._neighbours = Neighbours()
+        self._pictured: Recent[str, Vector] = Recent(KEPT_PICTURES)
         self._jobs = Jobs.to_read(self.catalog)
 
     @property
@@ -161,11 +169,14 @@ class Reader:
             ).fetchall()
         return [row[0] for row in rows]
 
-    def draft(self, address: str) -> dict[str, str] | None:
-        """Text being typed and not yet saved, by field."""
+    def draft(self, address: str, *, who: str = "") -> dict[str, Any] | None:
+        """What this person is typing and has not saved yet, by field."""
+        return next((own.fields for own in self.drafts(address) if own.who == (who or self.who)), None)
+
+    def drafts(self, address: str) -> list[Draft]:
+        """What everybody is typing about a coin, the latest first."""
         with self.catalog.reading() as db:
-            row = db.execute("SELECT fields FROM drafts WHERE address = ?", [address]).fetchone()
-        return json.loads(row[0]) if row else None
+            return drafts.of(db, address)
 
     # -- history ------------------------------------------------------------------------------------------
 
@@ -180,6 +191,11 @@ class Reader:
         """What was done in one go, newest first."""
         with self.catalog.reading() as db:
             return history.decisions(db, limit=limit)
+
+    def revisions(self, address: str) -> list[Revision]:
+        """Every text a record's caption ever had, newest first."""
+        with self.catalog.reading() as db:
+            return revisions.of(db, address)
 
     def sidecar_text(self, digest: str) -> str:
         """A sidecar as it once was, by the hash that history names."""
@@ -255,6 +271,26 @@ class Reader:
                 found = listing.addresses(db, filter)
             self._passed.put((filter, generation), found)
         return found
+
+    def beside(self, address: str, facet: Facet, text: str) -> Beside:
+        """Which records this text would sit next to in a facet, and how well it fits the record's picture."""
+        return self._refreshed_search().beside(
+            facet, text, own=address, picture=self._picture_vector(self.get(address))
+        )
+
+    def _picture_vector(self, record: Record) -> Vector | None:
+        """As it is stored, else made now and remembered for a while; None where the model cannot see."""
+        with self.catalog.reading() as db:
+            stored = picture_vector(db, record.address, embedder=self.embedder)
+        if stored is not None:
+            return stored
+        key = f"{self.embedder.fingerprint} {record.image_hash}"
+        if (vector := self._pictured.get(key)) is None:
+            with contextlib.suppress(ModelUnavailable, OSError):
+                source = Source(key, picture=self.picture(record.address))
+                vector = np.frombuffer(embed([source], self.embedder)[key][1], "<f4")
+                self._pictured.put(key, vector)
+        return vector
 
     def _refreshed_search(self) -> Search:
         embedder = self.embedder

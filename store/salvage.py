@@ -12,7 +12,9 @@ from store.layout import Layout
 from store.lock import WriterLock
 
 # Truth that sidecars do not hold; `records` and all rows for listing come from them.
-_TABLES = ("meta", "sidecars", "vectors", "decisions", "history", "drafts", "verdicts", "jobs", "job_items")
+_TABLES = (
+    "meta", "sidecars", "vectors", "decisions", "history", "drafts", "verdicts", "jobs", "job_items", "sources",
+)  # fmt: skip
 
 
 def salvage(layout: Layout) -> dict[str, int]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from store.beside import Beside, beside
 from store.embedding import Embedder
 from store.query import Part, PartKey, Query
 from store.ranking import Contribution, Hit, Similarities, hits, rank
@@ -89,6 +90,15 @@ class Search:
             mask=mask,
             why_empty=why_empty,
         )
+
+    def beside(self, facet: Facet, text: str, *, own: str, picture: Vector | None) -> Beside:
+        """Where a text being written about a record would lie; only its vector is kept for a while."""
+        part = Part(text=text)
+        vector = self._embed([part])[part.key]
+        return beside(
+            self._matrices.snapshot(), facet, vector, own=own, picture=picture,
+            scale=self._embedder.cross_modal_scale,
+        )  # fmt: skip
 
     def similarities(self, query: Query) -> Similarities:
         """The query's parts compared with the whole library, kept while the library stays as it is."""

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
@@ -14,9 +14,9 @@ from store.errors import InvalidRecord, MemedexError
 from store.importing.candidate import Refusal
 from store.journal import Journal, Payload
 from store.layout import Layout
-from store.operations import Change, Operation, State
+from store.operations import Change, Operation, Source, State
 from store.outcome import Outcome
-from store.records import Record, validate
+from store.records import Facet, Record, validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class Decision:
     who: str
     reason: str = ""
     reverses: str | None = None
+    sources: Mapping[Facet, Source] = field(default_factory=dict)  # of facets that a model wrote
     id: str = field(default_factory=lambda: uuid4().hex)
 
 
@@ -73,7 +74,7 @@ class WritePath:
             self._compute_vectors(payload)
             operation = Operation(
                 uuid4().hex, decision.id, decision.verb, decision.who, time.time(), tuple(ready),
-                decision.reason, decision.reverses,
+                decision.reason, decision.reverses, decision.sources,
             )  # fmt: skip
             refused = self._journal.perform(operation, payload)
         except (MemedexError, OSError) as error:

@@ -1,9 +1,14 @@
 """Texts longer than a model reads: cut into overlapping windows, embedded, averaged, never cut silently."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from store.embedding import Embedder
 
 VERSION = "windows-1"  # part of every fingerprint: another splitting gives another vector
 
@@ -23,6 +28,32 @@ def spans(length: int, *, size: int) -> list[slice]:
     count = 1 + -(-(length - size) // step)
     starts = np.linspace(0, length - size, count).round().astype(int)
     return [slice(int(start), int(start) + size) for start in starts]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a model reads a text: at once, or in so many windows whose vectors are averaged."""
+
+    tokens: int
+    limit: int
+    windows: int
+    first: int  # characters that are read at once, all of them where there is one window
+
+
+def reading(text: str, embedder: "Embedder") -> Reading:
+    """Count a text's tokens, and find where it becomes longer than the model reads at once."""
+    tokens, limit = embedder.count_tokens(text), embedder.token_limit
+    if tokens <= limit:
+        return Reading(tokens, limit, 1, len(text))
+    marks = embedder.count_tokens("")
+    low, high = 0, len(text)  # the most characters that still fit; more text never has fewer tokens
+    while high - low > 1:
+        middle = (low + high) // 2
+        if embedder.count_tokens(text[:middle]) <= limit:
+            low = middle
+        else:
+            high = middle
+    return Reading(tokens, limit, len(spans(tokens - marks, size=limit - marks)), low)
 
 
 def embed_in_windows(

@@ -31,7 +31,7 @@ class Kept:
     sidecar: dict[str, Any]
     image_hash: str
     embedded: frozenset[Facet]
-    draft: dict[str, str] | None
+    drafts: dict[str, dict[str, Any]]  # by person
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def contents(library: Reader) -> Contents:
                 dict(record.sidecar),
                 record.image_hash,
                 frozenset(library.embedded_facets(record.address)),
-                library.draft(record.address),
+                {draft.who: draft.fields for draft in library.drafts(record.address)},
             )
             for record in library.find(Filter())
         },

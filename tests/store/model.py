@@ -46,7 +46,7 @@ class Model:
     """Every method returns the addresses done."""
 
     records: dict[str, Known] = field(default_factory=dict)
-    drafts: dict[str, dict[str, str]] = field(default_factory=dict)
+    drafts: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)  # by address and person
     decisions: list[Decided] = field(default_factory=list)
 
     def copy(self) -> "Model":
@@ -82,7 +82,7 @@ class Model:
         goal = replace(record, sidecar={**record.sidecar, "caption": texts})
         if goal.tier == "library" and not goal.is_fit_for_the_library:
             return []
-        self.drafts.pop(address, None)
+        self.drafts.pop((address, who), None)
         return self._decide("caption", {address: goal}, who=who)
 
     def tag(self, addresses: list[str], add: list[str], remove: list[str], *, who: str) -> list[str]:

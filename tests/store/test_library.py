@@ -279,12 +279,16 @@ def test_caption_of_a_record_that_somebody_changed_meanwhile_is_refused(library:
     assert library.get(FIRST).tags == ["dog", "moon"]
 
 
-def test_caption_ends_the_draft(library: Library) -> None:
+def test_caption_ends_ones_own_draft_and_nobody_elses(library: Library) -> None:
     bring(library, "approved", 0)
-    library.save_draft(FIRST, {"entity": "half a sen"})
-    assert library.draft(FIRST) == {"entity": "half a sen"}
-    library.caption(FIRST, caption=written("half a sentence"))
-    assert library.draft(FIRST) is None
+    library.save_draft(FIRST, {"entity": "half a sen"}, who="ann")
+    library.save_draft(FIRST, {"entity": "something el"}, who="bob")
+    assert library.draft(FIRST, who="ann") == {"entity": "half a sen"}
+    library.caption(FIRST, caption=written("half a sentence"), who="ann")
+    assert library.draft(FIRST, who="ann") is None
+    assert [(draft.who, draft.fields["entity"]) for draft in library.drafts(FIRST)] == [
+        ("bob", "something el")
+    ]
 
 
 def test_tags_bring_their_categories_from_the_taxonomy(library: Library) -> None:

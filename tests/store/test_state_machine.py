@@ -106,10 +106,10 @@ class Lives(RuleBasedStateMachine):
         self.library.close()
         self.open()
 
-    @rule(number=st.sampled_from(COINS), text=st.sampled_from(TEXTS))
-    def type_a_draft(self, number: int, text: str) -> None:
-        self.library.save_draft(address(number), {"entity": text})
-        self.model.drafts[address(number)] = {"entity": text}
+    @rule(number=st.sampled_from(COINS), text=st.sampled_from(TEXTS), who=st.sampled_from(PEOPLE))
+    def type_a_draft(self, number: int, text: str, who: str) -> None:
+        self.library.save_draft(address(number), {"entity": text}, who=who)
+        self.model.drafts[address(number), who] = {"entity": text}
 
     @rule(text=st.sampled_from(TEXTS[:3]))
     def search(self, text: str) -> None:
@@ -170,7 +170,7 @@ def expectation(model: Model, found: Contents) -> Contents:
             record.sidecar,
             record.image_hash,
             frozenset(_embedded(record.sidecar) if record.tier == "library" else ()),
-            model.drafts.get(key),
+            {who: fields for (of, who), fields in model.drafts.items() if of == key},
         )
         for key, record in model.records.items()
     }

@@ -1,0 +1,109 @@
+"""A coin as the editor shows it: what is stored, who wrote it, and what is being typed about it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from components import pictures, resources, wording
+from store.embedding.windows import reading
+from store.library import Library
+from store.records import CAPTION_FACETS, Facet, Record
+from store.revisions import Revision, authors
+
+SHOWN = 100  # revisions
+
+
+def content(library: Library, record: Record) -> dict[str, Any]:
+    """All that the editor needs of one coin."""
+    revisions = library.revisions(record.address)
+    drafts = library.drafts(record.address)
+    return {
+        "address": record.address,
+        "name": record.name,
+        "ticker": record.ticker,
+        "tier": record.tier,
+        "description": record.description,
+        "picture": pictures.address(library, record.image_hash, size=pictures.LARGE),
+        "revision": record.revision,
+        "stored": {"caption": record.caption, "tags": record.tags},
+        "changed": _who_when(revisions[0]) if revisions else None,
+        "wrote": {facet: _by(by, facet) for facet, by in authors(revisions, record.caption).items()},
+        "draft": next((readable(each.fields, record) for each in drafts if each.who == library.who), None),
+        "others": [
+            {"who": each.who, "when": wording.ago(each.at)} for each in drafts if each.who != library.who
+        ],
+    }
+
+
+def readable(fields: Mapping[str, Any], record: Record) -> dict[str, Any]:
+    """A draft as the editor keeps it; before catalog version 3 its fields lay side by side."""
+    if "base" in fields:
+        return dict(fields)
+    caption = {facet: fields.get(facet) or record.caption.get(facet) for facet in CAPTION_FACETS}
+    tags = [tag for tag in str(fields.get("tags") or "").split(",") if tag] or record.tags
+    base = {"revision": record.revision, "caption": record.caption, "tags": record.tags}
+    return {"caption": caption, "tags": tags, "base": base, "sources": {}, "client": "", "n": 0}
+
+
+def measured(library: Library, texts: Mapping[Facet, str]) -> dict[str, Any]:
+    """How the model reads these texts; nothing while it is not ready, so that nobody waits for it here."""
+    if resources.status(library).model_status != "ready":
+        return {}
+    embedder = library.embedder
+    found = {facet: reading(text, embedder) for facet, text in texts.items() if text.strip()}
+    return {
+        facet: {"tokens": read.tokens, "limit": read.limit, "windows": read.windows, "first": read.first}
+        for facet, read in found.items()
+    }
+
+
+def looked(library: Library, address: str, facet: Facet, text: str) -> dict[str, Any]:
+    """Which records a text would sit next to in a facet, and how well it fits its own picture."""
+    found = library.beside(address, facet, text)
+    return {
+        "neighbours": [_neighbour(library, other, facet, cosine) for other, cosine in found.neighbours],
+        "compared": found.compared,
+        "agreement": found.agreement,
+        "place": found.place,
+        "pictures": found.pictures,
+    }
+
+
+def told(library: Library, address: str) -> list[dict[str, Any]]:
+    """The revisions of a coin's caption, newest first, each with what it changed."""
+    return [
+        {
+            "id": revision.event.id,
+            **_who_when(revision),
+            "verb": wording.done(revision.event.verb),
+            "undone": revision.event.is_undone,
+            "before": {"caption": revision.before.caption, "tags": revision.before.tags},
+            "after": {"caption": revision.after.caption, "tags": revision.after.tags},
+            "sources": {
+                facet: {"model": source.model, "prompt": source.prompt, "edited": source.edited}
+                for facet, source in revision.sources.items()
+            },
+        }
+        for revision in library.revisions(address)[:SHOWN]
+    ]
+
+
+def _neighbour(library: Library, address: str, facet: Facet, cosine: float) -> dict[str, Any]:
+    record = library.get(address)
+    return {
+        "address": address,
+        "name": record.name,
+        "ticker": record.ticker,
+        "picture": pictures.address(library, record.image_hash),
+        "text": record.caption.get(facet, "")[:400],
+        "cosine": cosine,
+    }
+
+
+def _who_when(revision: Revision) -> dict[str, str]:
+    return {"who": revision.event.who, "when": wording.ago(revision.event.at)}
+
+
+def _by(revision: Revision, facet: Facet) -> dict[str, Any]:
+    source = revision.sources.get(facet)
+    model = {"model": source.model, "prompt": source.prompt, "edited": source.edited} if source else {}
+    return {**_who_when(revision), **model}

@@ -1,0 +1,170 @@
+"""What the editor asks for beside the page's own runs, so that typing waits for none of them.
+
+A draft kept, a caption committed, neighbours looked up: each is one POST that names its person by the page's
+token. A run of the page would take the focus away, end with the connection, and queue behind the last one.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from components import pictures
+from components.editor import content
+from components.grid.grid import bearer
+from store.desk import Desk
+from store.errors import InvalidRecord, MemedexError
+from store.library import Library
+from store.operations import Source
+from store.records import CAPTION_FACETS, MAX_TAGS, Facet
+
+_LIMIT = 1_000_000  # bytes; four facets of 20,000 characters fit several times
+
+
+def routes() -> list[Route]:
+    """The route of the editor, for the app."""
+    return [Route(f"{pictures.base_path()}/editor/{{verb}}", serve, methods=["POST"])]
+
+
+async def serve(request: Request) -> Response:
+    """One answer; only for pages of this library, which know its token."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _LIMIT:
+            return PlainTextResponse("too large", 413)
+    return await run_in_threadpool(_answer, request.path_params["verb"], body)
+
+
+def _answer(verb: str, body: bytes) -> Response:
+    library = pictures.library_of_routes()
+    try:
+        asked = json.loads(body)
+    except (ValueError, RecursionError):
+        return PlainTextResponse("not JSON", 400)
+    given = asked.get("token") if isinstance(asked, dict) else None
+    who = bearer(library, given) if isinstance(given, str) else None
+    if who is None:
+        return PlainTextResponse("not from a page of this library", 403)
+    if verb not in _VERBS:
+        return PlainTextResponse("no such thing", 404)
+    try:
+        answer = _VERBS[verb](cast(Library, Desk(library, who=who)), asked)
+    except MemedexError as error:
+        answer = {"failed": str(error)}
+    return JSONResponse(answer, headers={"Cache-Control": "no-store"})
+
+
+def _keep(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep what is being typed; what came out of order, or from another window unseen, is not written over."""
+    address, fields = _address(asked), _draft(asked.get("draft"))
+    before = library.draft(address)
+    if before and before.get("client") == fields["client"]:
+        if int(before.get("n", 0)) >= fields["n"]:
+            return {"kept": before["n"]}
+    elif before and asked.get("knows") != before.get("client", ""):
+        return {"elsewhere": content.readable(before, library.get(address))}
+    library.get(address)  # a draft of nothing would never be found again
+    library.save_draft(address, fields)
+    return {"kept": fields["n"]}
+
+
+def _discard(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    address = _address(asked)
+    library.discard_draft(address)
+    return {"content": content.content(library, library.get(address))}
+
+
+def _commit(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the caption, unless the record was changed since: then both are for a person to compare."""
+    address, fields = _address(asked), _draft(asked.get("draft"))
+    revision = int(fields["base"]["revision"])
+    outcome = library.caption(
+        address,
+        caption=fields["caption"],
+        tags=fields["tags"],
+        revision=revision,
+        sources={facet: Source(**source) for facet, source in fields["sources"].items()},
+    )
+    now = library.get(address)
+    if outcome.refused and now.revision != revision:
+        return {"conflict": content.content(library, now)}
+    if outcome.refused:
+        return {"failed": outcome.refused[0].reason}
+    return {"saved": content.content(library, now)}
+
+
+def _measure(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    texts = asked.get("texts")
+    given = texts if isinstance(texts, dict) else {}
+    return content.measured(library, {f: str(given[f]) for f in CAPTION_FACETS if given.get(f)})
+
+
+def _look(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    facet, text = asked.get("facet"), str(asked.get("text") or "")
+    if facet not in CAPTION_FACETS:
+        raise InvalidRecord("there is no such facet")
+    measures = content.measured(library, {facet: text or "…"})
+    if not measures:
+        return {"waits": True}
+    if not text.strip():
+        return {}
+    return {"measure": measures[facet], **content.looked(library, _address(asked), facet, text)}
+
+
+def _history(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    return {"revisions": content.told(library, _address(asked))}
+
+
+def _address(asked: Mapping[str, Any]) -> str:
+    return str(asked.get("address") or "")
+
+
+def _draft(given: object) -> dict[str, Any]:
+    """A draft as it may be kept: what is not of its form is refused, whoever sent it."""
+    try:
+        assert isinstance(given, dict)
+        caption = {facet: _text(given["caption"].get(facet)) for facet in CAPTION_FACETS}
+        base = given["base"]
+        stored = {f: str(text) for f, text in base["caption"].items() if f in CAPTION_FACETS}
+        sources = {
+            facet: {
+                "model": str(source["model"])[:200],
+                "prompt": str(source.get("prompt", ""))[:200],
+                "edited": bool(source.get("edited")),
+            }
+            for facet, source in given.get("sources", {}).items()
+            if caption.get(facet)
+        }
+        return {
+            "caption": caption,
+            "tags": [str(tag) for tag in given["tags"]][: 2 * MAX_TAGS],
+            "base": {
+                "revision": int(base["revision"]),
+                "caption": stored,
+                "tags": [str(tag) for tag in base["tags"]],
+            },
+            "sources": sources,
+            "client": str(given["client"])[:64],
+            "n": int(given["n"]),
+        }
+    except (AssertionError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidRecord("that is not a draft; reload the page") from error
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+_VERBS: dict[str, Callable[[Library, Mapping[str, Any]], dict[str, Any]]] = {
+    "keep": _keep,
+    "discard": _discard,
+    "commit": _commit,
+    "measure": _measure,
+    "look": _look,
+    "history": _history,
+}
