@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypedDict
 
 from components import pictures, wording
+from store.duplicates.findings import Suspicion
 from store.errors import UnknownRecord
 from store.reading import Reader
 from store.records import REQUIRED_KEYS, Record, is_made_up
@@ -26,7 +27,9 @@ class Mark(TypedDict):
     tone: Tone
 
 
-def card(library: Reader, record: Record, *, mark: Mark | None = None) -> dict[str, Any]:
+def card(
+    library: Reader, record: Record, *, mark: Mark | None = None, suspicion: Suspicion | None = None
+) -> dict[str, Any]:
     """What a card shows at once."""
     return {
         "address": record.address,
@@ -39,6 +42,7 @@ def card(library: Reader, record: Record, *, mark: Mark | None = None) -> dict[s
         "picture": pictures.address(library, record.image_hash),
         "large": pictures.address(library, record.image_hash, size=pictures.LARGE),
         "mark": mark,
+        "twin": {"kind": suspicion.kind, "sure": suspicion.sure} if suspicion else None,
     }
 
 
@@ -67,7 +71,7 @@ def _detail(library: Reader, record: Record) -> dict[str, Any]:
         "description": record.description,
         "tags": record.tags,
         "caption": record.caption,
-        "fields": [*_categories(record), *_extra(record)],
+        "fields": shown_fields(record),
         "explorer": explorer(record),
         "history": [
             {
@@ -81,14 +85,11 @@ def _detail(library: Reader, record: Record) -> dict[str, Any]:
     }
 
 
-def _categories(record: Record) -> list[tuple[str, str]]:
-    return [("Categories", ", ".join(record.categories))] if record.categories else []
-
-
-def _extra(record: Record) -> list[tuple[str, str]]:
-    """What the sidecar has beyond the schema."""
+def shown_fields(record: Record) -> list[tuple[str, str]]:
+    """The categories, and what the sidecar has beyond the schema."""
+    categories = [("Categories", ", ".join(record.categories))] if record.categories else []
     others = [(key, value) for key, value in record.sidecar.items() if key not in _OWN_KEYS]
-    return [(key[:60], _text(value)[:_EXTRA_LENGTH]) for key, value in others[:_EXTRA]]
+    return categories + [(key[:60], _text(value)[:_EXTRA_LENGTH]) for key, value in others[:_EXTRA]]
 
 
 def _text(value: object) -> str:

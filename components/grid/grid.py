@@ -13,6 +13,7 @@ from components import pictures
 from components.grid import assets
 from components.grid.actions import Action
 from components.grid.cards import Mark, card, details
+from components.grid.comparison import comparison, twins
 from components.grid.ledger import BOOT, Entry, Handler, Ledger, entries_of
 from store.library import Library, Outcome
 from store.reading import Reader
@@ -43,7 +44,11 @@ def show_cards(
     they run before the page does. `pages` says whether there are pages to turn, `sentence` what is shown,
     `matching` what all of them are that match, on other pages too.
     """
-    cards = [card(library, record, mark=mark(record)) for record in records]
+    suspicions = library.suspicions([record.address for record in records])
+    cards = [
+        card(library, record, mark=mark(record), suspicion=suspicions.get(record.address))
+        for record in records
+    ]
     mount(
         key,
         library,
@@ -76,11 +81,13 @@ def mount(
             "undoable": library.can_write,
             "confirmed": ledger.confirmed(entries_of(state.get("log"))),
             "beacon": {"url": f"{pictures.base_path()}/decisions", "token": token(library)},
-            "details": details(library, _strings(state.get("open"))[:_OPENED]),
+            "details": _opened(library, _strings(state.get("open"))[:_OPENED]),
+            "comparison": _compared(library, state.get("compare")),
             **data,
         },
         on_log_change=lambda: _apply(key, library, handlers),
         on_open_change=_nothing,
+        on_compare_change=_nothing,
         on_weights_change=_nothing,
         on_knows_change=_nothing,
     )
@@ -136,6 +143,19 @@ def _follow_link() -> None:
     link = st.session_state.pop(_LINK, None)
     if link:
         st.switch_page(link[0], query_params=link[1])
+
+
+def _opened(library: Reader, addresses: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What the large view shows: all of the first, the one that is looked at, and most of its neighbours."""
+    found = details(library, addresses)
+    for address in addresses[:1]:
+        if address in found:
+            found[address]["twins"] = twins(library, address)
+    return found
+
+
+def _compared(library: Reader, address: object) -> dict[str, Any] | None:
+    return comparison(library, address) if isinstance(address, str) and address else None
 
 
 def _strings(value: object) -> list[str]:

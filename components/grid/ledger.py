@@ -8,11 +8,12 @@ applied only to records that are as they were when it was made, and undo, which 
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from components.grid.matching import addresses
+from store.duplicates.verdicts import Verdict
 from store.errors import MemedexError
 from store.library import Library, Outcome, Refusal
 
@@ -32,6 +33,9 @@ _VERBS: Mapping[str, Callable[[Library, "Entry"], Outcome]] = {
     "restore": lambda library, entry: library.restore(entry.addresses),
     "undo": lambda library, _: library.undo(),
     "redo": lambda library, _: library.redo(),
+    "judge": lambda library, entry: library.judge(
+        "".join(entry.addresses[:1]), cast(Verdict, entry.reason), entry.others
+    ),
 }
 
 
@@ -46,6 +50,7 @@ class Entry:
     reason: str
     boot: str
     matching: Mapping[Any, Any] | None = None  # instead of addresses: all that pass a filter
+    others: Sequence[str] = ()  # that a verdict is about
 
 
 @dataclass(slots=True)
@@ -138,7 +143,12 @@ def _entry(raw: object) -> Entry | None:
         reason=reason[:500] if isinstance(reason, str) else "",
         boot=str(raw.get("boot", "")),
         matching=_mapping(raw["matching"]) if raw.get("matching") is not None else None,
+        others=_strings(raw.get("others")),
     )
+
+
+def _strings(value: object) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _mapping(value: object) -> Mapping[Any, Any]:
@@ -148,17 +158,19 @@ def _mapping(value: object) -> Mapping[Any, Any]:
 def _carry_out(library: Library, entry: Entry) -> Outcome:
     if not library.can_write:
         return _refused(entry, "this library is open for reading only")
+    stale: list[Refusal] = []
     if entry.boot != BOOT and entry.matching is None:  # a filter's choice says itself what it knew of
         if not entry.addresses:
             return _refused(entry, f"the server was started anew; {entry.verb} again if it is still wanted")
         entry, stale = _still_as_seen(library, entry)
-        outcome = _VERBS[entry.verb](library, entry) if entry.addresses else Outcome()
-        outcome.refused += stale
-        return outcome
+        if not entry.addresses:
+            return Outcome(refused=stale)
     try:
-        return _VERBS[entry.verb](library, entry)
+        outcome = _VERBS[entry.verb](library, entry)
     except MemedexError as error:
-        return _refused(entry, str(error))
+        outcome = _refused(entry, str(error))
+    outcome.refused += stale
+    return outcome
 
 
 def _still_as_seen(library: Library, entry: Entry) -> tuple[Entry, list[Refusal]]:

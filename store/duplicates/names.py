@@ -37,6 +37,11 @@ def spelling(name: str, ticker: str) -> Spelling:
     )
 
 
+def read_as(sign: str) -> str:
+    """The plain letters that one sign is taken for; "" for one that nobody sees."""
+    return _latin(plain(sign)).translate(_FOLDS)
+
+
 def plain(text: str) -> str:
     """The text in one case, width and form, without what nobody sees, spaces as one."""
     text = unicodedata.normalize("NFKC", text).casefold()

@@ -1,6 +1,7 @@
 // The cards: one node for each address for as long as it is on the page, moved rather than made anew.
 
 import { age, el, icon, setText } from "./dom.js";
+import { likeness } from "./comparison.js";
 import { bar } from "./bars.js";
 
 const GAP = 10; // px, as in the style
@@ -125,6 +126,7 @@ function make(address) {
     score: el("span", { class: "score", hidden: true }),
     moved: el("span", { class: "moved", hidden: true }),
     bar: el("span", { class: "bar", hidden: true }),
+    twin: el("span", { class: "twin-badge", "data-twin": "", title: "Compare (d)", hidden: true }),
   };
   const node = el(
     "div",
@@ -135,7 +137,7 @@ function make(address) {
     parts.mark,
     el("span", { class: "standing" }, parts.moved, parts.score),
     parts.reason,
-    el("span", { class: "foot" }, el("span", { class: "line" }, parts.name, parts.ticker), el("span", { class: "line small" }, parts.age, parts.tags), parts.bar),
+    el("span", { class: "foot" }, parts.twin, el("span", { class: "line" }, parts.name, parts.ticker), el("span", { class: "line small" }, parts.age, parts.tags), parts.bar),
   );
   parts.picture.addEventListener("load", () => node.classList.add("loaded"));
   parts.picture.addEventListener("error", () => node.classList.add("broken"));
@@ -160,7 +162,9 @@ function dress(node, card, { scores, index }) {
     setText(parts.mark, card.mark?.label ?? "");
     parts.mark.hidden = !card.mark;
     node.dataset.tone = card.mark?.tone ?? "";
-    setAttribute(node, "aria-label", [card.name, card.ticker, card.mark?.label].filter(Boolean).join(", "));
+    setText(parts.twin, card.twin ? likeness(card.twin) : "");
+    parts.twin.hidden = !card.twin;
+    setAttribute(node, "aria-label", [card.name, card.ticker, card.mark?.label, card.twin && likeness(card.twin)].filter(Boolean).join(", "));
   }
   if (scores) bar(node, scores, index);
 }

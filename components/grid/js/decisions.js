@@ -9,9 +9,10 @@ export class Decisions {
 
   /** Does a verb to the selection, or to the card under the cursor; felt at once, confirmed later. */
   make(action, { reason = "" } = {}) {
-    const { model, viewer, log, tools } = this.grid;
-    const everything = !viewer.isOpen && !action.single && model.everything;
-    const addresses = viewer.isOpen ? [model.cursor] : model.targets(action);
+    const { model, viewer, comparison, log, tools } = this.grid;
+    const isOne = viewer.isOpen || comparison.isOpen; // what one looks at so closely is what is meant
+    const everything = !isOne && !action.single && model.everything;
+    const addresses = isOne ? [model.cursor] : model.targets(action);
     if (!addresses.length && !everything) return;
     const number = everything ? model.chosenCount : addresses.length;
     const { filter, generation, except } = everything || {};
@@ -27,6 +28,16 @@ export class Decisions {
     const name = number === 1 && addresses.length ? model.card(addresses[0])?.name ?? "one coin" : count(number, "coin");
     tools.say(action.leaves ? `${action.said} ${name}` : `${action.label}: ${name} …`);
     this.grid.paint({ focus: true });
+  }
+
+  /** Says what a coin is to others that look like it; the card stays where it is. */
+  judge(address, verdict, others, said) {
+    const { log, tools } = this.grid;
+    const entry = log.add({ verb: "judge", reason: verdict, others, ...this.about([address]) });
+    entry.effect = {};
+    this.remember(entry, []);
+    tools.say(said);
+    this.grid.paint();
   }
 
   takeBack(verb) {

@@ -1,5 +1,7 @@
 // The keyboard, heard on the document before anything else on the page, and only when nobody is typing.
 
+import { VERDICTS } from "./comparison.js";
+
 const STEPS = { ArrowLeft: [-1, 0], h: [-1, 0], ArrowRight: [1, 0], l: [1, 0], ArrowUp: [0, -1], k: [0, -1], ArrowDown: [0, 1], j: [0, 1] };
 const CONTROLS = "button, a, summary, canvas, audio, video, [role=slider], [role=tab], [role=radio], [role=option], [role=menuitem], [role=combobox], [role=listbox]";
 
@@ -33,6 +35,8 @@ function take(grid, event, target) {
   if (key === "z") return event.repeat || grid.decisions.takeBack(event.shiftKey ? "redo" : "undo"), true;
   // A key held down must not decide a whole queue.
   if (event.repeat && !STEPS[key]) return grid.actions.some((action) => action.key === key);
+  if (grid.comparison.isOpen) return inComparison(grid, key, event);
+  if (key === "d") return grid.compare(grid.model.cursor), true;
   if (grid.viewer.isOpen) return inViewer(grid, key);
   // Pressed twice it must not approve what it has just chosen.
   if (key === "a" && event.shiftKey) return grid.offersEverything && grid.selectEverything(), true;
@@ -51,6 +55,15 @@ function inViewer(grid, key) {
   if (STEPS[key]) return grid.viewer.step(STEPS[key][0] + STEPS[key][1]), true;
   if (key === " ") return grid.toggle(), true;
   if (key === "+" || key === "=" || key === "-") return grid.viewer.zoom(key === "-" ? -1 : 1), true;
+  return decide(grid, key);
+}
+
+function inComparison(grid, key, event) {
+  const { comparison } = grid;
+  if (key === "Escape" || key === "Enter" || key === "d") return comparison.close(), true;
+  if (STEPS[key]) return comparison.step(STEPS[key][0] + STEPS[key][1]), true;
+  const verdict = VERDICTS.find((each) => each.key === key);
+  if (verdict) return comparison.judge(verdict, { all: event.shiftKey && verdict === VERDICTS[0] }), true;
   return decide(grid, key);
 }
 

@@ -2,6 +2,7 @@
 
 import { el } from "./dom.js";
 import { Cards } from "./cards.js";
+import { Comparison } from "./comparison.js";
 import { Decisions } from "./decisions.js";
 import { DecisionLog } from "./log.js";
 import { fillHelp, helpSheet } from "./help.js";
@@ -24,11 +25,12 @@ class Grid {
     this.ranking = new Ranking(this);
     this.tools = new Tools(this);
     this.viewer = new Viewer(this);
+    this.comparison = new Comparison(this);
     this.help = helpSheet();
     this.parts = { field: el("div", { class: "cards", role: "row" }) };
     this.frame = el("div", { class: "field", role: "grid", "aria-multiselectable": "true", "aria-label": "Coins" }, this.parts.field);
     this.cards = new Cards(this.parts.field);
-    root.replaceChildren(this.ranking.node, this.tools.node, this.frame, this.viewer.node, this.help);
+    root.replaceChildren(this.ranking.node, this.tools.node, this.frame, this.viewer.node, this.comparison.node, this.help);
     this.resize(read("memedex-size", 168, "localStorage"));
     this.stops = [listenToKeys(this), listenToPointer(this)];
     const leave = () => this.log.flush();
@@ -122,12 +124,19 @@ class Grid {
     this.viewer.show(address);
   }
 
+  /** The coin beside others that look like it. */
+  compare(address) {
+    if (!this.viewer.isOpen) this.model.moveTo(address);
+    this.comparison.show(address);
+    this.refresh();
+  }
+
   /** Asks the server for the details of the coin in the large view, and of its neighbours. */
   ask(address) {
     clearTimeout(this.asking);
     const { visible } = this.model;
     const at = visible.indexOf(address);
-    const wanted = at < 0 ? [] : visible.slice(Math.max(0, at - 1), at + 2);
+    const wanted = at < 0 ? [] : [address, visible[at + 1], visible[at - 1]].filter(Boolean);
     this.asking = setTimeout(() => this.tell("open", wanted), ASK);
   }
 
@@ -160,8 +169,9 @@ class Grid {
   refresh({ focus = false } = {}) {
     this.cards.mark(this.model, this.columns());
     this.tools.refresh(this.model);
-    if (this.viewer.isOpen) this.viewer.refresh();
-    if (focus && !this.viewer.isOpen) this.follow();
+    this.viewer.refresh();
+    this.comparison.refresh();
+    if (focus && !this.viewer.isOpen && !this.comparison.isOpen) this.follow();
   }
 
   /** Keeps the cursor in sight, and the focus with it unless it is somewhere else on purpose. */

@@ -53,6 +53,7 @@ export function listenToPointer(grid) {
     if (!node || performance.now() < (grid.ignoreClick ?? 0)) return;
     const address = node.dataset.address;
     if (event.target.closest("[data-expand]")) return grid.open(address);
+    if (event.target.closest("[data-twin]")) return grid.compare(address);
     const { model } = grid;
     if (event.shiftKey) model.select(model.range(model.anchor ?? model.cursor ?? address, address), true);
     else if (event.ctrlKey || event.metaKey || event.target.closest("[data-pick]")) model.select([address], !model.isChosen(address));
@@ -63,7 +64,7 @@ export function listenToPointer(grid) {
 
   field.addEventListener("dblclick", (event) => {
     const node = event.target.closest?.(".card");
-    if (node && !event.target.closest("[data-pick], [data-expand]") && !event.ctrlKey && !event.shiftKey) grid.open(node.dataset.address);
+    if (node && !event.target.closest("[data-pick], [data-expand], [data-twin]") && !event.ctrlKey && !event.shiftKey) grid.open(node.dataset.address);
   });
 
   window.addEventListener("pointermove", move);

@@ -2,6 +2,7 @@
 
 import { age, el, icon, setText } from "./dom.js";
 import { breakdown } from "./bars.js";
+import { twinsOf } from "./comparison.js";
 
 const FACETS = [["entity", "Entity"], ["context", "Context"], ["visual", "Visual"], ["emotions", "Emotions"]];
 
@@ -120,6 +121,7 @@ function facts(grid, card, detail, model) {
     el("p", { class: "meta" }, card.mark ? el("span", { class: `pill ${card.mark.tone}` }, card.mark.label) : null, `${age(card.created_at)} old, ${new Date(card.created_at * 1000).toLocaleDateString("en-CA")}`),
     description ? el("p", { class: "description" }, description) : el("p", { class: "description none" }, "No description."),
     detail?.tags?.length || card.tags.length ? el("p", { class: "pills" }, ...(detail?.tags ?? card.tags).map((tag) => el("span", { class: "pill" }, tag))) : null,
+    detail?.twins?.length ? section("Looks like", twinsOf(grid, card.address, detail.twins)) : null,
     card.facets ? section("Why it is here", breakdown(grid, card)) : null,
     detail ? captions(caption) : null,
     ...(detail?.fields ?? []).map(([label, value]) => section(label, el("p", {}, value))),

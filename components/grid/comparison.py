@@ -1,0 +1,96 @@
+"""A coin beside every other that may be its copy or its original: what the page needs to show both."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from components import pictures, wording
+from components.grid.cards import shown_fields
+from store.duplicates.disguises import Piece, compared
+from store.duplicates.findings import Suspect
+from store.errors import UnknownRecord
+from store.reading import Reader
+from store.records import Record
+
+_COMPARED = 24  # others beside one coin; a ticker that everybody uses has hundreds
+
+
+def comparison(library: Reader, address: str) -> dict[str, Any] | None:
+    """The coin and its suspects, those nobody judged yet first; None for a coin that is gone."""
+    try:
+        own = library.get(address)
+    except UnknownRecord:
+        return None
+    suspects = sorted(library.duplicates(address), key=lambda suspect: suspect.judgement is not None)
+    return {
+        "address": address,
+        "others": [
+            side for suspect in suspects[:_COMPARED] if (side := _side(library, own, suspect)) is not None
+        ],
+        "count": len(suspects),
+    }
+
+
+def twins(library: Reader, address: str) -> list[dict[str, Any]]:
+    """The same in short, for beside the large view."""
+    found = comparison(library, address)
+    keys = ("address", "name", "tier", "picture", "findings", "sure", "verdict")
+    return [{key: other[key] for key in keys} for other in found["others"]] if found else []
+
+
+def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | None:
+    try:
+        other = library.get(suspect.other)
+    except UnknownRecord:  # gone since
+        return None
+    names, tickers = compared(own.name, other.name), compared(own.ticker, other.ticker)
+    said = suspect.judgement
+    return {
+        "address": other.address,
+        "name": other.name,
+        "names": [_pieces(side) for side in names],
+        "tickers": [_pieces(side) for side in tickers],
+        "tier": other.tier,
+        "since": _since(library, other),
+        "picture": pictures.address(library, other.image_hash),
+        "large": pictures.address(library, other.image_hash, size=pictures.LARGE),
+        "sure": suspect.sure,
+        "findings": [[finding.kind, finding.sure] for finding in suspect.findings],
+        "verdict": said.verdict if said else None,
+        "said": f"{said.who}, {wording.ago(said.at)}" if said else "",
+        "fields": _differing(own, other),
+    }
+
+
+def _since(library: Reader, record: Record) -> str:
+    """How it came where it is: "rejected by ann: copycat"."""
+    for event in library.history(address=record.address, limit=1):
+        reason = f": {event.reason}" if event.reason else ""
+        return f"{wording.done(event.verb)} by {event.who}{reason}, {wording.ago(event.at)}"
+    return ""
+
+
+def _differing(own: Record, other: Record) -> list[tuple[str, str, str]]:
+    """Every field that is not the same, with both values."""
+    mine, theirs = _fields(own), _fields(other)
+    return [
+        (label, mine.get(label, ""), theirs.get(label, ""))
+        for label in dict.fromkeys([*mine, *theirs])
+        if mine.get(label, "") != theirs.get(label, "")
+    ]
+
+
+def _fields(record: Record) -> dict[str, str]:
+    created = datetime.fromtimestamp(record.created_at, UTC).strftime("%Y-%m-%d %H:%M")
+    return {
+        "Address": record.address,
+        "Created": created,
+        "Description": record.description,
+        "Tags": ", ".join(record.tags),
+        **{facet.capitalize(): text for facet, text in record.caption.items()},
+        **dict(shown_fields(record)),
+    }
+
+
+def _pieces(side: Iterable[Piece]) -> list[tuple[str, bool, str]]:
+    return [(piece.text, piece.differs, piece.note) for piece in side]

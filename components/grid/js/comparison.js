@@ -1,0 +1,199 @@
+// A coin beside another that looks like it: both pictures, what differs, and what somebody says of the two.
+
+import { count, el, icon, setText } from "./dom.js";
+import { drawDifference } from "./difference.js";
+
+export const VERDICTS = [
+  { key: "n", verdict: "different", label: "Different", tone: "good", said: "Different coins", title: "They have nothing to do with each other; nobody is asked again" },
+  { key: "c", verdict: "copy of", label: "Copy of it", tone: "bad", said: "A copy", title: "This coin is a copy of the other one" },
+  { key: "b", verdict: "better than", label: "Better than it", tone: "quiet", said: "The better one", title: "The same coin; this record is the better one" },
+];
+
+export class Comparison {
+  constructor(grid) {
+    this.grid = grid;
+    this.at = 0;
+    this.said = new Map(); // other → verdict given here and not confirmed yet
+    this.title = el("h2", {});
+    this.strip = el("div", { class: "strip", role: "tablist", "aria-label": "Coins that look like it" });
+    this.body = el("div", { class: "pair" });
+    this.verbs = el("div", { class: "verbs" });
+    this.node = el(
+      "dialog",
+      { class: "comparison", tabindex: "-1", "aria-label": "Comparison" },
+      el("header", { class: "top" }, this.title, el("button", { type: "button", class: "tool close", onclick: () => this.close() }, "Close", el("kbd", {}, "esc"))),
+      this.strip,
+      this.body,
+      this.verbs,
+    );
+    this.node.addEventListener("cancel", (event) => (event.preventDefault(), this.close()));
+    this.node.addEventListener("click", (event) => event.target === this.node && this.close());
+  }
+
+  get isOpen() {
+    return this.node.open;
+  }
+
+  /** Opens on this coin, beside this other one if one is named. */
+  show(address, other = null) {
+    const card = this.grid.model.card(address);
+    if (!card || card.blank) return;
+    this.address = address;
+    this.at = 0;
+    this.wanted = other;
+    this.made = null;
+    if (!this.node.open) this.node.showModal();
+    this.node.focus();
+    this.grid.tell("compare", address);
+    this.refresh();
+  }
+
+  close() {
+    this.node.close();
+    this.grid.tell("compare", "");
+    this.grid.refresh({ focus: true });
+  }
+
+  step(by) {
+    this.at = Math.min(this.others.length - 1, Math.max(0, this.at + by));
+    this.refresh();
+  }
+
+  get others() {
+    const found = this.grid.data.comparison;
+    return found?.address === this.address ? found.others : [];
+  }
+
+  verdictOf(other) {
+    return this.said.has(other.address) ? this.said.get(other.address) : other.verdict;
+  }
+
+  /** Says what this coin is to the one beside it, or to all that nobody judged yet, and goes on to the next. */
+  judge({ verdict, said }, { all = false } = {}) {
+    if (!this.grid.data.undoable || !this.others.length) return;
+    const unjudged = this.others.filter((other) => !this.verdictOf(other));
+    const judged = all ? unjudged : [this.others[this.at]];
+    if (!judged.length) return;
+    for (const other of judged) this.said.set(other.address, verdict);
+    this.grid.decisions.judge(this.address, verdict, judged.map((other) => other.address), `${said}: ${judged.length > 1 ? count(judged.length, "coin") : judged[0].name}`);
+    const next = this.others.findIndex((other) => !this.verdictOf(other));
+    if (next >= 0) this.at = next;
+    this.refresh();
+  }
+
+  refresh() {
+    if (!this.node.open) return;
+    const { data, model } = this.grid;
+    const card = model.card(this.address);
+    if (!model.visible.includes(this.address)) return this.close(); // decided meanwhile, here or elsewhere
+    const known = data.comparison?.address === this.address;
+    if (this.confirmed !== data.comparison) this.said.clear(), (this.confirmed = data.comparison);
+    if (known && this.wanted) {
+      this.at = Math.max(0, this.others.findIndex((other) => other.address === this.wanted));
+      this.wanted = null;
+    }
+    const { others } = this;
+    this.at = Math.min(this.at, Math.max(0, others.length - 1));
+    const other = others[this.at];
+    const made = JSON.stringify([this.address, this.at, known, others, [...this.said]]);
+    if (this.made === made) return;
+    this.made = made;
+    const number = data.comparison?.count ?? 0;
+    setText(this.title, !known ? `${card.name} …` : number ? `${card.name} and ${count(number, "coin")} that ${number === 1 ? "looks" : "look"} like it` : `Nothing looks like ${card.name}`);
+    this.strip.hidden = others.length < 2;
+    this.strip.replaceChildren(...others.map((each, at) => this.tab(each, at)));
+    this.strip.children[this.at]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    this.body.replaceChildren(...(other ? this.pair(card, other) : [el("p", { class: "none" }, known ? "No other coin has its picture, its name or its ticker." : "Looking for coins that look like it …")]));
+    this.verbs.hidden = !other || !data.undoable;
+    this.verbs.replaceChildren(...(other ? this.verdicts(card, other) : []));
+  }
+
+  tab(other, at) {
+    const verdict = this.verdictOf(other);
+    return el(
+      "button",
+      { type: "button", role: "tab", class: `twin ${verdict ? "judged" : ""}`, "aria-selected": String(at === this.at), title: other.name, onclick: () => ((this.at = at), this.refresh()) },
+      el("img", { src: other.picture, alt: "", loading: "lazy" }),
+      el("span", {}, verdict ?? `${Math.round(other.sure * 100)} %`),
+    );
+  }
+
+  pair(card, other) {
+    const own = picture(card.large, `Picture of ${card.name}`);
+    const its = picture(other.large, `Picture of ${other.name}`);
+    const canvas = el("canvas", { role: "img", "aria-label": "Where the two pictures differ" });
+    const agrees = el("span", {}, "…");
+    Promise.all([own.decode(), its.decode()]).then(
+      () => {
+        const { agrees: share, place } = drawDifference(canvas, own, its);
+        setText(agrees, `${Math.round(share * 100)} % of the picture agrees${place.mirrored ? ", mirrored" : ""}`);
+      },
+      () => setText(agrees, "a picture is missing"),
+    );
+    const findings = other.findings.map(([kind, sure]) => el("span", { class: "pill warn" }, `${kind} · ${Math.round(sure * 100)} %`));
+    return [
+      side("This one", own, el("p", { class: "named" }, ...pieces(other.names[0]), " ", el("span", { class: "ticker" }, ...pieces(other.tickers[0]))), null),
+      side("Where they differ", canvas, el("p", { class: "agrees" }, agrees), el("p", { class: "pills" }, ...findings)),
+      side(
+        "The other one",
+        its,
+        el("p", { class: "named" }, ...pieces(other.names[1]), " ", el("span", { class: "ticker" }, ...pieces(other.tickers[1]))),
+        el("p", { class: "meta" }, el("span", { class: `pill ${other.tier === "trash" ? "bad" : "good"}` }, `in ${other.tier}`), el("span", {}, other.since)),
+      ),
+      fields(other),
+    ];
+  }
+
+  verdicts(card, other) {
+    const verdict = this.verdictOf(other);
+    const unjudged = this.others.filter((each) => !this.verdictOf(each)).length;
+    return [
+      el("span", { class: "asked" }, verdict ? `${card.name}: ${verdict} ${verdict === "different" ? `from ${other.name}` : other.name}${other.said && verdict === other.verdict ? ` (${other.said})` : ""}` : `What is ${card.name} to ${other.name}?`),
+      ...VERDICTS.map((each) => el("button", { type: "button", class: `verb ${each.tone}`, title: each.title, "aria-pressed": String(verdict === each.verdict), onclick: () => this.judge(each) }, el("span", {}, each.label), el("kbd", {}, each.key))),
+      unjudged > 1 ? el("button", { type: "button", class: "tool", onclick: () => this.judge(VERDICTS[0], { all: true }) }, `Different from all ${unjudged}`, el("kbd", {}, "shift n")) : null,
+    ].filter(Boolean);
+  }
+}
+
+/** The badge of a card, and a coin's likeness in the large view. */
+export function likeness(twin) {
+  return `${twin.kind} · ${Math.round(twin.sure * 100)} %`;
+}
+
+/** The others in short, beside the large view; each opens the comparison. */
+export function twinsOf(grid, address, twins) {
+  return el(
+    "div",
+    { class: "strip" },
+    ...twins.map((other) =>
+      el(
+        "button",
+        { type: "button", class: `twin ${other.verdict ? "judged" : ""}`, title: `${other.name}, in ${other.tier}: ${other.findings.map(([kind]) => kind).join(", ")}`, onclick: () => grid.comparison.show(address, other.address) },
+        el("img", { src: other.picture, alt: "", loading: "lazy" }),
+        el("span", {}, other.verdict ?? `${Math.round(other.sure * 100)} %`),
+      ),
+    ),
+  );
+}
+
+function side(title, image, ...below) {
+  return el("figure", { class: "side-by-side" }, el("figcaption", {}, title), image, ...below);
+}
+
+function picture(src, alt) {
+  return el("img", { src, alt, draggable: "false" });
+}
+
+/** A name in pieces; what differs is marked, what is in disguise says what it is. */
+function pieces(parts) {
+  return parts.map(([text, differs, note]) => (differs ? el("mark", { class: note ? "disguise" : "", title: note || null }, text) : el("span", {}, text)));
+}
+
+function fields({ fields: rows }) {
+  if (!rows.length) return el("p", { class: "none differing" }, "Every field is the same.");
+  return el(
+    "table",
+    { class: "differing" },
+    el("tbody", {}, ...rows.map(([label, mine, its]) => el("tr", {}, el("td", {}, mine || "–"), el("th", { scope: "row" }, label), el("td", {}, its || "–")))),
+  );
+}
