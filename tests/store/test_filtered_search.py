@@ -8,6 +8,7 @@ from store.library import Library
 from store.listing import Filter
 from store.query import Part, Query
 from store.records import Facet
+from tests.store.conftest import written
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
@@ -26,7 +27,7 @@ def test_the_catalog_is_asked_once_for_a_filter_however_often_a_slider_moves(
     mask = ask(entity=1)
     assert mask is not None
     assert ask(context=3) is mask
-    library.caption(first, tags=[])
+    library.caption(first, caption=written("text 0"), tags=[])
     changed = library.search(Query((Part(text="x"),), filter=tagged))
     assert {hit.address for hit in changed.hits} == {*others}
     assert changed.mask is not mask
