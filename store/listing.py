@@ -22,6 +22,7 @@ SORTS = {
 }
 
 _RECORD = "SELECT r.*, s.text AS sidecar FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"
+_FACET_TEXT = "(SELECT trim(coalesce(text ->> ?, '')) FROM sidecars WHERE hash = r.sidecar_hash)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,10 @@ class Filter:
     until: int | None = None
     captioned: bool | None = None
     unchanged_since: int | None = None  # a generation: what was added or changed after it does not pass
+    having: tuple[Facet, ...] = ()  # facets that must be written
+    lacking: tuple[Facet, ...] = ()
+    longer: int | None = None  # characters of the whole caption, at least …
+    shorter: int | None = None  # … and at most
     suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
 
     @property
@@ -179,6 +184,14 @@ def _conditions(filter: Filter) -> tuple[str, list[Any]]:
     if filter.until is not None:
         parts.append("r.created_at <= ?")
         values.append(filter.until)
+    for word, facets in (("<>", filter.having), ("=", filter.lacking)):
+        for facet in facets:
+            parts.append(f"{_FACET_TEXT} {word} ''")
+            values.append(f"$.caption.{facet}")
+    for sign, length in ((">=", filter.longer), ("<=", filter.shorter)):
+        if length is not None:
+            parts.append(f"(SELECT length(caption) FROM words WHERE rowid = r.id) {sign} ?")
+            values.append(length)
     if filter.captioned is not None:
         parts.append("r.captioned = ?")
         values.append(int(filter.captioned))
@@ -194,6 +207,9 @@ def _conditions(filter: Filter) -> tuple[str, list[Any]]:
 
 
 def _match(words: str) -> str:
-    """Every word as the beginning of one, quoted, so that nothing typed is an FTS5 operator."""
-    found = re.findall(r"\w+", words)
-    return " ".join(f'"{word}"*' for word in found) if found else '""'
+    """Every word as the beginning of one, what is quoted as it stands; nothing typed is an FTS5 operator."""
+    asked = []
+    for quoted, loose in re.findall(r'"([^"]*)"|([^"]+)', words):
+        found = re.findall(r"\w+", quoted or loose)
+        asked += [f'"{" ".join(found)}"'] if quoted and found else [f'"{word}"*' for word in found]
+    return " ".join(asked) or '""'

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from store.listing import Filter
+from store.records import CAPTION_FACETS, TIERS
 
 _PART = re.compile(r'(?P<minus>-?)(?P<key>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P<value>\S*))(?=\s|$)', re.I)
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
@@ -49,6 +50,11 @@ def written(filter: Filter) -> str:
         parts.append(f"after:{_day(filter.since)}")
     if filter.until is not None:
         parts.append(f"before:{_day(filter.until + 1)}")
+    parts += [f"has:{facet}" for facet in filter.having] + [f"-has:{facet}" for facet in filter.lacking]
+    if filter.longer is not None:
+        parts.append(f"length:>{filter.longer - 1}")
+    if filter.shorter is not None:
+        parts.append(f"length:<{filter.shorter + 1}")
     if filter.suspicious is not None:
         parts.append(f"dup:{'yes' if filter.suspicious else 'no'}")
     return " ".join([*parts, filter.words]).strip()
@@ -61,8 +67,22 @@ def _narrowed(asked: Filter, key: str, value: str, *, is_not: bool) -> Filter | 
         name = f"without_{name}" if is_not else name
         labels: dict[str, Any] = {name: tuple(dict.fromkeys((*getattr(asked, name), value)))}
         return replace(asked, **labels)
+    if key == "has":
+        facet = value.lower()
+        if facet not in CAPTION_FACETS:
+            return f"has:{value} is not understood; there are {', '.join(CAPTION_FACETS)}"
+        field = "lacking" if is_not else "having"
+        written: dict[str, Any] = {field: tuple(dict.fromkeys((*getattr(asked, field), facet)))}
+        return replace(asked, **written)
     if is_not:
-        return f"-{key}: only tags and categories can be excluded"
+        return f"-{key}: only tags, categories and facets can be excluded"
+    if key == "length":
+        return _long(asked, value)
+    if key == "words" and value:
+        return replace(asked, words=f'{asked.words} "{value}"'.strip())
+    if key == "tier" and asked.tier is None:  # a page about one tier has said it
+        tier = next((tier for tier in TIERS if tier == value.lower()), None)
+        return replace(asked, tier=tier) if tier else f"there is no tier {value}"
     if key in ("before", "after"):
         moment = _moment(value)
         if moment is None:
@@ -74,7 +94,22 @@ def _narrowed(asked: Filter, key: str, value: str, *, is_not: bool) -> Filter | 
         if value.lower() not in _YES:
             return "dup: takes yes or no"
         return replace(asked, suspicious=_YES[value.lower()])
-    return f"{key}:{value} is not understood; there are tag, category, before, after and dup"
+    return (
+        f"{key}:{value} is not understood; there are tag, category, before, after, has, length, words and dup"
+    )
+
+
+def _long(asked: Filter, value: str) -> Filter | str:
+    """Characters of the whole caption: `>200`, `<80`, `120` for exactly that many."""
+    found = re.fullmatch(r"([<>]?)(\d{1,9})", value)
+    if not found:
+        return f"length:{value} is no length such as >200"
+    number = int(found[2])
+    if found[1] == ">":
+        return replace(asked, longer=max(number + 1, asked.longer or 0))
+    if found[1] == "<":
+        return replace(asked, shorter=number - 1 if asked.shorter is None else min(number - 1, asked.shorter))
+    return replace(asked, longer=number, shorter=number)
 
 
 def _moment(value: str) -> int | None:
