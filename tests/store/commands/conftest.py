@@ -56,11 +56,19 @@ def incoming(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of so many coins that importing them takes more than a moment."""
-    folder = tmp_path_factory.mktemp("many")
-    for number in range(1_000):
+def folder_of(folder: Path, count: int) -> Path:
+    """So many coins that importing them takes more than a moment."""
+    for number in range(count):
         (folder / f"{address(number)}.json").write_text(json.dumps(coin(number).sidecar))
         (folder / f"{address(number)}.png").write_bytes(picture(0))
     return folder
+
+
+@pytest.fixture(scope="session")
+def hundreds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("hundreds"), 200)
+
+
+@pytest.fixture(scope="session")
+def thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("thousand"), 1_000)

@@ -116,10 +116,10 @@ def test_list_starts_without_models_chroma_or_pillow(root: Path, tmp_path: Path)
     }  # fmt: skip
 
 
-def test_a_terminal_sees_how_far_it_is_and_a_pipe_does_not(run: Run, many: Path, tmp_path: Path) -> None:
+def test_a_terminal_sees_how_far_it_is_and_a_pipe_does_not(run: Run, hundreds: Path, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
-    command = program("--root", tmp_path / "other", "import", many)
+    command = program("--root", tmp_path / "other", "import", hundreds)
     with subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=theirs) as process:
         os.close(theirs)
         seen = b""
@@ -134,14 +134,14 @@ def test_a_terminal_sees_how_far_it_is_and_a_pipe_does_not(run: Run, many: Path,
         process.wait()
     os.close(ours)
     assert b"import: " in seen
-    assert b"added 1,000" in seen
-    assert run("import", many).stderr == "added 1,000, already there 0, refused 0\n"
+    assert b"added 200" in seen
+    assert run("import", hundreds).stderr == "added 200, already there 0, refused 0\n"
 
 
-def test_ctrl_c_keeps_what_is_done(many: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_is_done(thousand: Path, tmp_path: Path) -> None:
     root = tmp_path / "res"
     importing = subprocess.Popen(
-        program("--root", root, "import", many, "--json"),
+        program("--root", root, "import", thousand, "--json"),
         cwd=tmp_path,
         env=environment(),
         stdout=subprocess.PIPE,
