@@ -6,6 +6,7 @@ MemedexError
 ├── BadSource (ValueError)       a file, folder or archive to import that cannot be read
 ├── BadBackup (ValueError)       a backup that is damaged, or a place where none can be made
 ├── UnknownRecord (LookupError)  no record has this address
+├── UnknownPrompt (LookupError)  no prompt has this name or version, or its file cannot be read
 ├── UnknownJob (LookupError)     no piece of long work has this number
 ├── NothingToUndo
 ├── TakenBack                    a decision was undone while the rest of it was still under way
@@ -17,6 +18,9 @@ MemedexError
 ├── CatalogTooNew                the catalog was written by a newer Memedex
 ├── ModelUnavailable             a model is not installed, not configured or cannot do this
 ├── CaptioningFailed             the language model gave no usable answer
+│   ├── ProviderBusy             it asks to slow down, fails or is away; later may be better
+│   └── ProviderRefuses          key, model name or address are wrong: no picture will do better
+├── BudgetSpent                  drafting has cost what it was allowed to
 └── InvalidInput, UnknownEntry   of the text memory: store/memory/errors.py
 
 Every message says what happened, to what, and what to do about it.
@@ -44,6 +48,10 @@ class BadBackup(MemedexError, ValueError):
 
 
 class UnknownRecord(MemedexError, LookupError):
+    pass
+
+
+class UnknownPrompt(MemedexError, LookupError):
     pass
 
 
@@ -88,4 +96,16 @@ class ModelUnavailable(MemedexError):
 
 
 class CaptioningFailed(MemedexError):
+    pass
+
+
+class ProviderBusy(CaptioningFailed):
+    retry_after: float | None = None  # seconds, where the provider says so
+
+
+class ProviderRefuses(CaptioningFailed):
+    pass
+
+
+class BudgetSpent(MemedexError):
     pass

@@ -41,6 +41,11 @@ class Layout:
         return self.memecoins / "thumbnails"
 
     @property
+    def prompts(self) -> Path:
+        """What language models are asked with, as somebody edited it."""
+        return self.root / "prompts"
+
+    @property
     def chroma(self) -> Path:
         """Chroma's own files; `images` and `metadata` of the library tier lie beside them."""
         return self.memecoins / "rag_db"

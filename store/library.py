@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 from uuid import uuid4
 
-from store import drafts, history, switching
+from store import drafts, history, suggestions, switching
 from store.catalog import Catalog, damaged, is_made
 from store.duplicates import judging
 from store.duplicates.examining import Examiner
@@ -44,6 +44,7 @@ from store.progress import Progress
 from store.reading import SAVED_FILTERS, Reader
 from store.records import Facet, Record, Tier, sidecar_bytes, validate
 from store.settings import settings
+from store.suggestions import SuggestedFacet, SuggestionState
 from store.taxonomy import Taxonomy
 from store.write_path import Decision, WritePath
 
@@ -281,6 +282,26 @@ class Library(Reader):
         """Forget what this person was typing; others' drafts stay."""
         with self.catalog.writing() as db:
             drafts.drop(db, address, who=who or myself())
+
+    def save_suggestions(
+        self,
+        address: str,
+        texts: Mapping[SuggestedFacet, str],
+        *,
+        model: str,
+        prompt: str = "",
+        who: str = "",
+    ) -> None:
+        """Propose these for a record, beside what it says; UnknownRecord where there is none."""
+        self.get(address)
+        origin = suggestions.Origin(model, prompt, who=who or myself())
+        with self.catalog.writing() as db:
+            suggestions.save(db, address, texts, origin)
+
+    def settle_suggestions(self, ids: Iterable[int], state: SuggestionState, *, who: str = "") -> int:
+        """They are taken, refused, or open again; how many that concerns. The record is not touched."""
+        with self.catalog.writing() as db:
+            return suggestions.settle(db, ids, state, who=who or myself())
 
     def save_filter(self, name: str, line: str) -> None:
         """Keep a line for filtering under a name, for everybody; the name's old one is replaced."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from store import drafts, history, listing, revisions
+from store import drafts, history, listing, revisions, suggestions
 from store.beside import Beside
 from store.catalog import Catalog
 from store.drafts import Draft
@@ -30,11 +30,13 @@ from store.jobs import Jobs
 from store.layout import Layout
 from store.listing import Filter
 from store.people import myself
+from store.prompts import Prompts
 from store.query import Query
 from store.recent import Recent
 from store.records import TIERS, Facet, Record, Tier
 from store.revisions import Revision
 from store.search import Results, Search
+from store.suggestions import Suggestion, SuggestionState
 from store.vectors import Matrices, Vector, Vectors, load
 
 KEPT_PICTURES = 64  # vectors of pictures that are not in the library yet
@@ -85,6 +87,12 @@ class Reader:
         self._neighbours = Neighbours()
         self._pictured: Recent[str, Vector] = Recent(KEPT_PICTURES)
         self._jobs = Jobs.to_read(self.catalog)
+        self._prompts = Prompts(self.catalog, self.layout, self._disk)
+
+    @property
+    def prompts(self) -> Prompts:
+        """What language models are asked with."""
+        return self._prompts
 
     @property
     def jobs(self) -> Jobs:
@@ -177,6 +185,21 @@ class Reader:
         """What everybody is typing about a coin, the latest first."""
         with self.catalog.reading() as db:
             return drafts.of(db, address)
+
+    def suggestions(self, address: str, *, states: Iterable[SuggestionState] = ("open",)) -> list[Suggestion]:
+        """What models propose for this record, newest first."""
+        with self.catalog.reading() as db:
+            return suggestions.find(db, address, states=states)
+
+    def suggestions_of_job(self, job: int) -> list[Suggestion]:
+        """What one run of drafting has brought, oldest first."""
+        with self.catalog.reading() as db:
+            return suggestions.of_job(db, job)
+
+    def addresses_with_suggestions(self) -> list[str]:
+        """The records that wait for somebody to look at a suggestion."""
+        with self.catalog.reading() as db:
+            return suggestions.waiting(db)
 
     # -- history ------------------------------------------------------------------------------------------
 

@@ -13,7 +13,8 @@ from store.lock import WriterLock
 
 # Truth that sidecars do not hold; `records` and all rows for listing come from them.
 _TABLES = (
-    "meta", "sidecars", "vectors", "decisions", "history", "drafts", "verdicts", "jobs", "job_items", "sources",
+    "meta", "sidecars", "vectors", "decisions", "history", "drafts", "verdicts", "jobs", "job_items",
+    "sources", "suggestions", "prompts",
 )  # fmt: skip
 
 

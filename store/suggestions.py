@@ -1,0 +1,119 @@
+"""What models propose for a record, beside what people write: taken, refused, or still open.
+
+    library.suggestions(address)                        # the open ones, newest first
+    library.settle_suggestions([one.id], "taken")       # or "refused"; whoever takes it writes it
+
+Drafting saves them (store/drafting.py); nothing here ever touches a record or a draft that somebody types.
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from store.records import Facet
+
+SuggestedFacet = Facet | Literal["tags", "new_tags"]
+SuggestionState = Literal["open", "taken", "refused", "replaced", "trial"]
+STATES: tuple[SuggestionState, ...] = get_args(SuggestionState)
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One text for one facet of one record; tags (known to the taxonomy, or new) are separated by commas."""
+
+    id: int
+    address: str
+    facet: SuggestedFacet
+    text: str
+    model: str  # by its name, or "nearest · …" where no language model was asked
+    prompt: str  # "caption v3"
+    hint: str
+    who: str  # who asked for it
+    job: int | None
+    at: float  # UNIX seconds
+    state: SuggestionState
+    settled_at: float
+    settled_by: str
+
+    @property
+    def tags(self) -> list[str]:
+        """Of the facets `tags` and `new_tags`."""
+        return [tag for tag in self.text.split(",") if tag]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where suggestions come from."""
+
+    model: str
+    prompt: str = ""
+    hint: str = ""
+    who: str = ""
+    job: int | None = None
+
+
+def save(
+    db: sqlite3.Connection,
+    address: str,
+    texts: Mapping[SuggestedFacet, str],
+    origin: Origin,
+    *,
+    state: SuggestionState = "open",
+) -> None:
+    """Keep these within the caller's transaction; open ones of the same model for the same facet give way."""
+    now = time.time()
+    for facet, text in texts.items():
+        if state == "open":
+            db.execute(
+                "UPDATE suggestions SET state = 'replaced', settled_at = ? "
+                "WHERE address = ? AND facet = ? AND model = ? AND state = 'open'",
+                [now, address, facet, origin.model],
+            )
+        db.execute(
+            "INSERT INTO suggestions (address, facet, text, model, prompt, hint, who, job, at, state) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                address, facet, text, origin.model, origin.prompt, origin.hint, origin.who, origin.job, now,
+                state,
+            ],
+        )  # fmt: skip
+
+
+def find(
+    db: sqlite3.Connection, address: str, *, states: Iterable[SuggestionState] = ("open",)
+) -> list[Suggestion]:
+    """Of one record, newest first."""
+    wanted = tuple(states)
+    rows = db.execute(
+        f"SELECT * FROM suggestions WHERE address = ? AND state IN ({', '.join('?' * len(wanted))}) "
+        "ORDER BY id DESC",
+        [address, *wanted],
+    )
+    return [Suggestion(**dict(row)) for row in rows]
+
+
+def of_job(db: sqlite3.Connection, job: int) -> list[Suggestion]:
+    """What one run has brought, oldest first."""
+    rows = db.execute("SELECT * FROM suggestions WHERE job = ? ORDER BY id", [job])
+    return [Suggestion(**dict(row)) for row in rows]
+
+
+def waiting(db: sqlite3.Connection) -> list[str]:
+    """The records with open suggestions, oldest suggestion first."""
+    rows = db.execute(
+        "SELECT address FROM suggestions WHERE state = 'open' GROUP BY address ORDER BY min(id)"
+    )
+    return [row[0] for row in rows]
+
+
+def settle(db: sqlite3.Connection, ids: Iterable[int], state: SuggestionState, *, who: str) -> int:
+    """Say what became of them; how many that concerns. A trial's may be made open, to be looked at."""
+    return sum(
+        db.execute(
+            "UPDATE suggestions SET state = ?, settled_at = ?, settled_by = ? WHERE id = ? AND state <> ?",
+            [state, time.time(), who, number, state],
+        ).rowcount
+        for number in ids
+    )
