@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from store.blocks import Snapshot, Vector
 from store.records import FACETS, Facet
-from store.vectors import Snapshot, Vector
 
 TOP = 6
 

@@ -46,6 +46,11 @@ class Layout:
         return self.root / "prompts"
 
     @property
+    def matrices(self) -> Path:
+        """The vectors once more, as search maps them; derived."""
+        return self.memecoins / "matrices"
+
+    @property
     def chroma(self) -> Path:
         """Chroma's own files; `images` and `metadata` of the library tier lie beside them."""
         return self.memecoins / "rag_db"

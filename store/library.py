@@ -36,6 +36,7 @@ from store.journal import REFUSALS, Journal, Payload
 from store.kinds import KINDS
 from store.layout import Layout
 from store.lock import WriterLock
+from store.matrix_files import MatrixSaver
 from store.opening import Fault, is_stale, settle
 from store.operations import Change, Source, State
 from store.outcome import ImportReport, Outcome
@@ -43,6 +44,7 @@ from store.people import myself
 from store.progress import Progress
 from store.reading import SAVED_FILTERS, Reader
 from store.records import Facet, Record, Tier, sidecar_bytes, validate
+from store.search import Search
 from store.settings import settings
 from store.suggestions import SuggestedFacet, SuggestionState
 from store.taxonomy import Taxonomy
@@ -122,6 +124,7 @@ class Library(Reader):
         self._taxonomy = Taxonomy.load(self.layout.taxonomy)
         self._path = WritePath(self.catalog, self.layout, self._journal, embedder=lambda: self.embedder)
         self._follower = Follower(self.catalog, self.layout, model=lambda: self.model)
+        self._saver = MatrixSaver(self.catalog, self.layout, saved=self._map_matrices)
         self._examiner = Examiner(self.catalog, self._neighbours, picture=self.picture)
         self._jobs = Jobs.to_do(self.catalog, KINDS, self)
         self._embed_taken_in()
@@ -363,12 +366,24 @@ class Library(Reader):
                 return
             try:
                 self._jobs.close()
+                self._saver.close()
                 self._examiner.close()
                 self._follower.close()
             finally:
                 del _open[self.layout.root]
                 super().close()
                 self._lock.release()
+
+    def _refreshed_search(self) -> Search:
+        search = super()._refreshed_search()
+        if resident := self._resident:
+            self._saver.look(resident.matrices.snapshot(), fingerprint=resident.embedder.fingerprint)
+        return search
+
+    def _map_matrices(self) -> None:
+        """From now on read from the new files, and let go of the memory."""
+        with self._search_lock:
+            self._resident = None
 
     def _chroma_fault(self) -> str:
         return self._follower.fault

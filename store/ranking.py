@@ -3,19 +3,21 @@
 score = Σ w_f · ŝ_f / Σ w_f        over the facets f with a weight above zero
 ŝ_f   = cosine(q, facet f)         where the record has f, else
         the mean of it over all library records that have f
+
+Calibrated, (ŝ_f - centre_f) / spread_f stands in the place of ŝ_f.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from store.blocks import Mask, Vector
 from store.records import FACETS, Facet
-from store.vectors import Mask
+from store.similarities import Rows, Similarities
 
 
 class Contribution(NamedTuple):
@@ -27,42 +29,14 @@ class Contribution(NamedTuple):
     contribution: float
 
 
-@dataclass(frozen=True, eq=False)
-class Similarities:
-    """The cosines of one query with every facet of every library record; no weight is in them."""
+class Scale(NamedTuple):
+    """Where each facet's cosines usually lie, and how far apart: (5,) each."""
 
-    addresses: tuple[str, ...] = field(repr=False)
-    present: Mask  # (5, N): the record has the facet, and the query speaks about it
-    columns: NDArray[np.float32]  # (5, N): the cosines; anything where not present
+    centre: tuple[float, ...]
+    spread: tuple[float, ...]
 
-    @cached_property
-    def values(self) -> NDArray[np.float32]:
-        """(N, 5): cosines, NaN where missing."""
-        return np.where(self.present, self.columns, np.float32(np.nan)).T
 
-    @cached_property
-    def means(self) -> NDArray[np.float64]:
-        """(5,): the neutral value of each facet; NaN for a facet that no record has."""
-        counts = self.present.sum(axis=1)
-        sums = np.sum(self.columns, axis=1, dtype=np.float64, where=self.present)
-        means = np.full(len(FACETS), np.nan)
-        np.divide(sums, counts, out=means, where=counts > 0)
-        return means
-
-    @cached_property
-    def filled(self) -> NDArray[np.float64]:
-        """(5, N): cosines, the neutral value where missing."""
-        return np.where(self.present, self.columns, self.means[:, None])
-
-    @cached_property
-    def spoken(self) -> list[bool]:
-        """For each facet, whether any record has it and the query speaks about it."""
-        return [bool(has.any()) for has in self.present]
-
-    @cached_property
-    def complete(self) -> list[bool]:
-        """For each facet, whether every record has it and the query speaks about it."""
-        return [bool(has.all()) for has in self.present]
+RAW = Scale((0.0,) * len(FACETS), (1.0,) * len(FACETS))
 
 
 class Ranking(NamedTuple):
@@ -76,37 +50,84 @@ class Ranking(NamedTuple):
 
 
 def rank(
-    similarities: Similarities, weights: Mapping[Facet, float], *, top: int, mask: Mask | None = None
+    similarities: Similarities,
+    weights: Mapping[Facet, float],
+    *,
+    top: int,
+    mask: Mask | None = None,
+    scale: Scale = RAW,
 ) -> Ranking:
-    """The `top` rows by weighted score among those of the mask: all that a moved slider costs."""
+    """The `top` rows by weighted score among those of the mask: all that a moved slider costs.
+
+    Exact, though most rows' similarities are approximate: every row that the bound allows among the best is
+    scored from its float32 vectors.
+    """
     # Few calls on whole arrays, since at 10,000 records a call costs as much as its work.
     total = len(similarities.addresses)
     shares = _shares(similarities, weights)
     used = [n for n, facet in enumerate(FACETS) if weights.get(facet, 0.0) > 0 and similarities.spoken[n]]
     if not used:
         return Ranking([], [], shares, 0, total if mask is None else int(np.count_nonzero(mask)))
+    with similarities.lock:
+        approximate, wrong = similarities.approximate(_gains(shares, scale))
+        asked = compared = total
+        if mask is not None or not any(similarities.complete[facet] for facet in used):
+            eligible = similarities.present[used].any(axis=0)
+            if mask is not None:
+                eligible &= mask
+                asked = int(np.count_nonzero(mask))
+            compared = int(np.count_nonzero(eligible))
+            approximate[~eligible] = -np.inf
+        rows = _candidates(similarities, approximate, wrong, min(top, compared), shares, scale)
+        scores = _scores(similarities, rows, shares, scale)
+    addresses = similarities.addresses
+    found = rows.tolist()
+    order = sorted(zip((-scores).tolist(), map(addresses.__getitem__, found), found, strict=True))[:top]
+    best = [row for _, _, row in order]
+    return Ranking(best, [-score for score, _, _ in order], shares, compared, asked - compared)
+
+
+def _candidates(
+    similarities: Similarities,
+    approximate: Vector,
+    wrong: Vector,
+    count: int,
+    shares: list[float],
+    scale: Scale,
+) -> Rows:
+    """Every row that may be among the best `count`, settled: the rest is proven to be worse than these."""
+    if count == 0:
+        return np.empty(0, np.intp)
+    first = np.flatnonzero(approximate >= np.float32(_reached(approximate, count)))
+    similarities.settle(first)
+    # The best `count` of all are at least as good as the worst of any `count` whose true scores are known.
+    known = _scores(similarities, first, shares, scale)
+    floor = np.partition(known, len(known) - count)[len(known) - count]
+    floor += sum(gain * centre for gain, centre in zip(_gains(shares, scale), scale.centre, strict=True))
+    rows = np.flatnonzero(approximate + wrong >= floor)
+    similarities.settle(rows)
+    return rows
+
+
+def _gains(shares: list[float], scale: Scale) -> list[float]:
+    return [share / spread for share, spread in zip(shares, scale.spread, strict=True)]
+
+
+def _scores(similarities: Similarities, rows: Rows, shares: list[float], scale: Scale) -> NDArray[np.float64]:
     # Facet after facet in double precision, not a matrix product: equal records get equal scores in whatever
     # row they stand, and the page, which does the same sums in JavaScript, gets the same order.
-    scores = similarities.filled[used[0]] * shares[used[0]]
-    scratch = np.empty_like(scores)
-    for facet in used[1:]:
-        scores += np.multiply(similarities.filled[facet], shares[facet], out=scratch)
-    asked = compared = total
-    if mask is not None or not any(similarities.complete[facet] for facet in used):
-        eligible = similarities.present[used].any(axis=0)
-        if mask is not None:
-            eligible &= mask
-            asked = int(np.count_nonzero(mask))
-        compared = int(np.count_nonzero(eligible))
-        scores[~eligible] = -np.inf
-    rows = _best(scores, min(top, compared), addresses=similarities.addresses)
-    return Ranking(rows, scores[rows].tolist(), shares, compared, asked - compared)
+    scores = np.zeros(len(rows))
+    for share, centre, spread, filled in zip(shares, *scale, similarities.settled(rows), strict=True):
+        if share:
+            scores += share * ((filled - centre) / spread)
+    return scores
 
 
 class _Ranked(NamedTuple):
     similarities: Similarities
     shares: list[float]
     weights: Mapping[Facet, float]
+    scale: Scale
 
 
 class Hit(NamedTuple):
@@ -120,15 +141,17 @@ class Hit(NamedTuple):
     @property
     def facets(self) -> dict[Facet, Contribution]:
         """Every facet's part in the score; put together when asked for, so that a moved slider is quick."""
-        similarities, shares, weights = self.ranked
+        similarities, shares, weights, scale = self.ranked
+        present = similarities.present[:, self.row].tolist()
+        filled = similarities.settled(np.array([self.row]))[:, 0].tolist()
         found: dict[Facet, Contribution] = {}
         for number, facet in enumerate(FACETS):
-            has, share = bool(similarities.present[number, self.row]), shares[number]
+            share, value = shares[number], filled[number]
             found[facet] = Contribution(
-                has,
-                float(similarities.columns[number, self.row]) if has else None,
+                present[number],
+                value if present[number] else None,
                 float(weights.get(facet, 0.0)),
-                share * float(similarities.filled[number, self.row]) if share else 0.0,
+                share * ((value - scale.centre[number]) / scale.spread[number]) if share else 0.0,
             )
         return found
 
@@ -136,9 +159,11 @@ class Hit(NamedTuple):
         return f"Hit({self.address}, {self.score:.6f})"
 
 
-def hits(similarities: Similarities, ranking: Ranking, weights: Mapping[Facet, float]) -> list[Hit]:
+def hits(
+    similarities: Similarities, ranking: Ranking, weights: Mapping[Facet, float], *, scale: Scale = RAW
+) -> list[Hit]:
     """The ranked rows as hits, which can explain themselves."""
-    ranked = _Ranked(similarities, ranking.shares, weights)
+    ranked = _Ranked(similarities, ranking.shares, weights, scale)
     addresses = map(similarities.addresses.__getitem__, ranking.rows)
     # Not one call of Python's own for each: fifty hits would cost as much as the ranking.
     made = zip(addresses, ranking.scores, ranking.rows, repeat(ranked), strict=False)
@@ -158,16 +183,7 @@ def _shares(similarities: Similarities, weights: Mapping[Facet, float]) -> list[
     return [weight / total for weight in given]
 
 
-def _best(scores: NDArray[np.float64], count: int, *, addresses: tuple[str, ...]) -> list[int]:
-    if count == 0:
-        return []
-    rows = np.flatnonzero(scores >= _reached(scores, count))
-    found = rows.tolist()
-    in_order = sorted(zip((-scores[rows]).tolist(), map(addresses.__getitem__, found), found, strict=True))
-    return [row for _, _, row in in_order[:count]]
-
-
-def _reached(scores: NDArray[np.float64], count: int) -> float:
+def _reached(scores: Vector, count: int) -> float:
     """A score that at least `count` rows reach, and hardly more."""
     columns = 4 * count
     if len(scores) >= 2 * columns:

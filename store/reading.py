@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from store import drafts, history, listing, revisions, suggestions
+from store import drafts, history, listing, matrix_files, revisions, suggestions
 from store.beside import Beside
+from store.blocks import Vector
 from store.catalog import Catalog
 from store.drafts import Draft
 from store.duplicates import findings, verdicts
@@ -37,7 +38,7 @@ from store.records import TIERS, Facet, Record, Tier
 from store.revisions import Revision
 from store.search import Results, Search
 from store.suggestions import Suggestion, SuggestionState
-from store.vectors import Matrices, Vector, Vectors, load
+from store.vectors import Matrices, Vectors, load
 
 KEPT_PICTURES = 64  # vectors of pictures that are not in the library yet
 SAVED_FILTERS = "saved filters"  # where the catalog keeps them
@@ -322,8 +323,10 @@ class Reader:
             try:
                 generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
                 if self._resident is None or self._resident.embedder is not embedder:
-                    rows = _vectors_of(db, "TRUE", ())
-                    matrices = load(rows, dimensions=embedder.dimensions, generation=generation)
+                    matrices = self._mapped(db, embedder, generation)
+                    if matrices is None:
+                        rows = _vectors_of(db, "TRUE", ())
+                        matrices = load(rows, dimensions=embedder.dimensions, generation=generation)
                     self._resident = _Resident(embedder, matrices, Search(matrices, embedder=embedder))
                 since = self._resident.matrices.snapshot().generation
                 if generation != since:
@@ -337,6 +340,14 @@ class Reader:
             finally:
                 db.execute("ROLLBACK")
             return self._resident.search
+
+    def _mapped(self, db: sqlite3.Connection, embedder: Embedder, generation: int) -> Matrices | None:
+        """From the files that the catalog names as its own, where there are any."""
+        named = db.execute("SELECT value FROM meta WHERE key = ?", [matrix_files.NAMED]).fetchone()
+        if named is None:
+            return None
+        matrices = matrix_files.load(self.layout.matrices / named[0], fingerprint=embedder.fingerprint)
+        return matrices if matrices and matrices.snapshot().generation <= generation else None
 
     @staticmethod
     def _let_go_of_what_vanished(db: sqlite3.Connection, matrices: Matrices) -> None:

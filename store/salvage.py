@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from store import matrix_files
 from store.catalog import Catalog
 from store.files import Disk
 from store.layout import Layout
@@ -32,6 +33,7 @@ def salvage(layout: Layout) -> dict[str, int]:
         with catalog.writing() as db:
             taken = {table: _take(db, table, broken) for table in _TABLES}
             db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
+            db.execute("DELETE FROM meta WHERE key = ?", [matrix_files.NAMED])  # its generations begin anew
         catalog.close()
         return taken
     finally:

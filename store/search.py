@@ -1,10 +1,10 @@
 """Questions to the library: what the query says about each facet is compared with every record, and ranked.
 
-The expensive half, the similarities of every record in all five facets, does not depend on the weights: it is
-computed once for a query and kept, so that a moved slider costs `ranking.rank` alone. Since cosines of unit
-vectors are dot products, a query of several parts, Σ c_p · s_(p,f) / Σ |c_p|, costs no more than one of a
-single part: the parts are first added up to one direction for each facet. A part that does not speak about a
-facet is in neither sum.
+The expensive half, the similarities of every record, does not depend on the weights: it is computed once
+for a query and kept (`similarities`), so that a moved slider costs `ranking.rank` alone. Since cosines of
+unit vectors are dot products, a query of several parts, Σ c_p · s_(p,f) / Σ |c_p|, costs no more than one of
+a single part: the parts are first added up to one direction for each facet. A part that does not speak about
+a facet is in neither sum.
 """
 
 import time
@@ -15,16 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.beside import Beside, beside
+from store.blocks import Mask, Snapshot, Vector
 from store.embedding import Embedder
 from store.query import Part, PartKey, Query
-from store.ranking import Contribution, Hit, Similarities, hits, rank
+from store.ranking import RAW, Contribution, Hit, Scale, hits, rank
 from store.recent import Recent
 from store.records import FACETS, Facet
-from store.vectors import Mask, Matrices, Snapshot, Vector
+from store.similarities import NONE, Similarities
+from store.vectors import Matrices
 
 __all__ = ["Contribution", "Hit", "Results", "Search", "Similarities"]
 
-KEPT_QUERIES = 16  # each takes about 110 bytes for every record
+KEPT_QUERIES = 16  # each takes 26 bytes for every record
 KEPT_EMBEDDINGS = 256
 
 NO_WEIGHT = "every weight is zero: raise one to search"
@@ -43,12 +45,26 @@ class Results:
     compared: int  # records that were scored
     without_facets: int  # records passed over: they have none of the weighted facets
     seconds: float
-    addresses: tuple[str, ...] = field(repr=False)  # of the N rows of `similarities`
-    similarities: NDArray[np.float32] = field(repr=False)  # (N, 5), NaN where missing
-    means: NDArray[np.float64]  # (5,): the neutral values, NaN for a facet that no record has
+    answer: Similarities = field(repr=False)  # of every record of the library
+    scale: Scale = RAW
     mask: Mask | None = field(default=None, repr=False)  # (N,): the rows that may be results; None: all
     why_empty: str = ""
-    exact: bool = True
+    exact: bool = True  # every record that the bound does not exclude was scored from its float32 vectors
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Of the N rows of `similarities`."""
+        return self.answer.addresses
+
+    @property
+    def similarities(self) -> Vector:
+        """(N, 5): every cosine, NaN where missing; computed now, as a search needs but few of them."""
+        return self.answer.values
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """(5,): the neutral values, NaN for a facet that no record has."""
+        return self.answer.means
 
 
 class Search:
@@ -60,7 +76,7 @@ class Search:
         self._embedded: Recent[PartKey, Vector] = Recent(KEPT_EMBEDDINGS)
         self._kept = _Kept(matrices.snapshot())
 
-    def search(self, query: Query, *, among: Collection[str] | None = None) -> Results:
+    def search(self, query: Query, *, among: Collection[str] | None = None, scale: Scale = RAW) -> Results:
         """The best records for the query, among these addresses if given (those that its filter lets pass).
 
         An example is not among its own results. UnknownRecord for an example that is not in the library.
@@ -71,22 +87,21 @@ class Search:
         if any(weights.values()):
             similarities = self._compared(snapshot, query.parts)
             mask = self._mask(snapshot, query.parts, among)
-            ranking = rank(similarities, weights, top=query.top, mask=mask)
+            ranking = rank(similarities, weights, top=query.top, mask=mask, scale=scale)
             why_empty = "" if ranking.rows else NO_COMMON_FACET if ranking.without_facets else NONE_ASKED_FOR
         else:  # nothing is computed for it; a page that has the similarities already may keep them
-            similarities = self._kept_of(snapshot).answers.get(_key(query.parts)) or _NOTHING_KNOWN
-            ranking = rank(_NOTHING_KNOWN, weights, top=query.top)
+            similarities = self._kept_of(snapshot).answers.get(_key(query.parts)) or NONE
+            ranking = rank(NONE, weights, top=query.top)
             mask = None
             why_empty = NO_WEIGHT
         return Results(
             query=query,
-            hits=hits(similarities, ranking, weights),
+            hits=hits(similarities, ranking, weights, scale=scale),
             compared=ranking.compared,
             without_facets=ranking.without_facets,
             seconds=time.perf_counter() - began,
-            addresses=similarities.addresses,
-            similarities=similarities.values,
-            means=similarities.means,
+            answer=similarities,
+            scale=scale,
             mask=mask,
             why_empty=why_empty,
         )
@@ -109,7 +124,7 @@ class Search:
         key = _key(parts)
         found = answers.get(key)
         if found is None:
-            found = _compare(snapshot, self._directions(snapshot, parts))
+            found = Similarities(snapshot, self._directions(snapshot, parts))
             answers.put(key, found)
         return found
 
@@ -178,23 +193,8 @@ class Search:
         return made | {key: vector for key, vector in found.items() if vector is not None}
 
 
-def _compare(snapshot: Snapshot, directions: Directions) -> Similarities:
-    columns = np.zeros((len(FACETS), len(snapshot)), np.float32)
-    spoken = np.zeros(len(FACETS), np.bool_)
-    for number, facet in enumerate(FACETS):
-        if facet in directions:
-            snapshot.products(facet, directions[facet], out=columns[number])
-            spoken[number] = True
-    return Similarities(snapshot.addresses, snapshot.present & spoken[:, None], columns)
-
-
 def _key(parts: Iterable[Part]) -> Hashable:
     return tuple((part.key, part.weight, part.facets) for part in parts)
-
-
-_NOTHING_KNOWN = Similarities(
-    (), np.empty((len(FACETS), 0), np.bool_), np.empty((len(FACETS), 0), np.float32)
-)
 
 
 class _Kept:

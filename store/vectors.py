@@ -1,6 +1,6 @@
 """The library's vectors in memory: what a search multiplies with.
 
-Derived from the catalog, rebuilt on opening, kept current by `update` after each operation.
+Derived from the catalog, kept current by `update` after each operation.
 
 Rows lie in blocks and are written once, never again. A changed record gets a new row, a removed one loses
 its row from the next snapshot only. A reader takes a snapshot (one attribute, replaced as a whole) and needs
@@ -12,131 +12,41 @@ below twice what is alive, and no change costs more than one block, however larg
 import threading
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from store.errors import InvalidRecord, UnknownRecord
+from store.blocks import Block, Slab, Snapshot, Vector
+from store.errors import InvalidRecord
 from store.records import FACETS, Facet
 
-Vector = NDArray[np.float32]
-Mask = NDArray[np.bool_]
 Vectors = Mapping[Facet, Vector | bytes | None]
 
-BLOCK_ROWS = 4096  # 12.6 MB for each facet at 768 dimensions; untouched rows take no memory
+BLOCK_ROWS = 4096  # 15.7 MB for each facet at 768 dimensions; untouched rows take no memory
 _UNIT = 1e-3  # how far a squared length may be from 1
-
-
-class _Block:
-    """Rows of five matrices side by side, filled from the top."""
-
-    def __init__(self, *, rows: int, dimensions: int) -> None:
-        self.addresses: list[str] = []
-        self.vectors = {facet: np.zeros((rows, dimensions), np.float32) for facet in FACETS}
-        self.present = np.zeros((len(FACETS), rows), np.bool_)
-        self.dead: set[int] = set()  # the writer's own; snapshots have `_Slab.rows`
-
-    def own(self, row: int) -> dict[Facet, Vector]:
-        return {
-            facet: self.vectors[facet][row]
-            for number, facet in enumerate(FACETS)
-            if self.present[number, row]
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class _Slab:
-    """What one snapshot sees of a block: its first `count` rows, or only `rows` of them."""
-
-    block: _Block
-    count: int
-    rows: NDArray[np.intp] | None
-
-    @property
-    def size(self) -> int:
-        return self.count if self.rows is None else len(self.rows)
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """The matrices as they were at one moment; nothing in it changes any more."""
-
-    dimensions: int
-    generation: int = 0
-    slabs: tuple[_Slab, ...] = field(default=(), repr=False)
-
-    def __len__(self) -> int:
-        return sum(slab.size for slab in self.slabs)
-
-    @cached_property
-    def addresses(self) -> tuple[str, ...]:
-        """The record of each row."""
-        found: list[str] = []
-        for slab in self.slabs:
-            own = slab.block.addresses[: slab.count]
-            found += own if slab.rows is None else [own[row] for row in slab.rows.tolist()]
-        return tuple(found)
-
-    @cached_property
-    def present(self) -> Mask:
-        """(5, N): whether the record has the facet, in the order of FACETS."""
-        found = np.empty((len(FACETS), len(self)), np.bool_)
-        end = 0
-        for slab in self.slabs:
-            start, end = end, end + slab.size
-            own = slab.block.present[:, : slab.count]
-            found[:, start:end] = own if slab.rows is None else own[:, slab.rows]
-        return found
-
-    @cached_property
-    def _row_of(self) -> dict[str, int]:
-        return {address: row for row, address in enumerate(self.addresses)}
-
-    def products(self, facet: Facet, direction: Vector, *, out: Vector) -> None:
-        """Into `out` (N,): the dot product of each record's facet with a direction; 0 where it has none."""
-        end = 0
-        for slab in self.slabs:
-            start, end = end, end + slab.size
-            matrix = slab.block.vectors[facet][: slab.count]
-            # Row by row, as fast as a matrix product (memory is the limit), whose last digits depend on where
-            # a row stands: copies of one picture would be ranked by chance.
-            if slab.rows is None:
-                np.vecdot(matrix, direction, out=out[start:end])
-            else:
-                out[start:end] = np.vecdot(matrix, direction)[slab.rows]
-
-    def vectors(self, address: str) -> dict[Facet, Vector]:
-        """The stored vectors of one record; UnknownRecord when the library has none of that address."""
-        row = self._row_of.get(address)
-        if row is None:
-            raise UnknownRecord(f"{address} is not in the library; only promoted records have stored vectors")
-        for slab in self.slabs:
-            if row < slab.size:
-                return slab.block.own(row if slab.rows is None else int(slab.rows[row]))
-            row -= slab.size
-        raise AssertionError("a row beyond the last slab")
-
-    def mask(self, addresses: Iterable[str]) -> Mask:
-        """(N,): true for the rows of these addresses; those that are not in the library are passed over."""
-        found = np.zeros(len(self), np.bool_)
-        rows = [self._row_of.get(address, -1) for address in addresses]
-        found[[row for row in rows if row >= 0]] = True
-        return found
 
 
 class Matrices:
     """The vectors of the library tier; one writer at a time, any number of readers."""
 
-    def __init__(self, *, dimensions: int, block_rows: int = BLOCK_ROWS) -> None:
+    def __init__(
+        self,
+        *,
+        dimensions: int,
+        block_rows: int = BLOCK_ROWS,
+        blocks: Iterable[Block] = (),
+        generation: int = 0,
+    ) -> None:
+        """Empty, or beginning with full blocks that were settled before."""
         self.dimensions = dimensions
         self.unusable: list[tuple[str, Facet]] = []  # left out on loading: wrong length, not finite, not unit
         self._block_rows = block_rows
         self._lock = threading.Lock()
-        self._blocks: list[_Block] = []
-        self._place: dict[str, tuple[_Block, int]] = {}
+        self._blocks = list(blocks)
+        self._place = {
+            address: (block, row) for block in self._blocks for row, address in enumerate(block.addresses)
+        }
         self._snapshot = Snapshot(dimensions)
+        self._publish(generation)
 
     def snapshot(self) -> Snapshot:
         """The matrices as they are now, for as long as the caller likes."""
@@ -164,7 +74,7 @@ class Matrices:
                 self._bury(address)
                 if row is not None:
                     self._append(address, row)
-            for block in [block for block in self._blocks if 2 * len(block.dead) > self._block_rows]:
+            for block in [block for block in self._blocks if 2 * len(block.dead) > len(block.errors)]:
                 self._move_out(block)
             self._publish(self._snapshot.generation + 1 if generation is None else generation)
 
@@ -185,8 +95,8 @@ class Matrices:
 
     def _append(self, address: str, vectors: Mapping[Facet, Vector]) -> None:
         block = self._blocks[-1] if self._blocks else None
-        if block is None or len(block.addresses) == self._block_rows:
-            block = _Block(rows=self._block_rows, dimensions=self.dimensions)
+        if block is None or block.is_full:
+            block = Block.empty(rows=self._block_rows, dimensions=self.dimensions)
             self._blocks.append(block)
         row = len(block.addresses)
         for number, facet in enumerate(FACETS):
@@ -196,7 +106,7 @@ class Matrices:
         block.addresses.append(address)
         self._place[address] = block, row
 
-    def _move_out(self, block: _Block) -> None:
+    def _move_out(self, block: Block) -> None:
         self._blocks.remove(block)
         for row, address in enumerate(block.addresses):
             if row not in block.dead:
@@ -215,6 +125,8 @@ class Matrices:
                     rows[row] = 0
 
     def _publish(self, generation: int) -> None:
+        for block in self._blocks:
+            block.settle()
         known = {id(slab.block): slab for slab in self._snapshot.slabs}
         slabs = tuple(_slab(block, known.get(id(block))) for block in self._blocks)
         if [id(slab) for slab in slabs] == [id(slab) for slab in self._snapshot.slabs]:
@@ -261,12 +173,13 @@ def _usable(vectors: Vectors, *, dimensions: int) -> tuple[dict[Facet, Vector], 
     return usable, faulty
 
 
-def _slab(block: _Block, known: _Slab | None) -> _Slab:
+def _slab(block: Block, known: Slab | None) -> Slab:
     count = len(block.addresses)
     if known is not None and known.size == count - len(block.dead) and known.count == count:
         return known
     if not block.dead:
-        return _Slab(block, count, None)
-    living = np.ones(count, np.bool_)
-    living[list(block.dead)] = False
-    return _Slab(block, count, np.flatnonzero(living))
+        return Slab(block, count, None, block.sums.copy())
+    living, dead = np.ones(count, np.bool_), sorted(block.dead)
+    living[dead] = False
+    gone = [block.vectors[facet][dead].sum(axis=0, dtype=np.float64) for facet in FACETS]
+    return Slab(block, count, np.flatnonzero(living), block.sums - gone)

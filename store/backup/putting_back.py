@@ -109,12 +109,13 @@ def _exchange(layout: Layout, staged: Path, lock: WriterLock) -> Path | None:
     Disk().fsync_folders([layout.root])
     with contextlib.suppress(OSError):  # only to save room
         remove_files(Layout(aside).chroma)
+        shutil.rmtree(Layout(aside).matrices, ignore_errors=True)
         shutil.rmtree(Layout(aside).thumbnails)
     return kept if listed.files else None
 
 
 def _truth(layout: Layout, places: list[str]) -> Manifest:
-    """The files there that nothing could make anew: all but locks, thumbnails and what is Chroma's own."""
+    """The files there that nothing could make anew: not locks, thumbnails, matrices nor what is Chroma's."""
     if layout.catalog.exists():
         with (
             contextlib.suppress(sqlite3.Error),  # a broken catalog is kept as it is
@@ -138,7 +139,7 @@ def _is_derived(path: Path, layout: Layout) -> bool:
         return True
     if path.is_relative_to(layout.chroma):
         return path.relative_to(layout.chroma).parts[0] not in ("images", "metadata")
-    return path.is_relative_to(layout.thumbnails)
+    return path.is_relative_to(layout.thumbnails) or path.is_relative_to(layout.matrices)
 
 
 def _rename(moves: list[tuple[Path, Path]], aside: Path) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from store import embedded
+from store.blocks import Vector
 from store.embedding import OFFLINE, Embedder
-from store.vectors import Matrices, Vector
+from store.vectors import Matrices
 
 # Measured for the offline model (docs/duplicates.md); others are given more distance until they are.
 _CLOSE = {OFFLINE: 0.90}

@@ -21,7 +21,7 @@ Found = Candidate | Refusal
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 # What a library keeps beside its sidecars and pictures, when its whole folder is imported.
 _MACHINERY = re.compile(
-    r"(?:catalog\.sqlite3.*|writer\.lock|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:operations|thumbnails)/.*)"
+    r"(?:catalog\.sqlite3.*|writer\.lock|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:operations|thumbnails|matrices)/.*)"
 )
 _METADATA = re.compile(r"(?:^|/)rag_db/metadata/")
 _TRASH = re.compile(r"trash/.*")

@@ -13,11 +13,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from store.blocks import Vector
 from store.errors import BadPicture, UnknownRecord
 from store.query import Part, Query
 from store.records import FACETS, Facet
 from store.search import NO_COMMON_FACET, NO_WEIGHT, NONE_ASKED_FOR, Results, Search
-from store.vectors import Matrices, Vector, load
+from store.vectors import Matrices, load
 
 DIMENSIONS = 6
 SCALE = 1.25  # not 1, so that a forgotten one shows

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from store.blocks import Snapshot, Vector
 from store.errors import InvalidRecord, UnknownRecord
 from store.records import FACETS, Facet
-from store.vectors import Matrices, Snapshot, Vector, Vectors, load
+from store.vectors import Matrices, Vectors, load
 
 DIMENSIONS = 4
 DIRECTION = np.array([1, 2, 3, 4], np.float32)
