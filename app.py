@@ -3,6 +3,7 @@
 import streamlit as st
 
 from components import pictures
+from components.editor.routes import routes as editor_routes
 from components.grid import beacon
 
-app = st.App("overview.py", routes=[*pictures.routes(), *beacon.routes()])
+app = st.App("overview.py", routes=[*pictures.routes(), *beacon.routes(), *editor_routes()])

@@ -1,5 +1,7 @@
 """Which record is on the desk: found by words, by a link, or by going to the next."""
 
+from dataclasses import dataclass, replace
+
 import streamlit as st
 
 from components import wording
@@ -8,6 +10,7 @@ from store.library import Library
 from store.listing import Filter
 from store.records import Record
 
+_PLACE = "caption-place"
 SHOWN = 200  # a list that anybody would scroll; words narrow it
 _DESKS = {
     "To caption": Filter(tier="approved", captioned=False),
@@ -16,8 +19,18 @@ _DESKS = {
 }
 
 
-def pick(library: Library) -> Record | None:
-    """The chosen record; None where there is none to choose, which the page has said by then."""
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A record, its neighbours in the list by their addresses, and the next that lacks its caption."""
+
+    record: Record
+    previous: str = ""
+    following: str = ""
+    bare: str = ""
+
+
+def pick(library: Library) -> Picked | None:
+    """The chosen record, and where one goes from it; None where there is none, which the page then says."""
     linked = _linked(library)
     first = _desk_of(linked) if linked else "To caption" if library.count(_DESKS["To caption"]) else "Library"
     st.session_state.setdefault("caption-desk", first)  # as `default` it would make another widget each time
@@ -30,13 +43,65 @@ def pick(library: Library) -> Record | None:
             "Find", key="caption-words", placeholder="name, ticker or words", type="search", live=True,
             icon=":material/search:", width=260, persist_state="session", on_change=_forget_link,
         )  # fmt: skip
-        found = _found(library, desk or first, words or "")
-        chosen = linked or (found[0] if found else None)
+        asked = replace(_DESKS[desk or first], words=words or "")
+        order = library.addresses(asked)
+        chosen = linked or (library.get(order[0]) if order else None)
         if chosen is None:
             _say_nothing_is_there(library, desk or first, words or "")
             return None
-        _list(found, chosen, library.count(_filter(desk or first, words or "")))
-    return chosen
+        go(chosen.address)  # it stays on the desk when saving takes it off the list
+        bare = set(order if asked.captioned is False else library.addresses(replace(asked, captioned=False)))
+        return browse(library, chosen, order, bare=bare)
+
+
+def browse(library: Library, chosen: Record, order: list[str], *, bare: set[str]) -> Picked:
+    """Draw the list around the chosen record, and the way to its neighbours."""
+    place = _place(chosen, order)
+    start = max(0, min(place - SHOWN // 2, len(order) - SHOWN))
+    shown = order[start : start + SHOWN]
+    labels = {address: _label(library.get(address)) for address in shown} | {chosen.address: _label(chosen)}
+    st.session_state["caption-pick"] = chosen.address
+    st.selectbox(
+        f"Coin · {len(order):,}",
+        list(labels),
+        key="caption-pick",
+        format_func=lambda address: labels[address],
+        on_change=lambda: go(st.session_state["caption-pick"]),
+        width="stretch",
+    )
+    is_there = place < len(order) and order[place] == chosen.address
+    previous = order[place - 1] if place else ""
+    following = next(iter(order[place + is_there : place + is_there + 1]), "")
+    _turn("Previous", previous, icon=":material/chevron_left:", keys="Alt-↑")
+    _turn("Next", following, icon=":material/chevron_right:", keys="Alt-↓")
+    after = [*order[place + is_there :], *order[:place]]
+    return Picked(chosen, previous, following, next((each for each in after if each in bare), ""))
+
+
+def go(address: str) -> None:
+    """Put this record on the desk."""
+    st.query_params["address"] = address
+
+
+def _turn(meaning: str, way: str, *, icon: str, keys: str) -> None:
+    st.button(
+        meaning,
+        key=f"caption-{meaning}",
+        icon=icon,
+        icon_position="right" if meaning == "Next" else "left",
+        help=keys,
+        disabled=not way,
+        on_click=go,
+        args=(way,),
+    )
+
+
+def _place(chosen: Record, order: list[str]) -> int:
+    """Where the record stands in the list, or stood: one that was just captioned has left it."""
+    if chosen.address in order:
+        st.session_state[_PLACE] = chosen.address, order.index(chosen.address)
+    address, place = st.session_state.get(_PLACE, ("", 0))
+    return min(place, len(order)) if address == chosen.address else 0
 
 
 def _linked(library: Library) -> Record | None:
@@ -64,51 +129,6 @@ def _desk_of(record: Record) -> str:
 def _forget_link() -> None:
     """Another list begins with its own first coin."""
     st.query_params.pop("address", None)
-
-
-def _filter(desk: str, words: str) -> Filter:
-    base = _DESKS[desk]
-    return Filter(tier=base.tier, captioned=base.captioned, words=words)
-
-
-def _found(library: Library, desk: str, words: str) -> list[Record]:
-    return library.find(_filter(desk, words), limit=SHOWN)
-
-
-def _list(found: list[Record], chosen: Record, total: int) -> None:
-    """The list itself, and the way to the neighbours."""
-    records = {record.address: record for record in found} | {chosen.address: chosen}
-    order = [record.address for record in found]
-    place = order.index(chosen.address) if chosen.address in order else -1
-    st.session_state["caption-pick"] = chosen.address
-    st.selectbox(
-        f"Coin · {total:,}" if total <= SHOWN else f"Coin · the newest {SHOWN} of {total:,}",
-        list(records),
-        key="caption-pick",
-        format_func=lambda address: _label(records[address]),
-        on_change=lambda: go(st.session_state["caption-pick"]),
-        width="stretch",
-    )
-    for icon, step, meaning in (
-        (":material/chevron_left:", -1, "Previous"),
-        (":material/chevron_right:", 1, "Next"),
-    ):
-        neighbour = place + step
-        there = place >= 0 and 0 <= neighbour < len(order)
-        st.button(
-            meaning,
-            key=f"caption-{meaning}",
-            icon=icon,
-            icon_position="left" if step < 0 else "right",
-            disabled=not there,
-            on_click=go,
-            args=(order[neighbour] if there else "",),
-        )
-
-
-def go(address: str) -> None:
-    """Put this record on the desk."""
-    st.query_params["address"] = address
 
 
 def _label(record: Record) -> str:

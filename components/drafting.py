@@ -1,16 +1,19 @@
 """Having a caption drafted by a language model, which never writes over anybody's words."""
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
-from components import caption_form, jobs, resources, state, wording
+from components import jobs, resources, state, wording
+from components.editor.content import readable
 from store.captioning import Captioner
 from store.library import Library
 from store.progress import Progress
 from store.records import CAPTION_FACETS, Record
 
 _JOB = "memedex.drafting"
+_CLIENT = "the language model"  # as the editor tells apart who kept a draft
 _ASKS = "The picture, the name and the tags are sent to the configured language model."
 _HOW = (
     "No language model is configured. Set `MEMEDEX_CAPTION_MODEL` (for instance `gpt-4o-mini`, "
@@ -24,9 +27,8 @@ def button(library: Library, record: Record) -> None:
         return
     _take_up()
     captioner = resources.captioner()
-    missing = [
-        facet for facet in CAPTION_FACETS if not caption_form.written(library, record).caption[facet].strip()
-    ]
+    now = _written(library, record)["caption"]
+    missing = [facet for facet in CAPTION_FACETS if not (now.get(facet) or "").strip()]
     ready = captioner is not None and bool(missing) and _JOB not in st.session_state
     st.button(
         "Draft what is empty",
@@ -36,12 +38,6 @@ def button(library: Library, record: Record) -> None:
         on_click=_begin,
         args=(library, captioner, record),
     )
-
-
-def how_to_have_one() -> None:
-    """What to set where no language model is configured."""
-    if resources.captioner() is None:
-        st.caption(_HOW)
 
 
 def _begin(library: Library, captioner: Captioner, record: Record) -> None:
@@ -62,16 +58,23 @@ def drafting(library: Library, captioner: Captioner, record: Record) -> Callable
             description=record.description,
             tags=record.tags,
         )
-        now = caption_form.written(library, record)
-        caption = {
-            facet: text if text.strip() else answer.caption.get(facet, "")
-            for facet, text in now.caption.items()
-        }
-        tags = [*now.tags, *(tag for tag in answer.tags if tag not in now.tags)]
-        caption_form.keep(library, record, caption_form.Written(caption, tags, now.revision))
+        now = _written(library, record)
+        caption, sources = dict(now["caption"]), dict(now["sources"])
+        for facet, text in answer.caption.items():
+            if not (caption.get(facet) or "").strip():
+                caption[facet] = text
+                sources[facet] = {"model": answer.model, "prompt": "", "edited": False, "text": text}
+        tags = [*now["tags"], *(tag for tag in answer.tags if tag not in now["tags"])]
+        drafted = {"caption": caption, "tags": tags, "sources": sources, "client": _CLIENT, "n": now["n"] + 1}
+        library.save_draft(record.address, {**now, **drafted})
         return answer.model
 
     return work
+
+
+def _written(library: Library, record: Record) -> dict[str, Any]:
+    """What stands in the editor: the draft, else what is stored."""
+    return readable(library.draft(record.address) or {}, record)
 
 
 def _take_up() -> None:
@@ -80,7 +83,6 @@ def _take_up() -> None:
     job = resources.jobs().get(number) if number else None
     if number and (job is None or job.is_over):
         del st.session_state[_JOB]
-        caption_form.begin_again()
         if job and job.state == "done":
             state.say(
                 f"Drafted by {wording.plain(str(job.result))}. Read it before you save it.",

@@ -1,6 +1,4 @@
-"""One record as one looks at it: picture, name, where it is, what can be done with it."""
-
-from datetime import UTC, datetime
+"""What can be done with one record, beside its caption."""
 
 import streamlit as st
 
@@ -9,25 +7,9 @@ from store.library import Library
 from store.records import Record
 
 
-def show(library: Library, record: Record) -> None:
-    """The picture large, and what is known of the coin; none of its words are read as Markdown."""
-    st.image(library.picture(record.address), width="stretch", alt=f"Picture of {record.name}")
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"### {wording.plain(record.name)}", width="stretch", anchors=False)
-        if record.ticker:
-            st.badge(wording.plain(record.ticker, limit=16), color="gray")
-        st.badge(record.tier, color="green" if record.tier == "library" else "primary")
-    if record.description.strip():
-        st.text(record.description, wrap=True)
-    made = datetime.fromtimestamp(record.created_at, UTC)
-    how = "Imported" if record.sidecar.get("created_at_is_import_time") else "Created"
-    st.caption(f"{how} {made.day} {made:%B %Y}")
-    st.code(record.address, language=None, wrap_lines=True)
-
-
-def verbs(library: Library, record: Record, *, unsaved: bool) -> None:
+def verbs(library: Library, record: Record) -> None:
     """What can be done with this record from here."""
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", width="content"):
         if not library.can_write:
             _more_like(record)
         elif record.tier == "approved":
@@ -35,7 +17,7 @@ def verbs(library: Library, record: Record, *, unsaved: bool) -> None:
                 "Write entity and context first."
                 if not record.is_captioned
                 else "Save first."
-                if unsaved
+                if library.draft(record.address)
                 else ""
             )
             st.button(

@@ -1,7 +1,6 @@
 """The editor on a page: one coin in, and where to go next out; all else goes by its own routes."""
 
 from collections.abc import Callable
-from typing import Any
 
 import streamlit as st
 

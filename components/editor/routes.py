@@ -20,7 +20,7 @@ from store.desk import Desk
 from store.errors import InvalidRecord, MemedexError
 from store.library import Library
 from store.operations import Source
-from store.records import CAPTION_FACETS, MAX_TAGS, Facet
+from store.records import CAPTION_FACETS, MAX_TAGS
 
 _LIMIT = 1_000_000  # bytes; four facets of 20,000 characters fit several times
 
@@ -60,7 +60,7 @@ def _answer(verb: str, body: bytes) -> Response:
 
 
 def _keep(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep what is being typed; what came out of order, or from another window unseen, is not written over."""
+    """Keep what is being typed; what is newer, or from another window unseen, is not written over."""
     address, fields = _address(asked), _draft(asked.get("draft"))
     before = library.draft(address)
     if before and before.get("client") == fields["client"]:
@@ -88,7 +88,10 @@ def _commit(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
         caption=fields["caption"],
         tags=fields["tags"],
         revision=revision,
-        sources={facet: Source(**source) for facet, source in fields["sources"].items()},
+        sources={
+            facet: Source(source["model"], source["prompt"], source["edited"])
+            for facet, source in fields["sources"].items()
+        },
     )
     now = library.get(address)
     if outcome.refused and now.revision != revision:
@@ -136,6 +139,7 @@ def _draft(given: object) -> dict[str, Any]:
                 "model": str(source["model"])[:200],
                 "prompt": str(source.get("prompt", ""))[:200],
                 "edited": bool(source.get("edited")),
+                "text": str(source.get("text", "")),
             }
             for facet, source in given.get("sources", {}).items()
             if caption.get(facet)

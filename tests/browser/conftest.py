@@ -76,13 +76,13 @@ Serve = Callable[..., Server]
 def serve(chromium: str) -> Iterator[Serve]:
     """Start dashboards over folders of the test's own; they end with the test."""
     with ExitStack() as running:
-        yield lambda root, **settings: running.enter_context(dashboard(root, **settings))
+        yield lambda root, **how: running.enter_context(dashboard(root, **how))
 
 
 @contextmanager
-def dashboard(root: Path, **settings: str) -> Iterator[Server]:
+def dashboard(root: Path, *, port: int = 0, **settings: str) -> Iterator[Server]:
     """A dashboard over this folder, once it answers."""
-    port = free_port()
+    port = port or free_port()
     server = Server(f"http://127.0.0.1:{port}", root)
     process = subprocess.Popen(
         [*_STREAMLIT, f"--server.port={port}"],
@@ -92,6 +92,7 @@ def dashboard(root: Path, **settings: str) -> Iterator[Server]:
         stderr=subprocess.STDOUT,
         text=True,
     )
+    server.kill = process.kill
     listens = threading.Event()
     listener = threading.Thread(target=_listen, args=(process, server.log, listens))
     listener.start()

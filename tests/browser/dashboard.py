@@ -1,6 +1,6 @@
 """A running dashboard, as a test sees it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ class Server:
     url: str
     root: Path
     log: list[str] = field(default_factory=list)
+    kill: Callable[[], None] = lambda: None  # as a power cut does: nothing is finished
 
     @contextmanager
     def stored(self) -> Iterator[Reader]:

@@ -11,6 +11,7 @@ import pytest
 from starlette.applications import Starlette
 
 from components import pictures
+from components.editor import routes as editor
 from components.grid import beacon
 from store.library import Library
 from tests.store.conftest import coin, furnished
@@ -31,7 +32,7 @@ class Client:
     """Asks the routes over HTTP, as a browser would."""
 
     def __init__(self) -> None:
-        self._app = Starlette(routes=[*pictures.routes(), *beacon.routes()])
+        self._app = Starlette(routes=[*pictures.routes(), *beacon.routes(), *editor.routes()])
 
     def get(self, address: str) -> httpx.Response:
         return self._ask("GET", address)

@@ -1,0 +1,90 @@
+// The records this text would sit next to, and how well it says what is in its own picture.
+
+import { count, el } from "../../grid/js/dom.js";
+
+const LOOK_PAUSE = 180; // ms after the last letter
+
+export class Beside {
+  constructor(editor) {
+    this.editor = editor;
+    this.title = el("h4", {});
+    this.fit = el("div", { class: "fit" });
+    this.list = el("ol", { class: "neighbours" });
+    this.node = el("aside", { class: "beside", "aria-live": "off" }, this.title, this.fit, this.list);
+  }
+
+  /** Look again after a pause; an answer that comes after a newer question is dropped. */
+  ask(row, { wait = LOOK_PAUSE } = {}) {
+    clearTimeout(this.timer);
+    this.row = row;
+    this.timer = setTimeout(() => this.look(row), wait);
+  }
+
+  async look(row) {
+    this.asked?.abort();
+    this.asked = new AbortController();
+    const { signal } = this.asked;
+    const { address } = this.editor;
+    try {
+      const answer = await this.editor.ask("look", { address, facet: row.facet, text: row.text }, { signal });
+      if (signal.aborted || address !== this.editor.address) return;
+      if (answer.waits) return this.ask(row, { wait: 1500 }); // the model is being loaded
+      if (answer.measure) row.measure(answer.measure);
+      this.show(row, answer);
+    } catch (error) {
+      if (!signal.aborted) this.show(row, { failed: "No answer from the server." });
+    }
+  }
+
+  show(row, answer) {
+    this.title.textContent = `Next to this ${row.purpose.label.toLowerCase()}`;
+    this.node.classList.add("told");
+    const { neighbours = [], place, pictures, agreement } = answer;
+    if (answer.failed) return this.say(answer.failed);
+    if (!row.text.trim()) return this.say("Write something, and see here which coins it would sit next to.");
+    this.fit.hidden = place === null || place === undefined;
+    if (!this.fit.hidden) {
+      const share = pictures > 1 ? (place - 1) / (pictures - 1) : 0;
+      this.fit.dataset.tone = place <= 3 || share <= 0.02 ? "good" : share <= 0.25 ? "plain" : "warn";
+      this.fit.title = `Cosine of text and picture ${agreement.toFixed(3)}, compared with every picture of the library`;
+      this.fit.replaceChildren(
+        el("b", {}, place === 1 ? "Its own picture fits best" : `Its own picture comes ${ordinal(place)}`),
+        el("span", {}, `of ${count(pictures, "picture")}, by how well they fit this text`),
+      );
+    }
+    this.list.replaceChildren(...neighbours.map((other) => this.neighbour(other)));
+    if (!neighbours.length) this.list.replaceChildren(el("li", { class: "quiet" }, "No other coin of the library has this facet yet."));
+  }
+
+  neighbour({ address, name, ticker, picture, text, cosine }) {
+    const bar = el("i", { class: "bar" });
+    bar.style.setProperty("--share", `${Math.max(0, Math.min(1, cosine)) * 100}%`);
+    return el(
+      "li",
+      { title: text, "data-address": address },
+      el("img", { src: picture, alt: "", loading: "lazy", width: "46", height: "46" }),
+      el(
+        "div",
+        {},
+        el("div", { class: "line" }, el("b", {}, name), el("code", {}, cosine.toFixed(2))),
+        bar,
+        el("div", { class: "text" }, text),
+      ),
+    );
+  }
+
+  say(sentence) {
+    this.fit.hidden = true;
+    this.list.replaceChildren(el("li", { class: "quiet" }, sentence));
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    this.asked?.abort();
+  }
+}
+
+function ordinal(number) {
+  const ending = { one: "st", two: "nd", few: "rd", other: "th" }[new Intl.PluralRules("en", { type: "ordinal" }).select(number)];
+  return `${number.toLocaleString("en")}${ending}`;
+}

@@ -1,0 +1,153 @@
+// One facet: its text, what it asks, how much of the model's limit it takes, and what was proposed for it.
+
+import { count, el, icon, setText } from "../../grid/js/dom.js";
+import { difference } from "./difference.js";
+
+export class Row {
+  constructor(editor, purpose) {
+    this.editor = editor;
+    this.purpose = purpose;
+    this.facet = purpose.facet;
+    this.nothing = false;
+    this.area = el("textarea", {
+      rows: "2", spellcheck: "true", "aria-label": purpose.label, placeholder: `For example: ${purpose.example}`,
+      oninput: () => this.typed(), onfocus: () => editor.look(this),
+    });
+    this.by = el("span", { class: "by" });
+    this.count = el("span", { class: "count" });
+    this.meter = el("i", { class: "meter" });
+    this.beyond = el("p", { class: "beyond", hidden: true });
+    this.empty = el(
+      "button",
+      { type: "button", class: "nothing", "aria-pressed": "false", onclick: () => this.declare(!this.nothing), title: `Leave it out for ${purpose.leave_out}` },
+      "Nothing to say",
+    );
+    this.aside = el("div", { class: "proposals" });
+    this.node = el(
+      "section",
+      { class: "facet", "data-facet": this.facet },
+      el(
+        "header",
+        {},
+        el("b", {}, purpose.label),
+        el("span", { class: "weight", title: "Its weight in a search by text" }, `× ${purpose.weight}`),
+        el("span", { class: "asks" }, purpose.asks + (purpose.required ? "" : " Optional.")),
+        this.by,
+      ),
+      this.area,
+      el("footer", {}, this.meter, this.count, purpose.required ? null : this.empty),
+      this.beyond,
+      this.aside,
+    );
+  }
+
+  get text() {
+    return this.area.value;
+  }
+
+  /** What would be stored: a text, "" for nothing to say, null for not written. */
+  get value() {
+    return this.text.trim() ? this.text.trim() : this.nothing ? "" : null;
+  }
+
+  /** Shows a stored or kept value; the cursor stays where it is when nothing changes. */
+  show(value) {
+    this.nothing = value === "" && !this.purpose.required;
+    const text = value ?? "";
+    if (this.area.value !== text) this.area.value = text;
+    this.reach = null;
+    this.refresh();
+  }
+
+  /** Another text as if it were typed: the browser's own undo takes it back. */
+  write(text, source) {
+    this.area.focus();
+    this.area.select();
+    const done = text ? document.execCommand("insertText", false, text) : document.execCommand("delete");
+    if (!done || this.area.value !== text) {
+      this.area.value = text;
+      this.typed();
+    }
+    if (source) this.editor.wrote(this, source);
+  }
+
+  typed() {
+    if (this.text.trim()) this.nothing = false;
+    this.refresh();
+    this.editor.changed(this);
+  }
+
+  declare(nothing) {
+    this.nothing = nothing && !this.text.trim();
+    this.refresh();
+    this.editor.changed(this);
+  }
+
+  refresh() {
+    const can = this.editor.canWrite;
+    this.area.readOnly = !can;
+    this.area.placeholder = this.nothing ? "Nothing to say about this." : `For example: ${this.purpose.example}`;
+    this.empty.hidden = Boolean(this.text.trim()) || (!can && !this.nothing);
+    this.empty.disabled = !can;
+    this.empty.setAttribute("aria-pressed", String(this.nothing));
+    this.node.dataset.state = this.value === null ? "bare" : this.value === "" ? "nothing" : "written";
+    this.tell();
+    if (!CSS.supports("field-sizing", "content")) {
+      this.area.style.height = "auto";
+      this.area.style.height = `${this.area.scrollHeight + 2}px`;
+    }
+  }
+
+  measure(reach) {
+    this.reach = reach;
+    this.tell();
+  }
+
+  tell() {
+    const { reach } = this;
+    const written = this.text.trim();
+    const characters = count(this.text.length, "character");
+    const missing = this.nothing ? "declared: nothing to say" : this.purpose.required ? "not written yet, and needed" : "not written yet";
+    setText(this.count, !written ? missing : reach ? `${characters} · ${reach.tokens.toLocaleString("en")} of ${reach.limit.toLocaleString("en")} tokens` : characters);
+    this.meter.style.setProperty("--share", `${Math.min(1, (written && reach ? reach.tokens / reach.limit : 0)) * 100}%`);
+    const over = Boolean(written && reach && reach.windows > 1);
+    this.node.classList.toggle("over", over);
+    this.beyond.hidden = !over;
+    if (!over) return;
+    const rest = this.text.slice(reach.first).trim();
+    this.beyond.replaceChildren(
+      el("b", {}, `Longer than the model reads at once. `),
+      `Nothing is cut off: it is read in ${reach.windows} overlapping windows whose vectors are averaged, so each detail counts for less. Beyond the first window: `,
+      el("q", {}, rest.length > 240 ? `${rest.slice(0, 240)}…` : rest),
+    );
+  }
+
+  /** Who wrote what is stored here. */
+  signed(by) {
+    const model = by?.model ? `${by.model}${by.edited ? ", edited" : ""}` : "";
+    setText(this.by, by ? [model, by.who, by.when].filter(Boolean).join(" · ") : "");
+    this.by.title = by?.prompt ? `Prompt: ${by.prompt}` : "";
+  }
+
+  /** Somebody else's text beside this one, until one of them is chosen. */
+  dispute(theirs, who, onDecided) {
+    const decided = (text) => {
+      this.aside.replaceChildren();
+      if (text !== undefined) this.write(text);
+      onDecided();
+    };
+    this.aside.replaceChildren(
+      el(
+        "div",
+        { class: "proposal dispute" },
+        el("header", {}, icon("alert"), el("b", {}, `${who} wrote this meanwhile`), el("span", { class: "quiet" }, "struck out: yours · marked: theirs · click a change to take it")),
+        difference(this.text, theirs ?? "", { onTake: (text) => { this.write(text); this.dispute(theirs, who, onDecided); } }),
+        el("footer", {}, button("Keep mine", () => decided()), button("Take theirs", () => decided(theirs ?? ""))),
+      ),
+    );
+  }
+}
+
+export function button(label, onclick, { main = false, title = "" } = {}) {
+  return el("button", { type: "button", class: main ? "main" : "", onclick, title: title || null }, label);
+}

@@ -1,0 +1,43 @@
+// Every text this coin's caption ever had: who, when, with which model, and what changed.
+
+import { el } from "../../grid/js/dom.js";
+import { difference } from "./difference.js";
+import { sameTags } from "./merge.js";
+
+export class Revisions {
+  constructor(editor) {
+    this.editor = editor;
+    this.list = el("ol", {});
+    this.node = el("details", { class: "revisions", ontoggle: () => this.load() }, el("summary", {}, "History of this caption"), this.list);
+  }
+
+  async load() {
+    if (!this.node.open) return;
+    const { address } = this.editor;
+    try {
+      const { revisions = [], failed } = await this.editor.ask("history", { address });
+      if (address !== this.editor.address) return;
+      const items = revisions.map((revision, place) => this.item(revision, place === 0));
+      this.list.replaceChildren(...(items.length ? items : [el("li", { class: "quiet" }, failed ?? "Nothing has been written yet.")]));
+    } catch {
+      this.list.replaceChildren(el("li", { class: "quiet" }, "No answer from the server."));
+    }
+  }
+
+  item(revision, isNow) {
+    const { before, after, who, when, verb, undone } = revision;
+    const changes = this.editor.rows
+      .filter(({ facet }) => before.caption[facet] !== after.caption[facet])
+      .map((row) => this.change(row, before.caption[row.facet], after.caption[row.facet], revision.sources[row.facet]));
+    if (!sameTags(before.tags, after.tags)) changes.push(el("div", { class: "change-of" }, el("b", {}, "Tags"), difference(before.tags.join(", "), after.tags.join(", "))));
+    const back = el("button", { type: "button", onclick: () => this.editor.restore(revision) }, "Restore this");
+    back.hidden = isNow || !this.editor.canWrite;
+    return el("li", {}, el("header", {}, el("b", {}, who), el("span", {}, `${verb}${undone ? " (taken back)" : ""}`), el("span", { class: "quiet" }, when), back), ...changes);
+  }
+
+  change(row, before, after, source) {
+    const model = source ? `${source.model}${source.prompt ? ` · ${source.prompt}` : ""}${source.edited ? " · edited" : ""}` : "";
+    const said = after === "" ? "declared: nothing to say" : after === undefined ? "taken out" : "";
+    return el("div", { class: "change-of" }, el("b", {}, row.purpose.label), model ? el("span", { class: "by" }, model) : null, difference(before ?? "", after ?? ""), said ? el("span", { class: "quiet" }, said) : null);
+  }
+}

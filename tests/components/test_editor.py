@@ -1,0 +1,127 @@
+"""What the editor asks of the server while one types: kept, compared, never written over unseen."""
+
+import json
+from typing import Any
+
+import pytest
+
+from components.grid.grid import token
+from store.desk import Desk
+from store.library import Library
+from store.settings import settings
+from tests.components.conftest import Client
+from tests.store.conftest import address, approved_with_caption
+
+FIRST, SECOND = address(10), address(11)
+
+
+@pytest.fixture
+def captioned(library: Library) -> Library:
+    approved_with_caption(library, 10, 11)
+    library.promote([FIRST, SECOND])
+    return library
+
+
+def ask(client: Client, library: Library, verb: str, *, who: str = "ann", **body: Any) -> dict[str, Any]:
+    key = token(Desk(library, who=who))  # type: ignore[arg-type]
+    answer = client.post(f"/editor/{verb}", content=json.dumps({"token": key, "address": FIRST, **body}))
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def typed(library: Library, n: int = 1, client: str = "tab", **caption: str | None) -> dict[str, Any]:
+    """A draft as a page sends it, begun on what is stored now."""
+    record = library.get(FIRST)
+    stored = {"caption": record.caption, "tags": record.tags}
+    texts = {**dict.fromkeys(("entity", "context", "visual", "emotions")), **record.caption, **caption}
+    base = {"revision": record.revision, **stored}
+    return {"caption": texts, "tags": record.tags, "base": base, "sources": {}, "client": client, "n": n}
+
+
+def test_what_is_typed_is_kept_for_each_person(client: Client, captioned: Library) -> None:
+    ask(client, captioned, "keep", draft=typed(captioned, entity="Ann's w"))
+    ask(client, captioned, "keep", draft=typed(captioned, entity="Bob's"), who="bob")
+    kept = {draft.who: draft.fields["caption"]["entity"] for draft in captioned.drafts(FIRST)}
+    assert kept == {"ann": "Ann's w", "bob": "Bob's"}
+    assert captioned.get(FIRST).caption["entity"] == "text 10 entity"
+
+
+def test_an_older_sending_that_comes_late_changes_nothing(client: Client, captioned: Library) -> None:
+    ask(client, captioned, "keep", draft=typed(captioned, 2, entity="all of it"))
+    assert ask(client, captioned, "keep", draft=typed(captioned, 1, entity="all o")) == {"kept": 2}
+    assert (captioned.draft(FIRST, who="ann") or {})["caption"]["entity"] == "all of it"
+
+
+def test_another_window_of_the_same_person_is_not_written_over(client: Client, captioned: Library) -> None:
+    ask(client, captioned, "keep", draft=typed(captioned, entity="in one window"))
+    other = typed(captioned, client="another", entity="in another")
+    answer = ask(client, captioned, "keep", draft=other, knows="")
+    assert answer["elsewhere"]["caption"]["entity"] == "in one window"
+    ask(client, captioned, "keep", draft=other, knows="tab")
+    assert (captioned.draft(FIRST, who="ann") or {})["caption"]["entity"] == "in another"
+
+
+def test_a_commit_is_stored_and_ends_the_draft(client: Client, captioned: Library) -> None:
+    draft = typed(captioned, entity="a dog on the moon", visual=None, emotions="")
+    draft["sources"] = {"entity": {"model": "gpt", "prompt": "caption 2", "edited": True, "text": "a dog"}}
+    ask(client, captioned, "keep", draft=draft)
+    saved = ask(client, captioned, "commit", draft=draft)["saved"]
+    record = captioned.get(FIRST)
+    assert record.caption == {"entity": "a dog on the moon", "context": "text 10 context", "emotions": ""}
+    assert saved["revision"] == record.revision
+    assert saved["wrote"]["entity"]["model"] == "gpt"
+    assert captioned.drafts(FIRST) == []
+    assert captioned.decisions()[0].who == "ann"
+
+
+def test_the_second_to_commit_is_shown_what_the_first_wrote(client: Client, captioned: Library) -> None:
+    mine = typed(captioned, entity="Ann's")
+    ask(client, captioned, "commit", draft=typed(captioned, entity="Bob's"), who="bob")
+    answer = ask(client, captioned, "commit", draft=mine)
+    assert answer["conflict"]["stored"]["caption"]["entity"] == "Bob's"
+    assert answer["conflict"]["changed"]["who"] == "bob"
+    assert captioned.get(FIRST).caption["entity"] == "Bob's"
+
+
+def test_a_commit_that_the_store_refuses_says_why(client: Client, captioned: Library) -> None:
+    answer = ask(client, captioned, "commit", draft=typed(captioned, entity=None))
+    assert "caption.entity is empty" in answer["failed"]
+    assert captioned.get(FIRST).caption["entity"] == "text 10 entity"
+
+
+def test_neighbours_measures_and_history_are_told(client: Client, captioned: Library) -> None:
+    found = ask(client, captioned, "look", facet="entity", text="text 11 entity")
+    assert [each["address"] for each in found["neighbours"]] == [SECOND]
+    assert found["neighbours"][0]["cosine"] == pytest.approx(1, abs=1e-5)
+    assert found["measure"] == {"tokens": 5, "limit": 77, "windows": 1, "first": 14}
+    assert found["pictures"] == 2
+    long = ask(client, captioned, "measure", texts={"entity": "word " * 100, "visual": ""})
+    assert long["entity"]["windows"] == 2
+    assert "visual" not in long
+    newest = ask(client, captioned, "history")["revisions"][0]
+    assert newest["after"]["caption"]["entity"] == "text 10 entity"
+
+
+@pytest.mark.parametrize("draft", [None, [], {"caption": 3}, {"caption": {}, "base": {}, "tags": [], "n": 1}])
+def test_what_is_no_draft_is_refused(client: Client, captioned: Library, draft: object) -> None:
+    assert "not a draft" in ask(client, captioned, "keep", draft=draft)["failed"]
+    assert captioned.drafts(FIRST) == []
+
+
+def test_a_viewer_looks_and_changes_nothing(
+    client: Client, captioned: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings(), "viewers", "eve")
+    draft = typed(captioned, entity="Eve's")
+    for verb in ("keep", "commit", "discard"):
+        assert "may look" in ask(client, captioned, verb, draft=draft, who="eve")["failed"]
+    assert ask(client, captioned, "look", facet="entity", text="a dog", who="eve")["neighbours"]
+    assert captioned.get(FIRST).caption["entity"] == "text 10 entity"
+
+
+def test_a_stranger_is_turned_away(client: Client, captioned: Library) -> None:
+    for forged in ("", "0" * 64, None, 7):
+        body = json.dumps({"token": forged, "address": FIRST, "draft": typed(captioned, entity="x")})
+        assert client.post("/editor/commit", content=body).status_code == 403
+    assert client.post("/editor/commit", content="{").status_code == 400
+    assert captioned.get(FIRST).caption["entity"] == "text 10 entity"
