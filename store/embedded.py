@@ -2,7 +2,7 @@
 
 import io
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from store.blocks import Vector
 from store.embedding import Embedder
 from store.progress import Progress
 from store.records import CAPTION_FACETS, Facet
@@ -32,13 +33,20 @@ def sources(
     """The picture, and each text facet where there is text; keys name model, file, preprocessing, content."""
     caption = sidecar.get("caption") or {}
     texts = {facet: str(caption.get(facet, "")) for facet in CAPTION_FACETS}
+    fingerprint = embedder.fingerprint
     found: dict[Facet, Source] = {
-        "image": Source(_key(embedder, "image", image_hash), picture=picture),
+        "image": Source(_key(fingerprint, "image", image_hash), picture=picture),
     }
     for facet, text in texts.items():
         if text.strip():
-            found[facet] = Source(_key(embedder, "text", text), text=text)
+            found[facet] = Source(_key(fingerprint, "text", text), text=text)
     return found
+
+
+def picture_keys(embedder: Embedder) -> Callable[[str], str]:
+    """The key of a picture's vector, by the picture's hash; for many of them."""
+    fingerprint = embedder.fingerprint  # reads the weights' files
+    return lambda image_hash: _key(fingerprint, "image", image_hash)
 
 
 def unknown(db: sqlite3.Connection, wanted: Iterable[Source]) -> list[Source]:
@@ -71,6 +79,16 @@ def embed(
     return vectors
 
 
+def picture_vector(db: sqlite3.Connection, address: str, *, embedder: Embedder) -> Vector | None:
+    """The stored vector of a record's picture, in whatever tier it is; None where there is none."""
+    row = db.execute("SELECT image_hash FROM records WHERE address = ?", [address]).fetchone()
+    if row is None:
+        return None
+    key = _key(embedder.fingerprint, "image", row["image_hash"])
+    stored = db.execute("SELECT vector FROM vectors WHERE key = ?", [key]).fetchone()
+    return None if stored is None else np.frombuffer(stored["vector"], "<f4")
+
+
 def _embed_texts(batch: Sequence[Source], embedder: Embedder) -> np.ndarray[Any, Any]:
     return embedder.embed_texts([str(source.text) for source in batch])
 
@@ -83,5 +101,5 @@ def _embed_pictures(batch: Sequence[Source], embedder: Embedder) -> np.ndarray[A
     return embedder.embed_images(opened)
 
 
-def _key(embedder: Embedder, kind: str, content: str) -> str:
-    return sha256(f"{embedder.fingerprint}\0{kind}\0{content}".encode()).hexdigest()
+def _key(fingerprint: str, kind: str, content: str) -> str:
+    return sha256(f"{fingerprint}\0{kind}\0{content}".encode()).hexdigest()

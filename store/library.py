@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 from uuid import uuid4
 
 from store import drafts, history, suggestions, switching
+from store.background import Background
 from store.catalog import Catalog, damaged, is_made
 from store.duplicates import judging
 from store.duplicates.examining import Examiner
@@ -36,6 +37,7 @@ from store.journal import REFUSALS, Journal, Payload
 from store.kinds import KINDS
 from store.layout import Layout
 from store.lock import WriterLock
+from store.looking import Onlooker
 from store.matrix_files import MatrixSaver
 from store.opening import Fault, is_stale, settle
 from store.operations import Change, Source, State
@@ -126,6 +128,11 @@ class Library(Reader):
         self._follower = Follower(self.catalog, self.layout, model=lambda: self.model)
         self._saver = MatrixSaver(self.catalog, self.layout, saved=self._map_matrices)
         self._examiner = Examiner(self.catalog, self._neighbours, picture=self.picture)
+        self._onlooker = Onlooker(self.catalog, embedder=lambda: self.embedder, picture=self.picture)
+        self._watchers = (
+            Background("duplicates", lambda progress: self._examiner.examine(progress=progress)),
+            Background("looks", self._onlooker.look),
+        )
         self._jobs = Jobs.to_do(self.catalog, KINDS, self)
         self._embed_taken_in()
         self._follower.wake_if_needed()
@@ -338,8 +345,12 @@ class Library(Reader):
         return self._examiner.examine(progress=progress)
 
     def watch_for_duplicates(self) -> None:
-        """The same in the background, now and after each change, until the library is closed."""
-        self._examiner.watch()
+        """The same in the background, now and after each change, until the library is closed.
+
+        Pictures without a vector are embedded as well: by embedding, too, they may look like others.
+        """
+        for watcher in self._watchers:
+            watcher.start()
 
     def wait_for_chroma(self, timeout: float | None = None) -> bool:
         """Until Chroma has all that was decided (True), or fails or takes too long (False)."""
@@ -367,7 +378,8 @@ class Library(Reader):
             try:
                 self._jobs.close()
                 self._saver.close()
-                self._examiner.close()
+                for watcher in self._watchers:
+                    watcher.close()
                 self._follower.close()
             finally:
                 del _open[self.layout.root]
@@ -518,7 +530,8 @@ class Library(Reader):
     ) -> bool:
         done = self._path.carry_out(decision, list(changes), payload, outcome)
         self._follower.wake_if_needed()
-        self._examiner.wake()
+        for watcher in self._watchers:
+            watcher.wake()
         return done
 
     def _tagged(self, record: Record, tags: Sequence[str]) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from store.drafts import Draft
 from store.duplicates import findings, verdicts
 from store.duplicates.findings import Suspect, Suspicion
 from store.duplicates.neighbours import Neighbours
-from store.duplicates.similar import picture_vector, similar
+from store.duplicates.similar import similar
 from store.duplicates.verdicts import Judgement
-from store.embedded import Source, embed
+from store.embedded import Source, embed, picture_vector
 from store.embedding import Embedder, open_embedder
 from store.errors import MemedexError, ModelUnavailable, UnknownRecord
 from store.files import Disk
@@ -30,6 +30,7 @@ from store.history import Decision, Event
 from store.jobs import Jobs
 from store.layout import Layout
 from store.listing import Filter
+from store.looks import Looks, Order, Ordered
 from store.people import myself
 from store.prompts import Prompts
 from store.query import Query
@@ -86,6 +87,8 @@ class Reader:
         self._resident: _Resident | None = None
         self._passed: Recent[tuple[Filter, int], list[str]] = Recent(KEPT_FILTERS)
         self._neighbours = Neighbours()
+        self._looks_lock = threading.Lock()
+        self._looks: Looks | None = None
         self._pictured: Recent[str, Vector] = Recent(KEPT_PICTURES)
         self._jobs = Jobs.to_read(self.catalog)
         self._prompts = Prompts(self.catalog, self.layout, self._disk)
@@ -150,6 +153,32 @@ class Reader:
         """The lines kept for filtering, by name."""
         kept: dict[str, str] = json.loads(self.catalog.meta(SAVED_FILTERS) or "{}")
         return kept
+
+    def records(self, addresses: Iterable[str]) -> list[Record]:
+        """Those of these records that there are, in this order."""
+        with self.catalog.reading() as db:
+            found = (listing.get(db, address) for address in addresses)
+            return [record for record in found if record is not None]
+
+    def by_looks(self, addresses: Sequence[str], order: Order, *, like: str = "") -> Ordered:
+        """These records in an order that their pictures give (`store.looks`), `like` by likeness to this one.
+
+        UnknownRecord for a `like` that is not here; ModelUnavailable where the model cannot see.
+        """
+        vector = None
+        if order == "like" and (vector := self._picture_vector(self.get(like))) is None:
+            raise ModelUnavailable(f"{self.model} cannot see the picture of {like}; choose another order")
+        return self._refreshed_looks().ordered(addresses, order, like=vector)
+
+    def _refreshed_looks(self) -> Looks:
+        embedder = self.embedder
+        with self._looks_lock:
+            if self._looks is None or self._looks.embedder is not embedder:
+                self._looks = Looks(embedder)
+            looks = self._looks
+        with self.catalog.reading() as db:
+            looks.refresh(db)
+        return looks
 
     def spelling_of(self, address: str) -> str | None:
         """How an address that differs at most in case is written here."""
@@ -233,16 +262,15 @@ class Reader:
         """Every other record with the same or a confusable picture, name or ticker, the surest first."""
         with self.catalog.reading() as db:
             near = self._neighbours.unknown(db, address)
-            return findings.suspects(db, address, near=near, similar=self._similar(db, address))
+            return findings.suspects(db, address, near=near, similar=self._similar(address))
 
-    def _similar(self, db: sqlite3.Connection, address: str) -> dict[str, float]:
+    def _similar(self, address: str) -> dict[str, float]:
         """By embedding; nothing where the library has no model that it could ask, or nothing to compare."""
-        if not db.execute("SELECT 1 FROM records WHERE tier = 'library' LIMIT 1").fetchone():
-            return {}
         with contextlib.suppress(MemedexError):
-            vector = picture_vector(db, address, embedder=self.embedder)
-            if vector is not None and self._refreshed_search() and self._resident:
-                found = similar(self._resident.matrices, vector, model=self.model)
+            looks = self._refreshed_looks()
+            vector = looks.vector(address)
+            if vector is not None:
+                found = similar(looks, vector, model=self.model)
                 return {other: sure for other, sure in found.items() if other != address}
         return {}
 

@@ -1,6 +1,5 @@
 """Looking at what is new: its picture's fingerprint, what it resembles, how suspicious that makes it."""
 
-import logging
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -14,23 +13,18 @@ from store.errors import BadPicture, MemedexError
 from store.files import content_hash
 from store.progress import Progress
 
-log = logging.getLogger(__name__)
-
 SCHEME = f"{fingerprints.SCHEME}, {names.SCHEME}"
 _BATCH = 16  # records of one transaction: a person's decision never waits for more than that
 
 
 class Examiner:
-    """Works through the records that nobody compared yet, when asked or in a thread of its own."""
+    """Works through the records that nobody compared yet."""
 
     def __init__(self, catalog: Catalog, neighbours: Neighbours, *, picture: Callable[[str], Path]) -> None:
         self._catalog = catalog
         self._neighbours = neighbours
         self._picture = picture  # where the picture of an address lies at this moment
         self._one_at_a_time = threading.Lock()
-        self._wanted = threading.Event()
-        self._progress = Progress()
-        self._thread: threading.Thread | None = None
 
     def examine(self, *, progress: Progress | None = None) -> int:
         """Compare all that is new with everything; how many records that were. What is done is kept."""
@@ -42,35 +36,6 @@ class Examiner:
                 self._examine(batch)
                 progress.done += len(batch)
         return progress.done
-
-    def watch(self) -> None:
-        """Examine in the background whatever is new, now and from now on."""
-        if self._thread is None:
-            self._progress = Progress()
-            self._thread = threading.Thread(target=self._follow, name="memedex-duplicates", daemon=True)
-            self._thread.start()
-        self.wake()
-
-    def wake(self) -> None:
-        """Something may be new."""
-        self._wanted.set()
-
-    def close(self) -> None:
-        """Stop watching; what is not examined waits in the catalog."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            self._progress.cancel()
-            self._wanted.set()
-            thread.join()
-
-    def _follow(self) -> None:
-        while not self._progress.cancelled:
-            self._wanted.wait()
-            self._wanted.clear()
-            try:
-                self.examine(progress=self._progress)
-            except (MemedexError, OSError, sqlite3.Error):  # a full disk: tried again with the next change
-                log.warning("looking for duplicates stopped", exc_info=True)
 
     def _catch_up(self) -> None:
         """Rows that an older catalog or an older way of comparing lacks."""
