@@ -1,16 +1,17 @@
 """Having a caption drafted by a language model, which never writes over anybody's words."""
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from components import jobs, resources, state, wording
+from components import state, wording
 from components.editor.content import readable
-from store.captioning import Captioner
+from store import drafting
+from store.errors import MemedexError
 from store.library import Library
-from store.progress import Progress
 from store.records import CAPTION_FACETS, Record
+from store.settings import settings
+from store.suggestions import Suggestion
 
 _JOB = "memedex.drafting"
 _CLIENT = "the language model"  # as the editor tells apart who kept a draft
@@ -25,66 +26,64 @@ def button(library: Library, record: Record) -> None:
     """The button; without a language model it says what to set."""
     if not library.can_write:
         return
-    _take_up()
-    captioner = resources.captioner()
+    _take_up(library, record)
+    configured = bool(settings().caption_model)
     now = _written(library, record)["caption"]
     missing = [facet for facet in CAPTION_FACETS if not (now.get(facet) or "").strip()]
-    ready = captioner is not None and bool(missing) and _JOB not in st.session_state
     st.button(
         "Draft what is empty",
         icon=":material/edit_square:",
-        disabled=not ready,
-        help=_ASKS if captioner else _HOW,
+        disabled=not (configured and missing and _JOB not in st.session_state),
+        help=_ASKS if configured else _HOW,
         on_click=_begin,
-        args=(library, captioner, record),
+        args=(library, record),
     )
 
 
-def _begin(library: Library, captioner: Captioner, record: Record) -> None:
-    job = jobs.run(
-        resources.jobs(), f"Draft a caption for {record.name}", drafting(library, captioner, record)
-    )
-    st.session_state[_JOB] = job.id
+def _begin(library: Library, record: Record) -> None:
+    try:
+        job = drafting.start(library, drafting.plan_drafting(library, [record.address]))
+    except MemedexError as error:
+        state.say(wording.plain(str(error), limit=300), icon=":material/error:")
+    else:
+        st.session_state[_JOB] = job.id
 
 
-def drafting(library: Library, captioner: Captioner, record: Record) -> Callable[[Progress], str]:
-    """The work itself: ask, and put the answer into what is empty of the record's draft by then."""
-
-    def work(progress: Progress) -> str:
-        answer = captioner.draft(
-            library.picture(record.address).read_bytes(),
-            name=record.name,
-            ticker=record.ticker,
-            description=record.description,
-            tags=record.tags,
+def _take_up(library: Library, record: Record) -> None:
+    """Once the answer is there, fill what is still empty with it."""
+    number = st.session_state.get(_JOB)
+    job = library.jobs.get(number) if number else None
+    if number is None or (job is not None and job.is_under_way):
+        return
+    del st.session_state[_JOB]
+    if found := [one for one in library.suggestions(record.address) if one.job == number]:
+        _fill(library, record, found)
+        state.say(
+            f"Drafted by {wording.plain(found[0].model)}. Read it before you save it.",
+            icon=":material/edit_square:",
         )
-        now = _written(library, record)
-        caption, sources = dict(now["caption"]), dict(now["sources"])
-        for facet, text in answer.caption.items():
-            if not (caption.get(facet) or "").strip():
-                caption[facet] = text
-                sources[facet] = {"model": answer.model, "prompt": "", "edited": False, "text": text}
-        tags = [*now["tags"], *(tag for tag in answer.tags if tag not in now["tags"])]
-        drafted = {"caption": caption, "tags": tags, "sources": sources, "client": _CLIENT, "n": now["n"] + 1}
-        library.save_draft(record.address, {**now, **drafted})
-        return answer.model
+        st.rerun()
+    failed = library.jobs.items(number, state="refused", limit=1)
+    if reason := failed[0].reason if failed else job.error if job else "":
+        state.say(f"Drafting failed: {wording.plain(reason, limit=300)}", icon=":material/error:")
+        st.rerun()
 
-    return work
+
+def _fill(library: Library, record: Record, found: list[Suggestion]) -> None:
+    now = _written(library, record)
+    caption, sources, tags = dict(now["caption"]), dict(now["sources"]), list(now["tags"])
+    for one in found:
+        if one.facet in ("tags", "new_tags"):
+            tags += [tag for tag in one.tags if tag not in tags]
+        elif not (caption.get(one.facet) or "").strip():
+            caption[one.facet] = one.text
+            sources[one.facet] = {
+                "model": one.model, "prompt": one.prompt, "edited": False, "text": one.text,
+            }  # fmt: skip
+    drafted = {"caption": caption, "tags": tags, "sources": sources, "client": _CLIENT, "n": now["n"] + 1}
+    library.save_draft(record.address, {**now, **drafted})
 
 
 def _written(library: Library, record: Record) -> dict[str, Any]:
     """What stands in the editor: the draft, else what is stored."""
     return readable(library.draft(record.address) or {}, record)
-
-
-def _take_up() -> None:
-    """Once the answer is there, fill the form with it."""
-    number = st.session_state.get(_JOB)
-    job = resources.jobs().get(number) if number else None
-    if number and (job is None or job.is_over):
-        del st.session_state[_JOB]
-        if job and job.state == "done":
-            state.say(
-                f"Drafted by {wording.plain(str(job.result))}. Read it before you save it.",
-                icon=":material/edit_square:",
-            )

@@ -10,7 +10,6 @@ from typing import cast
 import streamlit as st
 
 from components import access
-from store.captioning import Captioner, open_captioner
 from store.desk import Desk
 from store.errors import LibraryInUse, MemedexError, ModelUnavailable
 from store.jobs import Jobs
@@ -73,11 +72,6 @@ def taxonomy() -> Taxonomy:
     return _taxonomy(library().layout.taxonomy)
 
 
-def captioner() -> Captioner | None:
-    """The language model that drafts captions; None where none is configured."""
-    return _captioner(settings().caption_model, settings().caption_api_base)
-
-
 def warm(library: Library) -> None:
     """Load the embedding model in the background, once; what it does stands in its status."""
     _warming(settings().root, library.model, library)
@@ -106,11 +100,6 @@ def _for_reading(root: Path) -> Reader:
 @st.cache_resource(show_spinner=False)
 def _taxonomy(path: Path) -> Taxonomy:
     return Taxonomy.load(path)
-
-
-@st.cache_resource(show_spinner=False)
-def _captioner(model: str, api_base: str) -> Captioner | None:
-    return open_captioner(settings())
 
 
 @st.cache_resource(show_spinner=False)

@@ -26,6 +26,8 @@ MemedexError
 Every message says what happened, to what, and what to do about it.
 """
 
+from typing import Any
+
 
 class MemedexError(Exception):
     """The root of everything this program raises on purpose."""
@@ -96,7 +98,7 @@ class ModelUnavailable(MemedexError):
 
 
 class CaptioningFailed(MemedexError):
-    pass
+    usage: Any = None  # what the attempt has cost all the same
 
 
 class ProviderBusy(CaptioningFailed):

@@ -1,9 +1,15 @@
-"""litellm, kept at home: imported late, fetching nothing by itself, its errors in plain words."""
+"""litellm, kept at home: imported late, fetching nothing by itself, its errors in plain words, its prices."""
 
 import os
 import re
+import time
 import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Any
+
+from store.errors import CaptioningFailed, ProviderBusy, ProviderRefuses
 
 _BROKEN = {
     "ConnectError",
@@ -43,6 +49,34 @@ _REASONS = (
 )
 
 
+# What another try may mend, and what no other picture will mend.
+_BUSY = {
+    "RateLimitError",
+    "Timeout",
+    "APIConnectionError",
+    "ServiceUnavailableError",
+    "BadGatewayError",
+    "InternalServerError",
+}
+_REFUSES = {"AuthenticationError", "PermissionDeniedError", "NotFoundError", "UnsupportedParamsError"}
+_LONGEST_WAIT = 3600.0  # seconds that a provider may ask us to wait
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What answers have cost; `cost` is in US dollars, None where the price list does not know the model."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens, cost
+        )
+
+
 def import_litellm() -> Any:
     """litellm, told not to fetch its price list nor to print; three seconds the first time."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # must be set before the import
@@ -54,11 +88,58 @@ def import_litellm() -> Any:
     return litellm
 
 
+def usage_of(litellm: Any, completion: Any, *, model: str) -> Usage:
+    """The tokens of an answer as the provider counts them, and what they cost."""
+    counted = getattr(completion, "usage", None)
+    prompt, answer = (int(getattr(counted, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens"))
+    return Usage(prompt, answer, price(litellm, model, prompt_tokens=prompt, completion_tokens=answer))
+
+
+def price(litellm: Any, model: str, *, prompt_tokens: int, completion_tokens: int) -> float | None:
+    """US dollars by litellm's price list; None where it does not know the model."""
+    try:
+        return float(
+            sum(
+                litellm.cost_per_token(
+                    model=model, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens
+                )
+            )
+        )
+    except Exception:  # noqa: BLE001  litellm raises a plain Exception for a model it does not know
+        return None
+
+
+def failure(error: Exception, *, model: str, about: str) -> CaptioningFailed:
+    """The same as one of ours: whether later may be better, or never, or only with another picture."""
+    message = f"no caption for {about!r}: {readable(error, model=model)}"
+    classes = _classes(error)
+    if classes & _REFUSES or "insufficient_quota" in str(error):
+        return ProviderRefuses(message)
+    if classes & _BUSY and "ContextWindowExceededError" not in classes:
+        busy = ProviderBusy(message)
+        busy.retry_after = _retry_after(getattr(error, "litellm_response_headers", None))
+        return busy
+    return CaptioningFailed(message)
+
+
+def _retry_after(headers: Mapping[str, str] | None) -> float | None:
+    """Seconds to wait, from a number or a date (RFC 9110, 10.2.3)."""
+    said = (headers or {}).get("retry-after")
+    if not said:
+        return None
+    try:
+        seconds = float(said)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(said).timestamp() - time.time()
+        except ValueError:
+            return None
+    return min(max(0.0, seconds), _LONGEST_WAIT) if seconds == seconds else None
+
+
 def readable(error: Exception, *, model: str) -> str:
     """One sentence on what went wrong with a language model, and what can be done."""
-    classes = {cls.__name__ for cls in type(error).__mro__}
-    if "Timeout" not in classes and _BROKEN & _causes(error):  # litellm calls these a server's fault
-        classes = {"APIConnectionError"}
+    classes = _classes(error)
     detail = _one_line(str(error))
     key = (
         f"{model.partition('/')[0].upper()}_API_KEY"
@@ -69,6 +150,14 @@ def readable(error: Exception, *, model: str) -> str:
         if name in classes:
             return f"{model} {what}; {remedy.format(key=key)} [{detail}]"
     return f"{model} gave no answer; try again [{type(error).__name__}: {detail}]"
+
+
+def _classes(error: Exception) -> set[str]:
+    """litellm's names for what happened."""
+    classes = {cls.__name__ for cls in type(error).__mro__}
+    if "Timeout" not in classes and _BROKEN & _causes(error):  # litellm calls these a server's fault
+        return {"APIConnectionError"}
+    return classes
 
 
 def _causes(error: BaseException) -> set[str]:

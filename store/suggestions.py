@@ -8,7 +8,7 @@ Drafting saves them (store/drafting.py); nothing here ever touches a record or a
 
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -16,6 +16,7 @@ from store.records import Facet
 
 SuggestedFacet = Facet | Literal["tags", "new_tags"]
 SuggestionState = Literal["open", "taken", "refused", "replaced", "trial"]
+Write = Callable[[sqlite3.Connection], None]  # part of somebody else's transaction
 STATES: tuple[SuggestionState, ...] = get_args(SuggestionState)
 
 

@@ -41,6 +41,10 @@ class Taxonomy:
         """Every known tag, in alphabetical order."""
         return sorted(self._category_of)
 
+    def knows(self, tag: str) -> bool:
+        """Whether somebody has foreseen this tag."""
+        return tag.strip().casefold() in self._category_of
+
     def category(self, tag: str) -> str:
         """The tag's category, `other` for a free tag."""
         return self._category_of.get(tag.strip().casefold(), OTHER)

@@ -113,15 +113,23 @@ class Book:
         assert number is not None
         return number
 
-    def change(self, number: int, state: State, *, among: Sequence[State], error: str = "") -> bool:
+    def change(
+        self,
+        number: int,
+        state: State,
+        *,
+        among: Sequence[State],
+        error: str = "",
+        options: Mapping[str, Any] | None = None,
+    ) -> bool:
         """Put it into another state, if it is in one of these; whether it was."""
         ended = time.time() if state in ("done", "cancelled", "failed") else 0.0
         with self._catalog.writing() as db:
             return bool(
                 db.execute(
-                    f"UPDATE jobs SET state = ?, error = ?, ended_at = ? "
+                    "UPDATE jobs SET state = ?, error = ?, ended_at = ?, options = json_patch(options, ?) "
                     f"WHERE id = ? AND state IN ({_marks(among)})",
-                    [state, error, ended, number, *among],
+                    [state, error, ended, json.dumps(dict(options or {})), number, *among],
                 ).rowcount
             )
 

@@ -113,14 +113,14 @@ class Jobs:
         ):
             runner.stop(number)
 
-    def resume(self, number: int) -> None:
-        """Go on where it was: paused, interrupted, or failed."""
+    def resume(self, number: int, *, options: Mapping[str, Any] | None = None) -> None:
+        """Go on where it was: paused, interrupted, or failed; with other options, such as a larger budget."""
         runner = self._directed()
         if not self._there(number).is_passing:
             among: list[State] = ["paused", "interrupted", "failed"]
             if self._seen(self._there(number)).state == "interrupted":
                 among.append("running")  # by its row only: its end could not be written down
-            self._book.change(number, "waiting", among=among)
+            self._book.change(number, "waiting", among=among, options=options)
             runner.wake()
 
     def cancel(self, number: int) -> None:

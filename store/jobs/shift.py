@@ -32,6 +32,7 @@ class Refused:
 
     item: Item
     reason: str
+    write: Write | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,8 @@ class Shift:
             match result:
                 case Done(item, write):
                     settled.append((item, "done", "", write))
-                case Refused(item, reason):
-                    settled.append((item, "refused", reason, None))
+                case Refused(item, reason, write):
+                    settled.append((item, "refused", reason, write))
         if settled:
             self._book.settle(self.job.id, settled)
         with self._lock:

@@ -3,11 +3,11 @@ sockets."""
 
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 GOOD = {
@@ -27,6 +27,9 @@ class Answer:
     body: dict[str, Any] = field(default_factory=dict)
     cut: bool = False  # close the connection in the middle
     silent: bool = False  # never answer
+    streamed: bool = False  # as server-sent events, asked for or not
+    headers: dict[str, str] = field(default_factory=dict)
+    after: float = 0.0  # seconds
 
 
 def says(content: str | None, **message: Any) -> Answer:
@@ -37,21 +40,29 @@ def says(content: str | None, **message: Any) -> Answer:
         "finish_reason": finish,
         "message": {"role": "assistant", "content": content, **message},
     }
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
     return Answer(
-        body={"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
-    )
+        body={
+            "id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice],
+            "usage": usage,
+        }
+    )  # fmt: skip
 
 
-def fails(status: int, message: str) -> Answer:
-    return Answer(status, {"error": {"message": message, "type": "error", "code": str(status)}})
+def fails(status: int, message: str, **headers: str) -> Answer:
+    body = {"error": {"message": message, "type": "error", "code": str(status)}}
+    return Answer(status, body, headers={name.replace("_", "-"): value for name, value in headers.items()})
 
 
 class LanguageModelServer:
     """`address` for `api_base`; `answers` are given in turn, the last one again and again; `asked` is what
-    came in."""
+    came in. `answer_to` may choose by what is asked instead."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
+        self.answer_to: Callable[[dict[str, Any]], Answer] | None = None
+        self.under_way = self.most_at_once = 0
+        self.lock = Lock()
         self.asked: list[dict[str, Any]] = []
         self.ending = Event()
         handler = type("Handler", (_Handler,), {"owner": self})
@@ -61,8 +72,22 @@ class LanguageModelServer:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server.server_address[1]}/v1"
 
-    def next_answer(self) -> Answer:
-        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+    def next_answer(self, request: dict[str, Any]) -> Answer:
+        with self.lock:
+            if self.answer_to:
+                return self.answer_to(request)
+            return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        with self.lock:
+            self.under_way += 1
+            self.most_at_once = max(self.most_at_once, self.under_way)
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.under_way -= 1
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -74,8 +99,14 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.endswith("/embeddings"):
             self._send(200, _embeddings(request["input"]))
             return
-        answer = self.owner.next_answer()
-        if answer.silent:
+        with self.owner.answering():
+            self._give(self.owner.next_answer(request))
+
+    def _give(self, answer: Answer) -> None:
+        self.owner.ending.wait(answer.after)
+        if answer.streamed:
+            self._stream(answer.body["choices"][0]["message"]["content"])
+        elif answer.silent:
             self.owner.ending.wait()
             self.close_connection = True
         elif answer.cut:
@@ -87,11 +118,30 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True
         else:
-            self._send(answer.status, answer.body)
+            self._send(answer.status, answer.body, **answer.headers)
 
-    def _send(self, status: int, body: dict[str, Any]) -> None:
+    def _stream(self, content: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for start in range(0, len(content), 20):
+            delta = {"index": 0, "delta": {"role": "assistant", "content": content[start : start + 20]}}
+            chunk = {
+                "id": "1",
+                "object": "chat.completion.chunk",
+                "created": 1,
+                "model": "m",
+                "choices": [delta],
+            }
+            self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+        self.wfile.write(b"data: [DONE]\n\n")
+        self.close_connection = True
+
+    def _send(self, status: int, body: dict[str, Any], **headers: str) -> None:
         content = json.dumps(body).encode()
         self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
