@@ -70,7 +70,7 @@ def examine(library: Library) -> None:
             icon=":material/stethoscope:",
             disabled=busy,
             on_click=_begin,
-            args=("Examine the library", lambda _: doctor.check(library)),
+            args=("Examine the library", lambda _: (doctor.check(library), [])),
         )
         st.caption("Compares sidecars, pictures, catalog and the five collections. Changes nothing.")
     job = _last()
@@ -78,7 +78,12 @@ def examine(library: Library) -> None:
         _show(library, job, busy=busy)
 
 
-def _begin(name: str, work: Callable[[Progress], list[Finding]]) -> None:
+def _repair(library: Library, progress: Progress) -> tuple[list[Finding], list[str]]:
+    said: list[str] = []
+    return doctor.repair(library, progress=progress, tell=said.append), said
+
+
+def _begin(name: str, work: Callable[[Progress], tuple[list[Finding], list[str]]]) -> None:
     st.session_state[_EXAMINATION] = jobs.run(resources.jobs(), name, work).id
 
 
@@ -92,7 +97,9 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
         st.error("It could not be done:", icon=":material/error:")
         st.text(job.error)
         return
-    found: list[Finding] = job.result or []
+    found, said = job.result or ([], [])
+    for sentence in said:
+        st.info(wording.plain(sentence, limit=400), icon=":material/healing:")
     when = wording.ago(job.ended_at)
     if not found:
         st.success(
@@ -110,5 +117,5 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
         disabled=busy,
         help="Mends what can be mended; nothing is thrown away.",
         on_click=_begin,
-        args=("Repair the library", lambda progress: doctor.repair(library, progress=progress)),
+        args=("Repair the library", lambda progress: _repair(library, progress)),
     )

@@ -69,7 +69,7 @@ def jobs() -> Jobs:
 
 def taxonomy() -> Taxonomy:
     """Which tags there are, and their categories."""
-    return _taxonomy(library().layout.taxonomy)
+    return library().taxonomy
 
 
 def warm(library: Library) -> None:
@@ -95,11 +95,6 @@ def _for_writing(root: Path) -> Library:
 @st.cache_resource(show_spinner=False)
 def _for_reading(root: Path) -> Reader:
     return Library.open_for_reading(root)
-
-
-@st.cache_resource(show_spinner=False)
-def _taxonomy(path: Path) -> Taxonomy:
-    return Taxonomy.load(path)
 
 
 @st.cache_resource(show_spinner=False)

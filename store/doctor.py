@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,8 +34,15 @@ def check(reader: "Reader") -> list[Finding]:
     return [*_catalog(reader), *_operations(reader), *_files(reader), *_vectors(reader), *_chroma(reader)]
 
 
-def repair(library: "Library", *, progress: Progress | None = None) -> list[Finding]:
-    """Mend what can be mended without throwing anything away; returns what is left."""
+def repair(
+    library: "Library", *, progress: Progress | None = None, tell: Callable[[str], None] = lambda _: None
+) -> list[Finding]:
+    """Mend what can be mended without throwing anything away; returns what is left.
+
+    `tell` is given a sentence for each file that had been removed and that a decided change needed.
+    """
+    for done in library.finish_without_lost_files():
+        tell(done)
     _notice_silent_changes(library)
     for fault in opening.survey(library.catalog, library.layout).faults:
         _mend(fault, library)
@@ -63,7 +70,7 @@ def _operations(reader: "Reader") -> Iterator[Finding]:
     for address in status.applying:
         cause = status.stuck or "the program was ended in the middle"
         yield Finding(
-            f"a change is decided but not finished: {cause}", "free disk space, then repair", address
+            f"a change is decided but not finished: {cause}", "remove the cause, then repair", address
         )
 
 

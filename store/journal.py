@@ -12,6 +12,7 @@ from store.embedded import Source
 from store.errors import LibraryStuck, NotWritten
 from store.files import Disk, file_hash
 from store.layout import Layout
+from store.lost import Lost
 from store.operations import Change, Operation, State
 
 REFUSALS = (OSError, sqlite3.Error)  # by the disk: full, not permitted, broken
@@ -36,6 +37,7 @@ class Journal:
         self._catalog = catalog
         self._layout = layout
         self._disk = disk
+        self._lost: Lost | None = None  # what to do about files that were removed; None: wait for them
         self.stuck = ""  # why a decided operation cannot be finished; "" when all are
 
     def perform(self, operation: Operation, payload: Payload) -> dict[str, str]:
@@ -70,6 +72,18 @@ class Journal:
         for operation in self.unfinished():
             self._finish(operation)
 
+    def finish_without_lost(self) -> list[str]:
+        """The same where somebody removed a file that is needed; what was done about each, in plain words."""
+        with self._catalog.lock:
+            self._lost = Lost(self._catalog, self._layout, self._disk)
+            said = self._lost.said
+            try:
+                with contextlib.suppress(LibraryStuck):  # by something else as well: the status says by what
+                    self.finish_all()
+            finally:
+                self._lost = None
+            return said
+
     def unfinished(self) -> list[Operation]:
         with self._catalog.reading() as db:
             return [
@@ -101,10 +115,12 @@ class Journal:
         row = db.execute("SELECT * FROM records WHERE folded = ?", [change.address.lower()]).fetchone()
         if (row["revision"] if row else 0) != change.revision:
             return "it was changed by somebody else in the meantime; look at it again"
-        if change.before and (row["sidecar_stat"], row["image_stat"]) != file_stats(
-            self._layout, change.before, change.address
-        ):
-            return "its files were changed outside the program; doctor --repair takes that in"
+        if change.before:
+            found = file_stats(self._layout, change.before, change.address)
+            if (row["sidecar_stat"], row["image_stat"]) != found:
+                return "its files were changed outside the program; doctor --repair takes that in"
+            if "" in found:
+                return "its picture is missing; put it back from a backup, or remove its sidecar as well"
         return ""
 
     def _stage(self, operation: Operation, payload: Payload) -> None:
@@ -205,9 +221,14 @@ class Journal:
 
     def _move(self, source: Path, target: Path, expected: str) -> None:
         if not source.exists():
-            if file_hash(target) != expected:
-                raise FileNotFoundError(f"{source} is missing; put it back from a backup")
-            return  # done before an interruption
+            if file_hash(target) == expected:
+                return  # done before an interruption
+            if self._lost is None:
+                raise FileNotFoundError(
+                    f"{source} is missing; put it back from a backup, or doctor --repair goes on without it"
+                )
+            self._lost.fill(target, expected)
+            return
         if target.exists():  # nobody's work is overwritten, not even a stranger's file
             self._set_aside(target)
         self._disk.rename(source, target)

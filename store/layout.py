@@ -56,9 +56,13 @@ class Layout:
         return self.memecoins / "rag_db"
 
     @property
+    def own_taxonomy(self) -> Path:
+        """Where this root's taxonomy lies once somebody edited it."""
+        return self.root / "taxonomy.json"
+
+    @property
     def taxonomy(self) -> Path:
-        own = self.root / "taxonomy.json"
-        return own if own.exists() else RESOURCES / "taxonomy.json"
+        return self.own_taxonomy if self.own_taxonomy.exists() else RESOURCES / "taxonomy.json"
 
     def sidecar_folder(self, tier: Tier) -> Path:
         return self.chroma / "metadata" if tier == "library" else self.memecoins / tier

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 from uuid import uuid4
 
-from store import drafts, history, suggestions, switching
+from store import drafts, history, suggestions, switching, taxonomy_edits, troubles
 from store.background import Background
 from store.catalog import Catalog, damaged, is_made
 from store.duplicates import judging
@@ -49,7 +49,6 @@ from store.records import Facet, Record, Tier, sidecar_bytes, validate
 from store.search import Search
 from store.settings import settings
 from store.suggestions import SuggestedFacet, SuggestionState
-from store.taxonomy import Taxonomy
 from store.write_path import Decision, WritePath
 
 _OPERATION = 256  # records of one operation (design section 4)
@@ -123,7 +122,8 @@ class Library(Reader):
 
     def _begin(self, embedder: Embedder | None) -> None:
         self._journal, self._found = _settled(self.catalog, self.layout, self._disk, embedder)
-        self._taxonomy = Taxonomy.load(self.layout.taxonomy)
+        taxonomy_edits.finish(self.catalog, self.layout, self._disk)
+        _ = self.taxonomy  # a broken one is said at once
         self._path = WritePath(self.catalog, self.layout, self._journal, embedder=lambda: self.embedder)
         self._follower = Follower(self.catalog, self.layout, model=lambda: self.model)
         self._saver = MatrixSaver(self.catalog, self.layout, saved=self._map_matrices)
@@ -176,14 +176,8 @@ class Library(Reader):
 
         TakenBack once the decision was undone: what is left of it must not follow.
         """
-        parts = list(addresses)
-        with self.catalog.reading() as db:
-            if history.is_reversed(db, decision):
-                raise TakenBack(f"this {verb} was taken back while it was under way; the rest is left alone")
-            done = history.of_decision(db, decision, among=parts)
-        outcome = self._move(
-            verb, [one for one in parts if one not in done], who=who, reason=reason, decision=decision
-        )
+        done, left = self._parts(verb, addresses, decision)
+        outcome = self._move(verb, left, who=who, reason=reason, decision=decision)
         outcome.done += done
         return outcome
 
@@ -202,7 +196,7 @@ class Library(Reader):
         report = ImportReport()
         decision = Decision("import", who or myself())
         for batch in _batches(candidates, _EMBEDDED, progress):
-            changes, payload = take_in(batch, report, reader=self, taxonomy=self._taxonomy)
+            changes, payload = take_in(batch, report, reader=self, taxonomy=self.taxonomy)
             self._carry_out(decision, changes, payload, report)
             if progress:
                 progress.done += len(batch)
@@ -238,14 +232,44 @@ class Library(Reader):
         return outcome
 
     def edit_tags(
-        self, addresses: Iterable[str], *, add: Sequence[str] = (), remove: Sequence[str] = (), who: str = ""
+        self,
+        addresses: Iterable[str],
+        *,
+        add: Sequence[str] = (),
+        remove: Sequence[str] = (),
+        rename: Mapping[str, str] | None = None,
+        decision: str | None = None,
+        progress: Progress | None = None,
+        who: str = "",
     ) -> Outcome:
-        """Add and remove tags; the categories follow from the taxonomy."""
+        """Rename, add and remove tags; the categories follow from the taxonomy, with nothing to do as well.
+
+        With `decision` it is a part of that one, as of `move`. What only follows reaches into the trash.
+        """
+        names = rename or {}
 
         def tagged(record: Record) -> dict[str, Any]:
-            return self._tagged(record, [tag for tag in [*record.tags, *add] if tag not in remove])
+            tags = [names.get(tag, tag) for tag in record.tags]
+            return self._tagged(record, [tag for tag in [*tags, *add] if tag not in remove])
 
-        return self._rewrite("tag", addresses, tagged, who=who)
+        done, left = self._parts("change", addresses, decision) if decision else ([], addresses)
+        outcome = self._rewrite(
+            "rename tag" if names else "tag", left, tagged, who=who, decision=decision, progress=progress,
+            in_trash=not (add or remove),
+        )  # fmt: skip
+        outcome.done += done
+        return outcome
+
+    def edit_taxonomy(
+        self, entries: Mapping[str, str], *, verb: str = "taxonomy", decision: str, who: str = ""
+    ) -> None:
+        """Make these the known tags with their categories; records follow by `edit_tags` (store/tagging.py).
+
+        A part of the decision, done once; undo puts the file back as it was.
+        """
+        if not taxonomy_edits.is_made_by(self.catalog, decision):
+            decided = Decision(verb, who or myself(), id=decision)
+            taxonomy_edits.edit(self.catalog, self.layout, self._disk, entries, decision=decided)
 
     def judge(self, address: str, verdict: Verdict, others: Iterable[str], *, who: str = "") -> Outcome:
         """Say what a record is to others that look like it, so that nobody is asked again."""
@@ -370,6 +394,10 @@ class Library(Reader):
             self._journal.finish_all()
             self._found = settle(self.catalog, self.layout)
 
+    def finish_without_lost_files(self) -> list[str]:
+        """Finish what waits for files that somebody removed; what was done about each, in plain words."""
+        return self._journal.finish_without_lost()
+
     def close(self) -> None:
         """Finish what is at hand and let another process write."""
         with _opening:  # nobody here may find it closed, nor wait in vain for the lock
@@ -445,7 +473,22 @@ class Library(Reader):
             self._carry_out(decided, changes, Payload(), outcome)
             if progress:
                 progress.done += len(batch)
+        if verb == "promote" and outcome.refused:
+            self._note_troubles(outcome)
         return outcome
+
+    def _note_troubles(self, outcome: Outcome) -> None:
+        with contextlib.suppress(*REFUSALS), self.catalog.writing() as db:  # the answer says it all the same
+            troubles.note(db, {refusal.item: refusal.reason for refusal in outcome.refused})
+
+    def _parts(self, what: str, addresses: Iterable[str], decision: str) -> tuple[list[str], list[str]]:
+        """Which of these the decision has changed already, and which it has still to change."""
+        parts = list(addresses)
+        with self.catalog.reading() as db:
+            if history.is_reversed(db, decision):
+                raise TakenBack(f"this {what} was taken back while it was under way; the rest is left alone")
+            done = history.of_decision(db, decision, among=parts)
+        return done, [one for one in parts if one not in done]
 
     def _rewrite(
         self,
@@ -455,14 +498,17 @@ class Library(Reader):
         *,
         who: str,
         sources: Mapping[Facet, Source] | None = None,
+        decision: str | None = None,
+        progress: Progress | None = None,
+        in_trash: bool = False,
     ) -> Outcome:
         outcome = Outcome()
-        decision = Decision(verb, who or myself(), sources=sources or {})
-        for batch in _batches(dict.fromkeys(addresses), _EMBEDDED, None):
+        decided = Decision(verb, who or myself(), sources=sources or {}, id=decision or uuid4().hex)
+        for batch in _batches(dict.fromkeys(addresses), _EMBEDDED, progress):
             payload = Payload()
 
             def rewritten(record: Record, state: State, payload: Payload = payload) -> State:
-                if record.tier == "trash":
+                if record.tier == "trash" and not in_trash:
                     raise InvalidRecord("it is in the trash; restore it first")
                 sidecar = written(record)
                 validate(sidecar, tier=record.tier)
@@ -470,7 +516,9 @@ class Library(Reader):
                 payload.sidecars[content_hash(content)] = content
                 return replace(state, sidecar_hash=content_hash(content))
 
-            self._carry_out(decision, self._path.changes(batch, rewritten, outcome), payload, outcome)
+            self._carry_out(decided, self._path.changes(batch, rewritten, outcome), payload, outcome)
+            if progress:
+                progress.done += len(batch)
         return outcome
 
     def _reverse(
@@ -504,6 +552,16 @@ class Library(Reader):
                 return replace(state, tier="trash", came_from=state.tier)
             return event.before
 
+        try:
+            is_taxonomy = taxonomy_edits.take_back(
+                self.catalog, self.layout, self._disk, decision=decision, more=bool(goals)
+            )
+        except MemedexError as error:
+            outcome.refused.append(Refusal("taxonomy", str(error)))
+            if isinstance(error, NotWritten):
+                return False
+            self._pass_over(chosen, outcome)
+            return True
         done = 0
         for batch in _batches(goals, _OPERATION, None):
             done += len(batch)
@@ -512,7 +570,7 @@ class Library(Reader):
             changes = self._path.changes(batch, reversed_, outcome)
             if not self._carry_out(part, changes, Payload(), outcome):
                 return False
-        if not goals and not judging.take_back(self.catalog, decision, outcome):
+        if not (goals or is_taxonomy or judging.take_back(self.catalog, decision, outcome)):
             return False
         self._pass_over(chosen, outcome)
         return True
@@ -536,7 +594,7 @@ class Library(Reader):
 
     def _tagged(self, record: Record, tags: Sequence[str]) -> dict[str, Any]:
         kept = list(dict.fromkeys(tag.strip() for tag in tags))
-        return {**record.sidecar, "tags": kept, "tags_categories": self._taxonomy.categories(kept)}
+        return {**record.sidecar, "tags": kept, "tags_categories": self.taxonomy.categories(kept)}
 
 
 def _settled(

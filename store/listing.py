@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from store import troubles
 from store.duplicates import derived
 from store.errors import InvalidRecord
 from store.operations import State
@@ -43,6 +44,7 @@ class Filter:
     lacking: tuple[Facet, ...] = ()
     longer: int | None = None  # characters of the whole caption, at least …
     shorter: int | None = None  # … and at most
+    troubled: bool | None = None  # approved, and could not go on (store/troubles.py)
     suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
 
     @property
@@ -198,6 +200,8 @@ def _conditions(filter: Filter) -> tuple[str, list[Any]]:
     if filter.unchanged_since is not None:
         parts.append("r.generation <= ?")
         values.append(filter.unchanged_since)
+    if filter.troubled is not None:
+        parts.append(troubles.STANDING if filter.troubled else f"NOT {troubles.STANDING}")
     if filter.suspicious is not None:
         parts.append(f"r.id {'IN' if filter.suspicious else 'NOT IN'} (SELECT record FROM suspicions)")
     if filter.words.strip():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-from store import history, listing
+from store import history, listing, troubles
 from store.catalog import Catalog, next_generation
 from store.duplicates import derived
 from store.errors import InvalidRecord
@@ -18,6 +18,7 @@ from store.records import Tier
 from store.sidecars import Pair, read, scan
 
 OUTSIDE = "outside the program"  # who changed a file that we did not
+_LOOK = "its files were changed outside the program; look at it before it goes on"
 # Of a record in several tiers that the catalog does not know: the one most has been done for counts.
 _LATER_FIRST: tuple[Tier, ...] = ("library", "approved", "pending", "trash")
 
@@ -106,6 +107,9 @@ def take_in(found: Survey, catalog: Catalog) -> list[Fault]:
                 faults.append(Fault(change.address, reason, "rename one of the two"))
         if taken:
             history.note(db, Operation(uuid4().hex, decision, "change", OUTSIDE, now, tuple(taken)))
+        of_others = {change.address: _LOOK for change in taken if change.after.tier == "approved"}
+        if of_others:
+            troubles.note(db, of_others)
         for row in found.gone:
             _remove(db, row, now=now, decision=decision, generation=generation)
     return faults
@@ -136,7 +140,8 @@ def _chosen(tiers: dict[Tier, Pair], row: sqlite3.Row | None) -> Tier:
 def _compare(
     found: Survey, layout: Layout, address: str, row: sqlite3.Row | None, tier: Tier, pair: Pair
 ) -> None:
-    if row and row["tier"] == tier and (row["sidecar_stat"], row["image_stat"]) == (pair.sidecar, pair.image):
+    known = (row["tier"], row["sidecar_stat"], row["image_stat"]) if row else None
+    if known == (tier, pair.sidecar, pair.image) and pair.sidecar and pair.image:
         return
     if not pair.sidecar:
         found.faults.append(_without_sidecar(layout, address, row, tier))

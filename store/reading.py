@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from store import drafts, history, listing, matrix_files, revisions, suggestions
+from store import drafts, history, listing, matrix_files, revisions, suggestions, troubles
 from store.beside import Beside
 from store.blocks import Vector
 from store.catalog import Catalog
@@ -28,6 +28,7 @@ from store.errors import MemedexError, ModelUnavailable, UnknownRecord
 from store.files import Disk
 from store.history import Decision, Event
 from store.jobs import Jobs
+from store.journal import stat_text
 from store.layout import Layout
 from store.listing import Filter
 from store.looks import Looks, Order, Ordered
@@ -39,6 +40,7 @@ from store.records import TIERS, Facet, Record, Tier
 from store.revisions import Revision
 from store.search import Results, Search
 from store.suggestions import Suggestion, SuggestionState
+from store.taxonomy import Taxonomy
 from store.vectors import Matrices, Vectors, load
 
 KEPT_PICTURES = 64  # vectors of pictures that are not in the library yet
@@ -90,6 +92,7 @@ class Reader:
         self._looks_lock = threading.Lock()
         self._looks: Looks | None = None
         self._pictured: Recent[str, Vector] = Recent(KEPT_PICTURES)
+        self._taxonomy: tuple[tuple[Path, str], Taxonomy] | None = None  # as of the file's size and time
         self._jobs = Jobs.to_read(self.catalog)
         self._prompts = Prompts(self.catalog, self.layout, self._disk)
 
@@ -148,6 +151,20 @@ class Reader:
         """How many of the records that pass belong to each category, most frequent first."""
         with self.catalog.reading() as db:
             return listing.label_counts(db, "category", filter)
+
+    def troubles(self, addresses: Iterable[str]) -> dict[str, str]:
+        """Why those of these approved records that cannot go on cannot."""
+        with self.catalog.reading() as db:
+            return troubles.of(db, addresses)
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The known tags and their categories, as the file has them now; BadSource where it is broken."""
+        path = self.layout.taxonomy
+        found = (path, stat_text(path))
+        if self._taxonomy is None or self._taxonomy[0] != found:
+            self._taxonomy = found, Taxonomy.load(path)
+        return self._taxonomy[1]
 
     def saved_filters(self) -> dict[str, str]:
         """The lines kept for filtering, by name."""

@@ -16,6 +16,7 @@ from store.lock import WriterLock
 _TABLES = (
     "meta", "sidecars", "vectors", "decisions", "history", "drafts", "verdicts", "jobs", "job_items",
     "sources", "suggestions", "prompts",
+    "taxonomies", "troubles", "inbox",
 )  # fmt: skip
 
 

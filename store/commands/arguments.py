@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from store.commands import asking, changing, keeping, remembering
+from store.commands import asking, changing, keeping, labelling, remembering
 from store.commands.terminal import Terminal
 from store.errors import InvalidRecord
 from store.exporting import FORMATS
@@ -55,6 +55,25 @@ def parser() -> argparse.ArgumentParser:
     for facet in CAPTION_FACETS:
         caption.add_argument(f"--{facet}", metavar="TEXT", help='"" for nothing to say')
     caption.add_argument("--tags", metavar="A,B", help='all tags, separated by commas; "" for none')
+
+    tag = verbs.add("tag", labelling.tag, "add and remove tags")
+    tag.add_argument("addresses", nargs="+", metavar="ADDRESS")
+    tag.add_argument("--add", metavar="A,B", type=_tags, default=[])
+    tag.add_argument("--remove", metavar="A,B", type=_tags, default=[])
+    renamed = verbs.add(
+        "rename-tag", labelling.rename, "give a tag another name everywhere, or merge several"
+    )
+    renamed.add_argument("tags", nargs="+", metavar="TAG", help="as they are written on the records")
+    renamed.add_argument(
+        "--to", required=True, metavar="TAG", help="its name; one that is there is merged with"
+    )
+    taxonomy = verbs.add(
+        "taxonomy", labelling.taxonomy, "show the known tags and their categories, or edit them"
+    )
+    taxonomy.add_argument(
+        "--set", type=_entry, action="append", default=[], dest="entries", metavar="TAG=CATEGORY"
+    )
+    taxonomy.add_argument("--forget", metavar="A,B", type=_tags, default=[], help="tags it shall not know")
 
     for verb in ("undo", "redo"):
         meaning = "take back your own last decisions" if verb == "undo" else "do again what was undone"
@@ -155,6 +174,17 @@ def _weights(text: str) -> dict[Facet, float]:
         return checked_weights(given)  # type: ignore[arg-type]  # it checks the names too
     except InvalidRecord as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _tags(text: str) -> list[str]:
+    return [tag.strip() for tag in text.split(",") if tag.strip()]
+
+
+def _entry(text: str) -> tuple[str, str]:
+    tag, is_entry, category = (piece.strip() for piece in text.rpartition("="))
+    if not (is_entry and tag and category):
+        raise argparse.ArgumentTypeError(f"{text!r} is not TAG=CATEGORY")
+    return tag, category
 
 
 def _positive(text: str) -> int:

@@ -22,7 +22,9 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
         return _findings([], arguments, terminal)
     if arguments.repair:
         with making(arguments, terminal) as library:
-            left = terminal.watch(lambda progress: checking.repair(library, progress=progress))
+            left = terminal.watch(
+                lambda progress: checking.repair(library, progress=progress, tell=terminal.say)
+            )
         return _findings(left, arguments, terminal)
     try:
         with making(arguments, terminal) as library:

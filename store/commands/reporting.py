@@ -17,6 +17,9 @@ _DONE = {
     "delete": "deleted",
     "restore": "restored",
     "caption": "captioned",
+    "tag": "tagged",
+    "rename-tag": "renamed on",
+    "taxonomy": "gave other categories to",
     "undo": "undone",
     "redo": "redone",
 }
