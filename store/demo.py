@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from store import golden
 from store.errors import BadSource
 from store.importing.candidate import Candidate
 from store.layout import RESOURCES
@@ -58,6 +59,7 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
         waiting = [address for address in at_hand if _is_before(library, address, tiers, tier="approved")]
         progress.what, progress.total = "Embed the demo coins", progress.done + len(waiting)
         report.refused += library.promote(waiting, progress=progress, who=WHO).refused
+        library.take_in_golden(WHO, golden.shipped(RESOURCES, WHO))
     return report
 
 

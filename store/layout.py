@@ -46,6 +46,11 @@ class Layout:
         return self.root / "prompts"
 
     @property
+    def golden(self) -> Path:
+        """Golden queries, one file for each collection."""
+        return self.root / "golden"
+
+    @property
     def matrices(self) -> Path:
         """The vectors once more, as search maps them; derived."""
         return self.memecoins / "matrices"

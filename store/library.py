@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 from uuid import uuid4
 
-from store import drafts, history, suggestions, switching, taxonomy_edits, troubles
+from store import calibration, drafts, golden, history, suggestions, switching, taxonomy_edits, troubles
 from store.background import Background
+from store.calibration import Calibration
 from store.catalog import Catalog, damaged, is_made
 from store.duplicates import judging
 from store.duplicates.examining import Examiner
@@ -31,6 +32,7 @@ from store.errors import (
 )
 from store.files import Disk, content_hash
 from store.follower import Follower
+from store.golden import Golden
 from store.importing.candidate import Candidate, Refusal
 from store.jobs import Jobs
 from store.journal import REFUSALS, Journal, Payload
@@ -136,6 +138,7 @@ class Library(Reader):
         self._jobs = Jobs.to_do(self.catalog, KINDS, self)
         self._embed_taken_in()
         self._follower.wake_if_needed()
+        self.golden_faults = golden.take_in(self.catalog, self.layout)
 
     # -- verbs that move records ---------------------------------------------------------------------------
 
@@ -352,6 +355,39 @@ class Library(Reader):
             self.catalog.set_meta(SAVED_FILTERS, json.dumps(dict(sorted(filters.items()))))
         except REFUSALS as error:
             raise NotWritten(f"the filter could not be kept: {error}") from error
+
+    def save_golden(
+        self, line: str, answers: Iterable[str], *, collection: str = golden.OWN, who: str = ""
+    ) -> None:
+        """Keep a question with its right answers; the line's earlier ones are replaced."""
+        golden.save(self.catalog, self.layout, Golden(line, tuple(answers), collection, who=who or myself()))
+
+    def forget_golden(self, line: str) -> None:
+        golden.forget(self.catalog, self.layout, line)
+
+    def take_in_golden(self, collection: str, content: bytes) -> None:
+        """Make a collection of golden queries what this file says."""
+        golden.take_in_file(self.catalog, collection, content)
+        golden.write_file(self.catalog, self.layout, collection)
+
+    def judge_result(self, line: str, address: str, good: bool | None, *, who: str = "") -> None:
+        """Say of one result of a question that it is good or bad; None takes it back."""
+        golden.judge(self.catalog, line, address, good, who=who or myself())
+
+    def calibrate(self, *, who: str = "") -> Calibration:
+        """Measure where this model's cosines lie in this library, as a new version that holds from now on."""
+        snapshot = self.snapshot()
+        if len(snapshot) < calibration.LEAST_RECORDS:
+            raise InvalidRecord(
+                f"a library can be calibrated from {calibration.LEAST_RECORDS} coins on; "
+                f"this one holds {len(snapshot)}"
+            )
+        figures = calibration.measure(snapshot, self.embedder)
+        with self.catalog.writing() as db:
+            calibration.save(db, figures, embedder=self.embedder, records=len(snapshot), who=who or myself())
+            made = calibration.latest(db, fingerprint=self.embedder.fingerprint)
+        assert made is not None
+        return made
 
     def embed_all(self, embedder: Embedder, *, progress: Progress) -> bool:
         """Embed what lacks a vector of this model, then make it the library's; False when cancelled."""

@@ -89,6 +89,7 @@ class Query:
     weights: Mapping[Facet, float] | None = field(default=None, hash=False)
     top: int = 50
     filter: Filter = EVERYTHING
+    calibrated: bool = False  # every facet on one scale (calibration.py), or cosines as they are
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))

@@ -12,9 +12,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from store import drafts, history, listing, matrix_files, revisions, suggestions, troubles
+from store import (
+    calibration,
+    drafts,
+    golden,
+    history,
+    listing,
+    matrix_files,
+    revisions,
+    suggestions,
+    troubles,
+)
 from store.beside import Beside
-from store.blocks import Vector
+from store.blocks import Snapshot, Vector
+from store.calibration import Calibration
 from store.catalog import Catalog
 from store.drafts import Draft
 from store.duplicates import findings, verdicts
@@ -24,8 +35,9 @@ from store.duplicates.similar import similar
 from store.duplicates.verdicts import Judgement
 from store.embedded import Source, embed, picture_vector
 from store.embedding import Embedder, open_embedder
-from store.errors import MemedexError, ModelUnavailable, UnknownRecord
+from store.errors import InvalidRecord, MemedexError, ModelUnavailable, UnknownRecord
 from store.files import Disk
+from store.golden import Golden
 from store.history import Decision, Event
 from store.jobs import Jobs
 from store.journal import stat_text
@@ -35,6 +47,7 @@ from store.looks import Looks, Order, Ordered
 from store.people import myself
 from store.prompts import Prompts
 from store.query import Query
+from store.ranking import RAW, Scale
 from store.recent import Recent
 from store.records import TIERS, Facet, Record, Tier
 from store.revisions import Revision
@@ -326,10 +339,45 @@ class Reader:
                 self._embedder = open_embedder(self.model)
             return self._embedder
 
-    def search(self, query: Query) -> Results:
-        """The library's answer to a query, exactly as design section 5 scores it."""
+    def search(self, query: Query, *, calibration: Calibration | None = None) -> Results:
+        """The library's answer to a query, exactly as design section 5 scores it.
+
+        A calibrated one by these figures; by default those in force. InvalidRecord where there are none.
+        """
         search = self._refreshed_search()
-        return search.search(query, among=None if query.filter.is_open else self._passing(query.filter))
+        among = None if query.filter.is_open else self._passing(query.filter)
+        return search.search(query, among=among, scale=self._scale(query, calibration))
+
+    def _scale(self, query: Query, figures: Calibration | None) -> Scale:
+        if not query.calibrated:
+            return RAW
+        figures = figures or self.calibration()
+        if figures is None:
+            raise InvalidRecord("this library is not calibrated for its model yet")
+        return figures.scale(query.parts)
+
+    def calibration(self) -> Calibration | None:
+        """The figures in force; None where nobody asked for any, or the library is too small for them."""
+        if self.counts().get("library", 0) < calibration.LEAST_RECORDS:
+            return None
+        with self.catalog.reading() as db:
+            return calibration.latest(db, fingerprint=self.embedder.fingerprint)
+
+    def snapshot(self) -> Snapshot:
+        """Every library record's vectors as they are now."""
+        self._refreshed_search()
+        assert self._resident is not None
+        return self._resident.matrices.snapshot()
+
+    def golden(self, *, collection: str | None = None) -> list[Golden]:
+        """Questions with their right answers, oldest first."""
+        with self.catalog.reading() as db:
+            return golden.listed(db, collection=collection)
+
+    def judged_results(self, line: str) -> dict[str, bool]:
+        """What was said of a question's results, good or bad, by address."""
+        with self.catalog.reading() as db:
+            return golden.judged(db, golden.checked_line(line))
 
     def _passing(self, filter: Filter) -> list[str]:
         """The very same list as long as it holds: asked once, however often a slider moves."""

@@ -17,6 +17,7 @@ _TABLES = (
     "meta", "sidecars", "vectors", "decisions", "history", "drafts", "verdicts", "jobs", "job_items",
     "sources", "suggestions", "prompts",
     "taxonomies", "troubles", "inbox",
+    "golden", "judgements", "calibrations",
 )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from store.commands import asking, changing, keeping, labelling, remembering
+from store.commands import asking, changing, evaluating, keeping, labelling, remembering
 from store.commands.terminal import Terminal
 from store.errors import InvalidRecord
 from store.exporting import FORMATS
@@ -99,6 +99,10 @@ def parser() -> argparse.ArgumentParser:
     )
     search.add_argument("--top", type=_top, default=50, metavar="N", help="how many hits (50)")
     _filters(search)
+
+    evaluate = verbs.add("evaluate", evaluating.evaluate, "how well golden queries are answered, as a table")
+    evaluate.add_argument("--keep", action="store_true", help="also for the page, beside other models'")
+    verbs.add("calibrate", evaluating.calibrate, "measure anew on which scale each facet's cosines lie")
 
     history = verbs.add("history", asking.history, "what was decided, newest first")
     history.add_argument("--address", metavar="ADDRESS", help="of this record alone")

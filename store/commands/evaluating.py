@@ -1,0 +1,33 @@
+"""The verbs that say how good the search is, and on which scale its facets stand."""
+
+from argparse import Namespace
+
+from store import evaluation
+from store.commands.opening import reading, writing
+from store.commands.terminal import Terminal
+from store.people import myself
+
+
+def evaluate(arguments: Namespace, terminal: Terminal) -> int:
+    """Golden queries asked with every preset; kept for the page where this process may write."""
+    with reading(arguments) as reader:
+        found = terminal.watch(lambda progress: evaluation.evaluate(reader, progress=progress))
+    if arguments.keep:
+        with writing(arguments, terminal) as library:
+            evaluation.keep(library, found, who=arguments.who or myself())
+    if arguments.json:
+        terminal.answer_json(found.as_json())
+    else:
+        terminal.answer(evaluation.told([found]))
+    terminal.say(f"{found.queries} golden queries; {len(found.left_out)} without an answer in this library")
+    return 0
+
+
+def calibrate(arguments: Namespace, terminal: Terminal) -> int:
+    """New figures for where each facet's cosines lie."""
+    with writing(arguments, terminal) as library:
+        made = terminal.watch(lambda progress: library.calibrate(who=arguments.who or ""))
+    if arguments.json:
+        terminal.answer_json({"version": made.version, "model": made.model, "figures": made.figures})
+    terminal.say(f"calibration {made.version} of {made.model} over {made.records:,} coins holds from now on")
+    return 0
