@@ -1,6 +1,7 @@
 """What every page has: its title and icon, the way to the other pages, the state of the library, undo."""
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -30,8 +31,11 @@ _LOOK = "Everything can be looked at and searched here, nothing changed: that is
 _CHROMA = "Chroma follows in the background; lists and searches here do not wait for it."
 
 
-def open_page(title: str) -> Library:
-    """Begin a page, its first call: frame and header; gives the library, or says why not and ends."""
+def open_page(title: str, *, undo: Callable[[Library], None] = decisions.undo_button) -> Library:
+    """Begin a page, its first call: frame and header; gives the library, or says why not and ends.
+
+    `undo` draws the header's way to take back what is decided on this page.
+    """
     st.set_page_config(
         page_title=f"{title} · Memedex",
         page_icon=MARK,
@@ -47,7 +51,7 @@ def open_page(title: str) -> Library:
     library = resources.library()
     with st.sidebar:
         _navigation(library)
-    _header(title, library)
+    _header(title, library, undo)
     jobs.watch(library.jobs, can_stop=library.can_write)
     state.show_what_was_said()
     return library
@@ -60,14 +64,14 @@ def _navigation(library: Library) -> None:
         st.page_link(script, label=f"{name}{number}", icon=icon, width="stretch")
 
 
-def _header(title: str, library: Library) -> None:
+def _header(title: str, library: Library, undo: Callable[[Library], None]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.title(title, anchor=False, width="stretch")
         _show_state(library)
         if not library.can_write:
             st.badge("reading only", icon=":material/lock:", color="yellow", help=_LOOK)
         else:
-            decisions.undo_button(library)
+            undo(library)
 
 
 def _show_state(library: Library) -> None:

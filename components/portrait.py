@@ -37,6 +37,10 @@ def verbs(library: Library, record: Record) -> None:
                 args=(library, record),
             )
             _more_like(record)
+        st.page_link(
+            "pages/lore.py", label="In lore and memory", icon=":material/auto_stories:",
+            query_params={"view": "Connections", "coin": record.address},
+        )  # fmt: skip
 
 
 def _more_like(record: Record) -> None:

@@ -1,22 +1,26 @@
-"""Lore and memory; a page that says what will come."""
+"""Lore and memory: what would be retrieved for a question, why, and what a model then sees."""
 
 import streamlit as st
 
 from components.frame import open_page
+from components.memory import browse, connections, entry, health, opening, probe, seen, welcome
 
-open_page("Lore & memory")
+library = open_page("Lore & memory", undo=opening.undo_button)
 
-st.markdown("This page is not built yet. It will show the text memory around the library:")
-WILL_COME = (
-    ("Lore", "the stories, in-jokes and origins that coins refer to"),
-    ("Session memory", "what a conversation was about, and what would be recalled from it"),
-    ("Agent memories", "what agents noted down, by whom and when, and what is out of date"),
-    ("Papers", "protocol papers, cut into passages, with the page each stands on"),
-    ("Transcripts", "calls and streams, found by what was said"),
-)
-with st.grid(3, min_column_width=220):
-    for name, meaning in WILL_COME:
-        with st.container(border=True, height="stretch"):
-            st.markdown(f"**{name}**")
-            st.caption(meaning.capitalize() + ".")
-st.caption("For each: what would be retrieved for a question, why, and what a model then sees.")
+memory = opening.memory(can_write=library.can_write)
+views = {
+    "Probe": lambda: probe.show(memory),
+    "Model's view": lambda: seen.show(memory),
+    "Browse": lambda: browse.show(memory),
+    "Connections": lambda: connections.show(library, memory),
+    "Health": lambda: health.show(memory),
+}
+chosen = st.segmented_control(
+    "View", list(views), key="view", default="Probe", required=True, bind="query-params",
+    label_visibility="collapsed",
+)  # fmt: skip
+if welcome.is_needed(memory, chosen):
+    welcome.show(memory)
+else:
+    views[chosen]()
+entry.show_if_open(library, memory)

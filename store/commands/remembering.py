@@ -38,6 +38,7 @@ def add_arguments(memory: ArgumentParser) -> None:
         added.set_defaults(run=run, parser=added)
         return added
 
+    add("demo", demo, "take in a few made-up worlds, sessions, memories, papers and transcripts")
     add("status", status, "how much there is of each kind, and by which model")
     stored = add("store", store, "remember a text")
     stored.add_argument("content", metavar="TEXT")
@@ -79,6 +80,15 @@ def add_arguments(memory: ArgumentParser) -> None:
     found.add_argument("-n", type=int, default=10, metavar="N", help="how many (10)")
     checked = add("doctor", doctor, "check files, full text, vectors and Chroma")
     checked.add_argument("--repair", action="store_true", help="mend what can be mended, losing nothing")
+
+
+def demo(arguments: Namespace, terminal: Terminal) -> int:
+    """Take in the demo; what is there already stays."""
+    from store.memory import demo as made_up
+
+    with _writing(arguments, terminal) as memory:
+        counts = terminal.watch(lambda progress: made_up.load(memory, progress=progress))
+    return _answer(counts, arguments, terminal, [f"{name}: {count:,}" for name, count in counts.items()])
 
 
 def status(arguments: Namespace, terminal: Terminal) -> int:

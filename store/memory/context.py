@@ -13,6 +13,7 @@ log = logging.getLogger(__name__)
 
 LORE_RESULTS = 2  # in production; the methods' own default is 3
 MEMORY_RESULTS = 3
+HEADING = "--- RECENT MEMORY ---"
 TOTAL_CHARS = LORE_CHARS + MEMORY_CHARS  # 2,500
 
 
@@ -28,7 +29,7 @@ class Context:
     @property
     def block(self) -> str:
         """The block of recent memory; empty where there is none."""
-        return "--- RECENT MEMORY ---\n" + "\n".join(self.memory) if self.memory else ""
+        return f"{HEADING}\n" + "\n".join(self.memory) if self.memory else ""
 
     @property
     def characters(self) -> int:

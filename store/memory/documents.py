@@ -26,6 +26,8 @@ KIND = Kind(
     scope="protocol",
     filters=("source", "page", "protocol"),
     order="protocol, source, page, chunk_index",
+    siblings=("protocol", "source"),
+    sequence=("chunk_index",),
     schema="""
 CREATE TABLE documents (
     number INTEGER PRIMARY KEY,

@@ -35,6 +35,8 @@ class Kind:
     filters: tuple[str, ...] = ()  # columns to filter by; with the id all that Chroma is given
     scope: str = ""  # the column that says to which world, session or protocol an entry belongs
     order: str = "rowid"  # how entries are listed when nobody asks otherwise
+    siblings: tuple[str, ...] = ()  # columns that entries cut from the same text have in common
+    sequence: tuple[str, ...] = ("number",)  # … and what brings those in reading order
     metadata: Callable[[Any], dict[str, Any]] = field(default=_nothing_more)  # what else Chroma gets of a row
     check: Callable[[sqlite3.Connection], None] = field(default=_accepted)
     upgrade: Callable[[sqlite3.Connection, Callable[[str], None]], None] = field(default=_up_to_date)

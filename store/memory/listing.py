@@ -103,10 +103,16 @@ def history(db: sqlite3.Connection, *, id: str | None, limit: int) -> list[Event
 
 def decisions(db: sqlite3.Connection, *, limit: int) -> list[Decision]:
     found = db.execute("SELECT * FROM decisions ORDER BY number DESC LIMIT ?", [limit])
-    return [
-        Decision(row["number"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"]))
-        for row in found
-    ]
+    return [_decision(row) for row in found]
+
+
+def last_decision(db: sqlite3.Connection, who: str) -> Decision | None:
+    row = db.execute(
+        "SELECT * FROM decisions WHERE who = ? AND verb <> 'undo' AND NOT reversed "
+        "ORDER BY number DESC LIMIT 1",
+        [who],
+    ).fetchone()
+    return _decision(row) if row else None
 
 
 def matching(words: str) -> str:
@@ -117,6 +123,10 @@ def matching(words: str) -> str:
 
 def entry(row: sqlite3.Row) -> dict[str, Any]:
     return {name: row[name] for name in row.keys() if name not in ("number", "rowid_", "vector")}  # noqa: SIM118
+
+
+def _decision(row: sqlite3.Row) -> Decision:
+    return Decision(row["number"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"]))
 
 
 def _conditions(kind: Kind, words: str, where: Where) -> tuple[str, list[Any]]:

@@ -34,6 +34,8 @@ KIND = Kind(
     scope="world_id",
     filters=("world_id",),
     order="world_id, number",
+    siblings=("world_id",),
+    sequence=("length(lore_id)", "lore_id"),  # base_lore_10 comes after base_lore_9
     metadata=_own_metadata,
     schema="""
 CREATE TABLE world_lore (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from store.embedding import Embedder, open_embedder
-from store.errors import ReadOnly
+from store.errors import NothingToUndo, ReadOnly
 from store.files import Disk
 from store.lock import WriterLock
 from store.memory import documents, lore, memories, sessions, transcript_tables
@@ -17,12 +17,15 @@ from store.memory.context import Context, retrieve
 from store.memory.documents import Documents
 from store.memory.following import Follower
 from store.memory.kinds import KINDS
+from store.memory.listing import Decision
 from store.memory.lore import Lore
 from store.memory.memories import Memories
 from store.memory.passages import Passages
 from store.memory.places import Places
 from store.memory.sessions import Sessions
 from store.memory.transcripts import Transcripts
+from store.outcome import Outcome
+from store.people import myself
 
 _open: dict[Path, "Memory"] = {}  # one for each root in this process, whoever asks
 _opening = threading.Lock()
@@ -43,7 +46,7 @@ class Status:
 class Memory:
     """Agent memories, lore, sessions, documents and transcripts below one root; safe to share by threads."""
 
-    READING = frozenset({"retrieve", "status", "wait_for_chroma", "check_chroma"})
+    READING = frozenset({"retrieve", "status", "last_decision", "wait_for_chroma", "check_chroma"})
 
     @classmethod
     def open(
@@ -129,6 +132,22 @@ class Memory:
     def retrieve(self, prompt: str, *, world: str, character: str, session: str | None = None) -> Context:
         """What a story's model is given for this prompt: two chunks of lore, three memories; logged."""
         return retrieve(self.lore, self.sessions, prompt, world=world, character=character, session=session)
+
+    def last_decision(self, *, by: str) -> tuple[str, Decision] | None:
+        """This person's latest decision of any kind that still stands, with the kind's name."""
+        found = [
+            (name, decision)
+            for name, passages in self.passages.items()
+            if (decision := passages.last_decision(by=by))
+        ]
+        return max(found, key=lambda one: one[1].at) if found else None
+
+    def undo(self, *, who: str = "") -> Outcome:
+        """Take back one's own last decision, of whichever kind; NothingToUndo when there is none."""
+        last = self.last_decision(by=who or myself())
+        if last is None:
+            raise NothingToUndo("there is nothing of yours to undo")
+        return self.passages[last[0]].undo(who=who)
 
     def status(self) -> Status:
         return Status(

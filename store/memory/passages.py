@@ -56,7 +56,7 @@ class Passages:
     READING = frozenset(
         {
             "embed", "to_embed", "get", "rows", "find", "count", "counts", "vector", "history", "decisions",
-            "question", "nearest", "search", "resident", "note_question", "questions",
+            "question", "nearest", "search", "resident", "note_question", "questions", "last_decision",
         }
     )  # fmt: skip
 
@@ -242,6 +242,11 @@ class Passages:
         """What was done in one go, newest first."""
         with self.database.reading() as db:
             return listing.decisions(db, limit=limit)
+
+    def last_decision(self, *, by: str) -> Decision | None:
+        """This person's latest decision that still stands and can be undone."""
+        with self.database.reading() as db:
+            return listing.last_decision(db, by)
 
     # -- search -------------------------------------------------------------------------------------------
 

@@ -34,5 +34,10 @@ class Places:
         """Imported documents as they came, by the SHA-256 of their content."""
         return self.folder / "originals"
 
+    @property
+    def template(self) -> Path:
+        """How a model's context is put together, where somebody kept a way of their own."""
+        return self.folder / "context-template.txt"
+
     def database(self, file: str) -> Path:
         return self.folder / f"{file}.sqlite3"

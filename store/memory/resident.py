@@ -88,6 +88,11 @@ class Resident:
         with self._lock:
             return {id: self._matrix[self._row_of[id]].copy() for id in ids if id in self._row_of}
 
+    def copied(self) -> tuple[list[str], Vector]:
+        """Every id with its vector, as they are at this moment."""
+        with self._lock:
+            return list(self._ids), self._matrix[: len(self._ids)].copy()
+
     def _clear(self) -> None:
         self._known = 0  # the last line of `changes` that is in here
         self._ids: list[str] = []

@@ -20,6 +20,7 @@ KIND = Kind(
     scope="session_id",
     filters=("session_id",),
     order="session_id, number",
+    siblings=("session_id",),
     schema="""
 CREATE TABLE session_memory (
     number INTEGER PRIMARY KEY,

@@ -81,6 +81,8 @@ KIND = Kind(
     tables=("transcript_vectors", "transcripts", "events"),
     text="source_text",
     scope="session_id",
+    siblings=("parent_id", "content_type"),
+    sequence=("chunk_index",),
     filters=("parent_id", "user_id", "session_id", "project_slug", "content_type", "chunk_index"),
     schema=TABLES + words_of("transcripts", "text_content", words="message_words"),
     check=migration.check,

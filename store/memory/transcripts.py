@@ -44,7 +44,9 @@ class TranscriptReport:
 class Transcripts:
     """Import, search by content type, and events by structure."""
 
-    READING = frozenset({"without_vector", "search", "sessions", "messages", "find_events", "count_events"})
+    READING = frozenset(
+        {"without_vector", "search", "sessions", "messages", "beside", "find_events", "count_events"}
+    )
 
     def __init__(self, passages: Passages) -> None:
         self.passages = passages
@@ -148,6 +150,23 @@ class Transcripts:
                 [session_id, user_id, limit, offset],
             )
             return [dict(row) for row in rows]
+
+    def beside(self, id: str) -> tuple[list[str], list[str]]:
+        """The texts of the messages before and after this one in its session; none at its ends."""
+        with self.passages.database.reading() as db:
+            texts = [
+                [
+                    row[0]
+                    for row in db.execute(
+                        "SELECT o.text_content FROM transcripts t JOIN transcripts o "
+                        "ON o.user_id = t.user_id AND o.session_id = t.session_id "
+                        "AND o.sequence = t.sequence + ? WHERE t.id = ? AND o.text_content IS NOT NULL",
+                        [step, id],
+                    )
+                ]
+                for step in (-1, 1)
+            ]
+        return texts[0], texts[1]
 
     def find_events(
         self, filter: EventFilter | None = None, *, offset: int = 0, limit: int = 100

@@ -8,6 +8,7 @@ from store.errors import NothingToUndo
 from store.importing.candidate import Refusal
 from store.memory.change import Change
 from store.memory.kind import Kind
+from store.memory.listing import last_decision
 from store.outcome import Outcome
 
 
@@ -72,12 +73,8 @@ def _put_back(change: Change, event: sqlite3.Row) -> None:
 
 
 def _to_undo(db: sqlite3.Connection, who: str) -> int | None:
-    row = db.execute(
-        "SELECT number FROM decisions WHERE who = ? AND verb <> 'undo' AND NOT reversed "
-        "ORDER BY number DESC LIMIT 1",
-        [who],
-    ).fetchone()
-    return row[0] if row else None
+    last = last_decision(db, who)
+    return last.number if last else None
 
 
 def _to_redo(db: sqlite3.Connection, who: str) -> int | None:

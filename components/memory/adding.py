@@ -1,0 +1,154 @@
+"""Adding to the text memory: an entry by hand, papers, transcripts, worlds."""
+
+import tempfile
+from pathlib import Path
+from uuid import uuid4
+
+import streamlit as st
+
+from components import jobs, resources, state, wording
+from store.errors import BadSource, MemedexError
+from store.files import Disk
+from store.memory import Memory, exchange
+from store.memory.worlds import parse_world
+from store.progress import Progress
+
+_PAPERS = ["pdf", "md", "markdown", "txt", "text", "rst"]
+
+
+def menu(memory: Memory, kind: str, scope: str | None) -> None:
+    """A popover with the ways to add to this kind."""
+    with st.popover("Add", icon=":material/add:"):
+        {
+            "memories": _memory,
+            "world_lore": _lore,
+            "session_memory": _exchange,
+            "documents": _papers,
+            "transcript_vectors": _transcripts,
+        }[kind](memory, scope)
+
+
+def _memory(memory: Memory, scope: str | None) -> None:
+    with st.form("add-memory", border=False):
+        text = st.text_area("Memory", height=120)
+        tags = st.multiselect("Tags", [], accept_new_options=True, max_selections=10)
+        if st.form_submit_button("Remember", type="primary"):
+            _carry_out(memory.memories.store_memory, text, tags)
+
+
+def _lore(memory: Memory, scope: str | None) -> None:
+    with st.form("add-lore", border=False):
+        worlds = sorted({*memory.passages["world_lore"].counts(), *(one.id for one in memory.lore.worlds())})
+        world = st.selectbox(
+            "World", worlds, index=worlds.index(scope) if scope in worlds else None, accept_new_options=True
+        )
+        name = st.text_input("Name of the entry", placeholder="harbour_law", help="Its id is {world}_{name}.")
+        text = st.text_area("Lore", height=160)
+        if st.form_submit_button("Add", type="primary"):
+            _carry_out(memory.lore.add_lore, world, name, text)
+    files = st.file_uploader("Or worlds as YAML files", type=["yaml", "yml"], accept_multiple_files=True)
+    if files and st.button("Take in these worlds", type="primary"):
+        _worlds(memory, [(file.name, file.getvalue()) for file in files])
+
+
+def _worlds(memory: Memory, files: list[tuple[str, bytes]]) -> None:
+    """Written to the folder of worlds only once they can be read; then taken in from there."""
+    for name, content in files:
+        try:
+            parse_world(content, file=name)
+        except ValueError as error:
+            st.error("This is no world:")
+            st.text(f"{name}: {error}")
+            return
+    for name, content in files:
+        Disk().replace(memory.places.worlds / Path(name).name, content)
+    jobs.run(resources.jobs(), "Take in worlds", lambda _: memory.lore.load_worlds(memory.places.worlds))
+    st.rerun()
+
+
+def _exchange(memory: Memory, scope: str | None) -> None:
+    with st.form("add-exchange", border=False):
+        key = st.text_input("Character and session", scope or "", placeholder="mira_lantern")
+        prompt = st.text_area("User", height=80)
+        answer = st.text_area("AI", height=120)
+        if st.form_submit_button("Remember", type="primary"):
+            text = exchange(prompt, answer) if prompt.strip() or answer.strip() else ""
+            _carry_out(memory.sessions.add_memory, key, str(uuid4()), text)
+
+
+def _papers(memory: Memory, scope: str | None) -> None:
+    protocol = st.text_input("Protocol", scope or "", placeholder="aave", key="memedex.paper_protocol")
+    files = st.file_uploader("Papers: PDF, Markdown, text", type=_PAPERS, accept_multiple_files=True)
+    st.caption("A paper of the same protocol and file name is replaced.")
+    label = f"Import {wording.counted(len(files), 'paper')}" if files else "Import"
+    if st.button(label, type="primary", disabled=not files or not protocol.strip()):
+        given = [(file.name, file.getvalue()) for file in files]
+        jobs.run(
+            resources.jobs(),
+            f"Import {label.removeprefix('Import ')}",
+            lambda progress: _import_papers(memory, given, protocol, progress),
+        )
+        st.rerun()
+
+
+def _import_papers(memory: Memory, given: list[tuple[str, bytes]], protocol: str, progress: Progress) -> None:
+    """Those that can be read are taken in; the others are named when it is over."""
+    refused = []
+    progress.total = len(given)
+    for name, content in given:
+        if progress.cancelled:
+            return
+        progress.what = name
+        try:
+            memory.documents.import_document(Path(name), protocol=protocol, content=content)
+        except BadSource as error:
+            refused.append(str(error))
+        progress.done += 1
+    if refused:
+        raise BadSource("; ".join(refused))
+
+
+def _transcripts(memory: Memory, scope: str | None) -> None:
+    files = st.file_uploader("Sessions as JSONL or JSON", type=["jsonl", "json"], accept_multiple_files=True)
+    path = st.text_input(
+        "Or a path on this machine", placeholder="/home/me/sessions",
+        help="A folder with metadata.json, transcript.jsonl and events.jsonl, or folders of such folders.",
+    )  # fmt: skip
+    if not st.button("Import", type="primary", disabled=not files and not path.strip()):
+        return
+    if path.strip() and not Path(path).expanduser().exists():
+        st.error("There is nothing at this path.")
+        return
+    given = [(Path(file.name).name, file.getvalue()) for file in files]
+    paths = [Path(path).expanduser()] if path.strip() else []
+    jobs.run(
+        resources.jobs(),
+        "Import transcripts",
+        lambda progress: _import_transcripts(memory, given, paths, progress),
+    )
+    st.rerun()
+
+
+def _import_transcripts(
+    memory: Memory, given: list[tuple[str, bytes]], paths: list[Path], progress: Progress
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in given:
+            (Path(folder) / name).write_bytes(content)
+        dropped = [Path(folder) / name for name, _ in given]
+        report = memory.transcripts.import_sessions([*paths, *dropped], progress=progress)
+    if report.refused:
+        told = "; ".join(f"{one.item}: {one.reason}" for one in report.refused[:3])
+        raise BadSource(f"{len(report.refused):,} items were left out: {told}")
+
+
+def _carry_out(verb: object, *arguments: object) -> None:
+    assert callable(verb)
+    try:
+        verb(*arguments)
+    except MemedexError as error:
+        st.error("It was not added:")
+        st.text(str(error))
+        return
+    state.say("Added.", icon=":material/check:")
+    st.rerun()

@@ -1,0 +1,124 @@
+"""What is asked of the text memory: the question, which kinds, how many, from which score, among what."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import streamlit as st
+
+from components.memory.kinds import KINDS, TYPES
+from store.memory import Memory
+from store.memory.memories import RELEVANT
+from store.memory.transcript_search import Mode
+
+Scores = Literal["raw", "calibrated"]
+_MANY = 1_000  # worlds or sessions offered
+_MODES = {"semantic": "meaning", "hybrid": "both", "full_text": "words"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One question to one kind, or to one protocol of it."""
+
+    kind: str
+    title: str
+    where: dict[str, Any] = field(default_factory=dict)
+    floor: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Everything the controls say."""
+
+    question: str
+    columns: list[Column]
+    n: int
+    budget: int | None
+    scores: Scores
+    mode: Mode  # of transcripts
+    mmr: float | None
+
+
+def ask(memory: Memory) -> Asked:
+    """Draw the controls; all of what they say is in the address."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        question = st.text_input(
+            "Question", key="q", bind="query-params", type="search", icon=":material/search:",
+            placeholder="A question, as an agent or a player would put it", label_visibility="collapsed",
+        )  # fmt: skip
+        with st.popover("Filters", icon=":material/filter_alt:"):
+            where, protocols = _filters(memory)
+        with st.popover("Scoring", icon=":material/tune:"):
+            scoring = _scoring()
+    kinds = st.pills(
+        "Kinds", list(KINDS), selection_mode="multi", default=list(KINDS), key="kinds",
+        format_func=lambda name: KINDS[name].label, bind="query-params", label_visibility="collapsed",
+    )  # fmt: skip
+    columns = [
+        column for kind in KINDS if kind in kinds for column in _columns(kind, where, protocols, scoring[1])
+    ]
+    n, _, budget, scores, mode, mmr = scoring
+    return Asked((question or "").strip(), columns, n, budget, scores, mode, mmr)
+
+
+def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """What each kind is narrowed to, and the protocols that were chosen."""
+    world = _one(memory, "World", "world", "world_lore", "world_id")
+    session = _one(memory, "Session memory", "session", "session_memory", "session_id")
+    protocols = st.multiselect(
+        "Protocols", list(memory.documents.protocols()), key="protocols", bind="query-params",
+        help="Two or more are asked side by side, the same number of passages for each.",
+    )  # fmt: skip
+    recorded = _one(memory, "Recorded session", "recorded", "transcript_vectors", "session_id")
+    types = st.multiselect(
+        "Transcript content", list(TYPES), key="types", bind="query-params", format_func=TYPES.__getitem__
+    )
+    where = {
+        "world_lore": {"world_id": world} if world else {},
+        "session_memory": {"session_id": session} if session else {},
+        "transcript_vectors": {
+            **({"session_id": recorded} if recorded else {}),
+            **({"content_type": types} if types else {}),
+        },
+    }
+    return where, protocols
+
+
+def _one(memory: Memory, label: str, key: str, kind: str, column: str) -> str | None:
+    names = list(memory.passages[kind].counts(column))[:_MANY]
+    return st.selectbox(label, names, index=None, key=key, bind="query-params", placeholder="all")
+
+
+def _scoring() -> tuple[int, float, int | None, Scores, Mode, float | None]:
+    n = st.slider("Results for each", 1, 20, 5, key="n", bind="query-params")
+    floor = st.slider(
+        "Threshold", 0.0, 1.0, 0.0, 0.05, key="floor", bind="query-params",
+        help="The lowest cosine that counts. Memories never go below 30 %.",
+    )  # fmt: skip
+    budget = st.number_input(
+        "Budget in characters", 0, 100_000, 0, 500, key="budget", bind="query-params",
+        help="0: none. Entries that do not fit any more are left out.",
+    )  # fmt: skip
+    scores = st.segmented_control(
+        "Scores", list(get_args(Scores)), default="raw", required=True, key="scores", bind="query-params",
+        help="Raw: the cosine. Calibrated: deviations above the mean of all entries for this question.",
+    )  # fmt: skip
+    mode = st.segmented_control(
+        "Transcripts by", list(_MODES), default="semantic", required=True, key="mode", bind="query-params",
+        format_func=_MODES.__getitem__,
+    )  # fmt: skip
+    diverse = st.slider(
+        "Diversity of transcripts", 0.0, 1.0, 0.0, 0.1, key="diverse", bind="query-params",
+        help="Maximal marginal relevance: 0 is relevance alone (λ = 1), 1 difference alone (λ = 0).",
+    )  # fmt: skip
+    return n, floor, budget or None, scores, mode, 1 - diverse if diverse else None
+
+
+def _columns(
+    kind: str, where: dict[str, dict[str, Any]], protocols: Sequence[str], floor: float
+) -> list[Column]:
+    label = KINDS[kind].label
+    if kind == "documents" and protocols:
+        return [Column(kind, f"{label} · {name}", {"protocol": name}, floor or None) for name in protocols]
+    least = max(floor, RELEVANT / 100) if kind == "memories" else floor
+    return [Column(kind, label, where.get(kind, {}), least or None)]

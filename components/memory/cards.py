@@ -1,0 +1,92 @@
+"""One result as a card: score, place, text with the question's words marked, what is around it."""
+
+from dataclasses import dataclass
+from html import escape
+
+import streamlit as st
+
+from components.memory import addressed
+from components.memory.kinds import place_of, text_of
+from components.memory.marked import excerpt, marked
+from store.memory import Memory
+from store.memory.beside import around
+from store.memory.passages import Row
+
+_REASONS = {
+    "filter": "another filter",
+    "threshold": "below the threshold",
+    "n": "beyond n",
+    "budget": "over budget",
+}
+_BESIDE = 400  # characters shown of what stands before and after
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a card shows; `kept_out` is "" for a hit."""
+
+    kind: str
+    row: Row
+    score: str
+    why: str
+    share: float  # 0 to 1, of the bar
+    kept_out: str = ""
+
+
+def show(memory: Memory, card: Card, *, question: str, place: str) -> None:
+    """The card with a way to open its entry; `place` makes it unlike the same entry elsewhere on the page."""
+    with st.container(
+        border=not card.kept_out,
+        horizontal=True,
+        wrap=False,
+        gap="xsmall",
+        key=f"card-{place}-{card.row['id']}",
+    ):
+        surroundings = "" if card.kept_out else _surroundings(memory, card, question)
+        st.html(_html(card, question, surroundings), width="stretch")
+        st.button(
+            "",
+            key=f"open-{place}-{card.row['id']}",
+            type="tertiary",
+            icon=":material/open_in_full:",
+            help="Open this entry: edit it, see what is near it, its vector, its history",
+            on_click=addressed.open_entry,
+            args=(card.kind, card.row["id"]),
+        )
+
+
+def _html(card: Card, question: str, surroundings: str) -> str:
+    miss = " mdx-miss" if card.kept_out else ""
+    reason = f'<span class="why">{escape(_REASONS[card.kept_out])}</span>' if card.kept_out else ""
+    why = "" if card.kept_out else f'<span class="why">{escape(card.why)}</span>'
+    place = escape(place_of(card.kind, card.row))
+    return (
+        f'<div class="{miss.strip()}"><div class="mdx-head"><b>{escape(card.score)}</b>'
+        f'<span title="{place}">{place}</span>{reason}{why}</div>'
+        f'<div class="mdx-bar"><i style="width:{100 * max(0.0, min(1.0, card.share)):.1f}%"></i></div>'
+        f'<p class="mdx-text mdx-cut">{marked(excerpt(text_of(card.kind, card.row), question), question)}</p>'
+        f"{surroundings}</div>"
+    )
+
+
+def _surroundings(memory: Memory, card: Card, question: str) -> str:
+    before, after = context_of(memory, card.kind, card.row)
+    return (
+        '<details><summary class="mdx-beside">whole, in its surroundings</summary>'
+        f'<p class="mdx-beside">{escape(before)}</p>'
+        f'<p class="mdx-text">{marked(text_of(card.kind, card.row), question)}</p>'
+        f'<p class="mdx-beside">{escape(after)}</p></details>'
+    )
+
+
+def context_of(memory: Memory, kind: str, row: Row) -> tuple[str, str]:
+    """What stands before and after an entry where it was cut from, shortened."""
+    before, after = around(memory.passages[kind], row["id"])
+    texts = [text_of(kind, one) for one in before], [text_of(kind, one) for one in after]
+    if kind == "transcript_vectors" and not any(texts):
+        texts = memory.transcripts.beside(row["parent_id"])
+    head, tail = ("\n\n".join(part) for part in texts)
+    return (
+        f"… {head[-_BESIDE:]}" if len(head) > _BESIDE else head,
+        f"{tail[:_BESIDE]} …" if len(tail) > _BESIDE else tail,
+    )

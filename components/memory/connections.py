@@ -1,0 +1,121 @@
+"""Connections: from a coin to the texts that speak of it, and from a text to the coins it speaks of."""
+
+import streamlit as st
+
+from components import wording
+from components.memory import addressed
+from components.memory.kinds import KINDS, place_of, text_of
+from store.errors import MemedexError
+from store.library import Library
+from store.listing import Filter
+from store.memory import Memory
+from store.memory.connections import Mention, Mentioned, coins_in, coins_near, mentions
+from store.records import Record
+
+_OFFERED = 20  # coins that match what is typed
+_HOW = {"name": "names it", "ticker": "by its ticker", "meaning": "near in meaning"}
+
+
+def show(library: Library, memory: Memory) -> None:
+    """A coin to choose, and what is said of it."""
+    words = st.text_input(
+        "Coin", key="coin", bind="query-params", type="search", icon=":material/search:", live=True,
+        placeholder="A coin's name, ticker or address", label_visibility="collapsed",
+    )  # fmt: skip
+    record = _chosen(library, (words or "").strip())
+    if record is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.image(library.picture(record.address), width=56, alt=f"Picture of {record.name}")
+        st.markdown(f"### {wording.plain(record.name)}", width="content", anchors=False)
+        st.badge(wording.plain(record.ticker, limit=16) or "no ticker", color="gray")
+        st.page_link(
+            "pages/captions.py", label="Its caption", icon=":material/edit_note:",
+            query_params={"address": record.address},
+        )  # fmt: skip
+    try:
+        with st.spinner("Looking through the memory …"):
+            found = mentions(memory, record)
+    except MemedexError as error:
+        st.error("The memory could not be asked:")
+        st.text(str(error))
+        return
+    _mentions(found)
+
+
+def _chosen(library: Library, words: str) -> Record | None:
+    """The coin that is meant: by its address, else by words."""
+    if not words:
+        st.caption("Finds the lore, papers, memories and conversations that name a coin, or come near it.")
+        return None
+    found = library.find(Filter(words=words), limit=_OFFERED)
+    exact = [record for record in found if words.casefold() in
+             (record.name.casefold(), record.ticker.casefold())]  # fmt: skip
+    if not found:
+        try:
+            return library.get(words)
+        except MemedexError:
+            st.info("No coin has these words.", icon=":material/search_off:")
+            return None
+    offered = exact or found
+    if len(offered) == 1:
+        return offered[0]
+    names = {record.address: f"{record.name} · {record.ticker}" for record in offered}
+    address = st.pills("Which one", list(names), format_func=names.__getitem__, label_visibility="collapsed")
+    return next((record for record in offered if record.address == address), None)
+
+
+def _mentions(found: list[Mention]) -> None:
+    named = [mention for mention in found if mention.how != "meaning"]
+    many = f"{len(named):,} entries name it." if len(named) > 1 else "1 entry names it."
+    st.caption(many if named else "No entry names it; these come nearest.")
+    for mention in found:
+        _line(mention.kind, mention.row, mention.how, mention.score)
+
+
+def _line(kind: str, row: dict[str, object], how: str, score: float | None) -> None:
+    with st.container(border=True, horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        with st.container(gap="xsmall", width="stretch"):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.badge(
+                    _HOW[how] + (f" · {score:.2f}" if score is not None else ""),
+                    color="gray" if how == "meaning" else "green",
+                )
+                st.caption(f"{KINDS[kind].icon} {wording.plain(place_of(kind, row))}")
+            st.text(_excerpt(text_of(kind, row)))
+        st.button(
+            "", key=f"mention-{kind}-{row['id']}", icon=":material/open_in_full:", type="tertiary",
+            help="Open this entry", on_click=addressed.open_entry, args=(kind, row["id"]),
+        )  # fmt: skip
+
+
+def _excerpt(text: str, *, most: int = 260) -> str:
+    return text if len(text) <= most else f"{text[:most]} …"
+
+
+def of_text(library: Library, text: str) -> None:
+    """The coins that a text speaks of, then on request those near it in meaning."""
+    found = coins_in(library, text)
+    if not found:
+        st.caption("It names no coin of the library.")
+    _coins(library, found)
+    if st.button("Coins near it in meaning", icon=":material/travel_explore:", type="tertiary"):
+        try:
+            with st.spinner("Searching the library …"):
+                _coins(library, coins_near(library, text))
+        except MemedexError as error:
+            st.text(str(error))
+
+
+def _coins(library: Library, found: list[Mentioned]) -> None:
+    for mentioned in found:
+        record = mentioned.record
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.image(library.picture(record.address), width=40, alt=f"Picture of {record.name}")
+            st.page_link(
+                "pages/captions.py",
+                label=wording.plain(record.name),
+                query_params={"address": record.address},
+            )
+            score = f" · {mentioned.score:.2f}" if mentioned.score is not None else ""
+            st.caption(_HOW[mentioned.how] + score)

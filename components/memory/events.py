@@ -1,0 +1,46 @@
+"""Events of recorded sessions, by their structure alone: type, tool, level, date and session."""
+
+import streamlit as st
+
+from components import wording
+from store.memory import EventFilter, Memory
+
+_PER_PAGE = 100
+
+
+def show(memory: Memory, session: str | None) -> None:
+    """Filters, and a page of the events that pass, newest first."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        type_ = st.text_input("Type", key="event", bind="query-params", placeholder="tool_call")
+        tool = st.text_input("Tool", key="tool", bind="query-params", placeholder="read_file")
+        level = st.text_input("Level", key="level", bind="query-params", placeholder="ERROR")
+        since = st.date_input("Since", None, key="events_since", bind="query-params")
+        until = st.date_input("Until", None, key="events_until", bind="query-params")
+    asked = EventFilter(
+        event=type_ or None,
+        tool_name=tool or None,
+        lvl=level or None,
+        session_id=session,
+        since=since.isoformat() if since else None,
+        until=until.isoformat() if until else None,
+    )
+    total = memory.transcripts.count_events(asked)
+    pages = max(1, -(-total // _PER_PAGE))
+    if st.session_state.get("page_events", 1) > pages:
+        st.session_state["page_events"] = pages
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(wording.counted(total, "event"), width="stretch")
+        page = (
+            st.pagination(pages, key="page_events", bind="query-params", max_visible_pages=5)
+            if pages > 1
+            else 1
+        )
+    rows = memory.transcripts.find_events(asked, offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE)
+    if not rows:
+        st.info("No event passes these filters.", icon=":material/search_off:")
+        return
+    columns = ("ts", "event", "lvl", "tool_name", "error_type", "model_used", "session_id", "data")
+    st.dataframe(
+        [{name: row[name] for name in columns} for row in rows],
+        hide_index=True, height=min(15, len(rows) + 1) * 36, alt="Events, newest first",
+    )  # fmt: skip

@@ -1,0 +1,133 @@
+"""Health of the text memory: figures of each kind, what to look after and what mends it."""
+
+from typing import Any
+
+import streamlit as st
+
+from components import jobs, resources, wording
+from components.memory import addressed, likeness, opening
+from components.memory.kinds import KINDS, counted, text_of
+from store.jobs import Job
+from store.memory import Memory, doctor
+from store.memory.health import Concern, Figures, concerns, figures
+
+_JOB = "memedex.memory_check"
+_HEIGHT = 170  # px; the same with and without bars
+_SHOWN = 10  # entries named of each concern
+
+
+def show(memory: Memory) -> None:
+    """Everything about how the memory is doing."""
+    _kinds(memory)
+    st.subheader("What to look after", anchor=False)
+    found = concerns(memory)
+    for number, concern in enumerate(found):
+        _concern(memory, concern, number)
+    if not found:
+        st.success(
+            "Nothing: every entry has text and a vector, and belongs somewhere.",
+            icon=":material/check_circle:",
+        )
+    likeness.show(memory)
+    if memory.can_write:
+        st.subheader("Examination", anchor=False)
+        _examination(memory)
+
+
+def _kinds(memory: Memory) -> None:
+    status = memory.status()
+    with st.grid(5, min_column_width=170) as grid:
+        for name in KINDS:
+            with grid.cell():
+                _card(figures(memory.passages[name]))
+    if status.chroma_fault:
+        st.error("Chroma is behind:", icon=":material/sync_problem:")
+        st.text(status.chroma_fault)
+    elif status.chroma_behind:
+        st.caption(f"Chroma is {status.chroma_behind:,} entries behind, catching up.")
+
+
+def _card(found: Figures) -> None:
+    """How many entries, and how long they are: the bars go from the shortest to the longest."""
+    with st.container(gap="xsmall"):
+        st.metric(
+            KINDS[found.kind].label,
+            f"{found.entries:,}",
+            f"{found.characters:,} characters" if found.entries else None,
+            delta_color="off",
+            delta_arrow="off",
+            border=True,
+            height=_HEIGHT,
+            chart_data=[number for _, number in found.lengths] or None,
+            chart_type="bar",
+            help=f"From {found.shortest:,} to {found.longest:,} characters each, the bars by length; "
+            f"{wording.size(found.size)} on the disk.",
+        )
+        for model, number in found.models.items():
+            label = wording.plain(model.removeprefix("sentence-transformers:") or "no vector", limit=30)
+            st.badge(f"{label} · {number:,}", color="gray" if model == found.model else "orange")
+
+
+def _concern(memory: Memory, concern: Concern, number: int) -> None:
+    kind, count = concern.kind, len(concern.which)
+    label = f"{KINDS[kind].label}: {concern.what} · {count:,}"
+    with st.expander(wording.plain(label, limit=200), icon=":material/build:"):
+        st.caption(f"Remedy: {concern.remedy}.")
+        rows = {row["id"]: row for row in memory.passages[kind].rows(concern.which[:_SHOWN])}
+        for id in concern.which[:_SHOWN]:
+            with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
+                st.text(text_of(kind, rows[id])[:120] if id in rows else id, width="stretch")
+                if id in rows:
+                    st.button(
+                        "", key=f"concern-{number}-{id}", icon=":material/open_in_full:", type="tertiary",
+                        help="Open this entry", on_click=addressed.open_entry, args=(kind, id),
+                    )  # fmt: skip
+        if memory.can_write:
+            _remedies(memory, concern, number)
+
+
+def _remedies(memory: Memory, concern: Concern, number: int) -> None:
+    passages = memory.passages[concern.kind]
+    if concern.remedy == "embed them":
+        st.button(
+            "Embed them", key=f"embed-{number}", icon=":material/model_training:", on_click=_begin,
+            args=("Embed what is missing", lambda progress: passages.embed_all(progress=progress)),
+        )  # fmt: skip
+    elif concern.remedy == "delete them":
+        st.button(
+            f"Delete {counted(concern.kind, len(concern.which))}", key=f"delete-{number}",
+            icon=":material/delete:",
+            on_click=opening.done, args=(passages.remove, concern.which),
+            kwargs={"said": "Deleted; undo brings them back."},
+        )  # fmt: skip
+
+
+def _examination(memory: Memory) -> None:
+    busy = jobs.is_busy(resources.jobs())
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
+        st.button(
+            "Examine everything", icon=":material/stethoscope:", disabled=busy, on_click=_begin,
+            args=("Examine the text memory", lambda _: doctor.check(memory)),
+        )  # fmt: skip
+        st.caption("Compares files, full text, vectors and Chroma's collections. Changes nothing.")
+    job = _job(_JOB)
+    if job is None or job.state != "done":
+        return
+    if not job.result:
+        st.success(f"All is well. ({wording.ago(job.ended_at)})", icon=":material/check_circle:")
+        return
+    rows = [{"kind": one.kind, "what": one.what, "what mends it": one.remedy} for one in job.result]
+    st.dataframe(rows, hide_index=True, alt="What is wrong and what mends it")
+    st.button(
+        "Repair", icon=":material/build:", disabled=busy, on_click=_begin,
+        args=("Repair the text memory", lambda _: doctor.repair(memory)),
+    )  # fmt: skip
+
+
+def _begin(name: str, work: Any) -> None:
+    st.session_state[_JOB] = jobs.run(resources.jobs(), name, work).id
+
+
+def _job(key: str) -> Job | None:
+    number = st.session_state.get(key)
+    return resources.jobs().get(number) if number else None

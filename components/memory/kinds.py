@@ -1,0 +1,74 @@
+"""The five kinds as the page names them."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from components import wording
+from store.memory.passages import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How one kind is called, and what its entries are called."""
+
+    name: str  # the collection
+    label: str
+    icon: str
+    one: str  # an entry
+    scope: str  # what its entries belong to
+    placeholder: str  # what a question to it looks like
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Shown("world_lore", "Lore", ":material/public:", "chunk", "world", "Who lights the lamps?"),
+        Shown("session_memory", "Sessions", ":material/forum:", "exchange", "session", "What was bought?"),
+        Shown("memories", "Memories", ":material/psychology:", "memory", "", "What do we prefer?"),
+        Shown(
+            "documents", "Papers", ":material/description:", "passage", "protocol", "When is it liquidated?"
+        ),
+        Shown(
+            "transcript_vectors", "Transcripts", ":material/terminal:", "chunk", "session", "What was broken?"
+        ),
+    )
+}
+TYPES = {
+    "user_query": "user",
+    "assistant_response": "answer",
+    "assistant_thinking": "thinking",
+    "tool_output": "tool",
+}
+
+
+def text_of(kind: str, row: Row) -> str:
+    """The embedded text of an entry."""
+    column = {"world_lore": "text", "session_memory": "text", "transcript_vectors": "source_text"}
+    return str(row[column.get(kind, "content")])
+
+
+def place_of(kind: str, row: Row) -> str:
+    """Where an entry stands, in a few words; a stranger's, so to be escaped."""
+    if kind == "documents":
+        return f"{row['protocol']} · {row['source']} · page {row['page']}"
+    if kind == "world_lore":
+        return f"{row['world_id']} · {row['lore_id']}"
+    if kind == "session_memory":
+        return str(row["session_id"])
+    if kind == "transcript_vectors":
+        part = f" · {row['chunk_index'] + 1} of {row['total_chunks']}" if row["total_chunks"] > 1 else ""
+        return f"{row['session_id']} · {TYPES.get(row['content_type'], row['content_type'])}{part}"
+    tags = json.loads(row["tags"])
+    return " · ".join([row["timestamp"][:10], *tags[:3]])
+
+
+def counted(kind: str, number: int) -> str:
+    """ "1 memory", "12 passages"."""
+    one = KINDS[kind].one
+    return wording.counted(number, one, "memories" if one == "memory" else "")
+
+
+def described(row: dict[str, Any], *leaving_out: str) -> dict[str, Any]:
+    """The columns of an entry that are worth showing beside its text."""
+    return {name: value for name, value in row.items() if value is not None and name not in leaving_out}

@@ -1,0 +1,71 @@
+"""Near-duplicates of one kind: found at once among few entries, as long work among many."""
+
+import streamlit as st
+
+from components import jobs, resources, wording
+from components.memory import addressed
+from components.memory.kinds import KINDS, counted, place_of, text_of
+from store.memory import Memory
+from store.memory.likeness import NEARLY, Pair, near_duplicates
+from store.memory.passages import Passages
+
+_JOB = "memedex.near_duplicates"
+_SHOWN = 10  # pairs
+_AT_ONCE = 3_000  # entries that are compared without asking
+
+
+def show(memory: Memory) -> None:
+    """Near-duplicates of one kind: at once where there are few entries, else as long work."""
+    st.subheader("Near-duplicates", anchor=False)
+    kind = st.segmented_control(
+        "Kind", list(KINDS), default="memories", required=True, key="alike", bind="query-params",
+        format_func=lambda name: KINDS[name].label, label_visibility="collapsed",
+    )  # fmt: skip
+    passages = memory.passages[kind]
+    if passages.count() <= _AT_ONCE:
+        _pairs(memory, kind, near_duplicates(passages))
+        return
+    st.button(
+        f"Compare {counted(kind, passages.count())}",
+        icon=":material/content_copy:",
+        disabled=not memory.can_write or jobs.is_busy(resources.jobs()),
+        on_click=_compare,
+        args=(kind, passages),
+    )
+    number = st.session_state.get(f"{_JOB}-{kind}")
+    job = resources.jobs().get(number) if number else None
+    if job is not None and job.state == "done":
+        _pairs(memory, kind, job.result)
+
+
+def _pairs(memory: Memory, kind: str, pairs: list[Pair]) -> None:
+    if not pairs:
+        st.caption(
+            f"No two {KINDS[kind].one}s have a cosine of {NEARLY} or more.".replace("memorys", "memories")
+        )
+        return
+    st.caption(
+        f"{wording.counted(len(pairs), 'pair')} with a cosine of {NEARLY} or more, the most alike first."
+    )
+    for number, pair in enumerate(pairs[:_SHOWN]):
+        rows = memory.passages[kind].rows([pair.one, pair.other])
+        with st.container(border=True, gap="xsmall"):
+            st.markdown(f"**{pair.cosine:.3f}**")
+            for row in rows:
+                with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+                    st.text(
+                        text_of(kind, row)[:200], width="stretch", help=wording.plain(place_of(kind, row))
+                    )
+                    st.button(
+                        "", key=f"pair-{number}-{row['id']}", icon=":material/open_in_full:", type="tertiary",
+                        help="Open this entry", on_click=addressed.open_entry, args=(kind, row["id"]),
+                    )  # fmt: skip
+
+
+def _compare(kind: str, passages: Passages) -> None:
+    job = jobs.run(
+        resources.jobs(),
+        f"Compare {KINDS[kind].label.lower()}",
+        lambda progress: near_duplicates(passages, progress=progress),
+    )
+    st.session_state[f"{_JOB}-{kind}"] = job.id

@@ -1,0 +1,126 @@
+"""Probe: one question to several kinds of memory side by side, with what was nearly found."""
+
+import streamlit as st
+
+from components import wording
+from components.memory import cards
+from components.memory.asked import Asked, Column, ask
+from components.memory.cards import Card
+from components.memory.kinds import KINDS, counted
+from components.memory.marked import STYLE
+from store.errors import MemedexError
+from store.memory import Memory
+from store.memory import ask as ask_kind
+from store.memory.asking import Candidate
+from store.memory.transcript_search import Hit
+
+_NEAR = 5  # misses shown of each column
+_SPREAD = 6.0  # deviations that fill the bar
+
+
+def show(memory: Memory) -> None:
+    """The controls, and a column for each kind or protocol that is asked."""
+    asked = ask(memory)
+    if not asked.columns:
+        st.info("Choose at least one kind to ask.", icon=":material/touch_app:")
+        return
+    if not asked.question:
+        _invite(memory)
+        return
+    st.html(STYLE)
+    found = _found(memory, asked)
+    if found is None:
+        return
+    with st.grid(len(asked.columns), min_column_width=300, gap=("small", "medium")) as grid:
+        for number, (column, (sentence, shown)) in enumerate(zip(asked.columns, found, strict=True)):
+            with grid.cell():
+                _column(memory, asked, column, sentence, shown, place=str(number))
+
+
+def _found(memory: Memory, asked: Asked) -> list[tuple[str, list[Card]]] | None:
+    try:
+        with st.spinner("Asking; the first time, the model is loaded …", show_time=True):
+            return [_ask(memory, asked, column) for column in asked.columns]
+    except MemedexError as error:
+        st.error("This could not be asked:", icon=":material/error:")
+        st.text(str(error))
+        return None
+
+
+def _ask(memory: Memory, asked: Asked, column: Column) -> tuple[str, list[Card]]:
+    """How it was found, and the cards: hits, then misses."""
+    if column.kind == "transcript_vectors" and (asked.mode != "semantic" or asked.mmr is not None):
+        return _search(memory, asked, column)
+    answer = ask_kind(
+        memory.passages[column.kind], asked.question, n=asked.n, where=column.where, floor=column.floor,
+        budget=asked.budget, near=_NEAR,
+    )  # fmt: skip
+    sentence = f"{counted(column.kind, answer.compared)} compared · {answer.search_seconds * 1000:,.0f} ms"
+    drawn = _as_calibrated if asked.scores == "calibrated" else _as_raw
+    return sentence, [drawn(column.kind, one) for one in (*answer.hits, *answer.misses)]
+
+
+def _as_raw(kind: str, one: Candidate) -> Card:
+    score = f"{one.score * 100:.1f} %" if kind == "memories" else f"{one.score:.3f}"
+    return Card(kind, one.row, score, f"{one.calibrated:+.1f} σ", one.score, one.kept_out)
+
+
+def _as_calibrated(kind: str, one: Candidate) -> Card:
+    return Card(
+        kind, one.row, f"{one.calibrated:+.1f} σ", f"{one.score:.3f}", one.calibrated / _SPREAD, one.kept_out
+    )
+
+
+def _search(memory: Memory, asked: Asked, column: Column) -> tuple[str, list[Card]]:
+    """Transcripts by words or by both, or made diverse: ranks, not only cosines."""
+    hits = memory.transcripts.search(
+        asked.question,
+        mode=asked.mode,
+        content_types=column.where.get("content_type", ()),
+        session_id=column.where.get("session_id"),
+        n=asked.n + _NEAR,
+        mmr=asked.mmr,
+    )
+    shown = [hit for hit in hits if hit.chunk]
+    how = {"full_text": "by words", "hybrid": "by words and meaning", "semantic": "by meaning"}[asked.mode]
+    more = f", λ = {asked.mmr:g}" if asked.mmr is not None else ""
+    return f"{how}{more}", [
+        _as_hit(hit, kept_out="n" if number >= asked.n else "") for number, hit in enumerate(shown)
+    ]
+
+
+def _as_hit(hit: Hit, *, kept_out: str) -> Card:
+    parts = []
+    if hit.cosine is not None:
+        parts.append(f"cosine {hit.cosine:.2f}")
+    if hit.words_rank is not None:
+        parts.append(f"word rank {hit.words_rank}")
+    assert hit.chunk is not None
+    return Card("transcript_vectors", hit.chunk, f"{hit.score:.3f}", " · ".join(parts), hit.score, kept_out)
+
+
+def _column(
+    memory: Memory, asked: Asked, column: Column, sentence: str, shown: list[Card], *, place: str
+) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.markdown(f"{KINDS[column.kind].icon} **{wording.plain(column.title)}**", width="content")
+        st.space("stretch")
+        st.caption(sentence, width="content")
+    hits = [card for card in shown if not card.kept_out]
+    misses = [card for card in shown if card.kept_out]
+    if not shown:
+        st.caption("There is nothing of this kind yet.")
+    elif not hits:
+        st.caption("Nothing passes: see what was nearly found.")
+    for card in hits:
+        cards.show(memory, card, question=asked.question, place=place)
+    if misses:
+        st.caption(f"Not retrieved · {len(misses)} nearest")
+        for card in misses:
+            cards.show(memory, card, question=asked.question, place=place)
+
+
+def _invite(memory: Memory) -> None:
+    counts = memory.status().counts
+    told = ", ".join(counted(name, counts[name]) for name in KINDS if counts[name])
+    st.caption(f"Asks {told}, and shows what a model would be given, and what it would not.")

@@ -1,0 +1,104 @@
+"""What there is to know of a world, a session or a protocol, and what can be done with all of it."""
+
+import streamlit as st
+
+from components import state, wording
+from components.memory import opening
+from components.memory.kinds import counted
+from store.errors import MemedexError
+from store.memory import Memory
+
+
+def about(memory: Memory, kind: str, scope: str) -> None:
+    """A few lines above the table."""
+    if kind == "world_lore":
+        _world(memory, scope)
+    elif kind == "documents":
+        _papers(memory, scope)
+    elif kind == "session_memory" and memory.can_write:
+        _forgetting(memory, scope)
+    elif kind == "transcript_vectors":
+        _recorded(memory, scope)
+
+
+def _world(memory: Memory, id: str) -> None:
+    world = next((one for one in memory.lore.worlds() if one.id == id), None)
+    if world is None:
+        st.caption("This world has no file; its lore was added here.")
+        return
+    st.markdown(f"**{wording.plain(world.name)}** · {wording.plain(world.file)}")
+    if world.start_message.strip():
+        st.text(world.start_message)
+
+
+def _papers(memory: Memory, protocol: str) -> None:
+    for source in memory.documents.sources():
+        if source.protocol != protocol:
+            continue
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            bare = f" · without text: {source.bare_pages}" if source.bare_pages else ""
+            st.markdown(
+                f"**{wording.plain(source.source)}** · {wording.counted(source.pages, 'page')}{bare} · "
+                f"imported {wording.ago(source.imported_at)}",
+                width="stretch",
+            )
+            if memory.can_write:
+                st.button(
+                    "Remove", key=f"remove-{source.id}", type="tertiary", icon=":material/delete:",
+                    on_click=opening.done,
+                    args=(memory.documents.remove_document, source.protocol, source.source),
+                    kwargs={"said": "Removed; undo brings it back."},
+                )  # fmt: skip
+
+
+def _recorded(memory: Memory, session: str) -> None:
+    for one in memory.transcripts.sessions():
+        if one["session_id"] != session:
+            continue
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(
+                f"**{wording.plain(one['project_slug'] or 'no project')}** · "
+                f"{wording.plain(one['user_id'])} · "
+                f"{wording.counted(one['messages'], 'message')} · {(one['since'] or '')[:16]} to "
+                f"{(one['until'] or '')[:16]}",
+                width="stretch",
+            )
+            if memory.can_write:
+                st.button(
+                    "Remove session", key=f"remove-{one['user_id']}-{session}", type="tertiary",
+                    icon=":material/delete:", on_click=opening.done,
+                    args=(memory.transcripts.remove_session, session),
+                    kwargs={"user_id": one["user_id"], "said": "Removed; undo brings it back."},
+                )  # fmt: skip
+
+
+def _forgetting(memory: Memory, key: str) -> None:
+    """Deleting a session's memory for good."""
+    with st.popover("Forget this session for good", icon=":material/delete_forever:"):
+        session = key.partition("_")[2] or key
+        keys = memory.sessions.keys_of(session)
+        st.markdown(
+            "Its texts, vectors, history and every copy in any file are removed. **This cannot be undone.**"
+        )
+        st.button("Forget this key", key="forget-key", on_click=_forget, args=(memory, [key]))
+        if len(keys) > 1:
+            st.button(
+                f"Forget all {len(keys)} characters' keys of {wording.plain(session)}",
+                key="forget-all",
+                on_click=_forget,
+                args=(memory, keys),
+            )
+
+
+def _forget(memory: Memory, keys: list[str]) -> None:
+    gone = 0
+    try:
+        for key in keys:
+            gone += memory.sessions.delete_session_memory(key)
+    except MemedexError as error:
+        state.say(f"It is not gone yet: {wording.plain(str(error), limit=300)}", icon=":material/error:")
+        return
+    st.session_state.pop("scope_session_memory", None)
+    state.say(
+        f"{counted('session_memory', gone)} gone for good, from every file.", icon=":material/delete_forever:"
+    )

@@ -1,0 +1,38 @@
+"""What an empty text memory says."""
+
+import streamlit as st
+
+from components import jobs, resources
+from store.memory import Memory, demo
+
+
+def is_needed(memory: Memory, view: str) -> bool:
+    """Whether there is nothing to look at; browsing always works, since that is where things are added."""
+    return view != "Browse" and not any(memory.status().counts.values())
+
+
+def show(memory: Memory) -> None:
+    """What this is for, and the demo."""
+    st.markdown(
+        "The text memory is empty. World lore, session memory, what agents remember, protocol papers and "
+        "recorded sessions come in here, and you see what a question would retrieve, and why."
+    )
+    if not memory.can_write:
+        return
+    with st.container(border=True), st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(gap="xsmall"):
+            st.subheader("Look around first", anchor=False)
+            st.caption("Three worlds, two sessions, memories, papers and transcripts, all made up.")
+        st.button(
+            "Load the demo memory",
+            type="primary",
+            icon=":material/auto_awesome:",
+            disabled=jobs.is_busy(resources.jobs()),
+            on_click=jobs.run,
+            args=(
+                resources.jobs(),
+                "Load the demo memory",
+                lambda progress: demo.load(memory, progress=progress),
+            ),
+        )
+    st.caption("Or add your own: Browse, choose a kind, Add.")

@@ -1,0 +1,98 @@
+"""The demo of the text memory: worlds, sessions, memories, papers and transcripts, all made up."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from store.errors import BadSource
+from store.files import Disk
+from store.layout import RESOURCES
+from store.memory.sessions import exchange, memory_key
+from store.progress import Progress
+
+if TYPE_CHECKING:
+    from store.memory.memory import Memory
+
+FOLDER = RESOURCES / "memory-demo"
+WHO = "demo"
+PROTOCOLS = {"harbor_lending.pdf": "harbor", "millrace_exchange.md": "millrace"}
+_STEPS = 5
+_FIRST = 1_783_000_000  # when the demo's sessions began, UNIX seconds
+
+
+def load(memory: "Memory", *, progress: Progress | None = None, folder: Path = FOLDER) -> dict[str, int]:
+    """Take in what is not there yet; how many entries each kind has then. It may be repeated."""
+    progress = progress or Progress()
+    progress.total = _STEPS
+    steps = (("worlds", _worlds), ("memories", _memories), ("sessions", _sessions),
+             ("papers", _papers), ("transcripts", _transcripts))  # fmt: skip
+    try:
+        for name, step in steps:
+            if progress.cancelled:
+                break
+            progress.what = f"taking in {name}"
+            step(memory, folder)
+            progress.done += 1
+    except (OSError, KeyError, ValueError) as error:
+        raise BadSource(f"the demo in {folder} cannot be read: {error}") from error
+    return memory.status().counts
+
+
+def _worlds(memory: "Memory", folder: Path) -> None:
+    for path in sorted((folder / "worlds").glob("*.yaml")):
+        if not (memory.places.worlds / path.name).exists():
+            Disk().replace(memory.places.worlds / path.name, path.read_bytes())
+    memory.lore.load_worlds(memory.places.worlds, who=WHO)
+
+
+def _memories(memory: "Memory", folder: Path) -> None:
+    rows = [
+        {
+            "id": f"mem_{one['at']}",
+            "content": one["content"],
+            "tags": json.dumps(one["tags"]),
+            "timestamp": f"{datetime.fromtimestamp(one['at'], UTC):%Y-%m-%dT%H:%M:%SZ}",
+        }
+        for one in _read(folder / "memories.json")
+    ]
+    _put_new(memory, "memories", rows)
+
+
+def _sessions(memory: "Memory", folder: Path) -> None:
+    rows: list[dict[str, Any]] = []
+    for told in _read(folder / "sessions.json"):
+        key = memory_key(told["character"], told["session"])
+        for number, (prompt, answer) in enumerate(told["exchanges"]):
+            rows.append(
+                {
+                    "id": f"{key}_{number}",
+                    "session_id": key,
+                    "memory_id": str(number),
+                    "text": exchange(prompt, answer),
+                    "at": _FIRST + 60.0 * len(rows),
+                }
+            )
+    _put_new(memory, "session_memory", rows)
+
+
+def _papers(memory: "Memory", folder: Path) -> None:
+    there = {(source.protocol, source.source) for source in memory.documents.sources()}
+    for name, protocol in PROTOCOLS.items():
+        if (protocol, name) not in there:
+            memory.documents.import_document(folder / "documents" / name, protocol=protocol, who=WHO)
+
+
+def _transcripts(memory: "Memory", folder: Path) -> None:
+    memory.transcripts.import_sessions([folder / "transcripts"], who=WHO)
+
+
+def _put_new(memory: "Memory", kind: str, rows: list[dict[str, Any]]) -> None:
+    passages = memory.passages[kind]
+    there = {row["id"] for row in passages.rows([row["id"] for row in rows])}
+    if new := [row for row in rows if row["id"] not in there]:
+        passages.put(new, verb="demo", who=WHO)
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))

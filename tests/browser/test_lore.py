@@ -1,0 +1,121 @@
+"""The inspector in a browser: what only a browser can show."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from store.memory import Memory, Places, demo
+from tests.browser.conftest import dashboard
+from tests.browser.dashboard import Server
+
+QUESTION = "Who lights the lamps of the city?"
+
+
+@pytest.fixture(scope="module")
+def remembered(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A dashboard over the demo memory and four coins."""
+    root = shutil.copytree(seed, tmp_path_factory.mktemp("lore") / "res")
+    with Memory.open(root) as memory:
+        demo.load(memory)
+        assert memory.wait_for_chroma(120)
+    with dashboard(root) as server:
+        yield server
+
+
+def stored(server: Server) -> Memory:
+    """The same memory, read beside the dashboard."""
+    return Memory.open_for_reading(server.root)
+
+
+def test_a_probe_over_all_kinds_marks_the_words_and_greys_what_was_nearly_found(
+    remembered: Server, page: Page
+) -> None:
+    page.goto(f"{remembered.url}/lore")
+    page.get_by_label("Question").fill(QUESTION)
+    page.get_by_label("Question").press("Enter")
+    for title in ("Lore", "Sessions", "Memories", "Papers", "Transcripts"):
+        expect(page.get_by_test_id("stMarkdown").get_by_text(title, exact=True)).to_be_visible()
+    expect(page.locator("mark", has_text="lamps").first).to_be_visible()
+    miss = page.locator(".mdx-miss", has_text="below the threshold").first
+    expect(miss).to_be_visible()
+    assert float(miss.evaluate("node => getComputedStyle(node).opacity")) < 0.8
+    expect(page).to_have_url(f"{remembered.url}/lore?q=Who+lights+the+lamps+of+the+city%3F")
+    assert page.locator("img[onerror]").count() == 0
+
+
+def test_an_entry_is_edited_embedded_again_and_found_by_what_it_says_now(
+    remembered: Server, page: Page
+) -> None:
+    page.goto(f"{remembered.url}/lore?kinds=Memories&q=lens+flares")
+    card = page.locator("[class*=st-key-card-]", has_text="dislikes lens flares")
+    card.get_by_role("button").click()
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_label("Text").fill("The curator collects submarines made of brass.")
+    drawer.get_by_role("button", name="Save and embed again").click()
+    expect(drawer).not_to_be_visible()
+    page.get_by_label("Question").fill("brass submarines")
+    page.get_by_label("Question").press("Enter")
+    hit = page.locator("[class*=st-key-card-]").first
+    expect(hit).to_contain_text("The curator collects submarines made of brass.")
+    with stored(remembered) as memory:
+        [row] = memory.passages["memories"].find(words="submarines")
+        assert memory.memories.search_memory("brass submarines")["results"][0]["memory_id"] == row["id"]
+        assert [event.verb for event in memory.passages["memories"].history(id=row["id"])] == ["edit", "demo"]
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("submarines made of brass")).to_have_count(0)
+
+
+def test_two_protocols_are_compared_and_a_citation_opens_its_page_with_the_passage_marked(
+    remembered: Server, page: Page
+) -> None:
+    page.goto(f"{remembered.url}/lore?kinds=Papers&q=opening+fee&protocols=harbor&protocols=millrace")
+    expect(page.get_by_text("Papers · harbor")).to_be_visible()
+    expect(page.get_by_text("Papers · millrace")).to_be_visible()
+    page.locator("[class*=st-key-card-0-]", has_text="page 2").get_by_role("button").click()
+    sheet = page.get_by_role("dialog").get_by_role("img", name="Page 2 of harbor_lending.pdf")
+    expect(sheet).to_be_visible()
+    yellow = sheet.evaluate(
+        """async image => {
+          await image.decode();
+          const canvas = Object.assign(document.createElement("canvas"),
+            {width: image.naturalWidth, height: image.naturalHeight});
+          const context = canvas.getContext("2d");
+          context.drawImage(image, 0, 0);
+          const {data} = context.getImageData(0, 0, canvas.width, canvas.height);
+          let found = 0;
+          for (let at = 0; at < data.length; at += 4)
+            if (data[at] > 240 && data[at + 2] < 150) found += 1;
+          return found / (data.length / 4);
+        }"""
+    )
+    assert yellow > 0.03, "the passage is marked as by a yellow pen"
+
+
+def test_a_session_deleted_for_good_is_in_no_file_any_more(remembered: Server, page: Page) -> None:
+    page.goto(f"{remembered.url}/lore?view=Browse&kind=Sessions&scope_session_memory=capy_budget-debate")
+    page.get_by_role("button", name="Forget this session for good").click()
+    page.get_by_role("button", name="Forget this key").click()
+    expect(page.get_by_text("4 exchanges gone for good")).to_be_visible()
+    for path in Places(remembered.root).folder.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            assert b"mozzarella" not in content, path
+            assert b"capy_budget-debate" not in content, path
+    with stored(remembered) as memory:
+        assert "capy_budget-debate" not in memory.sessions.passages.counts()
+
+
+def test_rows_are_chosen_in_the_table_and_deleted_together(remembered: Server, page: Page) -> None:
+    page.goto(f"{remembered.url}/lore?view=Browse&kind=Memories&words=backups")
+    expect(page.get_by_text("2 memories")).to_be_visible()
+    table = page.get_by_test_id("stDataFrame")
+    box = table.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + 16, box["y"] + 16)  # the box above all rows
+    page.get_by_role("button", name="Delete 2 memories").click()
+    expect(page.get_by_text("No entry passes these filters.")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("2 memories")).to_be_visible()

@@ -1,0 +1,196 @@
+"""The page about lore and memory, as it opens and as its controls change what is stored."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from store.library import Library
+from store.memory import Memory, demo
+from store.memory.following import Follower
+from store.settings import settings
+from tests.pages.conftest import finish_jobs, opened, press, ran, words
+from tests.store.memory.bags import Bags
+
+VIEWS = ("Probe", "Model's view", "Browse", "Connections", "Health")
+QUESTION = "Who lights the lamps of the city?"
+
+
+@pytest.fixture
+def bare(empty: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """A text memory without an entry; the page opens this very one."""
+    monkeypatch.setattr(Follower, "wake", lambda self: None)  # opening Chroma costs more than the test
+    memory = Memory.open(tmp_path, embedder=Bags())
+    yield memory
+    memory.close()
+
+
+@pytest.fixture
+def memory(bare: Memory) -> Memory:
+    demo.load(bare)
+    return bare
+
+
+def shown(app: AppTest) -> str:
+    """All that the page says, cards included."""
+    return words(app) + "\n".join(str(card.proto.body) for card in app.get("html"))
+
+
+def test_an_empty_memory_says_what_it_is_for_and_loads_the_demo(bare: Memory) -> None:
+    app = opened("lore")
+    assert "The text memory is empty" in words(app)
+    press(app, "Load the demo memory")
+    finish_jobs()
+    assert all(bare.status().counts.values())
+    assert "Asks 6 chunks, 14 exchanges, 14 memories, 4 passages, 15 chunks" in words(ran(app))
+
+
+def test_a_probe_asks_every_kind_and_shows_what_was_nearly_found(memory: Memory) -> None:
+    app = opened("lore", q=QUESTION)
+    said = shown(app)
+    for title in ("Lore", "Sessions", "Memories", "Papers", "Transcripts"):
+        assert f"**{title}**" in said
+    assert "<mark>lamps</mark>" in said
+    assert "below the threshold" in said, "memories under 30 % are greyed, not hidden"
+    assert "beyond n" in said
+    assert "σ" in said
+
+
+def test_a_probe_is_a_link_that_can_be_shared(memory: Memory) -> None:
+    app = opened("lore", q="fees", kinds="Papers", protocols="harbor", n="1", scores="calibrated")
+    said = shown(app)
+    assert "**Papers · harbor**" in said
+    assert "another filter" in said, "passages of the other protocol are near misses"
+    assert "**Lore**" not in said
+
+
+def test_two_protocols_are_compared_side_by_side_as_many_passages_for_each(memory: Memory) -> None:
+    app = opened("lore", q="fees", kinds="Papers")
+    app.multiselect(key="protocols").set_value(["harbor", "millrace"])
+    said = shown(ran(app))
+    assert "**Papers · harbor**" in said
+    assert "**Papers · millrace**" in said
+
+
+@pytest.mark.parametrize("mode", ["words", "both"])
+def test_transcripts_are_also_found_by_words(mode: str, memory: Memory) -> None:
+    assert "word rank 1" in shown(opened("lore", q="restart", kinds="Transcripts", mode=mode))
+
+
+def test_what_a_stranger_wrote_is_shown_and_never_obeyed(memory: Memory) -> None:
+    memory.memories.store_memory("lamps <img src=x onerror=alert(1)> ![](http://evil) $x$ city")
+    said = shown(opened("lore", q="lamps city", kinds="Memories"))
+    assert "&lt;img src=x onerror=alert(1)&gt;" in said
+    assert "<img" not in said
+
+
+def test_a_failing_model_is_said_and_the_page_stands(memory: Memory) -> None:
+    bags = memory.passages["memories"].embedder
+    assert isinstance(bags, Bags)
+    from store.errors import ModelUnavailable
+
+    def fails(texts: object) -> None:
+        raise ModelUnavailable("no weights here")
+
+    bags.embed_texts = fails  # type: ignore[method-assign, assignment]
+    app = opened("lore", q=QUESTION)
+    assert "This could not be asked:" in words(app)
+    assert "no weights here" in words(app)
+
+
+def test_the_model_s_view_is_the_reference_s_context_word_for_word(memory: Memory) -> None:
+    where = {"in": "mempool_city", "of": "mira_lantern"}
+    app = opened("lore", view="Model's view", prompt=QUESTION, **where)
+    said = words(app)
+    assert "--- RECENT MEMORY ---\nUser: " in app.code[0].value
+    assert "`context_warning`: lore has 1,402 characters, more than 1,000" in said
+    assert "2. The city has seven gates" in said, "the other chunk says nine"
+    assert not memory.passages["world_lore"].questions(), "looking does not count as asking"
+
+    app.number_input(key="n_lore").set_value(1)
+    assert "context_warning" not in words(ran(app))
+
+
+def test_an_own_template_can_be_kept(memory: Memory) -> None:
+    app = opened("lore", view="Model's view", prompt=QUESTION)
+    app.text_area(key="memedex.template").set_value("{nonsense}")
+    assert "the template names {nonsense}" in words(ran(app))
+    app.text_area(key="memedex.template").set_value("Papers:\n{documents}")
+    press(app, "Keep for everybody")
+    assert app.code[0].value.startswith("Papers:\n")
+    assert memory.places.template.read_text() == "Papers:\n{documents}"
+
+
+def test_browsing_finds_words_and_deletes_what_passes_with_undo(memory: Memory) -> None:
+    app = opened("lore", view="Browse", kind="Memories", words="backups")
+    assert "2 memories" in words(app)
+    press(app, "Delete 2")
+    assert memory.passages["memories"].count() == 12
+    press(app, "Undo")
+    assert memory.passages["memories"].count() == 14
+
+
+def test_a_session_is_forgotten_for_good_with_all_its_characters(memory: Memory) -> None:
+    app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="mira_lantern")
+    press(app, "Forget all 2 characters' keys of lantern")
+    assert memory.sessions.passages.counts() == {"capy_budget-debate": 4}
+
+
+def test_papers_list_their_files_and_are_removed_with_undo(memory: Memory) -> None:
+    app = opened("lore", view="Browse", kind="Papers", scope_documents="harbor")
+    assert "harbor\\_lending\\.pdf" in words(app)
+    press(app, "Remove")
+    assert memory.documents.protocols() == {"millrace": 2}
+    press(app, "Undo")
+    assert set(memory.documents.protocols()) == {"harbor", "millrace"}
+
+
+def test_events_are_found_by_their_structure(memory: Memory) -> None:
+    app = opened("lore", view="Browse", kind="Events", level="ERROR")
+    assert "1 event" in words(app)
+    assert app.dataframe[0].value["error_type"].to_list() == ["TimeoutError"]
+
+
+def test_a_page_after_the_last_one_is_the_last(memory: Memory) -> None:
+    app = opened("lore", view="Browse", kind="Memories", page_memories="99")
+    assert "14 memories" in words(app)
+
+
+def test_connections_lead_from_a_coin_to_what_names_it(library: Library, memory: Memory) -> None:
+    memory.lore.add_lore("mempool_city", "frog", "Under the lamp sits the Rainy Frog.")
+    said = words(opened("lore", view="Connections", coin="Rainy Frog"))
+    assert "1 entry names it." in said
+    assert "Under the lamp sits the Rainy Frog." in said
+
+
+def test_health_names_every_concern_and_its_remedy(memory: Memory) -> None:
+    app = opened("lore", view="Health")
+    labels = [expander.label for expander in app.expander]
+    assert any("worlds without lore" in label for label in labels)
+    assert "Remedy: " in words(app)
+    press(app, "Examine everything")
+    finish_jobs()
+    assert "blank_atlas has no lore" in ran(app).dataframe[-1].value["what"].to_list()[0]
+
+
+def test_an_entry_that_is_gone_says_so(memory: Memory) -> None:
+    assert "This entry is not there" in words(opened("lore", entry="memories:mem_0"))
+    assert "This entry is not there" in words(opened("lore", entry="nothing:1"))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_viewer_sees_everything_and_changes_nothing(
+    view: str, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings(), "viewers", "tester")
+    app = opened("lore", view=view, q=QUESTION, prompt=QUESTION, kind="Sessions",
+                 scope_session_memory="mira_lantern", coin="Rainy Frog")  # fmt: skip
+    looking = {"", "As in the reference", "Open"}
+    assert {button.label for button in app.button if not button.disabled} <= looking
+    assert "reading only" in words(app)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_opens_beside_the_program_that_writes(view: str, memory: Memory) -> None:
+    assert "reading only" in words(opened("lore", reading_only=True, view=view, q=QUESTION))
