@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -11,9 +12,7 @@ MOST_BYTES = 8_000_000
 _HTML = """
 <label class="well" tabindex="0">
   <input type="file" accept="image/*" hidden>
-  <img alt="" hidden>
   <span class="hint"></span>
-  <button type="button" class="clear" aria-label="Take the picture away" hidden>×</button>
 </label>
 """
 
@@ -26,20 +25,19 @@ _WELL = st.components.v2.component(
 )
 
 
-def picture(*, key: str) -> bytes | None:
-    """The picture that lies in the well, as it was given."""
-    held = st.session_state.get(key) or {}
-    result = _WELL(
-        key=key,
-        data={"picture": held.get("picture")},
-        on_picture_change=lambda: None,
-    )
-    return _content(result.picture)
+def picture(take: Callable[[bytes], None], *, key: str) -> None:
+    """A place to drop, paste or choose a picture; `take` gets it, as it was given, before the page runs."""
+
+    def changed() -> None:
+        given = (st.session_state.get(key) or {}).get("picture")
+        if content := _content(given):
+            take(content)
+
+    _WELL(key=key, on_picture_change=changed)
 
 
-def _content(given: object) -> bytes | None:
+def _content(text: object) -> bytes | None:
     """The bytes of a data address, under the limit; None for anything else a browser might send."""
-    text = given.get("data") if isinstance(given, dict) else None
     if (
         not isinstance(text, str)
         or not text.startswith("data:image/")

@@ -1,108 +1,56 @@
-"""What is asked: words, a picture or an example, and among which coins."""
+"""What is asked: one line, which the chips below it and the address say as well, and among which coins."""
 
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from components import picture_well, wording
-from store.errors import MemedexError
+from components import picture_well, search_chips, search_filter, searches, wording
+from components.search_terms import LINE, keep, parts_of
+from store.errors import BadPicture, MemedexError
 from store.library import Library
-from store.listing import Filter
 from store.query import Part
+from store.question import Question, Term, read, written
 
-_PICTURE = "search-picture"
 EXAMPLES = ("a frog in the rain", "to the moon", "cyberpunk city at night", "sad but funny", "pixel art dog")
+_FAULT = "search.fault"  # why a picture that was shown is none
+_LIKE = "like"  # an address in a link: coins like this one
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The parts of a query and its filter; no parts: nothing was asked yet."""
+    """The question, the parts of it that can be searched with, and whether copies are folded into one."""
 
+    question: Question
     parts: tuple[Part, ...]
-    filter: Filter
+    folded: bool
 
 
 def ask(library: Library) -> Asked:
-    """The box itself."""
-    parts = []
+    """The line, the place for a picture, filters and saved searches; below it a chip for each part."""
+    _take_example()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        text = st.text_input(
-            "Search",
-            key="q",
-            bind="query-params",
-            type="search",
-            icon=":material/search:",
-            placeholder="What should be in the picture, what does it mean, how does it look or feel?",
-            label_visibility="collapsed",
-        )
-        with st.container(width=230):
-            picture = picture_well.picture(key=_PICTURE)
-        chosen = _filter(library)
-    if text and text.strip():
-        parts.append(Part(text=text))
-    if picture:
-        parts.append(Part(image=picture))
-    example = _example(library)
-    if example:
-        parts.append(Part(like=example))
-    return Asked(tuple(parts), chosen)
-
-
-def _example(library: Library) -> str | None:
-    """The coin that results should be like, with a way to let it go."""
-    address = st.query_params.get("like")
-    if not address:
-        return None
-    try:
-        record = library.get(address)
-    except MemedexError as error:
-        st.warning("The example is not there:", icon=":material/link_off:")
-        st.text(str(error))
-        return None
-    if record.tier != "library":
-        st.warning(f"{wording.plain(record.name)} is not in the library, so nothing can be compared with it.")
-        return None
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.image(library.picture(record.address), width=36, alt=f"Picture of {record.name}")
-        st.markdown(f"More like **{wording.plain(record.name)}**", width="content")
-        st.button("Remove", icon=":material/close:", help="Search without this example", on_click=_unlike)
-    return record.address
-
-
-def _unlike() -> None:
-    st.query_params.pop("like", None)
-
-
-def _filter(library: Library) -> Filter:
-    everything = Filter(tier="library")
-    with st.popover("Filter", icon=":material/filter_alt:"):
-        tags = st.multiselect("Tags", list(library.tag_counts(everything)), key="tags", bind="query-params")
-        categories = st.multiselect(
-            "Categories", list(library.category_counts(everything)), key="categories", bind="query-params"
-        )
-        since = st.date_input("Created since", None, key="since", bind="query-params")
-        until = st.date_input("Created until", None, key="until", bind="query-params")
-    return Filter(
-        tier="library",
-        tags=tuple(tags),
-        categories=tuple(categories),
-        since=_second(since, time.min),
-        until=_second(until, time.max),
-    )
-
-
-def _second(day: object, of: time) -> int | None:
-    return int(datetime.combine(day, of, UTC).timestamp()) if isinstance(day, date) else None
-
-
-def told(chosen: Filter) -> str:
-    """The filter in words, as Markdown; "" for none."""
-    parts = [wording.plain(label) for label in (*chosen.tags, *chosen.categories)]
-    for word, moment in (("since", chosen.since), ("until", chosen.until)):
-        if moment is not None:
-            parts.append(f"created {word} {datetime.fromtimestamp(moment, UTC):%Y-%m-%d}")
-    return f"only {', '.join(parts)}" if parts else ""
+        with st.container(width="stretch"):
+            line = st.text_input(
+                "Search", key=LINE, bind="query-params", type="search", icon=":material/search:",
+                placeholder="Words, or: 2 × \"frog\" + picture − \"text\"", label_visibility="collapsed",
+                help=None,
+            )  # fmt: skip
+        with st.container(width=190):
+            picture_well.picture(lambda content: _add_picture(library, content), key="search-picture")
+        chosen, folded = search_filter.choose(library)
+        searches.menu(library)
+    question = read(line or "", base=chosen)
+    if question.filter.tier is None:
+        question = replace(question, filter=replace(question.filter, tier="library"))
+    parts, faults = parts_of(library, question)
+    search_chips.show(library, question)
+    refused = st.session_state.pop(_FAULT, None)
+    if refused:
+        st.error("This picture cannot be searched with:", icon=":material/broken_image:")
+        st.text(refused)
+    for fault in (*question.faults, *faults):
+        st.caption(f":orange[{wording.plain(fault, limit=200)}]")
+    return Asked(question, parts, folded)
 
 
 def invite() -> None:
@@ -114,10 +62,29 @@ def invite() -> None:
 
 
 def _try(example: str) -> None:
-    st.session_state["q"] = example
+    st.session_state[LINE] = example
 
 
-def refuse_picture(reason: str) -> None:
-    """Say in a box what is wrong with the picture that was shown."""
-    st.error("This picture cannot be searched with:", icon=":material/broken_image:")
-    st.text(reason)
+def _take_example() -> None:
+    """A link may name a coin to search like: it becomes a part of the line."""
+    address = st.query_params.get(_LIKE)
+    if address:
+        st.query_params.pop(_LIKE)
+        question = read(st.query_params.get(LINE, ""))
+        st.session_state[LINE] = written(replace(question, terms=(*question.terms, Term("like", address))))
+
+
+def _add_picture(library: Library, content: bytes) -> None:
+    try:
+        name = keep(library, content)
+    except BadPicture as error:
+        st.session_state[_FAULT] = str(error)
+    except MemedexError as error:
+        st.session_state[_FAULT] = str(error)
+    else:
+        question = read(st.session_state.get(LINE) or "")
+        known = [term for term in question.terms if (term.source, term.said) != ("picture", name)]
+        # `picture` in the line, without a name, has waited for this one.
+        waiting = [replace(t, said=name) if t.source == "picture" and not t.said else t for t in known]
+        terms = waiting if waiting != known else [*known, Term("picture", name)]
+        st.session_state[LINE] = written(replace(question, terms=tuple(terms)))

@@ -1,69 +1,88 @@
 """The answer: how it was found, the sliders, the results, and what can be done with one."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import streamlit as st
 
-from components import newest, search_box, wording
-from components.grid import CAPTION, DEGRADE, LIKE, chosen_weights, show_results
+from components import newest, search_chips, search_filter, searches, wording
+from components.grid import CAPTION, DEGRADE, LIKE, STYLE, Entry, chosen_weights, show_cards, show_results
 from components.search_box import Asked
-from store.errors import BadPicture, MemedexError
+from components.search_terms import LINE
+from store.errors import MemedexError
 from store.library import Library
+from store.listing import Filter
 from store.query import Query
+from store.question import Question, Term, written
 from store.records import FACETS, Facet
 from store.search import Results
 
-SHOWN = 60
-_AT_HAND = 3 * SHOWN  # cards that travel along, so that a moved slider finds what it brings up
+SIZES = (20, 60, 200, 1000)
+_AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up
 _NAMED = 5
 _WEIGHTS = "w"  # in the address: five numbers in the order of FACETS, where they are not the usual ones
 
 
 def show(library: Library, asked: Asked) -> None:
     """Search, and show what was found; or say why nothing was."""
+    if asked.question.filter.tier != "library":
+        _show_by_words(library, asked.question)
+        return
     kinds = sorted({part.kind for part in asked.parts})
     key = f"search-{'-'.join(kinds)}"  # each kind of question has its own weights
     usual = Query(asked.parts).sliders
-    weights = chosen_weights(key) or _linked() or usual
+    told = chosen_weights(key)
+    weights = searches.weights_of_opened(told) or told or _linked() or usual
+    searches.hold(weights)
     _link(weights, usual)
-    results = _search(library, asked, weights, usual)
+    facts = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with facts.container(width=130):
+        shown = _size()
+    results = _search(library, asked, weights, usual, shown=shown)
     if results is None:
         return
-    _named(library, asked)
-    _facts(results, weights, asked)
+    with facts:
+        _facts(results, weights, asked)
+    _named(library, asked.question)
     if not results.hits and any(weights.values()):
-        st.info(
-            "No coin of the library passes this filter."
-            if not asked.filter.is_open
-            else "The library holds nothing to compare this with yet.",
-            icon=":material/search_off:",
-        )
+        _nothing(asked)
         return
     show_results(
         key,
         library,
         results,
         weights=weights,
-        shown=SHOWN,
-        actions=[LIKE, CAPTION, DEGRADE],
-        among=_among(library, asked, results),
-        handlers=newest.WAYS,
+        shown=shown,
+        actions=[LIKE, STYLE, CAPTION, DEGRADE],
+        groups=library.copies() if asked.folded else None,
+        handlers={**newest.WAYS, "like": _like, "style": _style},
     )
 
 
+def _size() -> int:
+    given = st.selectbox(
+        "Results", SIZES, index=SIZES.index(60), key="n", bind="query-params",
+        format_func="{} results".format, label_visibility="collapsed",
+    )  # fmt: skip
+    return given if given in SIZES else 60
+
+
 def _search(
-    library: Library, asked: Asked, weights: Mapping[Facet, float], usual: Mapping[Facet, float]
+    library: Library,
+    asked: Asked,
+    weights: Mapping[Facet, float],
+    usual: Mapping[Facet, float],
+    *,
+    shown: int,
 ) -> Results | None:
     """All similarities; with every weight at zero no hits, but the sliders still have what they rank."""
     asks = any(weights.values())
-    query = Query(asked.parts, weights=weights if asks else usual, top=_AT_HAND, filter=asked.filter)
+    query = Query(
+        asked.parts, weights=weights if asks else usual, top=shown + _AT_HAND, filter=asked.question.filter
+    )
     try:
         with st.spinner("Searching; the first time, the model is loaded …", show_time=True):
             results = library.search(query)
-    except BadPicture as error:
-        search_box.refuse_picture(str(error))
-        return None
     except MemedexError as error:
         st.error("This could not be searched:", icon=":material/error:")
         st.text(str(error))
@@ -71,34 +90,64 @@ def _search(
     return results if asks else replace(results, hits=[])
 
 
-def _among(library: Library, asked: Asked, results: Results) -> list[str] | None:
-    """The addresses that may be results, where a filter or an example leaves some out."""
-    examples = {part.like for part in asked.parts if part.like}
-    if asked.filter.is_open and not examples:
-        return None
-    passing = results.addresses if asked.filter.is_open else library.addresses(asked.filter)
-    return [address for address in passing if address not in examples]
-
-
 def _facts(results: Results, weights: Mapping[Facet, float], asked: Asked) -> None:
     if not any(weights.values()):
-        st.warning("All weights are zero, so nothing is searched. Give at least one facet a weight.")
+        st.markdown(":orange[All weights are zero, so nothing is searched. Give a facet a weight.]")
         return
     how = "Exact" if results.exact else "Approximate"
     facts = [
         f"{how}: compared with {wording.counted(results.compared, 'coin')}",
-        f"{results.seconds * 1000:,.0f} ms",
+        f"{results.seconds * 1000:,.{0 if results.seconds > 0.01 else 1}f} ms",
     ]
     if results.without_facets:
         facts.append(f"{results.without_facets:,} without any of these facets left out")
-    facts.append(search_box.told(asked.filter))
-    st.caption(" · ".join(filter(None, facts)))
+    facts.append(search_filter.told(asked.question.filter))
+    st.caption(" · ".join(filter(None, facts)), width="stretch")
+    st.page_link("pages/suspicious.py", label="Suspicious captions", icon=":material/troubleshoot:")
 
 
-def _named(library: Library, asked: Asked) -> None:
+def _nothing(asked: Asked) -> None:
+    """Why there is no result, and the way on."""
+    filter = asked.question.filter
+    is_filtered = not filter.is_open
+    st.info(
+        f"No coin of the library passes this filter: {search_filter.told(filter)}."
+        if is_filtered
+        else "The library holds nothing to compare this with yet.",
+        icon=":material/search_off:",
+    )
+    if filter.words:
+        st.button(
+            "Search by meaning instead",
+            icon=":material/search:",
+            on_click=_by_meaning,
+            args=(asked.question,),
+        )
+
+
+def _by_meaning(question: Question) -> None:
+    st.session_state[LINE] = written(replace(question, filter=replace(question.filter, words="", tier=None)))
+
+
+def _show_by_words(library: Library, question: Question) -> None:
+    """Coins that no vector stands for: those that have all of the words."""
+    said = " ".join(term.said for term in question.terms if term.source == "text" and term.weight > 0)
+    found = library.named(said, question.filter, limit=200) if said else []
+    tier = question.filter.tier
+    st.caption(
+        f"{wording.counted(len(found), 'coin')} in {tier} with these words. Only the library is embedded; "
+        "elsewhere coins are found by name, ticker and text."
+    )
+    if found:
+        show_cards("search-words", library, found, actions=[CAPTION], handlers=newest.WAYS)
+    else:
+        st.info(f"No coin in {tier} has all of these words.", icon=":material/search_off:")
+
+
+def _named(library: Library, question: Question) -> None:
     """Coins that have these very words in name, ticker or text: vectors do not find those, words do."""
-    words = next((part.text for part in asked.parts if part.text), "")
-    found = library.find(replace(asked.filter, words=words), limit=_NAMED) if words else []
+    words = next((term.said for term in question.terms if term.source == "text" and term.weight > 0), "")
+    found = library.named(words, question.filter, limit=_NAMED) if words else []
     if not found:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -108,6 +157,20 @@ def _named(library: Library, asked: Asked) -> None:
                 f"{record.name} · {record.ticker}" if record.ticker else record.name, limit=28
             )
             st.page_link("pages/captions.py", label=label, query_params={"address": record.address})
+
+
+def _like(entry: Entry) -> None:
+    _ask(entry, lambda address: (Term("like", address),))
+
+
+def _style(entry: Entry) -> None:
+    _ask(entry, search_chips.same_style)
+
+
+def _ask(entry: Entry, terms: Callable[[str], tuple[Term, ...]]) -> None:
+    """Put another question, among all coins."""
+    if entry.addresses:
+        st.session_state[LINE] = written(Question(terms(entry.addresses[0]), Filter()))
 
 
 def _linked() -> dict[Facet, float] | None:

@@ -56,6 +56,11 @@ class Layout:
         return self.memecoins / "matrices"
 
     @property
+    def samples(self) -> Path:
+        """Pictures that questions were asked with."""
+        return self.memecoins / "samples"
+
+    @property
     def chroma(self) -> Path:
         """Chroma's own files; `images` and `metadata` of the library tier lie beside them."""
         return self.memecoins / "rag_db"

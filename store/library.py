@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -13,7 +14,18 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 from uuid import uuid4
 
-from store import calibration, drafts, golden, history, suggestions, switching, taxonomy_edits, troubles
+from store import (
+    calibration,
+    drafts,
+    golden,
+    history,
+    samples,
+    saved_searches,
+    suggestions,
+    switching,
+    taxonomy_edits,
+    troubles,
+)
 from store.background import Background
 from store.calibration import Calibration
 from store.catalog import Catalog, damaged, is_made
@@ -46,8 +58,10 @@ from store.operations import Change, Source, State
 from store.outcome import ImportReport, Outcome
 from store.people import myself
 from store.progress import Progress
+from store.query import checked_weights
 from store.reading import SAVED_FILTERS, Reader
 from store.records import Facet, Record, Tier, sidecar_bytes, validate
+from store.saved_searches import SavedSearch
 from store.search import Search
 from store.settings import settings
 from store.suggestions import SuggestedFacet, SuggestionState
@@ -346,6 +360,43 @@ class Library(Reader):
         if not name or len(name) > _NAME:
             raise InvalidRecord(f"a filter's name has 1 to {_NAME} characters")
         self._keep_filters({**self.saved_filters(), name: line})
+
+    def keep_sample(self, picture: bytes) -> str:
+        """Keep a picture that is searched with, and give the name that a question calls it by."""
+        self.catalog.check_writable()
+        with self._kept("the picture"):
+            return samples.keep(self.layout, picture, disk=self._disk)
+
+    def save_search(self, name: str, search: SavedSearch) -> None:
+        """Keep a question under a name, for everybody."""
+        with self._kept("the search"):
+            saved_searches.save(self.catalog, name, search)
+
+    def look_at_search(self, name: str, *, who: str = "") -> None:
+        """What a saved search finds now is no longer new to this person."""
+        with self._kept("the search"):
+            saved_searches.looked(self.catalog, name, who=who or self.who, at=time.time())
+
+    def forget_search(self, name: str) -> None:
+        with self._kept("the search"):
+            saved_searches.forget(self.catalog, name)
+
+    def save_preset(self, name: str, weights: Mapping[Facet, float]) -> None:
+        """Keep the weights of a search under a name, for everybody."""
+        with self._kept("the preset"):
+            saved_searches.save_preset(self.catalog, name, checked_weights(weights))
+
+    def forget_preset(self, name: str) -> None:
+        with self._kept("the preset"):
+            saved_searches.forget_preset(self.catalog, name)
+
+    @staticmethod
+    @contextlib.contextmanager
+    def _kept(what: str) -> Iterator[None]:
+        try:
+            yield
+        except REFUSALS as error:
+            raise NotWritten(f"{what} could not be kept: {error}") from error
 
     def forget_filter(self, name: str) -> None:
         self._keep_filters({key: line for key, line in self.saved_filters().items() if key != name})

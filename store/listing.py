@@ -3,7 +3,7 @@
 import json
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,6 +102,36 @@ def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str,
 def get(db: sqlite3.Connection, address: str) -> Record | None:
     row = db.execute(f"{_RECORD} WHERE r.address = ?", [address]).fetchone()
     return _record(row) if row else None
+
+
+def records(db: sqlite3.Connection, addresses: Sequence[str]) -> dict[str, Record]:
+    """These records by address, in one question."""
+    rows = db.execute(
+        f"{_RECORD} WHERE r.address IN (SELECT value FROM json_each(?))", [json.dumps(addresses)]
+    )
+    return {row["address"]: _record(row) for row in rows}
+
+
+def came_since(db: sqlite3.Connection, addresses: Sequence[str], moment: float) -> int:
+    row = db.execute(
+        "SELECT count(*) FROM records WHERE address IN (SELECT value FROM json_each(?)) AND moved_at > ?",
+        [json.dumps(addresses), moment],
+    ).fetchone()
+    return int(row[0])
+
+
+def named(db: sqlite3.Connection, words: str, filter: Filter, *, limit: int) -> list[Record]:
+    """The records that have all of these words: the exact ticker first, then the exact name, then by bm25,
+    where a word in name or ticker counts ten times one in a description or caption."""
+    said = words.strip().removeprefix("$").strip()
+    where, values = _conditions(filter)
+    rows = db.execute(
+        f"{_RECORD} JOIN words ON words.rowid = r.id WHERE words MATCH ? AND {where} "
+        "ORDER BY (r.ticker = ? COLLATE NOCASE) DESC, (r.name = ? COLLATE NOCASE) DESC, "
+        "bm25(words, 10, 10, 1, 1), r.address LIMIT ?",
+        [_match(said), *values, said, said, limit],
+    )
+    return [_record(row) for row in rows]
 
 
 def put(

@@ -20,6 +20,8 @@ from store import (
     listing,
     matrix_files,
     revisions,
+    samples,
+    saved_searches,
     suggestions,
     troubles,
 )
@@ -27,8 +29,9 @@ from store.beside import Beside
 from store.blocks import Snapshot, Vector
 from store.calibration import Calibration
 from store.catalog import Catalog
+from store.disagreement import Fit, disagreements
 from store.drafts import Draft
-from store.duplicates import findings, verdicts
+from store.duplicates import findings, folding, verdicts
 from store.duplicates.findings import Suspect, Suspicion
 from store.duplicates.neighbours import Neighbours
 from store.duplicates.similar import similar
@@ -51,6 +54,7 @@ from store.ranking import RAW, Scale
 from store.recent import Recent
 from store.records import TIERS, Facet, Record, Tier
 from store.revisions import Revision
+from store.saved_searches import SavedSearch
 from store.search import Results, Search
 from store.suggestions import Suggestion, SuggestionState
 from store.taxonomy import Taxonomy
@@ -134,6 +138,16 @@ class Reader:
             raise UnknownRecord(f"no record has the address {address}")
         return record
 
+    def came_since(self, addresses: Iterable[str], moment: float) -> int:
+        """How many of these came into their tier after a moment (UNIX seconds)."""
+        with self.catalog.reading() as db:
+            return listing.came_since(db, list(addresses), moment)
+
+    def named(self, words: str, filter: Filter, *, limit: int) -> list[Record]:
+        """The records that have all of these words, the exact ticker first, then the name, then the rest."""
+        with self.catalog.reading() as db:
+            return listing.named(db, words, filter, limit=limit)
+
     def find(
         self, filter: Filter, *, sort: str = "newest", offset: int = 0, limit: int | None = None
     ) -> list[Record]:
@@ -186,9 +200,10 @@ class Reader:
 
     def records(self, addresses: Iterable[str]) -> list[Record]:
         """Those of these records that there are, in this order."""
+        wanted = list(addresses)
         with self.catalog.reading() as db:
-            found = (listing.get(db, address) for address in addresses)
-            return [record for record in found if record is not None]
+            found = listing.records(db, wanted)
+        return [found[address] for address in wanted if address in found]
 
     def by_looks(self, addresses: Sequence[str], order: Order, *, like: str = "") -> Ordered:
         """These records in an order that their pictures give (`store.looks`), `like` by likeness to this one.
@@ -209,6 +224,18 @@ class Reader:
         with self.catalog.reading() as db:
             looks.refresh(db)
         return looks
+
+    def saved_searches(self) -> dict[str, SavedSearch]:
+        """The questions kept under a name."""
+        return saved_searches.searches(self.catalog)
+
+    def presets(self) -> dict[str, dict[Facet, float]]:
+        """Weights kept under a name."""
+        return saved_searches.presets(self.catalog)
+
+    def sample(self, name: str) -> bytes | None:
+        """A picture that was searched with, by the name a question calls it; None where it is not kept."""
+        return samples.found(self.layout, name)
 
     def spelling_of(self, address: str) -> str | None:
         """How an address that differs at most in case is written here."""
@@ -304,6 +331,11 @@ class Reader:
                 return {other: sure for other, sure in found.items() if other != address}
         return {}
 
+    def copies(self) -> dict[str, int]:
+        """For each library record that shows the picture of another one, the number of their group."""
+        with self.catalog.reading() as db:
+            return folding.groups(db)
+
     def suspicions(self, addresses: Sequence[str]) -> dict[str, Suspicion]:
         """The badge of each of these records that looks like another, where nobody has judged that yet."""
         with self.catalog.reading() as db:
@@ -378,6 +410,10 @@ class Reader:
         """What was said of a question's results, good or bad, by address."""
         with self.catalog.reading() as db:
             return golden.judged(db, golden.checked_line(line))
+
+    def disagreements(self) -> list[Fit]:
+        """Every library record by how well its captions fit its picture, the worst first."""
+        return disagreements(self.snapshot())
 
     def _passing(self, filter: Filter) -> list[str]:
         """The very same list as long as it holds: asked once, however often a slider moves."""

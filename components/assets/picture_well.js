@@ -6,24 +6,21 @@ const asText = (file) => new Promise((done, failed) => {
   reader.readAsDataURL(file);
 });
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ parentElement, setTriggerValue }) {
   const find = (name) => parentElement.querySelector(name);
-  const well = find(".well"), input = find("input"), image = find("img"), hint = find(".hint"), clear = find(".clear");
+  const well = find(".well"), input = find("input"), hint = find(".hint");
   parentElement.memedex?.();
 
-  const show = (picture, wrong) => {
-    image.hidden = clear.hidden = !picture;
-    if (picture) image.src = picture.data; else image.removeAttribute("src");
-    hint.textContent = wrong || (picture ? picture.name : "Drop or paste a picture");
-    hint.classList.toggle("wrong", Boolean(wrong));
+  const say = (text, wrong = false) => {
+    hint.textContent = text;
+    hint.classList.toggle("wrong", wrong);
   };
   const take = async (file) => {
     if (!file) return;
-    if (!file.type.startsWith("image/")) return show(null, "That is not a picture");
-    if (file.size > MOST) return show(null, "Pictures up to 8 MB, please");
-    const picture = { name: file.name || "pasted picture", data: await asText(file) };
-    show(picture);
-    setStateValue("picture", picture);
+    if (!file.type.startsWith("image/")) return say("That is not a picture", true);
+    if (file.size > MOST) return say("Pictures up to 8 MB, please", true);
+    // A trigger, not a state: megabytes that are sent once, not again with every other change of the page.
+    setTriggerValue("picture", await asText(file));
   };
   const first = (transfer) => [...(transfer?.files ?? [])].find((file) => file.type.startsWith("image/")) ?? transfer?.files?.[0];
   const pasted = (event) => {
@@ -36,9 +33,8 @@ export default function ({ data, parentElement, setStateValue }) {
   well.ondragover = (event) => { event.preventDefault(); well.classList.add("over"); };
   well.ondragleave = () => well.classList.remove("over");
   well.ondrop = (event) => { event.preventDefault(); well.classList.remove("over"); take(first(event.dataTransfer)); };
-  clear.onclick = (event) => { event.preventDefault(); event.stopPropagation(); show(null); setStateValue("picture", null); };
   document.addEventListener("paste", pasted);
   parentElement.memedex = () => document.removeEventListener("paste", pasted);
-  show(data.picture ?? null);
+  say("Drop or paste a picture");
   return parentElement.memedex;
 }

@@ -10,6 +10,7 @@ from components.grid.actions import (
     REJECT,
     RESTORE,
     RETURN,
+    STYLE,
     Action,
 )
 from components.grid.browse import View, browse, turning
@@ -28,6 +29,7 @@ __all__ = [
     "REJECT",
     "RESTORE",
     "RETURN",
+    "STYLE",
     "Action",
     "Entry",
     "Handler",

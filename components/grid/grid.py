@@ -131,7 +131,7 @@ def ledger_of(root: Path) -> Ledger:
     return Ledger()
 
 
-_HARMLESS = ("caption", "like")
+_HARMLESS = ("caption", "like", "style")
 
 
 def _apply(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:

@@ -1,21 +1,36 @@
 """Search results: the same grid, with sliders that rank anew in the page."""
 
-from collections.abc import Collection, Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import streamlit as st
+from numpy.typing import NDArray
 
 from components.grid.actions import Action
 from components.grid.cards import card
 from components.grid.grid import mount, sent
 from components.grid.ledger import Handler
-from store.errors import UnknownRecord
 from store.library import Library
+from store.reaching import reaching
 from store.records import FACETS, Facet
 from store.search import Results
+
+ALL_AT_ONCE = 20_000  # rows, 400 kB; of more, the page gets only those that some weights can show
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The rows a page ranks, in the order of their addresses: equal scores stand as in the store."""
+
+    id: str
+    made_from: tuple[Any, ...]
+    rows: dict[str, int]
+    table: pa.Table
+    is_whole: bool  # whether no other record can come into the list, whatever the weights
 
 
 def show_results(
@@ -26,35 +41,35 @@ def show_results(
     weights: Mapping[Facet, float],
     shown: int,
     actions: Sequence[Action],
-    among: Collection[str] | None = None,
+    groups: Mapping[str, int] | None = None,
     handlers: Mapping[str, Handler] | None = None,
 ) -> None:
     """Show the best `shown` records for the sliders' weights, ranked in the page from all similarities.
 
     `results.hits` may hold more than `shown`: cards that a movement of the sliders is likely to need.
-    `among`: the addresses that may be results, where a filter or an example leaves some out.
+    Of records that `groups` gives the same number only the best is shown.
     """
-    ranked = _ranked(key, results, among)
-    rows = ranked["rows"]
-    cards = []
-    for hit in results.hits:
-        try:
-            record = library.get(hit.address)
-        except UnknownRecord:  # gone since the search
-            continue
-        if hit.address in rows:
-            cards.append({**card(library, record), "row": rows[hit.address], "facets": True})
+    ranked = _ranked(key, results, shown=shown, groups=groups)
+    cards = [
+        {**card(library, record), "row": ranked.rows[record.address], "facets": True}
+        for record in library.records(hit.address for hit in results.hits)
+        if record.address in ranked.rows
+    ]
     data: dict[str, Any] = {
         "cards": cards,
         "ranking": {
-            "query": ranked["id"],
+            "query": ranked.id,
             "means": [None if np.isnan(mean) else float(mean) for mean in results.means],
             "weights": {facet: weights.get(facet, 0.0) for facet in FACETS},
             "top": shown,
+            "compared": results.compared,
+            "whole": ranked.is_whole,
+            "presets": library.presets(),
+            "scale": results.scale._asdict(),
         },
     }
-    if sent(key).get("knows") != ranked["id"]:  # 200 kB for 10,000 records, sent once for each query
-        data["similarities"] = ranked["table"]
+    if sent(key).get("knows") != ranked.id:  # 200 kB for 10,000 records, sent once for each query
+        data["similarities"] = ranked.table
     mount(key, library, data, actions=actions, handlers=handlers or {})
 
 
@@ -71,23 +86,45 @@ def chosen_weights(key: str) -> dict[Facet, float] | None:
     return {facet: float(value) for facet, value in values.items()} if usable else None
 
 
-def _ranked(key: str, results: Results, among: Collection[str] | None) -> dict[str, Any]:
-    """The rows that may be shown, by address so that equal scores stand in the server's order; kept."""
-    allowed = None if among is None else frozenset(among)
-    digest = blake2b(results.similarities.tobytes(), digest_size=12)
-    digest.update(np.asarray(results.means).tobytes())
-    digest.update("\n".join(results.addresses).encode())
-    digest.update(b"" if allowed is None else "\n".join(sorted(allowed)).encode())
-    kept = st.session_state.get(f"{key}.ranked")
-    if kept and kept["id"] == digest.hexdigest():
+def _ranked(key: str, results: Results, *, shown: int, groups: Mapping[str, int] | None) -> Ranked:
+    """Kept from run to run, as long as the search gives the very same similarities."""
+    made_from = (results.answer, results.mask, shown, groups)
+    kept: Ranked | None = st.session_state.get(f"{key}.ranked")
+    same = kept is not None and all(map(_same, kept.made_from, made_from))
+    if kept and same and (kept.is_whole or all(hit.address in kept.rows for hit in results.hits)):
         return kept
-    order = sorted(
-        (row for row, address in enumerate(results.addresses) if allowed is None or address in allowed),
-        key=results.addresses.__getitem__,
+    count = len(results.addresses)
+    may = np.arange(count) if results.mask is None else np.flatnonzero(results.mask)
+    is_whole, cosines = True, results.similarities
+    if len(may) > ALL_AT_ONCE:
+        may, is_whole = _few(results, may, cosines, shown=shown)
+    order = sorted(may.tolist(), key=results.addresses.__getitem__)
+    columns = {facet: np.ascontiguousarray(cosines[order, at]) for at, facet in enumerate(FACETS)}
+    if groups is not None:
+        columns["group"] = np.array([groups.get(results.addresses[row], -1) for row in order], np.float32)  # type: ignore[index]
+    ranked = Ranked(
+        token_hex(8),
+        made_from,
+        {results.addresses[row]: at for at, row in enumerate(order)},
+        pa.table(columns),
+        is_whole,
     )
-    similarities = results.similarities[order]
-    table = pa.table({facet: np.ascontiguousarray(similarities[:, at]) for at, facet in enumerate(FACETS)})
-    rows = {results.addresses[row]: at for at, row in enumerate(order)}
-    ranked = {"id": digest.hexdigest(), "rows": rows, "table": table}
     st.session_state[f"{key}.ranked"] = ranked
     return ranked
+
+
+def _same(one: object, other: object) -> bool:
+    """Arrays are the same only when they are one; comparing them would cost more than ranking them."""
+    return one is other or (isinstance(one, int | dict) and one == other)
+
+
+def _few(
+    results: Results, may: NDArray[np.intp], cosines: NDArray[np.float32], *, shown: int
+) -> tuple[NDArray[np.intp], bool]:
+    """All that some weights bring among the first; were these too many, the best for the present ones."""
+    reached = reaching(cosines[may], results.means, top=shown)
+    if len(reached) <= ALL_AT_ONCE:
+        return may[reached], True
+    row_of = {address: row for row, address in enumerate(results.addresses)}
+    best = np.array([row_of[hit.address] for hit in results.hits], np.intp)
+    return np.union1d(may[reached[:ALL_AT_ONCE]], best), False

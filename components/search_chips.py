@@ -1,0 +1,94 @@
+"""The parts of a question as chips: each opens to change its weight, its sign, its facets, or to go."""
+
+from collections import Counter
+from dataclasses import replace
+from io import BytesIO
+
+import streamlit as st
+
+from components import pictures, wording
+from components.search_terms import LINE, picture
+from store.errors import MemedexError
+from store.library import Library
+from store.question import Question, Term, read, written
+from store.records import FACETS
+
+
+def show(library: Library, question: Question) -> None:
+    """One chip for each part; none for a question of plain words, which the line itself shows best."""
+    terms = question.terms
+    if not terms or (len(terms) == 1 and terms[0] == Term("text", terms[0].said)):
+        return
+    seen: Counter[tuple[str, str]] = Counter()
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for number, term in enumerate(terms):
+            seen[term.source, term.said] += 1
+            key = f"chip-{term.source}-{term.said[:60]}-{seen[term.source, term.said]}"
+            with st.popover(_label(library, term, first=not number), key=key):
+                _body(library, question, number, key=key)
+
+
+def _label(library: Library, term: Term, *, first: bool) -> str:
+    sign = "− " if term.weight < 0 else "" if first else "+ "
+    weight = "" if abs(term.weight) == 1 else f"{abs(term.weight):g} × "
+    facets = "" if term.facets == FACETS else f"{', '.join(term.facets)}: "
+    return f"{sign}{weight}{facets}{_said(library, term)}"
+
+
+def _said(library: Library, term: Term) -> str:
+    if term.source == "text":
+        return f"“{wording.plain(term.said, limit=40)}”"
+    try:
+        record = library.get(term.said)
+    except MemedexError:
+        return (
+            ":material/image: picture" if term.source == "picture" else f"like {wording.shortened(term.said)}"
+        )
+    image = f"![]({pictures.address(library, record.image_hash)})"
+    word = "like" if term.source == "like" else "picture of"
+    return f"{image} {word} {wording.plain(record.name, limit=32)}"
+
+
+def _body(library: Library, question: Question, number: int, *, key: str) -> None:
+    term = question.terms[number]
+    content = picture(library, term.said) if term.source != "text" and term.said else None
+    if content:
+        st.image(BytesIO(content), width=160)
+    for name, value in (
+        ("weight", abs(term.weight)),
+        ("minus", term.weight < 0),
+        ("facets", list(term.facets)),
+    ):
+        st.session_state[f"{key}-{name}"] = value  # the line is the truth, also when it was typed anew
+    change = {"on_change": _change, "args": (question, number, key)}
+    st.number_input("Weight", min_value=0.0, max_value=100.0, step=0.5, key=f"{key}-weight", **change)  # type: ignore[arg-type]
+    st.toggle("Minus: away from this", key=f"{key}-minus", **change)  # type: ignore[arg-type]
+    st.pills("What it speaks about", FACETS, selection_mode="multi", key=f"{key}-facets", **change)  # type: ignore[call-overload]
+    if term.source == "like":
+        st.button(
+            "Same style, another subject", key=f"{key}-style", icon=":material/palette:",
+            on_click=_put, args=(question, number, same_style(term.said)), width="stretch",
+        )  # fmt: skip
+    st.button(
+        "Remove", key=f"{key}-remove", icon=":material/close:", on_click=_put, args=(question, number, ()),
+        width="stretch",
+    )  # fmt: skip
+
+
+def same_style(address: str) -> tuple[Term, Term]:
+    """Like this coin in how it looks, away from it in what it shows."""
+    return Term("like", address, 1.0, ("visual",)), Term("like", address, -1.0, ("entity",))
+
+
+def _change(question: Question, number: int, key: str) -> None:
+    held = st.session_state
+    weight = float(held[f"{key}-weight"]) * (-1 if held[f"{key}-minus"] else 1)
+    facets = tuple(facet for facet in FACETS if facet in held[f"{key}-facets"]) or FACETS
+    _put(question, number, (replace(question.terms[number], weight=weight, facets=facets),))
+
+
+def _put(question: Question, number: int, instead: tuple[Term, ...]) -> None:
+    """The line with other parts in place of one."""
+    terms = (*question.terms[:number], *instead, *question.terms[number + 1 :])
+    own = read(st.session_state.get(LINE) or "")  # without what the controls beside the line add to it
+    st.session_state[LINE] = written(replace(own, terms=terms))

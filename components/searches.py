@@ -1,0 +1,132 @@
+"""Searches and weights kept under a name, for everybody; each search says how much is new in it."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from components import resources, search_terms, state, wording
+from components.search_terms import LINE
+from store.errors import MemedexError
+from store.library import Library
+from store.listing import Filter
+from store.query import Query
+from store.question import read
+from store.records import FACETS, Facet
+from store.relevance import drop
+from store.saved_searches import SavedSearch
+
+_TOP = 60  # hits of a saved search among which new ones are counted
+_NOW = "search.now"  # the weights now on the page, for saving
+_OPENED = "search.opened"  # weights that a saved search brought, until a slider moves
+
+
+def menu(library: Library) -> None:
+    """The saved searches, each opened by a press; saving this one, and these weights."""
+    saved = library.saved_searches()
+    news = _news(library, saved)
+    label = f"Saved :blue-badge[{sum(news.values())}]" if any(news.values()) else "Saved"
+    with st.popover(label, icon=":material/bookmark:"):
+        if not saved and not library.can_write:
+            st.caption("No search was saved yet.")
+        for name, search in saved.items():
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                new = f" :blue-badge[{news[name]} new]" if news.get(name) else ""
+                st.button(
+                    f"{wording.plain(name, limit=60)}{new}", key=f"saved-{name}", type="tertiary",
+                    help=wording.plain(search.line, limit=200), width="stretch",
+                    on_click=_open, args=(library, name, search),
+                )  # fmt: skip
+                _forget(library.forget_search, name, key=f"forget-{name}", can_write=library.can_write)
+        if not library.can_write:
+            return
+        if st.session_state.get(LINE):
+            with st.form("save-search", border=False, clear_on_submit=True):
+                given = st.text_input("Save this search as", max_chars=60)
+                if st.form_submit_button("Save search"):
+                    _save(lambda: library.save_search(given or "", _this_search(library)))
+        for name in library.presets():
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                st.markdown(f"Weights: {wording.plain(name, limit=60)}", width="stretch")
+                _forget(library.forget_preset, name, key=f"forget-weights-{name}", can_write=True)
+        if now := st.session_state.get(_NOW):
+            with st.form("save-preset", border=False, clear_on_submit=True):
+                given = st.text_input("Save these weights as", max_chars=60)
+                st.caption(" · ".join(f"{facet} {now[facet]:g}" for facet in FACETS))
+                if st.form_submit_button("Save weights"):
+                    _save(lambda: library.save_preset(given or "", now))
+
+
+def weights_of_opened(told: Mapping[Facet, float] | None) -> dict[Facet, float] | None:
+    """The weights that a saved search brought, while the sliders (as last told) still stand as they did."""
+    opened: tuple[Any, dict[Facet, float]] | None = st.session_state.get(_OPENED)
+    if opened is None or opened[0] is _JUST:
+        if opened:
+            st.session_state[_OPENED] = told, opened[1]
+        return opened[1] if opened else None
+    return opened[1] if opened[0] == told else None
+
+
+def hold(weights: Mapping[Facet, float]) -> None:
+    """Remember the weights now on the page."""
+    st.session_state[_NOW] = dict(weights)
+
+
+_JUST = object()
+
+
+def _open(library: Library, name: str, search: SavedSearch) -> None:
+    st.session_state[LINE] = search.line
+    if search.weights:
+        st.session_state[_OPENED] = _JUST, dict(search.weights)
+    if library.can_write:
+        _save(lambda: library.look_at_search(name))
+
+
+def _this_search(library: Library) -> SavedSearch:
+    return SavedSearch(
+        st.session_state.get(LINE) or "", st.session_state.get(_NOW), {library.who: time.time()}
+    )
+
+
+def _forget(forget: Callable[[str], None], name: str, *, key: str, can_write: bool) -> None:
+    if can_write:
+        st.button("Forget", key=key, type="tertiary", on_click=_save, args=(lambda: forget(name),))
+
+
+def _save(verb: Callable[[], None]) -> None:
+    try:
+        verb()
+    except MemedexError as error:
+        state.say(wording.plain(str(error), limit=200), icon=":material/error:")
+
+
+def _news(library: Library, saved: Mapping[str, SavedSearch]) -> dict[str, int]:
+    """How many relevant hits of each search came into the library since this person last looked."""
+    if not saved or resources.status(library).model_status != "ready":
+        return {}
+    kept: dict[Any, int] = st.session_state.setdefault("search.news", {})
+    news = {}
+    for name, search in saved.items():
+        since = search.looked.get(library.who)
+        if since is None:
+            continue
+        key = (search.line, since, library.generation)
+        if key not in kept:
+            kept[key] = _new(library, search, since)
+        news[name] = kept[key]
+    return news
+
+
+def _new(library: Library, search: SavedSearch, since: float) -> int:
+    question = read(search.line, base=Filter(tier="library"))
+    parts, faults = search_terms.parts_of(library, question)
+    if not parts or faults:
+        return 0
+    try:
+        found = library.search(Query(parts, weights=search.weights, top=_TOP, filter=question.filter))
+    except MemedexError:
+        return 0
+    relevant = drop([hit.score for hit in found.hits], compared=found.compared) or len(found.hits)
+    return library.came_since([hit.address for hit in found.hits[:relevant]], since)
