@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components import picture_well, search_chips, search_filter, searches, wording
 from components.search_terms import LINE, keep, parts_of
@@ -23,6 +24,7 @@ class Asked:
     question: Question
     parts: tuple[Part, ...]
     folded: bool
+    bar: DeltaGenerator  # beside the filter: for what is said of the answer
 
 
 def ask(library: Library) -> Asked:
@@ -37,20 +39,24 @@ def ask(library: Library) -> Asked:
             )  # fmt: skip
         with st.container(width=190):
             picture_well.picture(lambda content: _add_picture(library, content), key="search-picture")
+    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    chips = st.container()
+    with bar:
         chosen, folded = search_filter.choose(library)
         searches.menu(library)
     question = read(line or "", base=chosen)
     if question.filter.tier is None:
         question = replace(question, filter=replace(question.filter, tier="library"))
     parts, faults = parts_of(library, question)
-    search_chips.show(library, question)
+    with chips:
+        search_chips.show(library, question)
     refused = st.session_state.pop(_FAULT, None)
     if refused:
         st.error("This picture cannot be searched with:", icon=":material/broken_image:")
         st.text(refused)
     for fault in (*question.faults, *faults):
         st.caption(f":orange[{wording.plain(fault, limit=200)}]")
-    return Asked(question, parts, folded)
+    return Asked(question, parts, folded, bar)
 
 
 def invite() -> None:
@@ -71,7 +77,11 @@ def _take_example() -> None:
     if address:
         st.query_params.pop(_LIKE)
         question = read(st.query_params.get(LINE, ""))
-        st.session_state[LINE] = written(replace(question, terms=(*question.terms, Term("like", address))))
+        line = written(replace(question, terms=(*question.terms, Term("like", address))))
+        st.session_state[LINE] = line
+        if LINE in st.query_params:  # a link's own line is stronger than the session: begin anew with it
+            st.query_params[LINE] = line
+            st.rerun()
 
 
 def _add_picture(library: Library, content: bytes) -> None:

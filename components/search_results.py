@@ -35,13 +35,12 @@ def show(library: Library, asked: Asked) -> None:
     weights = searches.weights_of_opened(told) or told or _linked() or usual
     searches.hold(weights)
     _link(weights, usual)
-    facts = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    with facts.container(width=130):
+    with asked.bar.container(width=130):
         shown = _size()
     results = _search(library, asked, weights, usual, shown=shown)
     if results is None:
         return
-    with facts:
+    with asked.bar:
         _facts(results, weights, asked)
     _named(library, asked.question)
     if not results.hits and any(weights.values()):

@@ -46,6 +46,7 @@ def menu(library: Library) -> None:
                 given = st.text_input("Save this search as", max_chars=60)
                 if st.form_submit_button("Save search"):
                     _save(lambda: library.save_search(given or "", _this_search(library)))
+                    st.rerun()
         for name in library.presets():
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 st.markdown(f"Weights: {wording.plain(name, limit=60)}", width="stretch")
@@ -56,6 +57,7 @@ def menu(library: Library) -> None:
                 st.caption(" · ".join(f"{facet} {now[facet]:g}" for facet in FACETS))
                 if st.form_submit_button("Save weights"):
                     _save(lambda: library.save_preset(given or "", now))
+                    st.rerun()
 
 
 def weights_of_opened(told: Mapping[Facet, float] | None) -> dict[Facet, float] | None:

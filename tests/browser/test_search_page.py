@@ -11,6 +11,11 @@ def results(page: Page) -> Locator:
     return page.get_by_role("gridcell")
 
 
+def chip(page: Page, said: str) -> Locator:
+    """The part of the question that says this."""
+    return page.get_by_test_id("stPopover").get_by_role("button", name=said)
+
+
 def ask(page: Page, server: Server, address: str = "") -> None:
     visit(page, server, f"search{address}", title="Search")
 
@@ -33,8 +38,12 @@ def test_a_picture_finds_itself(page: Page, shared: Server) -> None:
     )
     expect(results(page).first).to_contain_text(PIZZA.name)
     expect(results(page).first).to_contain_text("1.000")
-    page.get_by_role("button", name="Take the picture away").click()
+    link = page.url
+    chip(page, "picture").click()
+    page.get_by_role("button", name="Remove").click()
     expect(page.get_by_text("Describe a coin, show a picture")).to_be_visible()
+    page.goto(link)
+    expect(results(page).first).to_contain_text(PIZZA.name)
 
 
 def test_what_is_no_picture_is_refused(page: Page, shared: Server) -> None:
@@ -57,7 +66,7 @@ def test_a_link_brings_the_same_question_and_weights(page: Page, shared: Server)
 
 def test_a_broken_link_is_an_ordinary_search(page: Page, shared: Server) -> None:
     ask(page, shared, "?q=frog&w=nonsense&tags=unheard-of&like=nobody")
-    expect(page.get_by_text("The example is not there:")).to_be_visible()
+    expect(page.get_by_text("the example is not there")).to_be_visible()
     expect(results(page).first).to_contain_text(FROG.name)
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
@@ -72,9 +81,10 @@ def test_with_all_weights_at_zero_it_says_so(page: Page, shared: Server) -> None
 
 def test_more_like_this_leaves_the_example_out(page: Page, shared: Server) -> None:
     ask(page, shared, f"?like={CAT.address}")
-    expect(page.get_by_text(f"More like {CAT.name}")).to_be_visible()
+    expect(chip(page, f"like {CAT.name}")).to_be_visible()
     expect(results(page)).to_have_count(len(COINS) - 1)
     expect(results(page).filter(has_text=CAT.name)).to_have_count(0)
+    chip(page, f"like {CAT.name}").click()
     page.get_by_role("button", name="Remove").click()
     expect(page.get_by_text("Describe a coin, show a picture")).to_be_visible()
 
@@ -83,7 +93,7 @@ def test_a_result_leads_to_more_like_it_and_to_its_caption(page: Page, shared: S
     ask(page, shared, "?q=frog in the rain")
     expect(results(page).first).to_contain_text(FROG.name)
     page.keyboard.press("m")
-    expect(page.get_by_text(f"More like {FROG.name}")).to_be_visible()
+    expect(chip(page, f"like {FROG.name}")).to_be_visible()
     expect(results(page)).to_have_count(len(COINS) - 1)
     best = results(page).first.get_attribute("data-address")
     page.keyboard.press("e")
@@ -113,7 +123,7 @@ def test_an_example_question_is_one_click(page: Page, shared: Server) -> None:
 def test_a_degraded_coin_leaves_the_results_and_comes_back(page: Page, seeded: Server) -> None:
     ask(page, seeded, "?q=frog in the rain")
     expect(results(page).first).to_contain_text(FROG.name)
-    page.keyboard.press("g")
+    page.keyboard.press("t")
     expect(results(page).filter(has_text=FROG.name)).to_have_count(0)
     expect(page.get_by_text(f"compared with {len(COINS) - 1} coins")).to_be_visible()
     with seeded.stored() as library:
@@ -123,3 +133,48 @@ def test_a_degraded_coin_leaves_the_results_and_comes_back(page: Page, seeded: S
     expect(results(page).first).to_contain_text(FROG.name)
     with seeded.stored() as library:
         assert library.get(FROG.address).tier == "library"
+
+
+def test_a_question_of_several_parts_is_a_line_chips_and_a_link(page: Page, shared: Server) -> None:
+    ask(page, shared)
+    page.get_by_role("searchbox", name="Search").fill('2*"frog" - "rain"')
+    page.keyboard.press("Enter")
+    expect(results(page).first).to_contain_text(FROG.name)
+    chip(page, "− “rain”").click()
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("searchbox", name="Search")).to_have_value('2 × "frog"')
+    expect(chip(page, "rain")).to_have_count(0)
+    page.reload()
+    expect(chip(page, "2 × “frog”")).to_be_visible()
+
+
+def test_the_same_style_with_another_subject_is_one_key(page: Page, shared: Server) -> None:
+    ask(page, shared, "?q=frog in the rain")
+    expect(results(page).first).to_contain_text(FROG.name)
+    page.keyboard.press("s")
+    expect(chip(page, f"visual: like {FROG.name}")).to_be_visible()
+    expect(chip(page, f"− entity: like {FROG.name}")).to_be_visible()
+
+
+def test_what_no_coin_says_can_be_searched_by_meaning(page: Page, shared: Server) -> None:
+    ask(page, shared, '?q="a toad in a storm"')
+    expect(page.get_by_text("No coin of the library passes this filter")).to_be_visible()
+    page.get_by_role("button", name="Search by meaning instead").click()
+    expect(results(page)).to_have_count(len(COINS))
+
+
+def test_a_search_is_kept_under_a_name_with_its_weights(page: Page, seeded: Server) -> None:
+    ask(page, seeded, "?q=frog&w=0,0,5,0,0")
+    expect(results(page).first).to_be_visible()
+    page.get_by_role("button", name="Saved").click()
+    page.get_by_label("Save this search as").fill("frogs")
+    page.get_by_role("button", name="Save search").click()
+    expect(page.get_by_role("button", name="frogs")).to_be_attached()
+    with seeded.stored() as library:
+        kept = library.saved_searches()["frogs"]
+        assert (kept.line, kept.weights and kept.weights["context"]) == ("frog", 5.0)
+    ask(page, seeded)
+    page.get_by_role("button", name="Saved").click()
+    page.get_by_role("button", name="frogs").click()
+    expect(page.get_by_role("slider", name="Weight of context")).to_have_value("5")
+    expect(page.get_by_role("slider", name="Weight of entity")).to_have_value("0")
