@@ -31,7 +31,7 @@ class Picked:
 
 def pick(library: Library) -> Picked | None:
     """The chosen record, and where one goes from it; None where there is none, which the page then says."""
-    linked = _linked(library)
+    linked = linked_to(library)
     first = _desk_of(linked) if linked else "To caption" if library.count(_DESKS["To caption"]) else "Library"
     st.session_state.setdefault("caption-desk", first)  # as `default` it would make another widget each time
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -54,7 +54,9 @@ def pick(library: Library) -> Picked | None:
         return browse(library, chosen, order, bare=bare)
 
 
-def browse(library: Library, chosen: Record, order: list[str], *, bare: set[str]) -> Picked:
+def browse(
+    library: Library, chosen: Record, order: list[str], *, bare: set[str], title: str = "Coin"
+) -> Picked:
     """Draw the list around the chosen record, and the way to its neighbours."""
     place = _place(chosen, order)
     start = max(0, min(place - SHOWN // 2, len(order) - SHOWN))
@@ -62,7 +64,7 @@ def browse(library: Library, chosen: Record, order: list[str], *, bare: set[str]
     labels = {address: _label(library.get(address)) for address in shown} | {chosen.address: _label(chosen)}
     st.session_state["caption-pick"] = chosen.address
     st.selectbox(
-        f"Coin · {len(order):,}",
+        f"{title} · {len(order):,}",
         list(labels),
         key="caption-pick",
         format_func=lambda address: labels[address],
@@ -104,7 +106,8 @@ def _place(chosen: Record, order: list[str]) -> int:
     return min(place, len(order)) if address == chosen.address else 0
 
 
-def _linked(library: Library) -> Record | None:
+def linked_to(library: Library) -> Record | None:
+    """The record that the address names; where it cannot be edited the page says why."""
     address = st.query_params.get("address")
     if not address:
         return None

@@ -10,6 +10,7 @@ from typing import cast
 import streamlit as st
 
 from components import access
+from store.checkup import CheckUp
 from store.desk import Desk
 from store.errors import LibraryInUse, MemedexError, ModelUnavailable
 from store.jobs import Jobs
@@ -72,6 +73,11 @@ def taxonomy() -> Taxonomy:
     return library().taxonomy
 
 
+def check_up() -> CheckUp:
+    """All captions looked through; what is found is remembered until something changes."""
+    return _check_up(settings().root, library())
+
+
 def warm(library: Library) -> None:
     """Load the embedding model in the background, once; what it does stands in its status."""
     _warming(settings().root, library.model, library)
@@ -95,6 +101,11 @@ def _for_writing(root: Path) -> Library:
 @st.cache_resource(show_spinner=False)
 def _for_reading(root: Path) -> Reader:
     return Library.open_for_reading(root)
+
+
+@st.cache_resource(show_spinner=False)
+def _check_up(root: Path, _library: Library) -> CheckUp:
+    return CheckUp(_library)
 
 
 @st.cache_resource(show_spinner=False)

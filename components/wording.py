@@ -19,6 +19,7 @@ VERBS = {  # of design section 2, as they read in a history
     "restore": "restored",
     "caption": "captioned",
     "tag": "tagged",
+    "replace": "replaced words in",
     "judge": "judged",
     "undo": "took back",
     "redo": "did again",

@@ -1,13 +1,31 @@
-"""The caption editor: four facets and tags of one coin at a time."""
+"""The captions: write four facets of one coin, look through all of them, replace in many."""
 
 import streamlit as st
 
-from components import caption_picker, drafting, editor, live, portrait, stored
+from components import (
+    caption_picker,
+    caption_views,
+    checkup,
+    drafting,
+    editor,
+    live,
+    portrait,
+    replacing,
+    stored,
+)
 from components.frame import open_page
 
 library = open_page("Captions")
 
-picked = caption_picker.pick(library)
+view = caption_views.choose()
+if view == "Check up":
+    checkup.show(library)
+    st.stop()
+if view == "Replace":
+    replacing.show(library)
+    st.stop()
+
+picked = checkup.pick(library) if checkup.is_going_on() else caption_picker.pick(library)
 if picked is None:
     st.stop()
 

@@ -164,6 +164,18 @@ class Snapshot:
 
         self._each(work, out)
 
+    def agreement(self, facet: Facet) -> Vector:
+        """(N,): the dot product of each record's facet with its own picture; 0 where it lacks one of them."""
+        found = np.empty(len(self), np.float32)
+
+        def work(slab: Slab, out: Vector) -> None:
+            texts, pictures = (slab.block.vectors[each][: slab.count] for each in (facet, "image"))
+            own = np.vecdot(texts, pictures)
+            out[:] = own if slab.rows is None else own[slab.rows]
+
+        self._each(work, found)
+        return found
+
     def approximate(self, facet: Facet, direction: Direction, *, out: Vector) -> None:
         """As `products`, wrong by at most `errors` · direction.slope() + direction.offset(); much quicker."""
 

@@ -61,6 +61,7 @@ from store.progress import Progress
 from store.query import checked_weights
 from store.reading import SAVED_FILTERS, Reader
 from store.records import Facet, Record, Tier, sidecar_bytes, validate
+from store.replacing import Replacement
 from store.saved_searches import SavedSearch
 from store.search import Search
 from store.settings import settings
@@ -247,6 +248,27 @@ class Library(Reader):
             with contextlib.suppress(*REFUSALS):
                 self.discard_draft(address, who=who)
         return outcome
+
+    def replace(
+        self, wanted: Iterable[Replacement], *, progress: Progress | None = None, who: str = ""
+    ) -> Outcome:
+        """Put the texts that were looked at in place of the old ones, as one decision, undone as one.
+
+        A record changed since it was looked at is refused.
+        """
+        texts: dict[str, list[Replacement]] = {}
+        for each in wanted:
+            texts.setdefault(each.address, []).append(each)
+
+        def written(record: Record) -> dict[str, Any]:
+            caption = dict(record.sidecar.get("caption") or {})
+            for each in texts[record.address]:
+                if record.revision != each.revision or caption.get(each.facet) != each.before:
+                    raise InvalidRecord("it was changed since you looked at it; look again")
+                caption[each.facet] = each.after.strip()
+            return {**record.sidecar, "caption": caption}
+
+        return self._rewrite("replace", texts, written, who=who, progress=progress)
 
     def edit_tags(
         self,

@@ -15,9 +15,9 @@ _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 HTML = '<div class="memedex-editor"></div>\n'
 
 
-def script() -> str:
-    """One ES module out of those in `js/`."""
-    sources = ((_HERE / f"{name}.js").read_text("utf-8") for name in _SCRIPTS)
+def script(*names: str) -> str:
+    """One ES module out of these files, the editor's own by default."""
+    sources = ((_HERE / f"{name}.js").read_text("utf-8") for name in names or _SCRIPTS)
     return "\n".join(_EXPORT.sub("", _IMPORT.sub("", source)) for source in sources)
 
 

@@ -1,0 +1,78 @@
+"""Captions as a list: one line each with its picture, why it is there, and a way to its editor."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from components import pictures
+from components.editor import assets
+from store.library import Library
+from store.records import Record
+
+_component = st.components.v2.component(
+    "memedex.caption-rows",
+    html='<ol class="memedex-rows"></ol>\n',
+    css=(Path(__file__).parent / "rows.css").read_text("utf-8"),
+    js=assets.script("../grid/js/dom", "js/words", "js/difference", "js/rows"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line: a text as it is, or before and after."""
+
+    key: str
+    record: Record
+    label: str
+    why: str = ""
+    text: str = ""
+    after: str | None = None
+    other: Record | None = None  # the record it is about as well
+
+
+def show_rows(
+    key: str, library: Library, rows: Sequence[Row], *, go: Callable[[str], None], choose: bool
+) -> set[str]:
+    """Show them; `go` leads to the editor of a coin. The keys of those left out, where one may `choose`."""
+
+    def follow() -> None:
+        asked = st.session_state[key].get("go")
+        if asked in {row.record.address for row in rows}:
+            go(asked)
+
+    _component(
+        key=key,
+        data={"rows": [_line(library, row) for row in rows], "choose": choose},
+        on_go_change=follow,
+        on_left_change=_nothing,
+    )
+    left = st.session_state[key].get("left") if key in st.session_state else None
+    return {each for each in left if isinstance(each, str)} if isinstance(left, list) else set()
+
+
+def _line(library: Library, row: Row) -> dict[str, Any]:
+    return {
+        **_coin(library, row.record),
+        "key": row.key,
+        "label": row.label,
+        "why": row.why,
+        "text": row.text,
+        "after": row.after,
+        "other": _coin(library, row.other) if row.other else None,
+    }
+
+
+def _coin(library: Library, record: Record) -> dict[str, str]:
+    return {
+        "address": record.address,
+        "name": record.name,
+        "ticker": record.ticker,
+        "picture": pictures.address(library, record.image_hash),
+    }
+
+
+def _nothing() -> None:
+    """The page runs anew with what is left out."""

@@ -1,0 +1,142 @@
+"""Replacing words in many captions: every change is shown before it is made, and all undone in one step."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from components import caption_picker, caption_views, jobs, resources, wording
+from components.editor.facets import PURPOSES
+from components.editor.rows import Row, show_rows
+from store.errors import InvalidRecord
+from store.library import Library
+from store.listing import Filter
+from store.outcome import Outcome
+from store.progress import Progress
+from store.query_line import parsed
+from store.records import CAPTION_FACETS, Record, Tier
+from store.replacing import Replacement, Wanted, replacements
+
+SHOWN = 200  # changes on the page; what is beyond is made as well, and said
+_SCOPES: dict[str, tuple[Tier, ...]] = {
+    "Approved and library": ("approved", "library"),
+    "Approved": ("approved",),
+    "Library": ("library",),
+}
+
+
+def show(library: Library) -> None:
+    """What to find, where, what to put there; then every change, and the button."""
+    wanted = _wanted()
+    records, faults = _selection(library)
+    for fault in faults:
+        st.caption(f":orange[{wording.plain(fault, limit=160)}]")
+    if not wanted.find:
+        st.caption(
+            f"Among {wording.counted(len(records), 'coin')}. Nothing is changed before you have seen it."
+        )
+        return
+    try:
+        found = replacements(records, wanted)
+    except InvalidRecord as error:
+        st.warning("This cannot be searched for:", icon=":material/error:")
+        st.text(str(error))
+        return
+    if not found:
+        st.info("No caption of this selection would change.", icon=":material/search_off:")
+        return
+    _preview(library, found, {record.address: record for record in records})
+
+
+def _wanted() -> Wanted:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        find = st.text_input("Find", key="replace-find", placeholder="words", live=True)
+        put = st.text_input(
+            "Replace with", key="replace-put", placeholder="nothing: take them out", live=True
+        )
+        is_pattern = st.toggle(
+            "Pattern", key="replace-pattern", help="A regular expression; `\\1` for a group."
+        )
+        ignores_case = st.toggle("Any case", key="replace-case", value=True)
+    facets = st.pills(
+        "In", CAPTION_FACETS, key="replace-facets", selection_mode="multi", default=CAPTION_FACETS,
+        format_func=lambda facet: PURPOSES[facet].label, label_visibility="collapsed",
+    )  # fmt: skip
+    return Wanted(find or "", put or "", tuple(facets), is_pattern, ignores_case)
+
+
+def _selection(library: Library) -> tuple[list[Record], list[str]]:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        scope = st.segmented_control(
+            "Among", list(_SCOPES), key="replace-scope", required=True, label_visibility="collapsed",
+            default=next(iter(_SCOPES)),
+        )  # fmt: skip
+        line = st.text_input(
+            "Which coins", key="replace-line", placeholder="words, tag:dog, category:animals …", live=True,
+            icon=":material/search:", label_visibility="collapsed",
+        )  # fmt: skip
+    asked = parsed(line or "", base=Filter())
+    records: list[Record] = []
+    for tier in _SCOPES[scope or next(iter(_SCOPES))]:
+        records += library.find(parsed(line or "", base=Filter(tier=tier)).filter)
+    return records, asked.faults
+
+
+def _preview(library: Library, found: list[Replacement], records: dict[str, Record]) -> None:
+    place = st.container(horizontal=True, vertical_alignment="center", gap="small")
+
+    def go(address: str) -> None:
+        st.query_params.pop("check", None)
+        caption_picker.go(address)
+        caption_views.turn_to("Write")
+
+    rows = [
+        Row(
+            key=f"{each.address} {each.facet}",
+            record=records[each.address],
+            label=PURPOSES[each.facet].label,
+            text=each.before,
+            after=each.after,
+        )
+        for each in found[:SHOWN]
+    ]
+    left = show_rows("replace-rows", library, rows, go=go, choose=library.can_write)
+    chosen = [each for each in found if f"{each.address} {each.facet}" not in left]
+    coins = len({each.address for each in chosen})
+    with place:
+        if library.can_write:
+            st.button(
+                f"Replace in {wording.counted(len(chosen), 'text')}",
+                type="primary",
+                icon=":material/find_replace:",
+                disabled=not chosen or jobs.is_busy(library.jobs),
+                on_click=_replace,
+                args=(library, chosen),
+            )
+        beyond = f", of which the first {SHOWN} are shown" if len(found) > SHOWN else ""
+        st.caption(
+            f"{wording.counted(coins, 'coin')}{beyond}. One undo takes all of it back.", width="stretch"
+        )
+
+
+def _replace(library: Library, chosen: list[Replacement]) -> None:
+    number = len({each.address for each in chosen})
+    jobs.run(
+        resources.jobs(),
+        f"Replace in {wording.counted(number, 'caption')}",
+        replacing(library, chosen, number),
+    )
+
+
+def replacing(library: Library, chosen: list[Replacement], number: int) -> Callable[[Progress], Outcome]:
+    """The work itself; what was changed since it was looked at makes it fail, with the rest done."""
+
+    def work(progress: Progress) -> Outcome:
+        progress.total, progress.what = number, "captions"
+        outcome = library.replace(chosen, progress=progress)
+        if outcome.refused:
+            first = outcome.refused[0]
+            refused = wording.counted(len(outcome.refused), "coin")
+            raise InvalidRecord(f"{refused} left as they were, {first.item}: {first.reason}")
+        return outcome
+
+    return work

@@ -1,0 +1,68 @@
+"""The three sides of the captions page: write one, look through all, replace in many."""
+
+import pytest
+
+from components.replacing import replacing
+from store.library import Library
+from store.listing import Filter
+from store.progress import Progress
+from store.replacing import Wanted, replacements
+from store.settings import settings
+from tests.browser.coins import CAT, FROG, UNCAPTIONED
+from tests.pages.conftest import finish_jobs, opened, press, ran, words
+
+
+def test_the_check_up_counts_what_wants_a_second_look(library: Library) -> None:
+    app = opened("captions", view="Check up")
+    kinds = app.segmented_control(key="caption-check")
+    assert "Lacks a facet · 1" in kinds.options
+    kinds.set_value("lacking")
+    assert "cannot be promoted" in words(ran(app))
+
+
+def test_the_editor_goes_through_the_list_it_was_opened_from(library: Library) -> None:
+    app = opened("captions", check="unwritten", address=FROG.address)
+    coins = app.selectbox(key="caption-pick")
+    assert coins.label == "Optional, not written · 4"
+    press(app, "Next")
+    assert app.query_params["address"] != [FROG.address]
+    press(app, "Back to the list")
+    assert app.segmented_control(key="caption-check").value == "unwritten"
+
+
+def test_words_are_replaced_in_what_was_shown_and_taken_back_in_one_step(library: Library) -> None:
+    app = opened("captions", view="Replace")
+    app.text_input(key="replace-find").set_value("a ")
+    app.text_input(key="replace-put").set_value("one ")
+    ran(app)
+    press(app, "Replace in 4 texts")
+    finish_jobs()
+    assert library.get(CAT.address).caption["entity"] == "one crying cat at one computer"
+    press(ran(app), "Undo")
+    assert library.get(CAT.address).caption["entity"] == CAT.entity
+
+
+def test_a_pattern_that_is_none_is_told_instead_of_failing(library: Library) -> None:
+    app = opened("captions", view="Replace")
+    app.toggle(key="replace-pattern").set_value(True)
+    app.text_input(key="replace-find").set_value("(")
+    assert "the pattern is not understood" in words(ran(app))
+
+
+def test_what_was_changed_meanwhile_is_named(library: Library) -> None:
+    seen = replacements(library.find(Filter()), Wanted("frog", "toad"))
+    library.caption(FROG.address, caption={"context": "Something else"})
+    with pytest.raises(ValueError, match="changed since you looked"):
+        replacing(library, seen, 1)(Progress())
+    assert library.get(FROG.address).caption["entity"] == FROG.entity
+
+
+def test_a_viewer_sees_what_would_change_and_no_button(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings(), "viewers", "tester")
+    app = opened("captions", view="Replace")
+    app.text_input(key="replace-find").set_value("frog")
+    assert "One undo" in words(ran(app))
+    assert not [button for button in app.button if button.label.startswith("Replace")]
+    assert opened("captions", address=UNCAPTIONED.address).title[0].value == "Captions"
