@@ -13,6 +13,8 @@ from store.records import Tier
 BRAND = Path(__file__).resolve().parent.parent / "res" / "brand"
 MARK = BRAND / "mark.svg"
 
+JOBS = "pages/jobs.py"
+
 # Script, name, icon, and the tier whose count stands beside it. These icons are a font that Streamlit serves
 # itself; as a page's own icon (`page_icon`) the same names would be fetched from outside.
 PAGES: tuple[tuple[str, str, str, Tier | None], ...] = (
@@ -20,8 +22,10 @@ PAGES: tuple[tuple[str, str, str, Tier | None], ...] = (
     ("pages/pending.py", "Pending", ":material/inbox:", "pending"),
     ("pages/approved.py", "Approved", ":material/task_alt:", "approved"),
     ("pages/captions.py", "Captions", ":material/edit_note:", None),
+    ("pages/drafting.py", "Drafting", ":material/neurology:", None),
     ("pages/search.py", "Search", ":material/search:", "library"),
     ("pages/lore.py", "Lore & memory", ":material/auto_stories:", None),
+    (JOBS, "Jobs", ":material/hourglass_top:", None),
     ("pages/history.py", "History", ":material/history:", None),
     ("pages/health.py", "Health", ":material/monitor_heart:", None),
 )
@@ -52,7 +56,8 @@ def open_page(title: str, *, undo: Callable[[Library], None] = decisions.undo_bu
     with st.sidebar:
         _navigation(library)
     _header(title, library, undo)
-    jobs.watch(library.jobs, can_stop=library.can_write)
+    if title != "Jobs":  # there they are shown in full
+        jobs.watch(library.jobs, can_stop=library.can_write)
     state.show_what_was_said()
     return library
 
@@ -60,7 +65,8 @@ def open_page(title: str, *, undo: Callable[[Library], None] = decisions.undo_bu
 def _navigation(library: Library) -> None:
     counts = library.counts()
     for script, name, icon, tier in PAGES:
-        number = f" :gray-badge[{counts[tier]:,}]" if tier and counts[tier] else ""
+        count = counts[tier] if tier else len(library.jobs.open()) if script == JOBS else 0
+        number = f" :gray-badge[{count:,}]" if count else ""
         st.page_link(script, label=f"{name}{number}", icon=icon, width="stretch")
 
 

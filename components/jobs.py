@@ -10,6 +10,7 @@ from store.jobs import Job, Jobs
 from store.progress import Progress
 
 _WATCHED = "memedex.watched_jobs"
+_BUSY, _IDLE = 0.5, 3.0  # seconds between two looks
 _SHOWN = 2  # bars on a page that is about something else
 
 
@@ -17,12 +18,12 @@ def start(
     jobs: Jobs, kind: str, items: Iterable[Any] = (), *, name: str, options: Mapping[str, Any] | None = None
 ) -> Job:
     """Begin long work that outlives this program, and tell this session when it is over."""
-    return _watched(jobs.start(kind, items, name=name, options=options))
+    return watched(jobs.start(kind, items, name=name, options=options))
 
 
 def run(jobs: Jobs, name: str, work: Callable[[Progress], Any]) -> Job:
     """The same for work that ends with this program."""
-    return _watched(jobs.run(name, work))
+    return watched(jobs.run(name, work))
 
 
 def is_busy(jobs: Jobs) -> bool:
@@ -31,11 +32,9 @@ def is_busy(jobs: Jobs) -> bool:
 
 
 def watch(jobs: Jobs, *, can_stop: bool) -> None:
-    """Show the work that is under way; ask again twice a second, and run the page anew when some is over."""
+    """Show the work that is under way, wherever it was begun, and run the page anew when it is over."""
     _say_what_ended(jobs)
     shown = [job.id for job in jobs.under_way()]
-    if not shown:
-        return
 
     def bars() -> None:
         now = jobs.under_way()
@@ -44,9 +43,9 @@ def watch(jobs: Jobs, *, can_stop: bool) -> None:
         for job in now[:_SHOWN]:
             bar(jobs, job, can_stop=can_stop)
         if len(now) > _SHOWN:
-            st.caption(f"and {len(now) - _SHOWN:,} more")
+            st.page_link("pages/jobs.py", label=f"and {len(now) - _SHOWN:,} more")
 
-    st.fragment(bars, run_every=0.5)()
+    st.fragment(bars, run_every=_BUSY if shown else _IDLE)()
 
 
 def bar(jobs: Jobs, job: Job, *, can_stop: bool) -> None:
@@ -83,7 +82,7 @@ def told(job: Job) -> str:
     if job.refused:
         parts.append(f"{job.refused:,} refused")
     if job.rate and job.total > 1:
-        parts.append(f"{job.rate:,.1f} a second" if job.rate >= 0.1 else f"{job.rate * 60:,.1f} a minute")
+        parts.append(pace(job.rate))
     if (left := job.seconds_left) is not None and job.left:
         parts.append(f"{wording.duration(left)} left")
     if job.what:
@@ -91,7 +90,13 @@ def told(job: Job) -> str:
     return " · ".join(parts)
 
 
-def _watched(job: Job) -> Job:
+def pace(rate: float) -> str:
+    """Items a second, or a minute where that says more."""
+    return f"{rate:,.1f} a second" if rate >= 0.5 else f"{rate * 60:,.1f} a minute"
+
+
+def watched(job: Job) -> Job:
+    """The job, of which this session is told when it is over."""
     st.session_state.setdefault(_WATCHED, []).append(job.id)
     return job
 

@@ -57,6 +57,11 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def dollars(amount: float) -> str:
+    """US dollars: "$0.0021", "$1.40"."""
+    return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"
+
+
 def size(number: float) -> str:
     """Bytes as a person reads them."""
     for unit in ("bytes", "kB", "MB"):

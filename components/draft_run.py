@@ -1,0 +1,144 @@
+"""Which coins are drafted, by which model, with which prompt, and for how much money."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components import jobs, state, wording
+from store import drafting
+from store.drafting import LANES, MAX_LANES, Plan
+from store.errors import MemedexError
+from store.jobs import Job
+from store.library import Library
+from store.listing import Filter
+from store.prompts import DEFAULT
+from store.settings import settings
+
+CHOSEN = "memedex.drafting.chosen"  # addresses that another page brought along
+HOW = (
+    "No language model is configured. Set `MEMEDEX_CAPTION_MODEL` (`gpt-4o-mini` for instance, with its "
+    "`OPENAI_API_KEY`, or `ollama/llava` on this machine), or name one below."
+)
+_LACKING, _ALL, _PICKED = "Lack a caption", "All approved", "Chosen"
+
+
+def show(library: Library) -> None:
+    """What a run would ask for, and the button that begins it."""
+    if not settings().caption_model:
+        st.info(HOW, icon=":material/neurology:")
+    with st.container(border=True):
+        addresses = _which(library)
+        model, prompt = how(library, key="run")
+        plan = _planned(library, addresses, model, prompt)
+        if plan is not None:
+            figures(plan)
+        if library.can_write:
+            _begin_row(library, plan)
+
+
+def how(library: Library, *, key: str, prompt: str = DEFAULT) -> tuple[str, str]:
+    """Model and prompt, side by side."""
+    left, right = st.columns([3, 2], gap="small")
+    with left:
+        model = st.text_input(
+            "Model",
+            value=settings().caption_model,
+            key=f"{key}-model",
+            placeholder="gpt-4o-mini, anthropic/claude-…, gemini/…, ollama/llava",
+            help="By its litellm name; it must see pictures. The key stands where its provider expects it.",
+            disabled=not library.can_write,
+        )
+    with right:
+        names = library.prompts.names()
+        asked = st.selectbox(
+            "Prompt", names, index=names.index(prompt) if prompt in names else 0, key=f"{key}-prompt",
+            format_func=lambda name: library.prompts.get(name).label, disabled=not library.can_write,
+        )  # fmt: skip
+    return (model or "").strip(), asked or prompt
+
+
+def figures(plan: Plan) -> None:
+    """How many, tokens and cost, before anything is asked."""
+    if not plan.count:
+        return
+    tokens = plan.prompt_tokens + plan.completion_tokens
+    cost = (
+        "cost unknown: no price for this model"
+        if plan.cost is None
+        else f"about {wording.dollars(plan.cost)}"
+    )
+    st.caption(f"{wording.counted(plan.count, 'question')} · about {tokens:,} tokens · {cost}")
+    if not plan.sees:
+        st.warning("This model is known not to see pictures.", icon=":material/visibility_off:")
+
+
+def begin(library: Library, plan: Plan, *, budget: float | None = None, lanes: int = LANES) -> Job | None:
+    """Start the run and watch it on every page; None when it was refused, which is said."""
+    try:
+        return jobs.watched(drafting.start(library, plan, budget=budget, lanes=lanes))
+    except MemedexError as error:
+        state.say(wording.plain(str(error), limit=300), icon=":material/error:")
+        return None
+
+
+def _which(library: Library) -> list[str]:
+    picked: list[str] = st.session_state.get(CHOSEN, [])
+    lacking = drafting.lacking(library)
+    choices = [_LACKING, _ALL, *([_PICKED] if picked else [])]
+    sizes = {_LACKING: len(lacking), _ALL: library.count(Filter(tier="approved")), _PICKED: len(picked)}
+    chosen = st.segmented_control(
+        "Coins",
+        choices,
+        default=_PICKED if picked else _LACKING,
+        required=True,
+        key=f"draft-which-{bool(picked)}",
+        format_func=lambda choice: f"{choice} · {sizes[choice]:,}",
+        help="Coins with a suggestion waiting, or being drafted, are not among those that lack one.",
+    )
+    if chosen == _ALL:
+        return library.addresses(Filter(tier="approved"))
+    return picked if chosen == _PICKED else lacking
+
+
+def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str) -> Plan | None:
+    if not model:
+        return None
+    try:
+        with st.spinner("Reading the price list", show_time=False):  # seconds, the first time
+            return drafting.plan_drafting(library, addresses, model=model, prompt=prompt)
+    except MemedexError as error:
+        st.error("This cannot be asked:", icon=":material/error:")
+        st.text(str(error))
+        return None
+
+
+def _begin_row(library: Library, plan: Plan | None) -> None:
+    priced = plan is not None and plan.cost is not None
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        budget = st.number_input(
+            "Budget, US dollars", min_value=0.0, value=0.0, step=0.5, key="draft-budget", width=170,
+            disabled=not priced,
+            help="It stops before this is passed; 0 is none. It can be raised, and the run continued."
+            if priced else "No price is known for this model, so a budget could not be kept.",
+        )  # fmt: skip
+        lanes = st.number_input(
+            "At once", min_value=1, max_value=MAX_LANES, value=LANES, key="draft-lanes", width=120,
+            help="Questions under way at the same time; a provider's rate limit is waited for.",
+        )  # fmt: skip
+        count = plan.count if plan else 0
+        st.button(
+            f"Draft {wording.counted(count, 'coin')}" if count else "Nothing to draft",
+            type="primary",
+            icon=":material/edit_square:",
+            disabled=not count,
+            on_click=begin,
+            args=(library, plan),
+            kwargs={"budget": (budget or None) if priced else None, "lanes": int(lanes)},
+        )
+    waiting = len(library.addresses_with_suggestions())
+    if waiting:
+        st.page_link(
+            "pages/captions.py",
+            label=f"{wording.counted(waiting, 'coin')} with suggestions to look at",
+            icon=":material/edit_note:",
+        )

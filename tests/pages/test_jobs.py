@@ -1,0 +1,91 @@
+"""Long work on the page: followed, paused, continued, tried again; nothing of it for a viewer."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from store.library import Library
+from store.settings import settings
+from tests.browser.coins import UNCAPTIONED
+from tests.pages.conftest import finish_jobs, opened, press, ran, words
+from tests.store.language_model_server import GOOD, LanguageModelServer, fails, running, says
+
+
+@pytest.fixture
+def model(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
+    with running() as server:
+        monkeypatch.setenv("MEMEDEX_CAPTION_MODEL", "openai/gpt-4o-mini")
+        monkeypatch.setenv("MEMEDEX_CAPTION_API_BASE", server.address)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        settings.cache_clear()
+        server.answers = [says(json.dumps(GOOD))]
+        yield server
+
+
+def test_what_lacks_a_caption_is_drafted_after_a_look_at_the_cost(
+    model: LanguageModelServer, library: Library
+) -> None:
+    app = opened("drafting")
+    assert "1 question · about" in words(app)
+    assert "about $0.000" in words(app)
+    press(app, "Draft 1 coin")
+    finish_jobs()
+    assert [one.facet for one in library.suggestions(UNCAPTIONED.address)].count("entity") == 1
+    told = words(opened("jobs"))
+    assert "1 of 1 done" in told
+    assert "$0.0002" in told, "what it has cost"
+
+
+def test_what_was_refused_says_why_and_is_tried_again(model: LanguageModelServer, library: Library) -> None:
+    model.answers = [fails(400, "the picture is too dark")]
+    press(opened("drafting"), "Draft 1 coin")
+    finish_jobs()
+    app = opened("jobs")
+    (table,) = app.dataframe
+    assert "too dark" in table.value["reason"][0]
+    model.answers = [says(json.dumps(GOOD))]
+    press(app, "Try 1 refused one again")
+    finish_jobs()
+    assert library.jobs.all()[0].done == 1
+
+
+def test_a_failed_run_is_continued_and_a_viewer_sees_it_without_a_button(
+    model: LanguageModelServer, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.answers = [fails(401, "bad key")]
+    press(opened("drafting"), "Draft 1 coin")
+    finish_jobs()
+    monkeypatch.setenv("MEMEDEX_VIEWERS", "tester")
+    settings.cache_clear()
+    watched = opened("jobs")
+    assert "did not accept the key" in words(watched)
+    assert watched.button == []
+    assert [button.label for button in opened("drafting").button] == []
+    monkeypatch.delenv("MEMEDEX_VIEWERS")
+    settings.cache_clear()
+    model.answers = [says(json.dumps(GOOD))]
+    press(opened("jobs"), "Continue")
+    finish_jobs()
+    assert library.jobs.all()[0].state == "done"
+
+
+def test_a_prompt_is_edited_and_tried_beside_another(model: LanguageModelServer, library: Library) -> None:
+    app = opened("drafting")
+    (text,) = [area for area in app.text_area if area.label == "Text"]
+    text.set_value("In five words: {name}")
+    app.text_input(key="prompt-new-name").set_value("Short")
+    press(app, "Save under this name")
+    assert library.prompts.get("short").text == "In five words: {name}"
+    app.selectbox(key="trial-b-prompt").set_value("short")
+    press(ran(app), "Try both, side by side")
+    finish_jobs()
+    ran(app)
+    (job,) = library.jobs.all()
+    assert (job.done, words(app).count(GOOD["entity"])) == (job.total, job.total)
+    assert library.suggestions(UNCAPTIONED.address) == []
+
+
+def test_without_a_language_model_the_page_says_how_to_have_one(library: Library) -> None:
+    assert "MEMEDEX_CAPTION_MODEL" in words(opened("drafting"))
+    assert "Nothing long has been done yet" in words(opened("jobs"))
