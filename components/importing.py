@@ -64,7 +64,7 @@ def _import_dropped(library: Library, turn: int) -> None:
     dropped = [(file.name, file.getvalue()) for file in st.session_state[f"{_DROPPED}-{turn}"]]
     st.session_state[_ROUND] = turn + 1
     name = dropped[0][0] if len(dropped) == 1 else wording.counted(len(dropped), "file")
-    _start(name, lambda progress: library.add(uploaded(dropped), progress=progress))
+    _start(name, lambda progress: library.add(uploaded(dropped), source=name, progress=progress))
 
 
 def _import_path(library: Library, path: str) -> None:
@@ -75,7 +75,10 @@ def _import_path(library: Library, path: str) -> None:
         st.error("There is nothing at this path:")
         st.text(path)
     else:
-        _start(found.name, lambda progress: library.add(candidates([found]), progress=progress))
+        _start(
+            found.name,
+            lambda progress: library.add(candidates([found]), source=found.name, progress=progress),
+        )
         st.rerun()
 
 

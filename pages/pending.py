@@ -4,7 +4,7 @@ import streamlit as st
 
 from components import live, wording
 from components.frame import open_page
-from components.grid import APPROVE, REJECT, browse, show_cards, turning
+from components.grid import APPROVE, LIKE, REJECT, browse, resembling, show_cards, turning
 
 library = open_page("Pending")
 
@@ -14,8 +14,8 @@ show_cards(
     "pending",
     library,
     view.records,
-    actions=[APPROVE, REJECT],
-    handlers=turning("pending"),
+    actions=[APPROVE, REJECT, LIKE],
+    handlers={**turning("pending"), **resembling("pending")},
     pages=view.pages > 1,
     sentence=view.sentence,
     matching=view.matching,

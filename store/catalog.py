@@ -273,7 +273,12 @@ CREATE TABLE maps (                     -- where records lie in two dimensions; 
 ) STRICT;
 """
 
-_VERSIONS = (_FIRST, _DUPLICATES, _JOBS, _DRAFTS, _DRAFTING, _QUEUE, _SEARCHING)
+_REVIEWING = """
+CREATE INDEX history_of_imports ON history (reason, address) WHERE verb = 'import';
+CREATE INDEX history_by_person ON history (who, at);
+"""
+
+_VERSIONS = (_FIRST, _DUPLICATES, _JOBS, _DRAFTS, _DRAFTING, _QUEUE, _SEARCHING, _REVIEWING)
 VERSION = len(_VERSIONS)
 
 

@@ -51,7 +51,7 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
     tiers = {entry.address: entry.tier for entry in wanted}
     progress.what = "Take in the demo coins"
     progress.total = len(wanted) + sum(tier == "library" for tier in tiers.values())
-    report = library.add(_candidates(wanted), progress=progress, who=WHO)
+    report = library.add(_candidates(wanted), source="demo", progress=progress, who=WHO)
     at_hand = [*report.done, *(address for address in report.present if _is_untouched(library, address))]
     if not progress.cancelled:
         waiting = [address for address in at_hand if _is_before(library, address, tiers, tier="pending")]

@@ -45,7 +45,7 @@ from store.errors import (
 from store.files import Disk, content_hash
 from store.follower import Follower
 from store.golden import Golden
-from store.importing.candidate import Candidate, Refusal
+from store.importing.candidate import Candidate, Refusal, shown
 from store.jobs import Jobs
 from store.journal import REFUSALS, Journal, Payload
 from store.kinds import KINDS
@@ -205,14 +205,18 @@ class Library(Reader):
         self,
         candidates: Iterable[Candidate | Refusal],
         *,
+        source: str = "",
         progress: Progress | None = None,
         who: str = "",
     ) -> ImportReport:
-        """Take candidates into pending; what is already there, in any tier, is left as it is."""
+        """Take candidates into pending; what is already there, in any tier, is left as it is.
+
+        `source` is what people call the place they come from: the history tells it, filters ask for it.
+        """
         from store.intake import take_in  # brings Pillow along
 
         report = ImportReport()
-        decision = Decision("import", who or myself())
+        decision = Decision("import", who or myself(), reason=shown(source))
         for batch in _batches(candidates, _EMBEDDED, progress):
             changes, payload = take_in(batch, report, reader=self, taxonomy=self.taxonomy)
             self._carry_out(decision, changes, payload, report)

@@ -46,6 +46,9 @@ class Filter:
     shorter: int | None = None  # … and at most
     troubled: bool | None = None  # approved, and could not go on (store/troubles.py)
     suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
+    source: str = ""  # what it was imported from
+    decided_by: str = ""  # somebody who did anything to it but import it, and did not take it back …
+    decided_since: int | None = None  # … at this UNIX second or later
 
     @property
     def is_open(self) -> bool:
@@ -95,6 +98,18 @@ def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str,
         "SELECT l.label, count(*) FROM labels l JOIN records r ON r.id = l.record "
         f"WHERE l.kind = ? AND {where} GROUP BY l.label ORDER BY count(*) DESC, l.label",
         [kind, *values],
+    )
+    return dict(rows.fetchall())
+
+
+def source_counts(db: sqlite3.Connection, filter: Filter) -> dict[str, int]:
+    """How many of the records that pass were imported from where, most frequent first."""
+    where, values = _conditions(filter)
+    rows = db.execute(
+        "SELECT h.reason, count(*) FROM history h JOIN records r ON r.address = h.address "
+        f"WHERE h.verb = 'import' AND h.reason <> '' AND {where} "
+        "GROUP BY h.reason ORDER BY count(*) DESC, h.reason",
+        values,
     )
     return dict(rows.fetchall())
 
@@ -234,6 +249,17 @@ def _conditions(filter: Filter) -> tuple[str, list[Any]]:
         parts.append(troubles.STANDING if filter.troubled else f"NOT {troubles.STANDING}")
     if filter.suspicious is not None:
         parts.append(f"r.id {'IN' if filter.suspicious else 'NOT IN'} (SELECT record FROM suspicions)")
+    if filter.source:
+        parts.append("r.address IN (SELECT address FROM history WHERE verb = 'import' AND reason = ?)")
+        values.append(filter.source)
+    if filter.decided_by or filter.decided_since is not None:
+        whose = "h.who = ? AND " if filter.decided_by else ""
+        parts.append(
+            "r.address IN (SELECT h.address FROM history h LEFT JOIN decisions d ON d.id = h.decision "
+            f"WHERE {whose}h.at >= ? AND h.verb NOT IN ('import', 'undo') AND NOT coalesce(d.reversed, 0))"
+        )
+        values += [filter.decided_by] if filter.decided_by else []
+        values.append(filter.decided_since or 0)
     if filter.words.strip():
         parts.append("r.id IN (SELECT rowid FROM words WHERE words MATCH ?)")
         values.append(_match(filter.words))

@@ -1,6 +1,8 @@
 """A filter as one types it: `tag:dog -tag:nsfw category:animals before:2025-01 dup:yes words`."""
 
 import re
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +12,7 @@ from store.records import CAPTION_FACETS, TIERS
 
 _PART = re.compile(r'(?P<minus>-?)(?P<key>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P<value>\S*))(?=\s|$)', re.I)
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_A_DAY = 86_400  # seconds
 _YES = {"yes": True, "no": False}
 
 
@@ -21,16 +24,19 @@ class Line:
     faults: list[str] = field(default_factory=list)
 
 
-def parsed(line: str, *, base: Filter | None = None) -> Line:
-    """`base` narrowed by the line; nothing typed is an error, what is not understood is said and left out."""
+def parsed(line: str, *, base: Filter | None = None, who: str = "") -> Line:
+    """`base` narrowed by the line; nothing typed is an error, what is not understood is said and left out.
+
+    `who` is meant by `by:me`.
+    """
     asked, words, faults, end = base or Filter(), [], [], 0
-    for part in _PART.finditer(line):
-        if part.start() and not line[part.start() - 1].isspace():
-            continue  # in the middle of a word, as in an address
+    for part in _parts(line):
         words.append(line[end : part.start()])
         end = part.end()
-        value = part["quoted"] if part["quoted"] is not None else part["value"]
-        narrowed = _narrowed(asked, part["key"].lower(), value, is_not=bool(part["minus"]))
+        key, value = part["key"].lower(), _value(part)
+        if (key, value) == ("by", "me"):
+            value = who
+        narrowed = _narrowed(asked, key, value, is_not=bool(part["minus"]))
         if isinstance(narrowed, str):
             faults.append(narrowed)
         else:
@@ -57,7 +63,42 @@ def written(filter: Filter) -> str:
         parts.append(f"length:<{filter.shorter + 1}")
     if filter.suspicious is not None:
         parts.append(f"dup:{'yes' if filter.suspicious else 'no'}")
+    if filter.source:
+        parts.append(f"source:{_quoted(filter.source)}")
+    if filter.decided_by:
+        parts.append(f"by:{_quoted(filter.decided_by)}")
+    if filter.decided_since is not None:
+        parts.append(f"decided:{_day(filter.decided_since)}")
     return " ".join([*parts, filter.words]).strip()
+
+
+def values(line: str, key: str) -> list[str]:
+    """What the line says for one key, such as `tag` or `-tag`."""
+    return [_value(part) for part in _parts(line) if _key(part) == key]
+
+
+def edited(line: str, key: str, new: Iterable[str]) -> str:
+    """The line saying this for one key, and otherwise what it said."""
+    kept, end = [], 0
+    for part in _parts(line):
+        if _key(part) == key:
+            kept.append(line[end : part.start()])
+            end = part.end()
+    kept += [line[end:], *(f"{key}:{_quoted(value)}" for value in new)]
+    return " ".join(" ".join(kept).split())
+
+
+def _parts(line: str) -> list[re.Match[str]]:
+    """Keys with their values; not those in the middle of a word, as in an address."""
+    return [part for part in _PART.finditer(line) if not part.start() or line[part.start() - 1].isspace()]
+
+
+def _key(part: re.Match[str]) -> str:
+    return part["minus"] + part["key"].lower()
+
+
+def _value(part: re.Match[str]) -> str:
+    return part["quoted"] if part["quoted"] is not None else part["value"]
 
 
 def _narrowed(asked: Filter, key: str, value: str, *, is_not: bool) -> Filter | str:
@@ -90,12 +131,22 @@ def _narrowed(asked: Filter, key: str, value: str, *, is_not: bool) -> Filter | 
         if key == "after":
             return replace(asked, since=max(moment, asked.since) if asked.since is not None else moment)
         return replace(asked, until=min(moment - 1, asked.until) if asked.until is not None else moment - 1)
+    if key == "source" and value:
+        return replace(asked, source=value)
+    if key == "by" and value:
+        return replace(asked, decided_by=value)
+    if key == "decided":
+        since = int(time.time()) // _A_DAY * _A_DAY if value.lower() == "today" else _moment(value)
+        if since is None:
+            return f"decided:{value} is neither today nor a date such as 2025-01-31"
+        return replace(asked, decided_since=since)
     if key == "dup":
         if value.lower() not in _YES:
             return "dup: takes yes or no"
         return replace(asked, suspicious=_YES[value.lower()])
     return (
-        f"{key}:{value} is not understood; there are tag, category, before, after, has, length, words and dup"
+        f"{key}:{value} is not understood; there are tag, category, before, after, has, length, words, dup, "
+        "source, by and decided"
     )
 
 

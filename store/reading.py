@@ -193,6 +193,11 @@ class Reader:
             self._taxonomy = found, Taxonomy.load(path)
         return self._taxonomy[1]
 
+    def source_counts(self, filter: Filter) -> dict[str, int]:
+        """How many of the records that pass were imported from where, most frequent first."""
+        with self.catalog.reading() as db:
+            return listing.source_counts(db, filter)
+
     def saved_filters(self) -> dict[str, str]:
         """The lines kept for filtering, by name."""
         kept: dict[str, str] = json.loads(self.catalog.meta(SAVED_FILTERS) or "{}")

@@ -17,6 +17,7 @@ from components.grid.browse import View, browse, turning
 from components.grid.cards import Mark
 from components.grid.grid import go_to, show_cards
 from components.grid.ledger import Entry, Handler
+from components.grid.ordering import resembling
 from components.grid.results import chosen_weights, show_results
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "browse",
     "chosen_weights",
     "go_to",
+    "resembling",
     "show_cards",
     "show_results",
     "turning",

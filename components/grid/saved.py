@@ -1,4 +1,6 @@
-"""Filters kept under a name, for everybody; each opens by a link."""
+"""Filters kept under a name, for everybody; each opens by a link with `filter=` and its name."""
+
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -6,15 +8,29 @@ from components import state, wording
 from store.errors import MemedexError
 from store.library import Library
 
+PARAMETER = "filter"
 
-def show(key: str, library: Library, *, line: str) -> None:
+
+def named_in_link(library: Library) -> str | None:
+    """The line of the filter that the address names, once: from then on the line itself stands there."""
+    name = st.query_params.pop(PARAMETER, None)
+    if name is None:
+        return None
+    line = library.saved_filters().get(name)
+    if line is None:
+        state.say(f"There is no saved filter {wording.plain(name, limit=60)}.", icon=":material/error:")
+        state.show_what_was_said()
+    return line
+
+
+def show(key: str, library: Library, *, line: str, opened: Callable[[str, str], None]) -> None:
     """The saved filters, each put into the line by a press; and saving what is asked now."""
     for name, kept in library.saved_filters().items():
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.button(
                 wording.plain(name, limit=60), key=f"{key}-saved-{name}", type="tertiary",
                 help=wording.plain(kept, limit=200),
-                icon=":material/filter_alt:", on_click=_open, args=(key, kept), width="stretch",
+                icon=":material/filter_alt:", on_click=opened, args=(key, kept), width="stretch",
             )  # fmt: skip
             if library.can_write:
                 st.button(
@@ -23,15 +39,11 @@ def show(key: str, library: Library, *, line: str) -> None:
                 )  # fmt: skip
     if library.can_write and line:
         with st.form(f"{key}-save-filter", border=False, clear_on_submit=True):
-            name = st.text_input("Save this filter as", key=f"{key}-filter-name", max_chars=60)
-            st.caption(wording.plain(line, limit=200))
-            if st.form_submit_button("Save filter"):
+            with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+                name = st.text_input("Save what is asked now as", key=f"{key}-filter-name", max_chars=60)
+                kept = st.form_submit_button("Save filter")
+            if kept:
                 _save(library, name or "", line)
-
-
-def _open(key: str, line: str) -> None:
-    st.session_state[f"{key}_words"] = line
-    st.session_state[f"{key}_tags"] = []
 
 
 def _save(library: Library, name: str, line: str) -> None:

@@ -19,7 +19,9 @@ def import_(arguments: Namespace, terminal: Terminal) -> int:
 
     def work(progress: Progress) -> ImportReport:
         progress.what = "import"
-        return library.add(candidates(arguments.paths), progress=progress, who=arguments.who or "")
+        source = ", ".join(path.resolve().name for path in arguments.paths)
+        found = candidates(arguments.paths)
+        return library.add(found, source=source, progress=progress, who=arguments.who or "")
 
     with making(arguments, terminal) as library:
         report = terminal.watch(work)

@@ -1,5 +1,6 @@
 """The small line does what the controls do, whatever is typed into it."""
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from store.library import Library
 from store.listing import Filter
-from store.query_line import parsed, written
+from store.query_line import edited, parsed, values, written
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 
@@ -86,3 +87,21 @@ def test_a_record_with_an_excluded_tag_does_not_pass(library: Library) -> None:
     library.add([coin(0, tags=["dog", "nsfw"]), coin(1), coin(2, tags=[])])
     assert library.addresses(parsed("tag:dog -tag:nsfw").filter) == [address(1)]
     assert library.addresses(parsed("-category:animals").filter) == [address(2)]
+
+
+def test_a_control_writes_its_part_of_the_line_and_leaves_the_rest() -> None:
+    line = 'tag:dog moon -tag:nsfw tag:"two words" 0x:12'
+    assert values(line, "tag") == ["dog", "two words"]
+    assert values(line, "-tag") == ["nsfw"]
+    assert edited(line, "tag", ["cat", "a b"]) == 'moon -tag:nsfw 0x:12 tag:cat tag:"a b"'
+    assert edited(line, "tag", []) == "moon -tag:nsfw 0x:12"
+    assert edited("", "dup", ["yes"]) == "dup:yes"
+
+
+def test_me_is_who_asks_and_today_begins_at_midnight() -> None:
+    asked = parsed("by:me decided:today source:demo", who="ann").filter
+    assert (asked.decided_by, asked.source) == ("ann", "demo")
+    assert asked.decided_since is not None
+    assert 0 <= time.time() - asked.decided_since < 2 * 86_400
+    assert parsed(written(asked)).filter == asked
+    assert parsed("decided:soon").faults == ["decided:soon is neither today nor a date such as 2025-01-31"]
