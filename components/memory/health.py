@@ -10,6 +10,7 @@ from components.memory.kinds import KINDS, counted, text_of
 from store.jobs import Job
 from store.memory import Memory, doctor
 from store.memory.health import Concern, Figures, concerns, figures
+from store.progress import Progress
 
 _JOB = "memedex.memory_check"
 _HEIGHT = 170  # px; the same with and without bars
@@ -69,7 +70,7 @@ def _card(found: Figures) -> None:
 
 
 def _concern(memory: Memory, concern: Concern, number: int) -> None:
-    kind, count = concern.kind, len(concern.which)
+    kind, count = concern.kind, concern.count
     label = f"{KINDS[kind].label}: {concern.what} · {count:,}"
     with st.expander(wording.plain(label, limit=200), icon=":material/build:"):
         st.caption(f"Remedy: {concern.remedy}.")
@@ -90,16 +91,29 @@ def _remedies(memory: Memory, concern: Concern, number: int) -> None:
     passages = memory.passages[concern.kind]
     if concern.remedy == "embed them":
         st.button(
-            "Embed them", key=f"embed-{number}", icon=":material/model_training:", on_click=_begin,
-            args=("Embed what is missing", lambda progress: passages.embed_all(progress=progress)),
+            "Embed them", key=f"embed-{number}", icon=":material/model_training:", on_click=jobs.run,
+            args=(
+                resources.jobs(),
+                f"Embed {KINDS[concern.kind].label.lower()}",
+                lambda progress: passages.embed_all(progress=progress),
+            ),
+        )  # fmt: skip
+    elif concern.remedy == "cut them into chunks":
+        st.button(
+            "Cut and embed them", key=f"cut-{number}", icon=":material/content_cut:", on_click=jobs.run,
+            args=(resources.jobs(), "Cut long chunks", lambda progress: _cut(memory, progress)),
         )  # fmt: skip
     elif concern.remedy == "delete them":
         st.button(
             f"Delete {counted(concern.kind, len(concern.which))}", key=f"delete-{number}",
-            icon=":material/delete:",
-            on_click=opening.done, args=(passages.remove, concern.which),
+            icon=":material/delete:", on_click=opening.done, args=(passages.remove, concern.which),
             kwargs={"said": "Deleted; undo brings them back."},
         )  # fmt: skip
+
+
+def _cut(memory: Memory, progress: Progress) -> None:
+    memory.transcripts.cut_long_chunks()
+    memory.transcripts.embed_new(progress=progress)
 
 
 def _examination(memory: Memory) -> None:

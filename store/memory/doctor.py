@@ -44,6 +44,7 @@ def check(memory: "Memory") -> list[Finding]:
 
 def repair(memory: "Memory") -> list[Finding]:
     """Mend what can be mended without throwing anything away; returns what is left."""
+    memory.transcripts.cut_long_chunks()
     for passages in memory.passages.values():
         with passages.database.writing() as db:
             for index in _indexes(db):

@@ -32,12 +32,13 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """Something to look after: what, which entries or scopes, and what mends it."""
+    """Something to look after: what, how many, some of the entries or scopes, and what mends it."""
 
     kind: str
     what: str
     which: list[str]
     remedy: str
+    count: int
 
 
 def figures(passages: Passages) -> Figures:
@@ -79,51 +80,48 @@ def concerns(memory: "Memory") -> list[Concern]:
     """What a curator should look at; `doctor.check` says what is broken."""
     found = [concern for passages in memory.passages.values() for concern in _of_entries(passages)]
     found += [*_lore(memory), *_sessions(memory), *_transcripts(memory)]
-    return [concern for concern in found if concern.which]
+    return [concern for concern in found if concern.count]
 
 
 def _of_entries(passages: Passages) -> list[Concern]:
     kind = passages.kind
-    longest = LONGEST.get(kind.name)
-    too_long = f"length({kind.text}) > {longest}" if longest else "FALSE"
-    return [
-        Concern(
-            kind.name,
-            "entries that say nothing",
-            _ids(passages, f"trim({kind.text}, ' \n\t') = ''"),
-            "delete them",
+    found = [
+        _entries(
+            passages, "entries that say nothing", f"trim({kind.text}, ' \n\t') = ''", remedy="delete them"
         ),
-        Concern(
-            kind.name,
-            f"entries longer than a chunk of {longest} characters",
-            _ids(passages, too_long),
-            "cut them in two by editing, or import their file again",
-        ),
-        Concern(
-            kind.name,
+        _entries(
+            passages,
             f"entries without a vector of {passages.model}, so not found by meaning",
-            _ids(passages, "vector IS NULL OR embedding_model IS NOT ?", passages.model),
-            "embed them",
+            "vector IS NULL OR embedding_model IS NOT ?",
+            passages.model,
+            remedy="embed them",
         ),
     ]
+    if longest := LONGEST.get(kind.name):
+        found.append(
+            _entries(
+                passages,
+                f"entries longer than a chunk of {longest} characters",
+                f"length({kind.text}) > ?",
+                longest,
+                remedy="cut them in two by editing, or import their file again",
+            )
+        )
+    return found
 
 
 def _lore(memory: "Memory") -> list[Concern]:
     lore = memory.passages["world_lore"]
     told = lore.counts()
     bare = [world.id for world in memory.lore.worlds() if not told.get(world.id)]
-    edited = _ids(
-        lore,
-        "lore_id GLOB 'base_lore_[0-9]*' AND EXISTS (SELECT 1 FROM worlds w WHERE w.id = world_id "
-        "AND instr(w.lore, text) = 0)",
-    )
     return [
-        Concern("world_lore", "worlds without lore", bare, "write it in the world's file, or add an entry"),
-        Concern(
-            "world_lore",
+        _scopes(lore, "worlds without lore", bare, remedy="write it in the world's file, or add an entry"),
+        _entries(
+            lore,
             "entries edited here, unlike their world's file",
-            edited,
-            "write it into the file as well: a changed file wins",
+            "lore_id GLOB 'base_lore_[0-9]*' AND EXISTS (SELECT 1 FROM worlds w WHERE w.id = world_id "
+            "AND instr(w.lore, text) = 0)",
+            remedy="write it into the file as well: a changed file wins",
         ),
     ]
 
@@ -132,38 +130,42 @@ def _sessions(memory: "Memory") -> list[Concern]:
     sessions = memory.passages["session_memory"]
     asked = sessions.questions()
     never = [key for key in sessions.counts() if key not in asked]
-    return [
-        Concern("session_memory", "sessions never queried", never[:_NAMED], "probe or delete them"),
-    ]
+    return [_scopes(sessions, "sessions never queried", never, remedy="probe or delete them")]
 
 
 def _transcripts(memory: "Memory") -> list[Concern]:
     passages = memory.passages["transcript_vectors"]
-    orphans = _ids(passages, "parent_id NOT IN (SELECT id FROM transcripts)")
-    cut = _ids(
-        passages,
-        "content_type = 'tool_output' AND span_end = ?",
-        MAX_TOOL_OUTPUT_LENGTH,
-    )
-    long = _ids(passages, "token_count > ?", SIZES.limit)
     return [
-        Concern(passages.kind.name, "chunks of a message that is gone", orphans, "delete them"),
-        Concern(
-            passages.kind.name,
-            f"tool outputs cut at {MAX_TOOL_OUTPUT_LENGTH:,} characters",
-            cut,
-            "the whole text is in the message; full-text search finds it",
+        _entries(
+            passages,
+            "chunks of a message that is gone",
+            "parent_id NOT IN (SELECT id FROM transcripts)",
+            remedy="delete them",
         ),
-        Concern(
-            passages.kind.name,
-            f"chunks longer than {SIZES.limit:,} tokens",
-            long,
-            "cut them into chunks anew (python -m store memory doctor --repair)",
+        _entries(
+            passages,
+            f"tool outputs cut at {MAX_TOOL_OUTPUT_LENGTH:,} characters",
+            "content_type = 'tool_output' AND span_end = ?",
+            MAX_TOOL_OUTPUT_LENGTH,
+            remedy="none is needed: the whole text is in the message, and full-text search finds it",
+        ),
+        _entries(
+            passages,
+            f"chunks longer than {SIZES.limit:,} tokens, as older databases have them",
+            "token_count > ?",
+            SIZES.limit,
+            remedy="cut them into chunks",
         ),
     ]
 
 
-def _ids(passages: Passages, condition: str, *values: object) -> list[str]:
+def _entries(passages: Passages, what: str, condition: str, *values: object, remedy: str) -> Concern:
+    table = passages.kind.table
     with passages.database.reading() as db:
-        rows = db.execute(f"SELECT id FROM {passages.kind.table} WHERE {condition} LIMIT {_NAMED}", [*values])
-        return [row[0] for row in rows]
+        count = db.execute(f"SELECT count(*) FROM {table} WHERE {condition}", [*values]).fetchone()[0]
+        rows = db.execute(f"SELECT id FROM {table} WHERE {condition} LIMIT {_NAMED}", [*values]).fetchall()
+    return Concern(passages.kind.name, what, [row[0] for row in rows], remedy, count)
+
+
+def _scopes(passages: Passages, what: str, names: list[str], *, remedy: str) -> Concern:
+    return Concern(passages.kind.name, what, names[:_NAMED], remedy, len(names))

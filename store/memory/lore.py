@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from store.errors import ModelUnavailable
 from store.importing.candidate import Refusal
 from store.memory.errors import InvalidInput
 from store.memory.kind import Kind
@@ -145,8 +146,12 @@ class Lore:
                 report.refused.append(Refusal(world.file, reason))
             else:
                 seen[world.id] = world.file
-                self.put_world(world, who=who)
-                report.done.append(world.id)
+                try:
+                    self.put_world(world, who=who)
+                except (InvalidInput, ModelUnavailable) as error:  # the others, and all there was, are there
+                    report.refused.append(Refusal(world.file, f"it was not taken in: {error}"))
+                else:
+                    report.done.append(world.id)
         self.refused = report.refused
         return report
 

@@ -12,10 +12,10 @@ from uuid import NAMESPACE_URL, uuid5
 
 from store.importing.candidate import Refusal
 from store.memory import events, transcript_search
-from store.memory.chunking import chunk_text
+from store.memory.chunking import SIZES, chunk_text
 from store.memory.events import EventFilter
 from store.memory.extraction import ContentType, extract_all_embeddable_content, readable
-from store.memory.passages import Passages, as_json, checked_text
+from store.memory.passages import Passages, Row, as_json, checked_text
 from store.memory.switching import embed_new
 from store.memory.transcript_files import Message, Session, moment, read_sessions
 from store.memory.transcript_search import Hit, Mode
@@ -86,6 +86,22 @@ class Transcripts:
         done = embed_new(self.passages, progress=progress)
         self.passages.changed()
         return done
+
+    def cut_long_chunks(self, *, who: str = "") -> int:
+        """Cut chunks that are longer than any may be, as migrated ones can be; how many there were.
+
+        The pieces have no vector until `embed_new`. It can be undone.
+        """
+        with self.passages.database.reading() as db:
+            query = "SELECT id FROM transcript_vectors WHERE token_count > ?"
+            long = [row[0] for row in db.execute(query, [SIZES.limit])]
+        cut = {row["id"]: _pieces(row) for row in self.passages.rows(long)}
+        with self.passages.change("cut long chunks", who=who) as change:
+            for id, pieces in cut.items():
+                change.remove(id)
+                for piece in pieces:
+                    change.put(piece)
+        return len(cut)
 
     def without_vector(self) -> int:
         """How many chunks are not embedded at all; `passages.to_embed` counts those of other models too."""
@@ -312,6 +328,27 @@ def _vector_rows(id: str, session: Session, message: Message) -> list[dict[str, 
             for index, chunk in enumerate(chunks)
         ]
     return rows
+
+
+def _pieces(row: Row) -> list[dict[str, Any]]:
+    """The chunks that one chunk becomes; spans go on counting from where it began."""
+    text = row["source_text"]
+    chunks = chunk_text(text, row["content_type"])
+    return [
+        {
+            **row,
+            "id": f"{row['parent_id']}_{row['content_type']}_{index}",
+            "chunk_index": index,
+            "total_chunks": len(chunks),
+            "span_start": row["span_start"] + chunk.start,
+            "span_end": row["span_start"] + chunk.end,
+            "token_count": chunk.tokens,
+            "source_text": text[chunk.start : chunk.end],
+            "vector": None,
+            "embedding_model": None,
+        }
+        for index, chunk in enumerate(chunks)
+    ]
 
 
 def _insert_chunks(db: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from typing import Any
 
+ADA = "text-embedding-ada-002"
 GOOD = {
     "entity": "A shiba dog in a space suit on the moon",
     "context": "Doge and the saying 'to the moon'",
@@ -97,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.owner.asked.append({"path": self.path, **request})
         if self.path.endswith("/embeddings"):
-            self._send(200, _embeddings(request["input"]))
+            self._send(200, _embeddings(request["input"], numbers=1536 if request["model"] == ADA else 4))
             return
         with self.owner.answering():
             self._give(self.owner.next_answer(request))
@@ -151,10 +152,14 @@ class _Handler(BaseHTTPRequestHandler):
         """Quiet."""
 
 
-def _embeddings(texts: list[str]) -> dict[str, Any]:
-    """Four numbers for each text, not of unit length, in the reverse order, as the format allows."""
+def _embeddings(texts: list[str], *, numbers: int) -> dict[str, Any]:
+    """So many numbers for each text, not of unit length, in the reverse order, as the format allows."""
     rows = [
-        {"object": "embedding", "index": index, "embedding": [float(len(text)), 3.0, 0.0, 1.0]}
+        {
+            "object": "embedding",
+            "index": index,
+            "embedding": [float(len(text)), 3.0, 0.0, 1.0, *[0.0] * (numbers - 4)],
+        }
         for index, text in enumerate(texts)
     ]
     return {

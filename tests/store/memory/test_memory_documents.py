@@ -4,11 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
 
+import numpy as np
 import pytest
 
 from store.errors import BadSource
 from store.memory import Memory
 from store.memory.pdf import page_picture
+from store.memory.settings import memory_settings
+from store.settings import settings
+from tests.store.language_model_server import ADA, running
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
 
@@ -269,3 +273,33 @@ def test_passages_from_all_over_both_papers_can_be_marked(library_of_papers: Mem
     rows = library_of_papers.documents.passages.find(limit=None)[::5]
     unmarked = [row["page"] for row in rows if not library_of_papers.documents.cite(row["id"]).marks]
     assert unmarked == []
+
+
+def test_papers_in_the_1536_dimensions_of_ada_002_through_litellm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reference 3: VECTOR(1536), when it is configured; memories stay with the local model."""
+    with running() as endpoint:
+        monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
+        monkeypatch.setenv("MEMEDEX_EMBEDDING_API_BASE", endpoint.address)
+        monkeypatch.setenv("MEMEDEX_DOCUMENT_EMBEDDER", f"litellm:{ADA}")
+        settings.cache_clear()
+        memory_settings.cache_clear()
+        try:
+            with Memory.open(tmp_path / "ada") as memory:
+                memory.documents.import_document(
+                    Path("paper.md"), protocol="Aave", content=b"a short one\n\n" + b"word " * 300
+                )
+                assert memory.status().models["documents"] == f"litellm:{ADA}"
+                assert memory.status().models["memories"] != f"litellm:{ADA}"
+                for row in memory.passages["documents"].find():
+                    assert row["embedding_model"] == f"litellm:{ADA}"
+                    vector = memory.passages["documents"].vector(row["id"])
+                    assert vector is not None
+                    assert vector.shape == (1536,)
+                    assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
+                assert memory.documents.search("how long?")[0]["metadata"]["protocol"] == "aave"
+                assert {request["model"] for request in endpoint.asked} == {ADA}
+        finally:
+            settings.cache_clear()
+            memory_settings.cache_clear()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from store.errors import ModelUnavailable
 from store.memory import InvalidInput, Memory, World
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
@@ -227,3 +228,20 @@ def test_how_often_a_world_was_asked_is_counted_and_nothing_of_the_question_kept
     assert memory.lore.passages.questions() == {"peaks": (3, 1_769_853_600.25)}
     memory.close()
     assert all(b"questionnaire" not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_a_model_that_is_not_there_keeps_no_memory_from_opening(
+    memory: Memory, reopen: Callable[[], Memory], bags: Bags, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (memory.places.worlds / "peaks.yaml").write_text("id: peaks\nlore: The forge is cold.\n")
+
+    def fails(texts: object) -> None:
+        raise ModelUnavailable("no weights here")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(bags, "embed_texts", fails)
+        opened = reopen()
+        assert [(one.item, one.reason) for one in opened.lore.refused] == [
+            ("peaks.yaml", "it was not taken in: no weights here")
+        ]
+    assert [world.id for world in reopen().lore.worlds()] == ["peaks"], "the next opening takes it in"

@@ -239,3 +239,31 @@ def test_a_migrated_session_imported_again_adds_only_what_is_new(
     report = memory.transcripts.import_sessions([tmp_path / "s0.jsonl"])
     assert (report.messages, report.changed, report.present) == (1, 0, 1)
     assert memory.transcripts.messages("s0")[0]["id"] == "m0"
+
+
+def test_migrated_texts_longer_than_any_chunk_may_be_are_cut_with_exact_spans(
+    path: Path, reopen: Callable[[], Memory]
+) -> None:
+    version_1(path, count=2)
+    long = "\n".join(f"line {number} of a long output" for number in range(6_000))
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE transcripts SET content = ? WHERE id = 'm0'", [json.dumps(long)])
+        db.commit()
+    memory = reopen()
+    passages = memory.passages["transcript_vectors"]
+    assert passages.get("m0_user_query_0")["token_count"] > 8192
+    assert memory.transcripts.cut_long_chunks() == 1
+    chunks = sorted(
+        (row for row in passages.find(limit=None) if row["parent_id"] == "m0"),
+        key=lambda row: row["chunk_index"],
+    )
+    assert len(chunks) > 20
+    assert all(row["source_text"] == long[row["span_start"] : row["span_end"]] for row in chunks)
+    assert all(row["token_count"] <= 1_200 for row in chunks)
+    assert {row["total_chunks"] for row in chunks} == {len(chunks)}
+    assert chunks[-1]["span_end"] == len(long)
+    assert all(passages.vector(row["id"]) is None for row in chunks)
+    assert memory.transcripts.embed_new()
+    assert memory.transcripts.cut_long_chunks() == 0
+    memory.undo()
+    assert passages.get("m0_user_query_0")["total_chunks"] == 1
