@@ -95,6 +95,8 @@ def _for_writing(root: Path) -> Library:
     library = Library.open(root)
     library.watch_for_duplicates()
     library.jobs.go_on()
+    if inbox := settings().inbox:
+        library.watch_inbox(inbox)
     return library
 
 

@@ -1,6 +1,6 @@
 """Every kind of long work that a library can go on with after the end of the program."""
 
-from store import drafting, moving, switching, tagging
+from store import drafting, fetching, moving, switching, tagging
 from store.jobs import Kind
 
-KINDS: tuple[Kind, ...] = (drafting.KIND, moving.KIND, switching.KIND, tagging.KIND)
+KINDS: tuple[Kind, ...] = (drafting.KIND, fetching.KIND, moving.KIND, switching.KIND, tagging.KIND)

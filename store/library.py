@@ -46,6 +46,7 @@ from store.files import Disk, content_hash
 from store.follower import Follower
 from store.golden import Golden
 from store.importing.candidate import Candidate, Refusal, shown
+from store.inbox import Inbox, Watcher
 from store.jobs import Jobs
 from store.journal import REFUSALS, Journal, Payload
 from store.kinds import KINDS
@@ -150,6 +151,7 @@ class Library(Reader):
             Background("duplicates", lambda progress: self._examiner.examine(progress=progress)),
             Background("looks", self._onlooker.look),
         )
+        self._inbox: Watcher | None = None
         self._jobs = Jobs.to_do(self.catalog, KINDS, self)
         self._embed_taken_in()
         self._follower.wake_if_needed()
@@ -206,20 +208,24 @@ class Library(Reader):
         candidates: Iterable[Candidate | Refusal],
         *,
         source: str = "",
+        decision: str | None = None,
         progress: Progress | None = None,
         who: str = "",
     ) -> ImportReport:
         """Take candidates into pending; what is already there, in any tier, is left as it is.
 
         `source` is what people call the place they come from: the history tells it, filters ask for it.
+        With `decision` it is a part of that one.
         """
         from store.intake import take_in  # brings Pillow along
 
+        if decision:
+            self._parts("import", (), decision)
         report = ImportReport()
-        decision = Decision("import", who or myself(), reason=shown(source))
+        decided = Decision("import", who or myself(), reason=shown(source), id=decision or uuid4().hex)
         for batch in _batches(candidates, _EMBEDDED, progress):
             changes, payload = take_in(batch, report, reader=self, taxonomy=self.taxonomy)
-            self._carry_out(decision, changes, payload, report)
+            self._carry_out(decided, changes, payload, report)
             if progress:
                 progress.done += len(batch)
         return report
@@ -489,6 +495,11 @@ class Library(Reader):
         for watcher in self._watchers:
             watcher.start()
 
+    def watch_inbox(self, folder: Path) -> None:
+        """Take in by itself what is put into this folder, until the library is closed."""
+        if self._inbox is None:
+            self._inbox = Watcher(Inbox(self, folder))
+
     def wait_for_chroma(self, timeout: float | None = None) -> bool:
         """Until Chroma has all that was decided (True), or fails or takes too long (False)."""
         return self._follower.wait(timeout)
@@ -517,6 +528,8 @@ class Library(Reader):
             if _open.get(self.layout.root) is not self:
                 return
             try:
+                if self._inbox:
+                    self._inbox.close()
                 self._jobs.close()
                 self._saver.close()
                 for watcher in self._watchers:

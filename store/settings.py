@@ -30,6 +30,15 @@ class Settings(BaseSettings):
         "", description="Who may only look: e-mail addresses of logins (or names), separated by commas."
     )
     curators: str = Field("", description="Who may decide, likewise; everybody who is not a viewer if empty.")
+    inbox: Path | None = Field(
+        None, description="A folder that is watched: pictures and token lists put there arrive in pending."
+    )
+    fetch_private: bool = Field(
+        False, description="`1`: logos may also be fetched from this machine and its own network."
+    )
+    ipfs_gateway: str = Field(
+        "https://ipfs.io/ipfs/", description="Where logos with an `ipfs://` address are fetched from."
+    )
     read_only: bool = Field(False, description="`1`: nobody changes anything, for demos.")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from store.commands import asking, changing, evaluating, keeping, labelling, remembering
+from store.commands import arriving, asking, changing, evaluating, keeping, labelling, remembering
 from store.commands.terminal import Terminal
 from store.errors import InvalidRecord
 from store.exporting import FORMATS
@@ -33,6 +33,18 @@ def parser() -> argparse.ArgumentParser:
     take_in.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="folder, zip, list, table, picture"
     )
+    logos = verbs.add(
+        "fetch-logos", arriving.fetch_logos, "take in a token list whose logos lie on the network"
+    )
+    logos.add_argument(
+        "paths",
+        nargs="*",
+        type=Path,
+        metavar="PATH",
+        help="token lists; without one, go on with what is left",
+    )
+    arrive = verbs.add("inbox", arriving.inbox, "take in what lies in the watched folder, once")
+    arrive.add_argument("--folder", type=Path, metavar="DIR", help="instead of MEMEDEX_INBOX")
     verbs.add("demo", changing.demo, "take in the demo library")
     for verb, meaning in (
         ("approve", "pending to approved"),

@@ -24,6 +24,18 @@ class Refusal:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class RemoteLogo(Refusal):
+    """A token whose picture lies on the network: not taken by an import, fetched when somebody asks."""
+
+    uri: str
+    sidecar: dict[str, Any]
+
+    @property
+    def address(self) -> str:
+        return str(self.sidecar["token_address"])
+
+
 def shown(name: str) -> str:
     """A stranger's name as one printable line of at most 200 characters."""
     name = name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[1 - _LONGEST // 2 :]}"

@@ -52,7 +52,9 @@ class _Reading:
         tops = {folder_of(name) for name in lists if self.tree.is_whole}
         outermost = [name for name in lists if _outermost(name, tops) in (None, folder_of(name))]
         for name in outermost:
-            yield from token_lists.coins(self.tree, self.pictures, name=name, tokens=lists.pop(name))
+            yield from token_lists.coins(
+                self.tree, self.pictures, name=name, tokens=lists.pop(name), used=self.used
+            )
         # A folder that holds a token list is imported through the list alone.
         done = {*lists, *outermost}
         rest = [name for name in self.tree.chosen if name not in done and _outermost(name, tops) is None]

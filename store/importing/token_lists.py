@@ -5,11 +5,14 @@ from typing import Any
 
 from store.errors import BadSource, InvalidRecord
 from store.importing import tables
-from store.importing.candidate import Candidate, Refusal, shown
+from store.importing.candidate import Candidate, Refusal, RemoteLogo, shown
 from store.importing.metadata import one_line, sidecar_of
 from store.importing.names import folder_of
 from store.importing.pictures import Pictures, endings
 from store.importing.trees import Tree
+from store.records import checked_address
+
+_FETCHED = ("http://", "https://", "ipfs://")
 
 
 def is_token_list(value: Any) -> bool:
@@ -17,8 +20,13 @@ def is_token_list(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("tokens"), list) and "token_address" not in value
 
 
-def coins(tree: Tree, pictures: Pictures, *, name: str, tokens: list[Any]) -> Iterator[Candidate | Refusal]:
-    """Each token of the list `name` whose picture is in the tree; the others refused."""
+def coins(
+    tree: Tree, pictures: Pictures, *, name: str, tokens: list[Any], used: set[str]
+) -> Iterator[Candidate | Refusal]:
+    """Each token of the list `name` whose picture is in the tree; the others refused.
+
+    The pictures it takes are added to `used`.
+    """
     if not tokens or len(tokens) > tables.MAX_ROWS:
         yield Refusal(tree.item(name), tables.TOO_MANY if tokens else "the token list is empty")
         return
@@ -32,12 +40,25 @@ def coins(tree: Tree, pictures: Pictures, *, name: str, tokens: list[Any]) -> It
                 raise BadSource("it has no address")
             sidecar = sidecar_of(token)
             address = sidecar.get("token_address", "")
-            found = pictures.meant(
-                token.get("logoURI"), folder=folder_of(name), address=address, shared=shared
-            )
+            try:
+                found = pictures.meant(
+                    token.get("logoURI"), folder=folder_of(name), address=address, shared=shared
+                )
+            except BadSource as error:
+                yield _missing(item, str(error), sidecar, token.get("logoURI"))
+                continue
+            used.add(found)
             yield Candidate(item, sidecar, tree.picture(found))
         except (BadSource, InvalidRecord) as error:
             yield Refusal(item, str(error))
+
+
+def _missing(item: str, reason: str, sidecar: dict[str, Any], logo: object) -> Refusal:
+    """A picture that is not here; where it lies on the network, all that is needed to fetch it."""
+    if not isinstance(logo, str) or not logo.strip().lower().startswith(_FETCHED):
+        return Refusal(item, reason)
+    sidecar["token_address"] = checked_address(sidecar.get("token_address"))
+    return RemoteLogo(item, reason, logo.strip(), sidecar)
 
 
 def _item(tree: Tree, name: str, number: int, token: Any) -> str:

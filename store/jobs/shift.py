@@ -143,12 +143,15 @@ class Shift:
         except BaseException as error:  # noqa: BLE001  raised again where the lanes meet
             self._failure = self._failure or error
 
+    def _free(self, position: int, count: int) -> list[Item]:
+        """Items behind this position that no lane has in hand: they wait too until they are settled."""
+        found = self._book.waiting_after(self.job.id, position, count + len(self._in_hand))
+        return [item for item in found if item.position not in self._in_hand][:count]
+
     def _next(self, count: int) -> list[Item]:
         with self._lock:
-            items = self._book.waiting_after(self.job.id, self._cursor, count)
-            if not items:  # once more from the front: what was put off, or is tried again
-                found = self._book.waiting_after(self.job.id, 0, count + len(self._in_hand))
-                items = [item for item in found if item.position not in self._in_hand][:count]
+            # Once more from the front, where there is nothing behind: what was put off, or is tried again.
+            items = self._free(self._cursor, count) or self._free(0, count)
             if items:
                 self._cursor = items[-1].position
                 self._in_hand |= {item.position for item in items}

@@ -1,0 +1,111 @@
+"""One picture from the network, under limits of size, type and time."""
+
+import time
+from email.utils import parsedate_to_datetime
+
+import httpx
+
+from store.errors import BadSource, MemedexError
+from store.fetching.guard import Guard, guarded_client
+from store.images import MAX_BYTES
+
+STEP = 15.0  # seconds for connecting, and without a sign of life
+WHOLE = 60.0  # seconds for one picture, redirects included
+REDIRECTS = 5
+_LATER = (408, 425, 429, 500, 502, 503, 504)
+_PIECE = 65_536
+_UNREADABLE = {"image/svg+xml": "an SVG drawing", "text/html": "a web page", "application/json": "JSON"}
+
+
+class TryLater(MemedexError):
+    """The server, or the way to it, is not ready; `seconds` if it said for how long."""
+
+    def __init__(self, reason: str, *, seconds: float | None = None) -> None:
+        super().__init__(reason)
+        self.seconds = seconds
+
+
+class Downloads:
+    """Fetches pictures; safe to share by threads."""
+
+    def __init__(
+        self, guard: Guard, *, gateway: str, step: float = STEP, whole: float = WHOLE, limit: int = MAX_BYTES
+    ) -> None:
+        self._guard = guard
+        self._gateway = gateway
+        self._whole = whole
+        self._limit = limit
+        self._client = guarded_client(guard, timeout=step, redirects=REDIRECTS)
+
+    def address(self, reference: str) -> str:
+        """Where a `logoURI` is fetched from; `ipfs://` through the gateway. BadSource."""
+        reference = reference.strip()
+        if reference.startswith("ipfs://"):
+            if not self._gateway:
+                raise BadSource("ipfs: addresses need MEMEDEX_IPFS_GATEWAY, which is empty")
+            path = reference.removeprefix("ipfs://").removeprefix("ipfs/")
+            return f"{self._gateway.rstrip('/')}/{path}"
+        return reference
+
+    def host(self, reference: str) -> str:
+        """Whom to be polite to."""
+        try:
+            return httpx.URL(self.address(reference)).host
+        except httpx.InvalidURL as error:
+            raise BadSource(f"{reference[:120]} is no address: {error}") from error
+
+    def picture(self, reference: str) -> bytes:
+        """The bytes at this address; BadSource when they will never come, TryLater when they may."""
+        try:
+            with (
+                self._guard.within(self._whole),
+                self._client.stream("GET", self.address(reference)) as answer,
+            ):
+                return self._read(answer)
+        except (httpx.TransportError, httpx.StreamError) as error:
+            if isinstance(error, httpx.UnsupportedProtocol):
+                raise BadSource(f"it is no http or https address: {error}") from error
+            raise TryLater(f"{self.host(reference)}: {error or type(error).__name__}") from error
+        except (httpx.TooManyRedirects, httpx.DecodingError, httpx.InvalidURL) as error:
+            raise BadSource(f"{self.host(reference)}: {error}") from error
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _read(self, answer: httpx.Response) -> bytes:
+        host = answer.url.host
+        if answer.status_code in _LATER:
+            raise TryLater(f"{host} answers {answer.status_code}", seconds=_asked_for(answer))
+        if answer.status_code != 200:
+            raise BadSource(f"{host} answers {answer.status_code} {answer.reason_phrase}".rstrip())
+        kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind in _UNREADABLE or kind.startswith("text/"):
+            raise BadSource(f"{host} has {_UNREADABLE.get(kind, kind)} there, not a picture that is read")
+        if _number(answer.headers.get("content-length", "")) > self._limit:
+            raise BadSource(self._too_large())
+        content = bytearray()
+        for piece in answer.iter_bytes(_PIECE):
+            content += piece
+            if len(content) > self._limit:  # whatever it said beforehand, and however well it was compressed
+                raise BadSource(self._too_large())
+        if content[:256].lstrip().startswith(b"<"):
+            raise BadSource(f"{host} has a web page or an SVG drawing there, not a picture that is read")
+        return bytes(content)
+
+    def _too_large(self) -> str:
+        return f"the picture is larger than {self._limit // 1_000_000} MB"
+
+
+def _asked_for(answer: httpx.Response) -> float | None:
+    """Retry-After, in seconds or as a date (RFC 9110, 10.2.3)."""
+    said = answer.headers.get("retry-after", "").strip()
+    if said.isdecimal():
+        return float(said[:9])
+    try:
+        return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
+    except (ValueError, TypeError):
+        return None
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 19 else 0
