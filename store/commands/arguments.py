@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from store.commands import arriving, asking, changing, evaluating, keeping, labelling, remembering
+from store.commands import arriving, asking, changing, drafting, evaluating, keeping, labelling, remembering
 from store.commands.terminal import Terminal
 from store.errors import InvalidRecord
 from store.exporting import FORMATS
@@ -87,6 +87,7 @@ def parser() -> argparse.ArgumentParser:
     )
     taxonomy.add_argument("--forget", metavar="A,B", type=_tags, default=[], help="tags it shall not know")
 
+    drafting.add_arguments(verbs)
     for verb in ("undo", "redo"):
         meaning = "take back your own last decisions" if verb == "undo" else "do again what was undone"
         verbs.add(verb, changing.reverse, meaning).add_argument(

@@ -20,6 +20,7 @@ _DONE = {
     "tag": "tagged",
     "rename-tag": "renamed on",
     "taxonomy": "gave other categories to",
+    "take": "took suggestions for",
     "undo": "undone",
     "redo": "redone",
 }

@@ -15,8 +15,10 @@ TITLES = {
     "pending": "Pending",
     "approved": "Approved",
     "captions": "Captions",
+    "drafting": "Drafting",
     "search": "Search",
     "lore": "Lore & memory",
+    "jobs": "Jobs",
     "history": "History",
     "health": "Health",
 }

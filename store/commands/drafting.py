@@ -1,0 +1,257 @@
+"""The verbs about long work, language models and what they suggest."""
+
+import time
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any, Protocol
+
+from store.commands.opening import reading, spelled, writing
+from store.commands.reporting import named, report
+from store.commands.terminal import Terminal, table
+from store.drafting import LANES, Plan, lacking, plan_drafting, start
+from store.errors import BadSource, InvalidRecord
+from store.importing.candidate import Refusal
+from store.jobs import Job
+from store.library import Library
+from store.progress import Progress
+from store.prompts import DEFAULT
+from store.records import CAPTION_FACETS
+from store.taking import take as take_suggestions
+
+_LOOK = 0.1  # seconds between two looks at a job
+_ACTIONS = ("resume", "again", "cancel")
+
+
+class Verbs(Protocol):
+    def add(self, verb: str, run: Any, meaning: str) -> ArgumentParser: ...
+
+
+def add_arguments(verbs: Verbs) -> None:
+    """`draft`, `suggestions`, `take`, `prompts`, `jobs`."""
+    draft = verbs.add("draft", draft_, "have a language model draft captions; they wait as suggestions")
+    draft.add_argument("addresses", nargs="*", metavar="ADDRESS")
+    draft.add_argument("--all", action="store_true", help="every approved coin without caption or suggestion")
+    draft.add_argument("--model", default="", metavar="M", help="by its litellm name (MEMEDEX_CAPTION_MODEL)")
+    draft.add_argument("--prompt", default=DEFAULT, metavar="P", help=f"one of `prompts` ({DEFAULT})")
+    draft.add_argument("--facet", choices=CAPTION_FACETS, help="this facet alone, anew")
+    draft.add_argument("--hint", default="", metavar="TEXT", help='"shorter", "name the meme"')
+    draft.add_argument("--budget", type=float, metavar="USD", help="stop before this is passed")
+    draft.add_argument("--concurrency", type=int, default=LANES, metavar="N", help=f"at once ({LANES})")
+    draft.add_argument("--estimate", action="store_true", help="only say how many and what it costs")
+
+    shown = verbs.add("suggestions", suggestions, "what waits to be taken or refused")
+    shown.add_argument("addresses", nargs="*", metavar="ADDRESS", help="else every coin with a suggestion")
+    take = verbs.add("take", take_, "write suggestions where nothing is written yet")
+    take.add_argument("addresses", nargs="*", metavar="ADDRESS")
+    take.add_argument("--all", action="store_true", help="every coin with a suggestion")
+
+    prompts = verbs.add("prompts", prompts_, "the prompts, or one of them, or a new version of one")
+    prompts.add_argument("name", nargs="?", metavar="NAME")
+    prompts.add_argument("--version", type=int, metavar="N", help="show this version")
+    prompts.add_argument("--set", type=Path, metavar="FILE", help="ask with this text from now on")
+
+    jobs = verbs.add("jobs", jobs_, "long work: how it stands, and going on with it")
+    jobs.add_argument("action", nargs="?", choices=_ACTIONS)
+    jobs.add_argument("number", nargs="?", type=int, metavar="N")
+
+
+def draft_(arguments: Namespace, terminal: Terminal) -> int:
+    """Draft captions, or say what that would cost."""
+    if bool(arguments.addresses) == arguments.all:
+        arguments.parser.error("name addresses, or give --all")
+    if arguments.estimate:
+        with reading(arguments) as reader:
+            return _tell_plan(_plan(arguments, reader), arguments, terminal)
+    with writing(arguments, terminal) as library:
+        plan = _plan(arguments, library)
+        if not plan.addresses:
+            terminal.say("nothing lacks a caption and a suggestion")
+            return 0
+        if not arguments.json:
+            _tell_plan(plan, arguments, terminal)
+        job = start(
+            library, plan, budget=arguments.budget, lanes=arguments.concurrency, who=arguments.who or ""
+        )
+        return _follow(library, job, arguments, terminal)
+
+
+def suggestions(arguments: Namespace, terminal: Terminal) -> int:
+    """The open suggestions."""
+    with reading(arguments) as reader:
+        addresses = spelled(arguments.addresses) or reader.addresses_with_suggestions()
+        found = [one for address in addresses for one in reader.suggestions(address)]
+    if arguments.json:
+        keys = ("id", "address", "facet", "text", "model", "prompt", "hint", "at")
+        terminal.answer_json([{key: getattr(one, key) for key in keys} for one in found])
+    elif found:
+        rows = [(one.address, one.facet, one.model, one.prompt, one.text) for one in found]
+        terminal.answer(table(("ADDRESS", "FACET", "MODEL", "PROMPT", "TEXT"), rows))
+    else:
+        terminal.say("no suggestion is open")
+    return 0
+
+
+def take_(arguments: Namespace, terminal: Terminal) -> int:
+    """Write suggestions into empty facets."""
+    if bool(arguments.addresses) == arguments.all:
+        arguments.parser.error("name addresses, or give --all")
+    with writing(arguments, terminal) as library:
+        addresses = spelled(arguments.addresses) or library.addresses_with_suggestions()
+
+        def work(progress: Progress) -> Any:
+            progress.what, progress.total = "take", len(addresses)
+            return take_suggestions(library, addresses, progress=progress, who=arguments.who or "")
+
+        outcome = terminal.watch(work)
+    return report(outcome, arguments, terminal)
+
+
+def prompts_(arguments: Namespace, terminal: Terminal) -> int:
+    """List the prompts, print one, or save a new version."""
+    if arguments.set is not None:
+        if not arguments.name:
+            arguments.parser.error("--set needs the prompt's NAME")
+        try:
+            text = arguments.set.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadSource(f"{arguments.set} cannot be read as text: {error}") from error
+        with writing(arguments, terminal) as library:
+            who = {"who": arguments.who} if arguments.who else {}
+            terminal.say(f"saved as {library.prompts.save(arguments.name, text, **who).label}")
+        return 0
+    with reading(arguments) as reader:
+        if arguments.name:
+            terminal.answer(reader.prompts.get(arguments.name, version=arguments.version).text.rstrip("\n"))
+            return 0
+        found = [reader.prompts.get(name) for name in reader.prompts.names()]
+    if arguments.json:
+        terminal.answer_json([{"name": one.name, "version": one.version, "text": one.text} for one in found])
+    else:
+        terminal.answer(table(("NAME", "VERSION", "CHARACTERS"), [_prompt_row(one) for one in found]))
+    return 0
+
+
+def jobs_(arguments: Namespace, terminal: Terminal) -> int:
+    """List the jobs; resume one, try again what one refused, or cancel it."""
+    if (arguments.action is None) != (arguments.number is None):
+        arguments.parser.error("give an action and the number of a job, or neither")
+    if arguments.action is None:
+        with reading(arguments) as reader:
+            _tell_jobs(reader.jobs.all(), arguments, terminal)
+        return 0
+    with writing(arguments, terminal) as library:
+        number = arguments.number
+        if arguments.action == "cancel":
+            library.jobs.cancel(number)
+            terminal.say(f"job {number} is cancelled; what was done is kept")
+            return 0
+        job = library.jobs.get(number)
+        if arguments.action == "again" and not library.jobs.try_again(number):
+            raise InvalidRecord(f"job {number} refused nothing")
+        if arguments.action == "resume":
+            library.jobs.resume(number)
+            job = library.jobs.get(number)
+            if job is None or not job.is_under_way:
+                raise InvalidRecord(f"job {number} has nothing left to go on with")
+        assert job is not None
+        return _follow(library, job, arguments, terminal)
+
+
+def _plan(arguments: Namespace, library: Any) -> Plan:
+    return plan_drafting(
+        library,
+        spelled(arguments.addresses) or lacking(library),
+        model=arguments.model,
+        prompt=arguments.prompt,
+        only=arguments.facet,
+        hint=arguments.hint,
+    )
+
+
+def _tell_plan(plan: Plan, arguments: Namespace, terminal: Terminal) -> int:
+    (variant,) = plan.variants
+    if arguments.json:
+        terminal.answer_json(
+            {
+                "count": plan.count,
+                "model": variant.model,
+                "prompt": variant.prompt.label,
+                "prompt_tokens": plan.prompt_tokens,
+                "completion_tokens": plan.completion_tokens,
+                "cost": plan.cost,
+                "sees": plan.sees,
+            }
+        )
+        return 0
+    cost = "cost unknown" if plan.cost is None else f"about ${plan.cost:,.4f}"
+    tokens = plan.prompt_tokens + plan.completion_tokens
+    terminal.say(
+        f"{plan.count:,} coins, {variant.model}, {variant.prompt.label}, about {tokens:,} tokens, {cost}"
+    )
+    if not plan.sees:
+        terminal.say(f"{variant.model} is known not to see pictures")
+    return 0
+
+
+def _follow(library: Library, job: Job, arguments: Namespace, terminal: Terminal) -> int:
+    """Watch it to its end; Ctrl-C pauses it."""
+
+    def work(progress: Progress) -> Job:
+        progress.what = job.name
+        while True:
+            rests = library.jobs.wait(job.id, timeout=_LOOK)
+            now = library.jobs.get(job.id) or job
+            progress.total, progress.done = now.total, now.done + now.refused
+            if rests:
+                return now
+            if progress.cancelled:
+                library.jobs.pause(job.id)
+
+    over = terminal.watch(work)
+    refused = library.jobs.items(over.id, state="refused", limit=over.refused or 1)
+    if arguments.json:
+        terminal.answer_json({**_as_json(over), "reasons": {item.key: item.reason for item in refused}})
+    terminal.say(f"job {over.id}: {over.state}, {_figures(over)}")
+    if over.error:
+        terminal.say(over.error)
+    if over.can_resume:
+        terminal.say(f"`jobs resume {over.id}` goes on with what is left")
+    return max(named([Refusal(item.key, item.reason) for item in refused], terminal), over.state == "failed")
+
+
+def _tell_jobs(found: list[Job], arguments: Namespace, terminal: Terminal) -> None:
+    if arguments.json:
+        terminal.answer_json([_as_json(job) for job in found])
+    elif found:
+        rows = [
+            (
+                str(job.id),
+                job.state,
+                job.name,
+                job.who,
+                time.strftime("%Y-%m-%d %H:%M", time.localtime(job.made_at)),
+                " · ".join(part for part in (_figures(job), job.error) if part),
+            )
+            for job in found
+        ]
+        terminal.answer(table(("JOB", "STATE", "WHAT", "WHO", "BEGUN", ""), rows))
+    else:
+        terminal.say("nothing long has been done yet")
+
+
+def _figures(job: Job) -> str:
+    parts = [f"{job.done:,} of {job.total:,} done"] if job.total else []
+    if job.refused:
+        parts.append(f"{job.refused:,} refused")
+    if (cost := job.note.get("cost")) is not None:
+        parts.append(f"${cost:,.4f}")
+    return ", ".join(parts)
+
+
+def _as_json(job: Job) -> dict[str, Any]:
+    keys = ("id", "kind", "name", "who", "state", "total", "done", "refused", "error", "made_at", "ended_at")
+    return {key: getattr(job, key) for key in keys} | {"options": dict(job.options), "note": dict(job.note)}
+
+
+def _prompt_row(prompt: Any) -> tuple[str, ...]:
+    return prompt.name, str(prompt.version), f"{len(prompt.text):,}"
