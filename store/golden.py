@@ -143,7 +143,7 @@ def take_in(catalog: Catalog, layout: Layout) -> list[str]:
             content = path.read_bytes()
             if catalog.meta(_FILE + path.stem) != content_hash(content):
                 take_in_file(catalog, path.stem, content)
-        except (OSError, BadSource, InvalidRecord) as error:
+        except (OSError, sqlite3.Error, BadSource, InvalidRecord) as error:
             faults.append(f"{path.name}: {error}")
     return faults
 

@@ -33,7 +33,10 @@ class Runner:
         self._threads: dict[str, threading.Thread] = {}
         self._change = threading.Condition()
         self._is_closing = False
-        book.reopen()
+        try:
+            book.reopen()
+        except (OSError, sqlite3.Error):  # a full disk: the library opens all the same, and `seen` knows them
+            log.warning("what an earlier run left unfinished could not be noted", exc_info=True)
 
     def knows(self, kind: str) -> bool:
         return kind in self._kinds
