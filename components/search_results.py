@@ -6,7 +6,17 @@ from dataclasses import replace
 import streamlit as st
 
 from components import newest, search_chips, search_filter, searches, wording
-from components.grid import CAPTION, DEGRADE, LIKE, STYLE, Entry, chosen_weights, show_cards, show_results
+from components.grid import (
+    CAPTION,
+    DEGRADE,
+    LIKE,
+    STYLE,
+    Entry,
+    chosen_calibration,
+    chosen_weights,
+    show_cards,
+    show_results,
+)
 from components.search_box import Asked
 from components.search_terms import LINE
 from store.errors import MemedexError
@@ -20,6 +30,7 @@ from store.search import Results
 SIZES = (20, 60, 200, 1000)
 _AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up
 _NAMED = 5
+_CALIBRATED = "calibrated"  # in the address
 _WEIGHTS = "w"  # in the address: five numbers in the order of FACETS, where they are not the usual ones
 
 
@@ -37,7 +48,9 @@ def show(library: Library, asked: Asked) -> None:
     _link(weights, usual)
     with asked.bar.container(width=130):
         shown = _size()
-    results = _search(library, asked, weights, usual, shown=shown)
+    calibration = library.calibration()
+    calibrated = calibration is not None and _calibrated(key)
+    results = _search(library, asked, weights, usual, shown=shown, calibrated=calibrated)
     if results is None:
         return
     with asked.bar:
@@ -53,6 +66,7 @@ def show(library: Library, asked: Asked) -> None:
         weights=weights,
         shown=shown,
         actions=[LIKE, STYLE, CAPTION, DEGRADE],
+        calibrated=calibration.scale(asked.parts) if calibration else None,
         groups=library.copies() if asked.folded else None,
         handlers={**newest.WAYS, "like": _like, "style": _style},
     )
@@ -73,11 +87,16 @@ def _search(
     usual: Mapping[Facet, float],
     *,
     shown: int,
+    calibrated: bool,
 ) -> Results | None:
     """All similarities; with every weight at zero no hits, but the sliders still have what they rank."""
     asks = any(weights.values())
     query = Query(
-        asked.parts, weights=weights if asks else usual, top=shown + _AT_HAND, filter=asked.question.filter
+        asked.parts,
+        weights=weights if asks else usual,
+        top=shown + _AT_HAND,
+        filter=asked.question.filter,
+        calibrated=calibrated,
     )
     try:
         with st.spinner("Searching; the first time, the model is loaded …", show_time=True):
@@ -170,6 +189,17 @@ def _ask(entry: Entry, terms: Callable[[str], tuple[Term, ...]]) -> None:
     """Put another question, among all coins."""
     if entry.addresses:
         st.session_state[LINE] = written(Question(terms(entry.addresses[0]), Filter()))
+
+
+def _calibrated(key: str) -> bool:
+    """Where the switch was left, else what the link says; and the link says it too."""
+    told = chosen_calibration(key)
+    chosen = st.query_params.get(_CALIBRATED) == "1" if told is None else told
+    if chosen:
+        st.query_params[_CALIBRATED] = "1"
+    else:
+        st.query_params.pop(_CALIBRATED, None)
+    return chosen
 
 
 def _linked() -> dict[Facet, float] | None:

@@ -18,7 +18,7 @@ from components.grid.cards import Mark
 from components.grid.grid import go_to, show_cards
 from components.grid.ledger import Entry, Handler
 from components.grid.ordering import resembling
-from components.grid.results import chosen_weights, show_results
+from components.grid.results import chosen_calibration, chosen_weights, show_results
 
 __all__ = [
     "APPROVE",
@@ -37,6 +37,7 @@ __all__ = [
     "Mark",
     "View",
     "browse",
+    "chosen_calibration",
     "chosen_weights",
     "go_to",
     "resembling",

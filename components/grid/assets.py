@@ -7,9 +7,10 @@ _HERE = Path(__file__).resolve().parent
 # In the order they need one another; Streamlit takes one text, so the imports between them are taken out.
 _SCRIPTS = (
     "dom", "difference", "comparison", "bars", "rank", "log", "model", "cards", "pointer", "keys", "tools",
-    "help", "viewer", "sliders", "ranking", "decisions", "main",
+    "help", "viewer", "sliders", "drop", "places", "why", "table", "versus", "views", "ranking", "decisions",
+    "main",
 )  # fmt: skip
-_STYLES = ("grid", "viewer", "comparison", "ranking")
+_STYLES = ("grid", "viewer", "comparison", "ranking", "views")
 _IMPORT = re.compile(r'^import .*? from "\./\w+\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 

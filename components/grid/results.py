@@ -15,6 +15,7 @@ from components.grid.cards import card
 from components.grid.grid import mount, sent
 from components.grid.ledger import Handler
 from store.library import Library
+from store.ranking import Scale
 from store.reaching import reaching
 from store.records import FACETS, Facet
 from store.search import Results
@@ -42,11 +43,13 @@ def show_results(
     shown: int,
     actions: Sequence[Action],
     groups: Mapping[str, int] | None = None,
+    calibrated: Scale | None = None,
     handlers: Mapping[str, Handler] | None = None,
 ) -> None:
     """Show the best `shown` records for the sliders' weights, ranked in the page from all similarities.
 
     `results.hits` may hold more than `shown`: cards that a movement of the sliders is likely to need.
+    `calibrated` are the figures that can be switched to.
     Of records that `groups` gives the same number only the best is shown.
     """
     ranked = _ranked(key, results, shown=shown, groups=groups)
@@ -65,7 +68,8 @@ def show_results(
             "compared": results.compared,
             "whole": ranked.is_whole,
             "presets": library.presets(),
-            "scale": results.scale._asdict(),
+            "calibrated": calibrated._asdict() if calibrated else None,
+            "calibrate": results.query.calibrated,
         },
     }
     if sent(key).get("knows") != ranked.id:  # 200 kB for 10,000 records, sent once for each query
@@ -84,6 +88,12 @@ def chosen_weights(key: str) -> dict[Facet, float] | None:
         for value in values.values()
     )
     return {facet: float(value) for facet, value in values.items()} if usable else None
+
+
+def chosen_calibration(key: str) -> bool | None:
+    """Whether this grid's scores were last calibrated; None before anybody moved anything."""
+    weights = sent(key).get("weights")
+    return weights.get("calibrated") is True if isinstance(weights, Mapping) else None
 
 
 def _ranked(key: str, results: Results, *, shown: int, groups: Mapping[str, int] | None) -> Ranked:

@@ -5,7 +5,8 @@ import { el, setText } from "./dom.js";
 export const FACET_NAMES = ["image", "entity", "context", "visual", "emotions"];
 
 /** Draws score, movement and the stacked bar of one card. */
-export function bar(node, { list, top, before }, index) {
+export function bar(node, scores, index) {
+  const { list, top, before } = scores;
   const { parts } = node;
   const hit = list[index];
   parts.score.hidden = parts.bar.hidden = false;
@@ -21,6 +22,11 @@ export function bar(node, { list, top, before }, index) {
     part.classList.toggle("missing", !facet.present);
   });
   node.hit = hit;
+  const strange = scores.disagreement(hit.row);
+  parts.strange.hidden = !strange;
+  parts.strange.title = strange;
+  node.classList.toggle("beyond", scores.drop !== null && index >= scores.drop);
+  node.classList.toggle("first-beyond", scores.drop !== null && index === scores.drop);
 }
 
 /** Shows the breakdown while the mouse is on a card's bar. */
@@ -49,10 +55,11 @@ export function breakdown(grid, card) {
     const name = FACET_NAMES[at];
     if (!facet.weight) return null;
     const cosine = facet.cosine === null ? "–" : facet.cosine.toFixed(3);
+    const place = grid.ranking.alone?.of(hit.row, at);
     const said = facet.present ? `${cosine} × ${share(facet.weight)}` : `not written: library's mean ${cosine} × ${share(facet.weight)}`;
-    return el("tr", {}, el("th", { scope: "row" }, el("i", { class: `dot ${name} ${facet.present ? "" : "missing"}` }), name), el("td", {}, said), el("td", { class: "number" }, facet.contribution.toFixed(3)));
+    return el("tr", {}, el("th", { scope: "row" }, el("i", { class: `dot ${name} ${facet.present ? "" : "missing"}` }), name), el("td", {}, said), el("td", { class: "alone", title: "Place by this facet alone" }, place ? `${place.toLocaleString("en")}.` : ""), el("td", { class: "number" }, facet.contribution.toFixed(3)));
   });
-  const total = el("tr", { class: "total" }, el("th", { scope: "row" }, "score"), el("td", {}), el("td", { class: "number" }, hit.score.toFixed(3)));
+  const total = el("tr", { class: "total" }, el("th", { scope: "row" }, "score"), el("td", {}), el("td", {}), el("td", { class: "number" }, hit.score.toFixed(3)));
   return el("table", { class: "breakdown" }, el("tbody", {}, ...rows.filter(Boolean), total));
 }
 

@@ -125,6 +125,7 @@ function make(address) {
     reason: el("span", { class: "reason" }),
     score: el("span", { class: "score", hidden: true }),
     moved: el("span", { class: "moved", hidden: true }),
+    strange: el("span", { class: "strange", hidden: true }, "≠"),
     bar: el("span", { class: "bar", hidden: true }),
     twin: el("span", { class: "twin-badge", "data-twin": "", title: "Compare (d)", hidden: true }),
   };
@@ -135,7 +136,7 @@ function make(address) {
     el("span", { class: "pick", "data-pick": "" }, icon("check")),
     el("span", { class: "expand", "data-expand": "", title: "Open (enter)" }, icon("expand")),
     parts.mark,
-    el("span", { class: "standing" }, parts.moved, parts.score),
+    el("span", { class: "standing" }, parts.strange, parts.moved, parts.score),
     parts.reason,
     el("span", { class: "foot" }, parts.twin, el("span", { class: "line" }, parts.name, parts.ticker), el("span", { class: "line small" }, parts.age, parts.tags), parts.bar),
   );

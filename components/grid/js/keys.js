@@ -35,6 +35,7 @@ function take(grid, event, target) {
   if (key === "z") return event.repeat || grid.decisions.takeBack(event.shiftKey ? "redo" : "undo"), true;
   // A key held down must not decide a whole queue.
   if (event.repeat && !STEPS[key]) return grid.actions.some((action) => action.key === key);
+  if (grid.ranking.views?.why.open) return false;
   if (grid.comparison.isOpen) return inComparison(grid, key, event);
   if (key === "d") return grid.compare(grid.model.cursor), true;
   if (grid.viewer.isOpen) return inViewer(grid, key);
@@ -45,6 +46,7 @@ function take(grid, event, target) {
   if (key === "Enter") return grid.open(grid.model.cursor), true;
   if (key === "Escape") return grid.clear();
   if (key === "Home" || key === "End") return grid.edge(key === "End"), true;
+  if (key === "y" && grid.ranking.views) return grid.ranking.views.askWhy();
   if (key === "/") return focusFilter();
   if (key === "[" || key === "]") return grid.turn(key === "]" ? 1 : -1);
   return decide(grid, key, event);

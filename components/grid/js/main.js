@@ -163,6 +163,7 @@ class Grid {
     if (this.data.ranking) this.ranking.rank();
     this.model.settle(this.log.entries);
     this.cards.show(this.model, { glide, scores: this.ranking.scoresOfVisible() });
+    this.ranking.views?.show();
     this.refresh({ focus });
   }
 

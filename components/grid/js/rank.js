@@ -2,11 +2,14 @@
 
 import { FACET_NAMES } from "./bars.js";
 
+export const RAW = { centre: [0, 0, 0, 0, 0], spread: [1, 1, 1, 1, 1] };
+
 /**
  * The best `top` rows for these weights: score = Σ w·ŝ / Σ w over the weighted facets that some record has, where a
  * record's missing facet counts as the library's mean, and a record with none of the weighted facets is no hit.
+ * Calibrated, (ŝ - centre) / spread stands in the place of ŝ. Of rows of one group only the best is a hit.
  */
-export function rank({ columns, means }, weights, top) {
+export function rank({ columns, means, groups }, weights, top, scale = RAW) {
   const used = FACET_NAMES.map((name, at) => [at, Number(weights[name]) || 0]).filter(([at, weight]) => weight > 0 && Number.isFinite(means[at]));
   const total = used.reduce((sum, [, weight]) => sum + weight, 0);
   if (!total) return { list: [], hits: 0 };
@@ -16,15 +19,31 @@ export function rank({ columns, means }, weights, top) {
   for (const [at, weight] of used) {
     const column = columns[at];
     const share = weight / total;
-    const neutral = share * means[at];
+    const centre = scale.centre[at];
+    const spread = scale.spread[at];
+    const neutral = share * ((means[at] - centre) / spread);
     for (let row = 0; row < rows; row++) {
       const cosine = column[row];
-      if (cosine === cosine) (scores[row] += share * cosine), (present[row] = 1);
+      if (cosine === cosine) (scores[row] += share * ((cosine - centre) / spread)), (present[row] = 1);
       else scores[row] += neutral;
     }
   }
+  if (groups) fold(groups, scores, present);
   const best = bestRows(scores, present, top);
-  return { list: best.rows.map((row) => explain(row, scores[row], columns, means, used, total)), hits: best.hits };
+  return { list: best.rows.map((row) => explain(row, scores[row], columns, means, used, total, scale)), hits: best.hits };
+}
+
+/** Leaves of each group of copies the best row alone. */
+function fold(groups, scores, present) {
+  const best = new Map();
+  for (let row = 0; row < groups.length; row++) {
+    if (groups[row] < 0 || !present[row]) continue;
+    const other = best.get(groups[row]);
+    if (other === undefined || scores[row] > scores[other]) {
+      if (other !== undefined) present[other] = 0;
+      best.set(groups[row], row);
+    } else present[row] = 0;
+  }
 }
 
 /** Rows by falling score, equal scores in the server's order. */
@@ -38,14 +57,14 @@ function bestRows(scores, present, top) {
   return { rows: rows.sort((a, b) => scores[b] - scores[a] || a - b).slice(0, top), hits };
 }
 
-function explain(row, score, columns, means, used, total) {
+function explain(row, score, columns, means, used, total, scale) {
   const weights = new Map(used);
   const facets = FACET_NAMES.map((_, at) => {
     const cosine = columns[at][row];
     const present = cosine === cosine;
     const weight = (weights.get(at) ?? 0) / total;
     const value = present ? cosine : Number.isFinite(means[at]) ? means[at] : null;
-    return { present, cosine: value, weight, contribution: weight ? weight * value : 0 };
+    return { present, cosine: value, weight, contribution: weight ? weight * ((value - scale.centre[at]) / scale.spread[at]) : 0 };
   });
   return { row, score, facets };
 }

@@ -2,8 +2,11 @@
 
 import { el } from "./dom.js";
 import { FACET_NAMES, listenToBars } from "./bars.js";
-import { rank } from "./rank.js";
+import { drop } from "./drop.js";
+import { Places } from "./places.js";
+import { RAW, rank } from "./rank.js";
 import { Sliders } from "./sliders.js";
+import { Views } from "./views.js";
 
 export class Ranking {
   constructor(grid) {
@@ -18,7 +21,10 @@ export class Ranking {
     if (!this.sliders) {
       listenToBars(grid);
       this.sliders = new Sliders(this);
+      this.views = new Views(this);
       this.node.replaceChildren(this.sliders.node);
+      grid.frame.before(this.views.node);
+      grid.frame.after(this.views.table.node, this.views.versus.node);
     }
     if (this.query !== ranking.query) {
       this.pool.clear();
@@ -26,12 +32,30 @@ export class Ranking {
       this.places = null;
     }
     this.query = ranking.query;
-    if (similarities) this.similarities = { columns: FACET_NAMES.map((name) => floats(similarities.getChild(name))), means: ranking.means.map((mean) => mean ?? NaN) };
+    if (similarities) {
+      const groups = similarities.getChild("group");
+      this.similarities = { columns: FACET_NAMES.map((name) => floats(similarities.getChild(name))), means: ranking.means.map((mean) => mean ?? NaN), groups: groups && floats(groups) };
+      this.alone = new Places(this.similarities);
+    }
+    if (!this.sliders.timer) this.calibrated = ranking.calibrate;
     // A page that came back without its similarities says so once; the server then sends them again.
     if (!this.similarities && this.knows !== "") grid.tell("knows", (this.knows = ""));
     else if (similarities) grid.tell("knows", (this.knows = ranking.query));
     for (const card of cards) this.pool.set(card.row, card);
+    this.sliders.offer(ranking.presets);
     this.sliders.take(ranking.weights);
+  }
+
+  /** What the cosines are measured by: as they are, or by the library's fixed figures. */
+  get scale() {
+    return (this.calibrated && this.grid.data.ranking.calibrated) || RAW;
+  }
+
+  calibrate(on) {
+    this.holdPlaces();
+    this.calibrated = on;
+    this.again();
+    this.tellWeights();
   }
 
   get weights() {
@@ -41,13 +65,19 @@ export class Ranking {
   rank() {
     if (!this.similarities) return;
     const { model, data } = this.grid;
-    const { list } = rank(this.similarities, this.weights, data.ranking.top + (model.hidden?.size ?? 0));
-    this.scores = { list, top: list[0]?.score ?? 0, before: this.places };
+    const { list } = rank(this.similarities, this.weights, data.ranking.top + (model.hidden?.size ?? 0), this.scale);
+    this.scores = { list, top: mostGiven(list), before: this.places, drop: drop(list.map((hit) => hit.score), data.ranking.compared), disagreement: (row) => this.alone.disagreement(row) };
     model.take(list.map((hit) => this.cardOf(hit)));
   }
 
   cardOf({ row }) {
     return this.pool.get(row) ?? blank(row);
+  }
+
+  /** The results as they now stand, with their cards. */
+  results() {
+    const seen = this.scoresOfVisible();
+    return this.grid.model.visible.map((address, at) => ({ card: this.grid.model.card(address), hit: seen.list[at] }));
   }
 
   /** The hits of the cards now seen, in their order; null where nothing is ranked. */
@@ -69,12 +99,19 @@ export class Ranking {
   }
 
   tellWeights() {
-    this.grid.tell("weights", this.weights);
+    this.grid.tell("weights", { ...this.weights, calibrated: Boolean(this.calibrated) });
   }
 
   stop() {
     this.sliders?.stop();
   }
+}
+
+/** The most that the facets of one result gave together: a full bar. */
+function mostGiven(list) {
+  let most = 0;
+  for (const { facets } of list) most = Math.max(most, facets.reduce((sum, { contribution }) => sum + Math.max(0, contribution), 0));
+  return most;
 }
 
 const blanks = new Map();

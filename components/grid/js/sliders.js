@@ -18,11 +18,12 @@ export class Sliders {
     this.ranking = ranking;
     this.rows = FACET_NAMES.map((name) => this.row(name));
     this.presets = PRESETS.map(([label, weights, title]) => ({ weights, button: el("button", { type: "button", title, onclick: () => this.set(weights) }, label) }));
+    this.presetRow = el("div", { class: "presets", role: "group", "aria-label": "Presets" }, ...this.presets.map(({ button }) => button));
     this.note = el("p", { class: "note" });
     this.node = el(
       "section",
       { class: "sliders", "aria-label": "Weights" },
-      el("div", { class: "presets", role: "group", "aria-label": "Presets" }, ...this.presets.map(({ button }) => button)),
+      this.presetRow,
       el("div", { class: "rows" }, ...this.rows.map(({ node }) => node)),
       this.note,
     );
@@ -36,6 +37,16 @@ export class Sliders {
     // What counts as one movement for ▲▼ begins when the hand takes hold.
     input.addEventListener("pointerdown", () => this.ranking.holdPlaces());
     return { name, input, value, share, node: el("label", { class: `row ${name}` }, el("span", { class: "label" }, el("i", { class: `dot ${name}` }), name), input, value, share) };
+  }
+
+  /** Presets that people saved under a name, beside the built-in ones. */
+  offer(saved) {
+    const made = JSON.stringify(saved ?? {});
+    if (this.made === made) return;
+    this.made = made;
+    const own = Object.entries(saved ?? {}).map(([label, weights]) => ({ weights, button: el("button", { type: "button", class: "own", onclick: () => this.set(weights) }, label) }));
+    this.presets = [...this.presets.slice(0, PRESETS.length), ...own];
+    this.presetRow.replaceChildren(...this.presets.map(({ button }) => button));
   }
 
   get weights() {

@@ -1,0 +1,69 @@
+// The results as a table: sorted by any column, downloaded as CSV.
+
+import { age, el, icon } from "./dom.js";
+import { FACET_NAMES } from "./bars.js";
+
+const COLUMNS = [
+  ["place", "#", (_, hit, at) => at + 1],
+  ["name", "Name", (card) => card.name.toLowerCase()],
+  ["ticker", "Ticker", (card) => card.ticker.toLowerCase()],
+  ["score", "Score", (_, hit) => -hit.score],
+  ...FACET_NAMES.map((name, at) => [name, name, (_, hit) => (hit.facets[at].present ? -hit.facets[at].cosine : Infinity)]),
+  ["age", "Age", (card) => -card.created_at],
+];
+
+export class ResultTable {
+  constructor(ranking) {
+    this.ranking = ranking;
+    this.by = "place";
+    this.turned = 1;
+    this.head = el("tr", {}, el("th", {}), ...COLUMNS.map(([key, label]) => el("th", { scope: "col" }, el("button", { type: "button", onclick: () => this.sort(key) }, label))));
+    this.body = el("tbody", {});
+    this.node = el("div", { class: "results-table", hidden: true }, el("table", {}, el("thead", {}, this.head), this.body));
+  }
+
+  sort(key) {
+    this.turned = this.by === key ? -this.turned : 1;
+    this.by = key;
+    this.show();
+  }
+
+  rows() {
+    const rows = this.ranking.results().map(({ card, hit }, at) => ({ card, hit, at }));
+    const value = COLUMNS.find(([key]) => key === this.by)[2];
+    const compared = (a, b) => (a === b ? 0 : a < b ? -1 : 1);
+    return rows.sort((a, b) => this.turned * compared(value(a.card, a.hit, a.at), value(b.card, b.hit, b.at)) || a.at - b.at);
+  }
+
+  show() {
+    if (this.node.hidden) return;
+    COLUMNS.forEach(([key], at) => this.head.children[at + 1].setAttribute("aria-sort", key === this.by ? (this.turned > 0 ? "ascending" : "descending") : "none"));
+    const { grid, scores } = this.ranking;
+    this.body.replaceChildren(
+      ...this.rows().map(({ card, hit, at }) => {
+        const cells = hit.facets.map((facet) => el("td", { class: "number" }, facet.present ? facet.cosine.toFixed(3) : "–"));
+        const row = el("tr", { class: [card.address === grid.model.cursor ? "at" : "", scores.drop && at >= scores.drop ? "beyond" : ""].join(" "), "data-address": card.address }, el("td", { class: "thumb" }, card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert")), el("td", { class: "number" }, String(at + 1)), el("td", { class: "name" }, card.name), el("td", {}, card.ticker), el("td", { class: "number" }, hit.score.toFixed(3)), ...cells, el("td", {}, card.blank ? "" : age(card.created_at)));
+        row.addEventListener("click", () => card.blank || (grid.model.moveTo(card.address), grid.refresh(), this.show()));
+        row.addEventListener("dblclick", () => grid.open(card.address));
+        return row;
+      }),
+    );
+  }
+
+  /** What is shown, in its order, as a file. */
+  download() {
+    const head = ["place", "token_address", "token_name", "ticker", "score", ...FACET_NAMES, "created_at", "tags"];
+    const lines = this.rows().map(({ card, hit, at }) => [at + 1, card.address, card.name, card.ticker, hit.score, ...hit.facets.map((facet) => (facet.present ? facet.cosine : "")), card.created_at, card.tags.join(",")]);
+    const text = [head, ...lines].map((cells) => cells.map(cell).join(",")).join("\r\n");
+    const href = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" }));
+    el("a", { href, download: "memedex-search.csv" }).click();
+    URL.revokeObjectURL(href);
+  }
+}
+
+/** A cell of CSV; a stranger's text that a spreadsheet would take for a formula is made text. */
+function cell(value) {
+  if (typeof value === "number") return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,71 @@
+// Two settings of the sliders side by side: which results both have, which only one, which stand elsewhere.
+
+import { el, icon } from "./dom.js";
+import { FACET_NAMES } from "./bars.js";
+import { rank } from "./rank.js";
+
+export class Versus {
+  constructor(ranking) {
+    this.ranking = ranking;
+    this.sentence = el("p", { class: "versus-sentence" });
+    this.left = el("ol", {});
+    this.right = el("ol", {});
+    this.before = el("h3", {});
+    this.now = el("h3", {});
+    const pin = el("button", { type: "button", class: "tool", title: "Compare with the weights as they are now", onclick: () => (this.pin(), this.show()) }, "Hold these weights");
+    this.node = el("div", { class: "versus", hidden: true }, el("header", {}, this.sentence, pin), el("div", { class: "sides" }, el("section", {}, this.before, this.left), el("section", {}, this.now, this.right)));
+    // A result and its twin on the other side light up together.
+    this.node.addEventListener("pointerover", (event) => this.light(event.target.closest?.("li")?.dataset.row));
+    this.node.addEventListener("pointerleave", () => this.light(null));
+  }
+
+  /** Holds the present setting as the one to compare with. */
+  pin() {
+    this.held = { weights: this.ranking.weights, scale: this.ranking.scale, calibrated: this.ranking.calibrated };
+  }
+
+  show() {
+    if (this.node.hidden || !this.ranking.similarities) return;
+    if (!this.held) this.pin();
+    const { ranking } = this;
+    const top = ranking.grid.data.ranking.top;
+    const before = rank(ranking.similarities, this.held.weights, top, this.held.scale).list;
+    const now = rank(ranking.similarities, ranking.weights, top, ranking.scale).list;
+    const [was, is] = [before, now].map((list) => new Map(list.map((hit, at) => [hit.row, at])));
+    const both = [...was.keys()].filter((row) => is.has(row));
+    const moved = both.filter((row) => was.get(row) !== is.get(row));
+    this.before.textContent = `Held: ${setting(this.held)}`;
+    this.now.textContent = `Now: ${setting(ranking)}`;
+    const overlap = before.length ? Math.round((100 * both.length) / Math.max(before.length, now.length)) : 0;
+    const tau = kendall(both.map((row) => is.get(row)));
+    this.sentence.textContent = `Overlap ${overlap} % · rank correlation ${tau === null ? "–" : tau.toFixed(2)} · ${now.length - both.length} in · ${before.length - both.length} out · ${moved.length} moved`;
+    this.sentence.title = "Rank correlation: Kendall's τ over the results that both have";
+    this.left.replaceChildren(...before.map((hit, at) => this.item(hit, at, is.get(hit.row), "out")));
+    this.right.replaceChildren(...now.map((hit, at) => this.item(hit, at, was.get(hit.row), "in")));
+  }
+
+  item(hit, at, elsewhere, only) {
+    const card = this.ranking.cardOf(hit);
+    const away = elsewhere === undefined ? only : elsewhere === at ? "" : only === "in" ? (elsewhere > at ? `▲${elsewhere - at}` : `▼${at - elsewhere}`) : `→ ${elsewhere + 1}`;
+    const tone = elsewhere === undefined ? only : only === "in" && elsewhere > at ? "up" : only === "in" && elsewhere < at ? "down" : "";
+    return el("li", { "data-row": String(hit.row), ondblclick: () => this.ranking.grid.open(card.address) }, el("span", { class: "place" }, String(at + 1)), card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert"), el("span", { class: "name" }, card.name), el("span", { class: `away ${tone}` }, away), el("span", { class: "number" }, hit.score.toFixed(3)));
+  }
+
+  light(row) {
+    for (const item of this.node.querySelectorAll("li")) item.classList.toggle("twin", row !== null && item.dataset.row === row);
+  }
+}
+
+function setting({ weights, calibrated }) {
+  const given = FACET_NAMES.filter((name) => weights[name]).map((name) => `${name} ${weights[name]}`);
+  return (given.join(" · ") || "no weight") + (calibrated ? " · calibrated" : "");
+}
+
+/** Kendall's τ between the order given and the places named. */
+function kendall(places) {
+  const n = places.length;
+  if (n < 2) return null;
+  let agree = 0;
+  for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) agree += places[i] < places[j] ? 1 : -1;
+  return agree / ((n * (n - 1)) / 2);
+}
