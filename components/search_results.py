@@ -17,6 +17,7 @@ from components.grid import (
     show_cards,
     show_results,
 )
+from components.judged import judging
 from components.search_box import Asked
 from components.search_terms import LINE
 from store.errors import MemedexError
@@ -59,16 +60,18 @@ def show(library: Library, asked: Asked) -> None:
     if not results.hits and any(weights.values()):
         _nothing(asked)
         return
+    said = judging(library, asked.question)
     show_results(
         key,
         library,
         results,
         weights=weights,
         shown=shown,
-        actions=[LIKE, STYLE, CAPTION, DEGRADE],
+        actions=[LIKE, STYLE, *said.actions, CAPTION, DEGRADE],
         calibrated=calibration.scale(asked.parts) if calibration else None,
         groups=library.copies() if asked.folded else None,
-        handlers={**newest.WAYS, "like": _like, "style": _style},
+        marks=said.marks,
+        handlers={**newest.WAYS, **said.handlers, "like": _like, "style": _style},
     )
 
 

@@ -2,9 +2,11 @@
 
 from components.grid.actions import (
     APPROVE,
+    BAD,
     CAPTION,
     DEGRADE,
     DELETE,
+    GOOD,
     LIKE,
     PROMOTE,
     REJECT,
@@ -22,9 +24,11 @@ from components.grid.results import chosen_calibration, chosen_weights, show_res
 
 __all__ = [
     "APPROVE",
+    "BAD",
     "CAPTION",
     "DEGRADE",
     "DELETE",
+    "GOOD",
     "LIKE",
     "PROMOTE",
     "REJECT",

@@ -11,7 +11,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from components.grid.actions import Action
-from components.grid.cards import card
+from components.grid.cards import Mark, card
 from components.grid.grid import mount, sent
 from components.grid.ledger import Handler
 from store.library import Library
@@ -44,6 +44,7 @@ def show_results(
     actions: Sequence[Action],
     groups: Mapping[str, int] | None = None,
     calibrated: Scale | None = None,
+    marks: Mapping[str, Mark] | None = None,
     handlers: Mapping[str, Handler] | None = None,
 ) -> None:
     """Show the best `shown` records for the sliders' weights, ranked in the page from all similarities.
@@ -54,7 +55,11 @@ def show_results(
     """
     ranked = _ranked(key, results, shown=shown, groups=groups)
     cards = [
-        {**card(library, record), "row": ranked.rows[record.address], "facets": True}
+        {
+            **card(library, record, mark=(marks or {}).get(record.address)),
+            "row": ranked.rows[record.address],
+            "facets": True,
+        }
         for record in library.records(hit.address for hit in results.hits)
         if record.address in ranked.rows
     ]

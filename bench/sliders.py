@@ -1,0 +1,108 @@
+"""From the movement of a slider to re-ranked cards on the screen, in a real browser, as a Markdown table.
+
+    python -m bench.sliders --sizes 10000 100000
+
+A dashboard page of its own shows made-up similarities on the demo's pictures; see bench/README.md.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import sync_playwright
+
+from bench.search import machine
+from store import demo
+from store.library import Library
+
+STAGE = Path(__file__).with_name("sliders_stage.py")
+PORT = 8977
+MOVES = 120
+
+# One movement: the event a hand makes, until the frame that shows its outcome was given to the screen.
+_MOVE = """async (number) => {
+    const hosts = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")];
+    const root = hosts.map((each) => each.shadowRoot).find((each) => each?.querySelector(".sliders"));
+    const input = root.querySelectorAll("input[type=range]")[1 + (number % 4)];
+    await new Promise(requestAnimationFrame);
+    input.value = String((Number(input.value) + 0.7 + (number % 5)) % 10);
+    const began = performance.now();
+    input.dispatchEvent(new Event("input"));
+    const worked = performance.now();
+    await new Promise(requestAnimationFrame);
+    const { port1, port2 } = new MessageChannel();
+    await new Promise((done) => ((port1.onmessage = done), port2.postMessage(0)));
+    return [worked - began, performance.now() - began];
+}"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--shown", type=int, default=60)
+    given = parser.parse_args()
+    print(f"{machine()}; {MOVES} movements, {given.shown} cards\n")
+    print(
+        "| records | rows in the page | the page's work, ms | on the screen, ms | until the first cards, s |"
+    )
+    print("| ---: | ---: | ---: | ---: | ---: |")
+    with tempfile.TemporaryDirectory() as folder:
+        with Library.open(Path(folder)) as library:
+            demo.load(library)
+        for size in given.sizes:
+            print(measured(Path(folder), size=size, shown=given.shown), flush=True)
+
+
+def measured(root: Path, *, size: int, shown: int) -> str:
+    """One row of the table."""
+    settings = {"MEMEDEX_ROOT": str(root), "BENCH_SIZE": str(size), "BENCH_SHOWN": str(shown)}
+    command = [sys.executable, "-m", "streamlit", "run", str(STAGE), "--server.headless=true"]
+    server = subprocess.Popen(
+        [*command, f"--server.port={PORT}"], env={**os.environ, **settings}, stdout=subprocess.DEVNULL
+    )
+    try:
+        _wait()
+        with sync_playwright() as playwright:
+            path = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))))
+            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+            page = browser.new_page(viewport={"width": 1440, "height": 1000})
+            began = time.perf_counter()
+            page.goto(f"http://127.0.0.1:{PORT}")
+            page.wait_for_selector(".card.loaded", timeout=180_000)
+            first = time.perf_counter() - began
+            page.wait_for_timeout(2_000)
+            rows = page.evaluate(_ROWS)
+            times = np.array([page.evaluate(_MOVE, number) for number in range(MOVES)])
+            browser.close()
+    finally:
+        server.terminate()
+        server.wait(30)
+    work, screen = (f"{np.median(of):.1f} (95 %: {np.quantile(of, 0.95):.1f})" for of in times.T)
+    return f"| {size:,} | {rows:,} | {work} | {screen} | {first:.1f} |"
+
+
+_ROWS = "() => Number(document.querySelector('[data-testid=stText]').textContent)"
+
+
+def _wait() -> None:
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{PORT}/_stcore/health", timeout=1)
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise SystemExit("the page did not start")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""The page that `bench.sliders` measures: made-up similarities, the demo's pictures, the real component."""
+
+import os
+from typing import Any, cast
+
+import streamlit as st
+
+from bench.corpus import Asked, make
+from components.grid import CAPTION, LIKE, chosen_weights, show_results
+from components.resources import library as open_library
+from store.library import Library
+from store.listing import Filter
+from store.query import Part, Query
+from store.records import Record
+from store.search import Search
+from store.vectors import load
+
+
+class Stage:
+    """A library whose every record looks like one of the demo's."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._looks = library.find(Filter(tier="library"))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._library, name)
+
+    def records(self, addresses: Any) -> list[Record]:
+        return [self._record(number, address) for number, address in enumerate(addresses)]
+
+    def _record(self, number: int, address: str) -> Record:
+        look = self._looks[number % len(self._looks)]
+        sidecar = {**look.sidecar, "token_address": address}
+        return Record(sidecar, look.tier, look.revision, look.image_hash, look.came_from)
+
+
+@st.cache_resource
+def searching(size: int) -> Search:
+    corpus = make("clustered", size=size, dimensions=64, questions=1)
+    return Search(load(corpus.rows(), dimensions=64), embedder=Asked(corpus.questions))
+
+
+st.set_page_config(layout="wide")
+shown = int(os.environ["BENCH_SHOWN"])
+query = Query((Part(text="0"),), weights=chosen_weights("bench"), top=shown + 120)
+results = searching(int(os.environ["BENCH_SIZE"])).search(query)
+stage = cast(Library, Stage(open_library()))
+show_results("bench", stage, results, weights=query.sliders, shown=shown, actions=[LIKE, CAPTION])
+st.text(str(len(st.session_state["bench.ranked"].rows)))
