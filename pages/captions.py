@@ -6,7 +6,6 @@ from components import (
     caption_picker,
     caption_views,
     checkup,
-    drafting,
     editor,
     live,
     portrait,
@@ -37,8 +36,6 @@ editor.show(
     bare=picked.bare,
     go=caption_picker.go,
 )
-with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    portrait.verbs(library, picked.record)
-    drafting.button(library, picked.record)
+portrait.verbs(library, picked.record)
 stored.show(library, picked.record)
 live.follow(library)

@@ -28,8 +28,29 @@ def content(library: Library, record: Record) -> dict[str, Any]:
         "changed": _who_when(revisions[0]) if revisions else None,
         "wrote": {facet: _by(by, facet) for facet, by in authors(revisions, record.caption).items()},
         "draft": next((readable(each.fields, record) for each in drafts if each.who == library.who), None),
+        "suggestions": proposed(library, record.address),
         "others": [
             {"who": each.who, "when": wording.ago(each.at)} for each in drafts if each.who != library.who
+        ],
+    }
+
+
+def proposed(library: Library, address: str) -> dict[str, Any]:
+    """What models propose for a coin, newest first, and whether one is being asked just now."""
+    asking = address in library.jobs.keys_under_way("draft")
+    return {
+        "asking": asking,
+        "open": [
+            {
+                "id": each.id,
+                "facet": each.facet,
+                "text": each.text,
+                "model": each.model,
+                "prompt": each.prompt,
+                "hint": each.hint,
+                "when": wording.ago(each.at),
+            }
+            for each in library.suggestions(address)
         ],
     }
 

@@ -11,8 +11,13 @@ from components.editor.facets import described
 from components.grid.grid import token
 from store.library import Library
 from store.records import Record
+from store.settings import settings
 
 KEY = "caption-editor"
+_HOW = (
+    "A language model can suggest captions: set `MEMEDEX_CAPTION_MODEL`, for instance to `gpt-4o-mini`, "
+    "or to `ollama/llava` on this machine."
+)
 _component = st.components.v2.component(
     "memedex.editor", html=assets.HTML, css=assets.style(), js=assets.script()
 )
@@ -43,6 +48,7 @@ def show(
             "who": library.who,
             "library": library.layout.root.name,
             "canWrite": library.can_write,
+            "model": settings().caption_model,
             "facets": described(),
             "categories": {tag: taxonomy.category(tag) for tag in taxonomy.tags},
             "content": content(library, record),
@@ -51,6 +57,8 @@ def show(
         on_go_change=follow,
         on_saved_change=_nothing,
     )
+    if library.can_write and not settings().caption_model:
+        st.caption(_HOW)
 
 
 def _nothing() -> None:

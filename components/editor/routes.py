@@ -16,12 +16,14 @@ from starlette.routing import Route
 from components import pictures
 from components.editor import content
 from components.grid.grid import bearer
+from store import drafting
 from store.desk import Desk
-from store.errors import InvalidRecord, MemedexError
+from store.errors import InvalidRecord, MemedexError, ReadOnly
 from store.library import Library
 from store.operations import Source
 from store.records import CAPTION_FACETS, MAX_TAGS
 
+_HINT = 500  # characters
 _LIMIT = 1_000_000  # bytes; four facets of 20,000 characters fit several times
 
 
@@ -98,6 +100,8 @@ def _commit(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
         return {"conflict": content.content(library, now)}
     if outcome.refused:
         return {"failed": outcome.refused[0].reason}
+    if taken := _ids(asked):
+        library.settle_suggestions(taken, "taken")
     return {"saved": content.content(library, now)}
 
 
@@ -121,6 +125,41 @@ def _look(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _history(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     return {"revisions": content.told(library, _address(asked))}
+
+
+def _suggest(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask the language model about one facet, or all; the answer waits among the suggestions."""
+    if not library.can_write:
+        raise ReadOnly(f"{library.who} may look at this library, not change it")
+    address, facet = _address(asked), asked.get("facet")
+    plan = drafting.plan_drafting(
+        library,
+        [address],
+        only=facet if facet in CAPTION_FACETS else None,
+        hint=str(asked.get("hint") or "")[:_HINT],
+    )
+    job = drafting.start(library, plan, who=library.who)
+    return {"job": job.id, **content.proposed(library, address)}
+
+
+def _suggestions(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a coin; and why there are none of a job that failed."""
+    job = library.jobs.get(int(asked.get("job") or 0))
+    failed = ""
+    if job and not job.is_under_way:
+        refused = library.jobs.items(job.id, state="refused", limit=1)
+        failed = refused[0].reason if refused else job.error
+    return {"why": failed, **content.proposed(library, _address(asked))}
+
+
+def _refuse(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    library.settle_suggestions(_ids(asked), "refused")
+    return content.proposed(library, _address(asked))
+
+
+def _ids(asked: Mapping[str, Any]) -> list[int]:
+    given = asked.get("ids")
+    return [each for each in given if isinstance(each, int)] if isinstance(given, list) else []
 
 
 def _address(asked: Mapping[str, Any]) -> str:
@@ -171,4 +210,7 @@ _VERBS: dict[str, Callable[[Library, Mapping[str, Any]], dict[str, Any]]] = {
     "measure": _measure,
     "look": _look,
     "history": _history,
+    "suggest": _suggest,
+    "suggestions": _suggestions,
+    "refuse": _refuse,
 }

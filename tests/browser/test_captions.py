@@ -14,6 +14,7 @@ from store.library import Library
 from tests.browser.coins import COINS, DOG, FROG, UNCAPTIONED, picture
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server, at_rest, visit
+from tests.store.language_model_server import running, says
 
 EVIL = "![x](http://evil.example/a.png) <img src=x onerror=alert(1)> **bold** :red[red]"
 
@@ -118,6 +119,56 @@ def test_a_caption_shows_its_neighbours_while_it_is_typed(page: Page, seeded: Se
     expect(page.locator(".facet[data-facet=entity] .count")).to_contain_text("of 256 tokens")
     page.get_by_role("textbox", name="Entity").fill("a slice of salami with cheese")
     expect(first).to_contain_text("Pizza Slice")
+
+
+def test_suggestions_are_taken_in_part_and_refused(
+    page: Page, serve: Serve, seed: Path, tmp_path: Path
+) -> None:
+    proposed = {
+        "entity": "An ape in a suit. It holds a banana.",
+        "context": "Apes together strong.",
+        "visual": "Oil paint.",
+        "tags": ["neon", "brand new"],
+    }
+    with running() as model:
+        model.answers = [says(json.dumps(proposed)), says(json.dumps({"visual": "Thick oil paint."}))]
+        server = serve(
+            shutil.copytree(seed, tmp_path / "res"), MEMEDEX_CAPTION_MODEL="openai/any-model",
+            MEMEDEX_CAPTION_API_BASE=model.address, OPENAI_API_KEY="none",
+        )  # fmt: skip
+        edit(page, server, UNCAPTIONED.address)
+        page.get_by_role("button", name="Suggest a caption").click()
+        entity = page.locator(".facet[data-facet=entity]")
+        entity.locator(".change").filter(has_text="It holds a banana.").click()
+        expect(page.get_by_role("textbox", name="Entity")).to_have_value("It holds a banana.")
+        entity.get_by_role("button", name="Leave the rest").click()
+        context, visual = (page.locator(f".facet[data-facet={name}]") for name in ("context", "visual"))
+        context.get_by_role("button", name="Take").click()
+        expect(context.locator(".proposal")).to_have_count(0)
+        visual.get_by_role("button", name="Refuse").click()
+        visual.get_by_role("button", name="Ask the model").click()
+        visual.get_by_role("button", name="more concrete").click()
+        visual.get_by_role("button", name="Take").click()
+        expect(page.get_by_role("textbox", name="Visual")).to_have_value("Thick oil paint.")
+        page.get_by_role("button", name="+ neon").click()
+        page.keyboard.press("Control+s")
+        expect(state(page)).to_have_text("Saved")
+        expect(context.locator(".by")).to_contain_text("openai/any-model")
+        with server.stored() as library:
+            record = library.get(UNCAPTIONED.address)
+            assert record.caption == {
+                "entity": "It holds a banana.",
+                "context": "Apes together strong.",
+                "visual": "Thick oil paint.",
+            }  # fmt: skip
+            assert record.tags == ["neon"]
+            sources = library.revisions(UNCAPTIONED.address)[0].sources
+            assert {facet: source.edited for facet, source in sources.items()} == {
+                "entity": True, "context": False, "visual": False,
+            }  # fmt: skip
+            assert {each.text for each in library.suggestions(UNCAPTIONED.address, states=("refused",))} == {
+                "Oil paint."
+            }
 
 
 def test_an_older_text_is_restored_and_the_history_tells_both(page: Page, seeded: Server) -> None:

@@ -1,6 +1,7 @@
 """What the editor asks of the server while one types: kept, compared, never written over unseen."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from store.library import Library
 from store.settings import settings
 from tests.components.conftest import Client
 from tests.store.conftest import address, approved_with_caption
+from tests.store.language_model_server import GOOD, LanguageModelServer, fails, running, says
 
 FIRST, SECOND = address(10), address(11)
 
@@ -102,6 +104,71 @@ def test_neighbours_measures_and_history_are_told(client: Client, captioned: Lib
     assert newest["after"]["caption"]["entity"] == "text 10 entity"
 
 
+@pytest.fixture
+def model(captioned: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
+    with running() as server:
+        monkeypatch.setattr(settings(), "caption_model", "openai/any-model")
+        monkeypatch.setattr(settings(), "caption_api_base", server.address)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        yield server
+
+
+def suggested(client: Client, library: Library, **about: str) -> dict[str, Any]:
+    job = ask(client, library, "suggest", **about)["job"]
+    assert library.jobs.wait(job, timeout=60)
+    return ask(client, library, "suggestions", job=job)
+
+
+def test_a_suggestion_waits_beside_the_text_and_is_settled_when_it_is_saved(
+    client: Client, captioned: Library, model: LanguageModelServer
+) -> None:
+    model.answers = [says(json.dumps(GOOD))]
+    found = suggested(client, captioned)
+    assert not found["asking"]
+    by_facet = {each["facet"]: each for each in found["open"]}
+    assert by_facet["entity"]["text"] == GOOD["entity"]
+    assert by_facet["entity"]["prompt"] == "caption v1"
+    assert captioned.get(FIRST).caption["entity"] == "text 10 entity", "nothing is stored before it is saved"
+    assert captioned.drafts(FIRST) == []
+
+    draft = typed(captioned, entity=f"{GOOD['entity']} And more.")
+    draft["sources"] = {
+        "entity": {
+            "model": "openai/any-model",
+            "prompt": "caption v1",
+            "edited": True,
+            "text": GOOD["entity"],
+        }
+    }
+    ask(client, captioned, "commit", draft=draft, ids=[by_facet["entity"]["id"]])
+    ask(client, captioned, "refuse", ids=[by_facet["visual"]["id"]])
+    states = {
+        each.facet: each.state for each in captioned.suggestions(FIRST, states=("taken", "refused", "open"))
+    }
+    assert (states["entity"], states["visual"], states["emotions"]) == ("taken", "refused", "open")
+    (source,) = captioned.revisions(FIRST)[0].sources.values()
+    assert (source.model, source.prompt, source.edited) == ("openai/any-model", "caption v1", True)
+
+
+def test_one_facet_is_asked_for_anew_with_a_hint(
+    client: Client, captioned: Library, model: LanguageModelServer
+) -> None:
+    model.answers = [says(json.dumps({"entity": "A dog."}))]
+    (one,) = suggested(client, captioned, facet="entity", hint="shorter")["open"]
+    assert (one["facet"], one["text"], one["hint"]) == ("entity", "A dog.", "shorter")
+
+
+def test_a_model_that_fails_says_why_and_one_that_is_not_there_what_to_set(
+    client: Client, captioned: Library, model: LanguageModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.answers = [fails(401, "bad key")]
+    found = suggested(client, captioned)
+    assert "did not accept the key" in found["why"]
+    assert found["open"] == []
+    monkeypatch.setattr(settings(), "caption_model", "")
+    assert "MEMEDEX_CAPTION_MODEL" in ask(client, captioned, "suggest")["failed"]
+
+
 @pytest.mark.parametrize("draft", [None, [], {"caption": 3}, {"caption": {}, "base": {}, "tags": [], "n": 1}])
 def test_what_is_no_draft_is_refused(client: Client, captioned: Library, draft: object) -> None:
     assert "not a draft" in ask(client, captioned, "keep", draft=draft)["failed"]
@@ -113,7 +180,7 @@ def test_a_viewer_looks_and_changes_nothing(
 ) -> None:
     monkeypatch.setattr(settings(), "viewers", "eve")
     draft = typed(captioned, entity="Eve's")
-    for verb in ("keep", "commit", "discard"):
+    for verb in ("keep", "commit", "discard", "suggest", "refuse"):
         assert "may look" in ask(client, captioned, verb, draft=draft, who="eve")["failed"]
     assert ask(client, captioned, "look", facet="entity", text="a dog", who="eve")["neighbours"]
     assert captioned.get(FIRST).caption["entity"] == "text 10 entity"

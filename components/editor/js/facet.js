@@ -2,6 +2,7 @@
 
 import { count, el, icon, setText } from "../../grid/js/dom.js";
 import { difference } from "./difference.js";
+import { Proposals } from "./proposals.js";
 
 export class Row {
   constructor(editor, purpose) {
@@ -22,7 +23,8 @@ export class Row {
       { type: "button", class: "nothing", "aria-pressed": "false", onclick: () => this.declare(!this.nothing), title: `Leave it out for ${purpose.leave_out}` },
       "Nothing to say",
     );
-    this.aside = el("div", { class: "proposals" });
+    this.aside = el("div", {});
+    this.proposals = new Proposals(this);
     this.node = el(
       "section",
       { class: "facet", "data-facet": this.facet },
@@ -35,9 +37,10 @@ export class Row {
         this.by,
       ),
       this.area,
-      el("footer", {}, this.meter, this.count, purpose.required ? null : this.empty),
+      el("footer", {}, this.meter, this.count, el("span", { class: "verbs" }, this.proposals.open, purpose.required ? null : this.empty)),
       this.beyond,
       this.aside,
+      this.proposals.node,
     );
   }
 
@@ -92,6 +95,7 @@ export class Row {
     this.empty.setAttribute("aria-pressed", String(this.nothing));
     this.node.dataset.state = this.value === null ? "bare" : this.value === "" ? "nothing" : "written";
     this.tell();
+    this.proposals.refresh();
     if (!CSS.supports("field-sizing", "content")) {
       this.area.style.height = "auto";
       this.area.style.height = `${this.area.scrollHeight + 2}px`;
@@ -140,9 +144,9 @@ export class Row {
       el(
         "div",
         { class: "proposal dispute" },
-        el("header", {}, icon("alert"), el("b", {}, `${who} wrote this meanwhile`), el("span", { class: "quiet" }, "struck out: yours · marked: theirs · click a change to take it")),
+        el("header", {}, icon("alert"), el("b", {}, `${who} wrote this meanwhile`)),
         difference(this.text, theirs ?? "", { onTake: (text) => { this.write(text); this.dispute(theirs, who, onDecided); } }),
-        el("footer", {}, button("Keep mine", () => decided()), button("Take theirs", () => decided(theirs ?? ""))),
+        el("footer", {}, button("Keep mine", () => decided()), button("Take theirs", () => decided(theirs ?? "")), el("span", { class: "quiet" }, "or click a change to take it alone")),
       ),
     );
   }

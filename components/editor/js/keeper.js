@@ -10,7 +10,8 @@ export class Keeper {
     this.client = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
     this.n = 0;
     this.knows = {}; // address → whose draft this one goes on from
-    this.waiting = new Map(); // address → the draft that the server does not have yet
+    this.seen = new Map(); // whose draft → the last of theirs that is in what stands here
+    this.waiting = new Map(); // address → the draft that the server does not have yet, or that it shall forget
     this.failures = 0;
   }
 
@@ -20,10 +21,20 @@ export class Keeper {
 
   /** The draft to go on with: the browser's own where the server never confirmed it, else the server's. */
   open(address, kept) {
-    this.knows[address] = kept?.client ?? "";
+    this.goOnFrom(address, kept);
     const own = stored(() => JSON.parse(localStorage.getItem(this.prefix + address)));
     if (!own || (kept?.client === own.client && kept.n >= own.n)) return kept;
     return own;
+  }
+
+  goOnFrom(address, draft) {
+    this.knows[address] = draft?.client ?? "";
+    if (draft) this.seen.set(draft.client, Math.max(draft.n, this.seen.get(draft.client) ?? 0));
+  }
+
+  /** Whether a draft holds words that are not here: those of another window, or of this one before they were sent. */
+  isNews(draft) {
+    return draft.client !== this.client && draft.n > (this.seen.get(draft.client) ?? -1);
   }
 
   keep(address, draft) {
@@ -33,6 +44,13 @@ export class Keeper {
     this.say("keeping");
     this.sendSoon(PAUSE);
     return numbered;
+  }
+
+  /** There is nothing to keep any more. */
+  drop(address) {
+    this.waiting.set(address, { isGone: true, n: ++this.n });
+    stored(() => localStorage.removeItem(this.prefix + address));
+    this.send();
   }
 
   sendSoon(wait) {
@@ -52,14 +70,14 @@ export class Keeper {
   async sendAll() {
     for (const [address, draft] of [...this.waiting]) {
       try {
-        const answer = await this.ask("keep", { address, draft, knows: this.knows[address] ?? "" });
+        const answer = await this.ask(...this.told(address, draft));
         if (answer.failed) throw new Error(answer.failed);
         if (answer.elsewhere) {
-          this.elsewhere(address, answer.elsewhere);
           this.done(address, draft);
+          this.elsewhere(address, answer.elsewhere);
           continue;
         }
-        this.knows[address] = this.client;
+        this.knows[address] = draft.isGone ? "" : this.client;
         this.failures = 0;
         this.done(address, draft);
       } catch (error) {
@@ -72,19 +90,21 @@ export class Keeper {
     else this.say("draft");
   }
 
+  told(address, draft) {
+    return draft.isGone ? ["discard", { address }] : ["keep", { address, draft, knows: this.knows[address] ?? "" }];
+  }
+
   done(address, draft) {
     if (this.waiting.get(address)?.n !== draft.n) return;
     this.waiting.delete(address);
     stored(() => localStorage.removeItem(this.prefix + address));
   }
 
-  /** Before the draft is committed or discarded: nothing older may arrive after it. */
+  /** Before the draft is committed: nothing older may arrive after it. */
   async settle(address) {
     clearTimeout(this.timer);
     await this.busy;
-    const draft = this.waiting.get(address);
     this.waiting.delete(address);
-    return draft;
   }
 
   forget(address) {
@@ -94,7 +114,7 @@ export class Keeper {
 
   /** The page is going away: no answer can be waited for. */
   flush() {
-    for (const [address, draft] of this.waiting) this.beacon("keep", { address, draft, knows: this.knows[address] ?? "" });
+    for (const [address, draft] of this.waiting) this.beacon(...this.told(address, draft));
   }
 }
 

@@ -8,6 +8,8 @@ import { Revisions } from "./revisions.js";
 import { Tags } from "./tags.js";
 import { sameTags, tagsTogether, together } from "./merge.js";
 
+const PATIENT = 60_000; // ms; a server that never answers must not hold back what is typed next
+
 class Editor {
   constructor(root, data) {
     this.root = root;
@@ -23,6 +25,8 @@ class Editor {
     this.beside = new Beside(this);
     this.history = new Revisions(this);
     this.disputes = new Set();
+    this.taken = new Set(); // suggestions of which something stands here; settled when it is saved
+    this.refused = new Set();
     this.build();
     const pressed = (event) => this.pressed(event);
     const leave = () => this.keeper.flush();
@@ -42,6 +46,8 @@ class Editor {
     this.save = button("Save", () => this.commit(), { main: true, title: "Ctrl-S: save and stay" });
     this.saveNext = button("Save & next", () => this.commit({ next: true }), { title: "Ctrl-Enter: save, and go to the next coin that lacks its caption" });
     this.discard = button("Discard", () => this.throwAway(), { title: "Back to what is stored" });
+    this.asker = button("Suggest a caption", () => this.suggest("", ""), { title: "Ask the language model for all four facets and tags" });
+    this.takeAll = button("Take all", () => this.takeEverything(), { title: "Alt-Enter: every newest suggestion, where nothing is written yet" });
     this.people = el("span", { class: "people" });
     this.note = el("p", { class: "note", hidden: true });
     this.bar = el("div", { class: "bar-of-all" }, this.state, this.people, el("span", { class: "verbs" }, this.discard, this.saveNext, this.save));
@@ -55,7 +61,7 @@ class Editor {
       el(
         "div",
         { class: "columns" },
-        el("div", { class: "coin" }, this.picture, el("div", { class: "line" }, this.name, this.ticker, this.tier), this.description, this.key),
+        el("div", { class: "coin" }, this.picture, el("div", { class: "line" }, this.name, this.ticker, this.tier), this.description, this.key, el("div", { class: "helpers" }, this.asker, this.takeAll)),
         el("div", { class: "desk" }, this.bar, this.note, ...this.rows.map((row) => row.node), this.tags.node, this.history.node),
         this.beside.node,
       ),
@@ -83,7 +89,7 @@ class Editor {
     this.tags.offer(data.categories);
     if (data.content.address !== this.address) this.open(data.content);
     else if (data.content.revision > this.content.revision) this.follow(data.content);
-    else this.identify(data.content);
+    else if (data.content.revision === this.content.revision) this.identify(data.content);
     this.takeUp(data.content.draft);
     this.saveNext.hidden = !data.ways.bare;
   }
@@ -93,10 +99,13 @@ class Editor {
     if (this.address) this.keeper.send();
     this.address = content.address;
     this.disputes.clear();
+    this.taken.clear();
+    this.refused.clear();
+    this.job = 0;
     this.theirs = null;
     const draft = this.canWrite ? this.keeper.open(content.address, content.draft) : null;
-    this.identify(content);
     this.begin(content);
+    this.identify(content);
     if (draft) {
       this.base = draft.base;
       this.sources = draft.sources ?? {};
@@ -137,6 +146,7 @@ class Editor {
     setText(this.key, content.address);
     setText(this.people, content.others.length ? `${content.others.map(({ who, when }) => `${who} (${when})`).join(", ")} also has a draft here` : "");
     this.rows.forEach((row) => row.signed(content.wrote[row.facet]));
+    this.propose(content.suggestions);
   }
 
   /** The record was changed, by this page or by somebody else. */
@@ -153,14 +163,15 @@ class Editor {
     this.meet({ caption, tags, who: content.changed?.who ?? "Somebody", base: { revision: content.revision, caption, tags } });
   }
 
-  /** A draft that was changed elsewhere, by another window or a language model. */
+  /** A draft that was changed in another window. */
   takeUp(draft) {
-    if (!draft || !this.canWrite || [this.keeper.client, this.keeper.knows[this.address]].includes(draft.client)) return;
-    this.meetDraft(draft);
+    if (draft && this.canWrite && this.keeper.isNews(draft)) this.meetDraft(draft);
   }
 
-  meetDraft({ caption, tags, client, sources }) {
-    this.meet({ caption, tags, client, sources, who: client === "the language model" ? "The language model" : "Another window of yours" });
+  meetDraft(draft) {
+    const { caption, tags, sources } = draft;
+    this.keeper.goOnFrom(this.address, draft);
+    this.meet({ caption, tags, sources, who: "Another window of yours" });
   }
 
   /** Puts another's words beside one's own: what only one of them changed is taken over, the rest asked about. */
@@ -206,22 +217,89 @@ class Editor {
 
   /** From here on, what is typed goes on from theirs. */
   agreed() {
-    const { base, client } = this.theirs ?? {};
+    const { base } = this.theirs ?? {};
     this.theirs = null;
     if (base) this.base = { revision: base.revision, caption: { ...base.caption }, tags: [...base.tags] };
-    if (client !== undefined) this.keeper.knows[this.address] = client;
     this.changed();
   }
 
+  // Suggestions
+
+  propose(suggestions) {
+    this.suggestions = suggestions;
+    this.rows.forEach((row) => row.proposals.take(suggestions.open.filter((each) => each.facet === row.facet)));
+    this.tags.propose(suggestions.open.filter((each) => each.facet === "tags" || each.facet === "new_tags"));
+    clearTimeout(this.awaiting);
+    if (suggestions.asking) this.awaiting = setTimeout(() => this.await(), 1000);
+    this.refresh();
+  }
+
+  async suggest(facet, hint) {
+    const { address } = this;
+    this.suggestions.asking = true;
+    this.refresh();
+    try {
+      const answer = await this.ask("suggest", { address, facet, hint });
+      if (answer.failed) throw new Error(answer.failed);
+      if (address !== this.address) return;
+      this.job = answer.job;
+      this.noteThat("");
+      this.propose({ ...answer, asking: true });
+    } catch (error) {
+      this.suggestions.asking = false;
+      this.noteThat(error.message);
+      this.refresh();
+    }
+  }
+
+  /** The model is being asked; its answer comes within seconds, or in a minute. */
+  async await() {
+    const { address } = this;
+    try {
+      const answer = await this.ask("suggestions", { address, job: this.job });
+      if (address !== this.address) return;
+      if (answer.why) this.noteThat(answer.why);
+      this.propose(answer);
+    } catch {
+      this.awaiting = setTimeout(() => this.await(), 3000);
+    }
+  }
+
+  async refuse(each) {
+    const { address } = this;
+    this.refused.add(each.id);
+    this.rows.forEach((row) => row.proposals.refresh());
+    this.tags.refresh();
+    if (this.taken.has(each.id)) return; // part of it stands here: it is settled as taken when saved
+    try {
+      const answer = await this.ask("refuse", { address, ids: [each.id] });
+      if (answer.failed) this.noteThat(answer.failed);
+      else if (address === this.address) this.propose(answer);
+    } catch (error) {
+      this.noteThat(error.message);
+    }
+  }
+
+  takeEverything() {
+    for (const row of this.rows) {
+      const each = row.proposals.list.find((one) => !this.refused.has(one.id));
+      if (!each || row.text.trim()) continue;
+      this.taken.add(each.id);
+      row.write(each.text, { model: each.model, prompt: each.prompt, text: each.text });
+    }
+    for (const each of this.tags.suggestions.filter((one) => one.facet === "tags"))
+      for (const tag of each.text.split(",")) if (tag && !this.tags.values.includes(tag)) this.tags.takeUp(tag, each);
+  }
+
   wrote(row, source) {
-    this.sources[row.facet] = { ...source, text: row.value };
+    this.sources[row.facet] = { ...source, text: source.text.trim() };
     this.changed(row);
   }
 
   changed(row) {
     if (!this.canWrite) return;
     if (this.isChanged) this.keeper.keep(this.address, this.draft());
-    else this.forgetDraft();
+    else this.keeper.drop(this.address); // typed, and typed back
     if (row) {
       this.beside.ask(row);
     }
@@ -243,27 +321,15 @@ class Editor {
     return found;
   }
 
-  /** Typed, and typed back: there is nothing to keep any more. */
-  async forgetDraft() {
-    const { address } = this;
-    await this.keeper.settle(address);
-    this.keeper.forget(address);
-    try {
-      await this.ask("discard", { address });
-      if (address === this.address && !this.isChanged) this.say("rest");
-    } catch (error) {
-      this.say("failed", error.message);
-    }
-  }
-
-  async throwAway() {
-    await this.forgetDraft();
+  throwAway() {
+    this.keeper.drop(this.address);
+    this.taken.clear();
     this.disputes.clear();
     this.theirs = null;
     this.noteThat("");
     this.begin(this.content);
     this.measure();
-    this.refresh();
+    this.say("rest");
   }
 
   /** Saves; to the next coin without a caption, if asked to, once it is saved. */
@@ -283,7 +349,7 @@ class Editor {
     this.say("saving");
     try {
       await this.keeper.settle(address);
-      const answer = await this.ask("commit", { address, draft });
+      const answer = await this.ask("commit", { address, draft, ids: [...this.taken] });
       if (answer.failed) throw new Error(answer.failed);
       if (answer.conflict) {
         this.identify(answer.conflict);
@@ -304,6 +370,7 @@ class Editor {
   /** What was typed while it was being saved goes on as a draft upon it. */
   saved(address, content, draft) {
     this.keeper.forget(address);
+    this.taken.clear();
     if (address === this.address) {
       const typedOn = this.rows.some((row) => row.value !== draft.caption[row.facet]) || !sameTags(this.tags.values, draft.tags);
       this.identify(content);
@@ -334,6 +401,7 @@ class Editor {
     const act = command && event.key.toLowerCase() === "s" ? () => this.commit()
       : command && event.key === "Enter" ? () => this.commit({ next: true })
       : event.altKey && !command && event.key === "ArrowDown" ? () => this.go(following, "That was the last one of this list.")
+      : event.altKey && !command && event.key === "Enter" ? () => this.takeEverything()
       : event.altKey && !command && event.key === "ArrowUp" ? () => this.go(previous, "This is the first one of this list.")
       : null;
     if (!act) return;
@@ -381,6 +449,11 @@ class Editor {
     this.save.disabled = !changed || this.disputes.size > 0;
     this.discard.disabled = !changed;
     this.bar.classList.toggle("reading", !this.canWrite);
+    const { asking, open } = this.suggestions ?? { open: [] };
+    this.asker.hidden = !this.data.model;
+    this.asker.disabled = Boolean(asking);
+    setText(this.asker, asking ? "Asking the model …" : "Suggest a caption");
+    this.takeAll.hidden = !open.some((each) => this.rows.some((row) => row.facet === each.facet && !row.text.trim() && !this.refused.has(each.id)));
   }
 
   noteThat(sentence) {
@@ -391,7 +464,7 @@ class Editor {
   async ask(verb, body, { signal } = {}) {
     let answer;
     try {
-      answer = await fetch(`${this.data.routes}/${verb}`, { method: "POST", body: JSON.stringify({ token: this.data.token, ...body }), signal });
+      answer = await fetch(`${this.data.routes}/${verb}`, { method: "POST", body: JSON.stringify({ token: this.data.token, ...body }), signal: signal ?? AbortSignal.timeout(PATIENT) });
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new Error("the server cannot be reached; your words are kept in this browser and sent again");
@@ -404,6 +477,7 @@ class Editor {
     this.keeper.flush();
     this.beside.stop();
     clearTimeout(this.measuring);
+    clearTimeout(this.awaiting);
     clearTimeout(this.keeper.timer);
     this.stops.forEach((stop) => stop());
   }

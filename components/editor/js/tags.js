@@ -12,8 +12,10 @@ export class Tags {
       type: "text", list: this.known.id, maxlength: "64", "aria-label": "Tags", placeholder: "add a tag …",
       onkeydown: (event) => this.pressed(event), onchange: () => this.add(), oninput: (event) => event.inputType === "insertReplacementText" && this.add(),
     });
+    this.proposed = el("div", { class: "proposed" });
+    this.suggestions = [];
     this.categories = el("span", { class: "categories" });
-    this.node = el("section", { class: "tags" }, el("header", {}, el("b", {}, "Tags"), this.categories), el("div", { class: "box" }, this.chips, this.input), this.known);
+    this.node = el("section", { class: "tags" }, el("header", {}, el("b", {}, "Tags"), this.categories), el("div", { class: "box" }, this.chips, this.input), this.proposed, this.known);
   }
 
   offer(categories) {
@@ -25,6 +27,26 @@ export class Tags {
   show(values) {
     this.values = [...values];
     this.refresh();
+  }
+
+  /** Tags that a model proposes; new ones are marked, and become known when a person takes them into the taxonomy. */
+  propose(suggestions) {
+    this.suggestions = suggestions;
+    this.refresh();
+  }
+
+  chipsOf(each) {
+    return each.text
+      .split(",")
+      .filter((tag) => tag && !this.values.includes(tag) && !this.editor.refused.has(each.id))
+      .map((tag) => el("button", { type: "button", class: "offered", title: `${each.model} · ${each.prompt}`, onclick: () => this.takeUp(tag, each) }, `+ ${tag}`, each.facet === "new_tags" ? el("i", {}, "new") : null));
+  }
+
+  takeUp(tag, each) {
+    this.editor.taken.add(each.id);
+    this.values.push(tag);
+    this.refresh();
+    this.editor.changed();
   }
 
   pressed(event) {
@@ -62,6 +84,10 @@ export class Tags {
           can ? el("button", { type: "button", "aria-label": `Remove ${tag}`, onclick: () => this.remove(tag) }, "×") : null,
         ),
       ),
+    );
+    const offered = can ? this.suggestions.flatMap((each) => this.chipsOf(each)) : [];
+    this.proposed.replaceChildren(
+      ...(offered.length ? [el("span", { class: "quiet" }, "Proposed:"), ...offered, el("button", { type: "button", class: "offered", "aria-label": "Refuse these tags", onclick: () => this.suggestions.forEach((each) => this.editor.refuse(each)) }, "×")] : []),
     );
     const categories = [...new Set(this.values.map((tag) => this.category(tag) ?? "other"))];
     this.categories.textContent = categories.length ? `Categories: ${categories.join(", ")}` : "No categories yet";

@@ -1,0 +1,71 @@
+// What a language model proposes for one facet, beside the text: taken whole or in part, refused, asked for anew.
+
+import { el } from "../../grid/js/dom.js";
+import { difference } from "./difference.js";
+
+const HINTS = ["shorter", "more concrete", "name the meme"];
+
+export class Proposals {
+  constructor(row) {
+    this.row = row;
+    this.editor = row.editor;
+    this.list = [];
+    this.hint = el("input", { type: "text", "aria-label": `Hint for ${row.purpose.label}`, placeholder: `a hint, such as “${HINTS[2]}”`, maxlength: "300", onkeydown: (event) => event.key === "Enter" && !event.ctrlKey && this.ask(this.hint.value) });
+    this.asks = el(
+      "div",
+      { class: "asking", hidden: true },
+      this.hint,
+      ...HINTS.map((hint) => el("button", { type: "button", onclick: () => this.ask(hint) }, hint)),
+      el("button", { type: "button", class: "main", onclick: () => this.ask(this.hint.value) }, "Ask"),
+    );
+    this.open = el("button", { type: "button", class: "quietly", "aria-label": `Ask the model for ${row.purpose.label}`, onclick: () => this.toggle() }, "Ask the model");
+    this.shown = el("div", {});
+    this.node = el("div", { class: "proposals" }, this.asks, this.shown);
+  }
+
+  toggle() {
+    this.asks.hidden = !this.asks.hidden;
+    if (!this.asks.hidden) this.hint.focus();
+  }
+
+  ask(hint) {
+    this.asks.hidden = true;
+    this.hint.value = "";
+    this.editor.suggest(this.row.facet, hint.trim());
+  }
+
+  take(list) {
+    this.list = list;
+    this.refresh();
+  }
+
+  refresh() {
+    const { editor, row } = this;
+    this.open.hidden = !editor.canWrite || !editor.data.model;
+    const text = row.text.trim();
+    const open = this.list.filter((each) => each.text.trim() !== text && !editor.refused.has(each.id));
+    this.shown.replaceChildren(...(editor.canWrite ? open.map((each) => this.proposal(each)) : []));
+  }
+
+  proposal(each) {
+    const { row, editor } = this;
+    const source = { model: each.model, prompt: each.prompt, text: each.text };
+    const put = (text) => {
+      editor.taken.add(each.id);
+      row.write(text, source);
+    };
+    return el(
+      "div",
+      { class: "proposal", "data-id": each.id },
+      el("header", {}, el("b", {}, each.model), el("span", { class: "quiet" }, [each.prompt, each.hint && `“${each.hint}”`, each.when].filter(Boolean).join(" · "))),
+      difference(row.text.trim(), each.text, { onTake: put }),
+      el(
+        "footer",
+        {},
+        el("button", { type: "button", class: "main", onclick: () => put(each.text) }, "Take"),
+        el("button", { type: "button", onclick: () => editor.refuse(each) }, editor.taken.has(each.id) ? "Leave the rest" : "Refuse"),
+        el("span", { class: "quiet" }, row.text.trim() ? "or click a change to take it alone" : "or click a sentence to take it alone"),
+      ),
+    );
+  }
+}
