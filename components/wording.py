@@ -18,6 +18,7 @@ VERBS = {  # of design section 2, as they read in a history
     "delete": "deleted",
     "restore": "restored",
     "caption": "captioned",
+    "captions": "took in captions of",
     "tag": "tagged",
     "replace": "replaced words in",
     "judge": "judged",

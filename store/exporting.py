@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, Literal, Protocol, get_args
@@ -18,8 +19,11 @@ from store.layout import Layout
 from store.progress import Progress
 from store.records import CAPTION_FACETS, Record, sidecar_bytes
 
-Format = Literal["reference", "jsonl", "csv", "imagefolder"]
+Format = Literal["reference", "jsonl", "csv", "imagefolder", "txt"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+
+JOINED = "joined"
+TEXTS: tuple[str, ...] = (JOINED, *CAPTION_FACETS)  # what stands in the files of the format txt
 
 _FLAT = ("token_address", "token_name", "ticker", "description", "created_at")
 _COLUMNS = ("file_name", *_FLAT, "tags", *CAPTION_FACETS, "tier", MORE)
@@ -40,17 +44,27 @@ def export(
     *,
     destination: Path,
     format: str,  # noqa: A002  as the command line calls it
+    texts: str = JOINED,
     progress: Progress | None = None,
 ) -> Exported:
     """Write the records and their pictures to a new folder, or to a zip if `destination` ends in .zip.
 
     `reference` is reference 1's layout, `jsonl` one file of whole sidecars, `csv` a table for spreadsheets,
-    `imagefolder` what Hugging Face's datasets read. It appears complete or, when cancelled, not at all.
-    BadSource for an unknown format or where something lies already.
+    `imagefolder` what Hugging Face's datasets read, `txt` each picture with a text file beside it, as
+    trainers of LoRAs expect: all facets and tags in one line, or with `texts` one facet alone. It appears
+    complete or, when cancelled, not at all. BadSource for an unknown format or where something lies already.
     """
-    writers = {"reference": _reference, "jsonl": _jsonl, "csv": _csv, "imagefolder": _imagefolder}
+    writers: dict[str, Callable[[Iterable[tuple[Record, bytes]], _Place], None]] = {
+        "reference": _reference,
+        "jsonl": _jsonl,
+        "csv": _csv,
+        "imagefolder": _imagefolder,
+        "txt": partial(_txt, texts=texts),
+    }
     if format not in writers:
         raise BadSource(f"there is no export format {format!r}; choose one of {', '.join(FORMATS)}")
+    if texts not in TEXTS:
+        raise BadSource(f"there is no text {texts!r} to export; choose one of {', '.join(TEXTS)}")
     progress = progress or Progress()
     exported = Exported(destination)
     progress.total = len(records) if isinstance(records, Sized) else 0
@@ -189,6 +203,20 @@ def _csv(pairs: Iterable[tuple[Record, bytes]], place: _Place) -> None:
             row = _row(record, name) | {"tags": ",".join(record.tags)}
             writer.writerow([inert("" if row[column] is None else str(row[column])) for column in _COLUMNS])
         table.detach()
+
+
+def _txt(pairs: Iterable[tuple[Record, bytes]], place: _Place, *, texts: str) -> None:
+    for record, picture in pairs:
+        place.put(f"{record.address}.jpg", picture)
+        place.put(f"{record.address}.txt", f"{text_of(record, texts)}\n".encode())
+
+
+def text_of(record: Record, texts: str) -> str:
+    """One facet as it is written, or all of them and the tags in one line."""
+    if texts != JOINED:
+        return record.caption.get(texts, "")  # type: ignore[call-overload,no-any-return]
+    parts = [" ".join(text.split()).rstrip(". ") for text in record.caption.values()]
+    return ", ".join(part for part in (*parts, *record.tags) if part)
 
 
 def _row(record: Record, file_name: str) -> dict[str, Any]:

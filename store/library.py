@@ -280,6 +280,26 @@ class Library(Reader):
 
         return self._rewrite("replace", texts, written, who=who, progress=progress)
 
+    def take_in_captions(
+        self, wanted: Mapping[str, Mapping[str, Any]], *, decision: str, who: str = ""
+    ) -> Outcome:
+        """Write captions and tags that came from outside (store/takeovers.py), as a part of a decision.
+
+        A record changed since it was looked at is refused; what an earlier part did is not done again.
+        """
+
+        def written(record: Record) -> dict[str, Any]:
+            each = wanted[record.address]
+            if record.revision != each["revision"]:
+                raise InvalidRecord("it was changed since you looked at it; look again")
+            tagged = self._tagged(record, record.tags if each["tags"] is None else each["tags"])
+            return {**tagged, "caption": {**(record.sidecar.get("caption") or {}), **each["caption"]}}
+
+        done, left = self._parts("import of captions", wanted, decision)
+        outcome = self._rewrite("captions", left, written, who=who, decision=decision)
+        outcome.done += done
+        return outcome
+
     def edit_tags(
         self,
         addresses: Iterable[str],

@@ -8,7 +8,7 @@ from pathlib import Path
 from store.commands import arriving, asking, changing, drafting, evaluating, keeping, labelling, remembering
 from store.commands.terminal import Terminal
 from store.errors import InvalidRecord
-from store.exporting import FORMATS
+from store.exporting import FORMATS, JOINED, TEXTS
 from store.query import MAX_TOP, checked_weights
 from store.records import CAPTION_FACETS, FACETS, TIERS, Facet
 
@@ -124,7 +124,11 @@ def parser() -> argparse.ArgumentParser:
     export = verbs.add("export", asking.export, "records and pictures to a new folder or zip")
     export.add_argument("path", type=Path, metavar="PATH")
     export.add_argument("--format", choices=FORMATS, default=FORMATS[0], metavar="F", help=", ".join(FORMATS))
+    export.add_argument(
+        "--texts", choices=TEXTS, default=JOINED, metavar="T", help=f"of the format txt: {', '.join(TEXTS)}"
+    )
     export.add_argument("--tier", choices=TIERS, help="this tier alone; else all but the trash")
+    export.add_argument("addresses", nargs="*", metavar="ADDRESS", help="these records alone")
 
     doctor = verbs.add("doctor", keeping.doctor, "check files, catalog, vectors and Chroma")
     doctor.add_argument("--repair", action="store_true", help="mend what can be mended, losing nothing")

@@ -94,13 +94,17 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
     """Records and pictures to a new place; without --tier, all but the trash."""
     tiers = [arguments.tier] if arguments.tier else [tier for tier in TIERS if tier != "trash"]
     with reading(arguments) as reader:
-        records = [record for tier in tiers for record in reader.find(Filter(tier=tier))]
+        if arguments.addresses:
+            records = [reader.get(address) for address in spelled(arguments.addresses)]
+        else:
+            records = [record for tier in tiers for record in reader.find(Filter(tier=tier))]
         exported = terminal.watch(
             lambda progress: write_export(
                 records,
                 reader.picture,
                 destination=arguments.path,
                 format=arguments.format,
+                texts=arguments.texts,
                 progress=progress,
             )
         )

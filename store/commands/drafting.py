@@ -2,20 +2,24 @@
 
 import time
 from argparse import ArgumentParser, Namespace
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from store.commands.opening import reading, spelled, writing
-from store.commands.reporting import named, report
+from store.commands.reporting import as_json, named, report
 from store.commands.terminal import Terminal, table
 from store.drafting import LANES, Plan, lacking, plan_drafting, start
 from store.errors import BadSource, InvalidRecord
 from store.importing.candidate import Refusal
+from store.importing.captions import captions_at
 from store.jobs import Job
 from store.library import Library
 from store.progress import Progress
 from store.prompts import DEFAULT
 from store.records import CAPTION_FACETS
+from store.takeovers import preview
+from store.takeovers import start as take_in
 from store.taking import take as take_suggestions
 
 _LOOK = 0.1  # seconds between two looks at a job
@@ -49,6 +53,17 @@ def add_arguments(verbs: Verbs) -> None:
     prompts.add_argument("name", nargs="?", metavar="NAME")
     prompts.add_argument("--version", type=int, metavar="N", help="show this version")
     prompts.add_argument("--set", type=Path, metavar="FILE", help="ask with this text from now on")
+
+    taken_in = verbs.add(
+        "import-captions", import_captions, "captions and tags alone, from what export writes"
+    )
+    taken_in.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="folder, zip, table, ADDRESS.txt"
+    )
+    taken_in.add_argument(
+        "--facet", choices=CAPTION_FACETS, default="entity", help="what text files hold (entity)"
+    )
+    taken_in.add_argument("--preview", action="store_true", help="only show what would change")
 
     jobs = verbs.add("jobs", jobs_, "long work: how it stands, and going on with it")
     jobs.add_argument("action", nargs="?", choices=_ACTIONS)
@@ -104,6 +119,41 @@ def take_(arguments: Namespace, terminal: Terminal) -> int:
 
         outcome = terminal.watch(work)
     return report(outcome, arguments, terminal)
+
+
+def import_captions(arguments: Namespace, terminal: Terminal) -> int:
+    """Show what would change, and write it unless a preview is all that was asked for."""
+    with (reading if arguments.preview else partial(writing, terminal=terminal))(arguments) as library:
+        shown = preview(library, captions_at(arguments.paths, facet=arguments.facet))
+        if arguments.preview and arguments.json:
+            terminal.answer_json(
+                {
+                    "changes": [
+                        {"address": one.record.address, "caption": one.caption, "tags": one.tags}
+                        for one in shown.changes
+                    ],
+                    "same": shown.same,
+                    "refused": as_json(shown.refused),
+                }
+            )
+        elif arguments.preview and shown.changes:
+            rows = [
+                (one.record.address, one.record.name, facet, text)
+                for one in shown.changes
+                for facet, text in [
+                    *one.caption.items(),
+                    *([("tags", ", ".join(one.tags))] if one.tags else []),
+                ]
+            ]
+            terminal.answer(table(("ADDRESS", "NAME", "FACET", "WOULD SAY"), rows))
+        terminal.say(
+            f"{len(shown.changes):,} to change, {shown.same:,} the same, {len(shown.refused):,} refused"
+        )
+        status = named(shown.refused, terminal)
+        if arguments.preview or not shown.changes:
+            return status
+        job = take_in(cast(Library, library), shown.changes, who=arguments.who or "")
+        return max(status, _follow(cast(Library, library), job, arguments, terminal))
 
 
 def prompts_(arguments: Namespace, terminal: Terminal) -> int:

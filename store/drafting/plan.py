@@ -11,7 +11,6 @@ from store.listing import Filter
 from store.prompts import DEFAULT, Prompt
 from store.records import CAPTION_FACETS, Facet, Record
 from store.settings import settings
-from store.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
     from store.reading import Reader
@@ -127,7 +126,7 @@ def _tokens(
         return 0
     step = max(1, len(addresses) // _SAMPLE)
     sample = addresses[::step][:_SAMPLE]
-    tags = Taxonomy.load(library.layout.taxonomy).tags
+    tags = library.taxonomy.tags
     counted = 0
     for address in sample:
         try:

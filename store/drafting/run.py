@@ -24,7 +24,6 @@ from store.prompts import Prompt
 from store.records import Record
 from store.settings import settings
 from store.suggestions import Origin, SuggestedFacet
-from store.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
     from store.library import Library
@@ -57,7 +56,7 @@ class _Run:
             )
             for model, prompt, version in options["variants"]
         ]
-        self.taxonomy = Taxonomy.load(self.library.layout.taxonomy)
+        self.taxonomy = self.library.taxonomy
         self.budget: float | None = options.get("budget")
         self.patience = [Patience() for _ in self.variants]
         self.tries: Counter[int] = Counter()

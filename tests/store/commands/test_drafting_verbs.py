@@ -92,3 +92,15 @@ def test_a_prompt_is_shown_set_and_has_versions(run: Run, root: Path, tmp_path: 
     assert run("prompts", "short", "--version", "1").stdout == "Describe {name}.\n"
     assert [one["name"] for one in json.loads(run("prompts", "--json").stdout)] == ["caption", "short"]
     assert run("prompts", "nowhere").returncode == 1
+
+
+def test_captions_go_out_and_come_back_after_a_preview(run: Run, root: Path, tmp_path: Path) -> None:
+    assert run("export", tmp_path / "out.zip", "--format", "csv", CAPTIONED).returncode == 0
+    run("caption", CAPTIONED, "--entity", "something else")
+    shown = json.loads(run("import-captions", tmp_path / "out.zip", "--preview", "--json").stdout)
+    assert [change["caption"] for change in shown["changes"]] == [{"entity": "a frog on a lily pad"}]
+    assert run("import-captions", tmp_path / "out.zip").returncode == 0
+    assert "a frog on a lily pad" in run("show", CAPTIONED).stdout
+    assert run("import-captions", tmp_path / "out.zip").returncode == 0, "and again, without harm"
+    run("undo")
+    assert "something else" in run("show", CAPTIONED).stdout

@@ -1,0 +1,98 @@
+"""Captions and tags alone, from the formats that exports have; pictures are not looked at."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from store.errors import BadSource, InvalidRecord
+from store.importing import archives, tables, texts
+from store.importing.candidate import Refusal, shown
+from store.importing.metadata import sidecar_of
+from store.importing.names import stem, suffix
+from store.importing.trees import DiskTree, Tree, UploadTree
+from store.records import CAPTION_FACETS, Facet, checked_address
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What one file or row says of one record; a facet that is absent is not spoken of."""
+
+    item: str
+    address: str
+    caption: dict[Facet, str]
+    tags: list[str] | None  # None: not spoken of
+
+
+def captions_at(paths: Iterable[Path], *, facet: Facet) -> Iterator[Arrived | Refusal]:
+    """Every caption found at these paths: tables, JSON lines, sidecars, and `ADDRESS.txt` for one facet."""
+    for path in map(Path, paths):
+        with ExitStack() as opened:
+            try:
+                tree: Tree
+                if path.is_dir():
+                    tree = DiskTree(path, title=path.resolve().name)
+                elif not path.is_file():
+                    raise BadSource("there is no such file or folder")
+                elif path.suffix.lower() == ".zip":
+                    tree = opened.enter_context(archives.opened(path, title=path.name))
+                else:
+                    tree = DiskTree(path.parent, title="", chosen=[path.name])
+                yield from _captions(tree, facet)
+            except BadSource as error:
+                yield Refusal(shown(str(path)), str(error))
+
+
+def captions_dropped(files: Iterable[tuple[str, bytes]], *, facet: Facet) -> Iterator[Arrived | Refusal]:
+    """The same for files that were dropped together; a zip among them is looked into."""
+    yield from _captions(UploadTree(files), facet)
+
+
+def _captions(tree: Tree, facet: Facet) -> Iterator[Arrived | Refusal]:
+    yield from tree.refused
+    for name in tree.chosen:
+        kind = suffix(name)
+        try:
+            if kind == ".zip" and tree.opens_archives:
+                with archives.opened(tree.picture(name), title=tree.item(name)) as inner:
+                    yield from _captions(inner, facet)
+            elif kind in (*tables.SUFFIXES, ".json", ".txt"):
+                yield from _read(tree, name, facet)
+        except archives.TooMuch as error:
+            yield Refusal(tree.title, f"{error}; the rest of it was left out")
+            return
+        except (BadSource, InvalidRecord) as error:
+            yield Refusal(tree.item(name), str(error))
+
+
+def _read(tree: Tree, name: str, facet: Facet) -> Iterator[Arrived | Refusal]:
+    content = tree.read(name, limit=texts.MAX_BYTES)
+    if suffix(name) == ".txt":
+        text = texts.decoded(content).strip()
+        yield Arrived(tree.item(name), checked_address(Path(stem(name)).name), {facet: text}, None)
+        return
+    if suffix(name) in tables.SUFFIXES:
+        rows = tables.rows_of(content, suffix=suffix(name))
+    else:
+        value = texts.parsed(texts.decoded(content))
+        rows = tables.listed(value if isinstance(value, list) else [value])
+    for number, row in rows:
+        item = shown(f"{tree.item(name)} row {number}") if suffix(name) != ".json" else tree.item(name)
+        try:
+            if isinstance(row, BadSource):
+                raise row
+            yield _arrived(item, sidecar_of(tables.metadata_of(dict(row))))
+        except (BadSource, InvalidRecord) as error:
+            yield Refusal(item, str(error))
+
+
+def _arrived(item: str, sidecar: dict[str, Any]) -> Arrived:
+    if "token_address" not in sidecar:
+        raise BadSource("it names no address, so it cannot be told whose caption this is")
+    caption = sidecar.get("caption") or {}
+    if not isinstance(caption, dict) or not all(isinstance(text, str) for text in caption.values()):
+        raise BadSource("its caption must be an object of texts")
+    found: dict[Facet, str] = {facet: caption[facet] for facet in CAPTION_FACETS if facet in caption}
+    tags = list(sidecar["tags"]) if "tags" in sidecar else None
+    return Arrived(item, str(sidecar["token_address"]), found, tags)
