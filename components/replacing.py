@@ -7,6 +7,7 @@ import streamlit as st
 from components import caption_picker, caption_views, jobs, resources, wording
 from components.editor.facets import PURPOSES
 from components.editor.rows import Row, show_rows
+from components.grid import Entry, lead_to
 from store.errors import InvalidRecord
 from store.library import Library
 from store.listing import Filter
@@ -16,6 +17,7 @@ from store.query_line import parsed
 from store.records import CAPTION_FACETS, Record, Tier
 from store.replacing import Replacement, Wanted, replacements
 
+_CHOSEN = "memedex.replacing.chosen"  # addresses that a grid brought along
 SHOWN = 200  # changes on the page; what is beyond is made as well, and said
 _SCOPES: dict[str, tuple[Tier, ...]] = {
     "Approved and library": ("approved", "library"),
@@ -64,7 +66,21 @@ def _wanted() -> Wanted:
     return Wanted(find or "", put or "", tuple(facets), is_pattern, ignores_case)
 
 
+def bring(entry: Entry) -> None:
+    """A grid's handler: go on with the coins that were chosen there."""
+    st.session_state[_CHOSEN] = entry.addresses
+    lead_to("pages/captions.py", view="Replace")
+
+
 def _selection(library: Library) -> tuple[list[Record], list[str]]:
+    """The records to look through, and what of the line was not understood."""
+    if chosen := st.session_state.get(_CHOSEN):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.badge(f"{wording.counted(len(chosen), 'coin')} chosen", color="primary")
+            st.button(
+                "Look through all instead", type="tertiary", on_click=st.session_state.pop, args=(_CHOSEN,)
+            )
+        return [record for record in library.records(chosen) if record.tier != "trash"], []
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         scope = st.segmented_control(
             "Among", list(_SCOPES), key="replace-scope", required=True, label_visibility="collapsed",

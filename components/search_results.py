@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components import newest, search_chips, search_filter, searches, wording
+from components import newest, replacing, search_chips, search_filter, searches, wording
 from components.grid import (
     CAPTION,
     DEGRADE,
     LIKE,
+    REPLACE,
     STYLE,
     Entry,
     chosen_calibration,
@@ -67,11 +68,11 @@ def show(library: Library, asked: Asked) -> None:
         results,
         weights=weights,
         shown=shown,
-        actions=[LIKE, STYLE, *said.actions, CAPTION, DEGRADE],
+        actions=[LIKE, STYLE, *said.actions, CAPTION, REPLACE, DEGRADE],
         calibrated=calibration.scale(asked.parts) if calibration else None,
         groups=library.copies() if asked.folded else None,
         marks=said.marks,
-        handlers={**newest.WAYS, **said.handlers, "like": _like, "style": _style},
+        handlers={**newest.WAYS, "replace": replacing.bring, **said.handlers, "like": _like, "style": _style},
     )
 
 

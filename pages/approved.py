@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from components import live, promoting, wording
+from components import live, promoting, replacing, wording
 from components.frame import open_page
-from components.grid import CAPTION, DELETE, PROMOTE, RETURN, browse, go_to, show_cards, turning
+from components.grid import CAPTION, DELETE, PROMOTE, REPLACE, RETURN, browse, go_to, show_cards, turning
 
 CHOICES = {"All": None, "Ready to promote": True, "Needs caption": False}
 
@@ -24,10 +24,11 @@ show_cards(
     "approved",
     library,
     view.records,
-    actions=[PROMOTE, CAPTION, RETURN, DELETE],
+    actions=[PROMOTE, CAPTION, REPLACE, RETURN, DELETE],
     handlers={
         "promote": promoting.handler(library),
         "caption": go_to("pages/captions.py", "address"),
+        "replace": replacing.bring,
         **turning("approved"),
     },
     mark=promoting.marks(library),

@@ -10,6 +10,7 @@ from components.grid.actions import (
     LIKE,
     PROMOTE,
     REJECT,
+    REPLACE,
     RESTORE,
     RETURN,
     STYLE,
@@ -17,7 +18,7 @@ from components.grid.actions import (
 )
 from components.grid.browse import View, browse, turning
 from components.grid.cards import Mark
-from components.grid.grid import go_to, show_cards
+from components.grid.grid import go_to, lead_to, show_cards
 from components.grid.ledger import Entry, Handler
 from components.grid.ordering import resembling
 from components.grid.results import chosen_calibration, chosen_weights, show_results
@@ -32,6 +33,7 @@ __all__ = [
     "LIKE",
     "PROMOTE",
     "REJECT",
+    "REPLACE",
     "RESTORE",
     "RETURN",
     "STYLE",
@@ -44,6 +46,7 @@ __all__ = [
     "chosen_calibration",
     "chosen_weights",
     "go_to",
+    "lead_to",
     "resembling",
     "show_cards",
     "show_results",

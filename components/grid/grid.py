@@ -104,10 +104,15 @@ def go_to(page: str, parameter: str) -> Handler:
 
     def handler(entry: Entry) -> Outcome | None:
         if entry.addresses:
-            st.session_state[_LINK] = (page, {parameter: entry.addresses[0]})
+            lead_to(page, **{parameter: entry.addresses[0]})
         return None
 
     return handler
+
+
+def lead_to(page: str, **parameters: str) -> None:
+    """Go to this page on the next run; for handlers, which run before the page does."""
+    st.session_state[_LINK] = (page, parameters)
 
 
 def token(library: Reader) -> str:

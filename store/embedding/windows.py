@@ -53,7 +53,8 @@ def reading(text: str, embedder: "Embedder") -> Reading:
             low = middle
         else:
             high = middle
-    return Reading(tokens, limit, len(spans(tokens - marks, size=limit - marks)), low)
+    whole = text[:low].rstrip() if text[low].isspace() else text[:low].rpartition(" ")[0]
+    return Reading(tokens, limit, len(spans(tokens - marks, size=limit - marks)), len(whole) or low)
 
 
 def embed_in_windows(

@@ -191,6 +191,41 @@ def test_an_older_text_is_restored_and_the_history_tells_both(page: Page, seeded
         assert len(library.revisions(DOG.address)) == 3
 
 
+def test_every_finding_of_the_check_up_is_one_click_from_its_editor_and_back(
+    page: Page, shared: Server
+) -> None:
+    visit(page, shared, "captions?view=Check+up&kind=unwritten", title="Captions")
+    rows = page.locator(".memedex-rows li")
+    expect(rows).to_have_count(len(COINS))
+    name = rows.nth(0).locator(".who b").inner_text()
+    following = rows.nth(1).locator(".who b").inner_text()
+    rows.nth(0).click()
+    heading = page.get_by_role("heading", level=3).first
+    expect(heading).to_have_text(name)
+    page.keyboard.press("Alt+ArrowDown")
+    expect(heading).to_have_text(following)
+    page.get_by_role("button", name="Back to the list").click()
+    expect(rows).to_have_count(len(COINS))
+
+
+def test_what_is_left_out_of_a_replacement_stays_as_it_is(page: Page, seeded: Server) -> None:
+    visit(page, seeded, "approved", title="Approved")
+    expect(page.get_by_role("gridcell")).to_have_count(1)
+    at_rest(page)
+    page.keyboard.press("w")
+    expect(page.get_by_text("1 coin chosen")).to_be_visible()
+    page.get_by_role("button", name="Look through all instead").click()
+    page.get_by_role("textbox", name="Find", exact=True).fill("a ")
+    page.get_by_role("textbox", name="Replace with").fill("one ")
+    expect(page.locator(".memedex-rows li")).to_have_count(4)
+    page.get_by_role("checkbox", name=f"Change Entity of {DOG.name}").uncheck()
+    page.get_by_role("button", name="Replace in 3 texts").click()
+    expect(page.locator(".memedex-rows li")).to_have_count(1)
+    with seeded.stored() as library:
+        assert library.get(DOG.address).caption["entity"] == DOG.entity
+        assert library.get(FROG.address).caption["entity"].startswith("one green frog")
+
+
 def test_tags_bring_their_categories(page: Page, seeded: Server) -> None:
     edit(page, seeded, UNCAPTIONED.address)
     tags = page.get_by_role("combobox", name="Tags")

@@ -42,6 +42,15 @@ def test_words_are_replaced_in_what_was_shown_and_taken_back_in_one_step(library
     assert library.get(CAT.address).caption["entity"] == CAT.entity
 
 
+def test_words_are_replaced_in_the_coins_that_a_grid_brought_along(library: Library) -> None:
+    app = opened("captions", view="Replace")
+    app.session_state["memedex.replacing.chosen"] = [FROG.address, "local-gone"]
+    app.text_input(key="replace-find").set_value("a ")
+    assert "1 coin. One undo" in words(ran(app))
+    press(app, "Look through all instead")
+    assert "4 coins. One undo" in words(app)
+
+
 def test_a_pattern_that_is_none_is_told_instead_of_failing(library: Library) -> None:
     app = opened("captions", view="Replace")
     app.toggle(key="replace-pattern").set_value(True)
