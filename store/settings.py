@@ -39,6 +39,9 @@ class Settings(BaseSettings):
     ipfs_gateway: str = Field(
         "https://ipfs.io/ipfs/", description="Where logos with an `ipfs://` address are fetched from."
     )
+    mcp_token: str = Field(
+        "", description="What agents have to show `python -m store mcp --http`; one is made up if empty."
+    )
     read_only: bool = Field(False, description="`1`: nobody changes anything, for demos.")
 
 

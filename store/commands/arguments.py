@@ -5,7 +5,17 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from store.commands import arriving, asking, changing, drafting, evaluating, keeping, labelling, remembering
+from store.commands import (
+    arriving,
+    asking,
+    changing,
+    drafting,
+    evaluating,
+    keeping,
+    labelling,
+    remembering,
+    serving,
+)
 from store.commands.terminal import Terminal
 from store.errors import InvalidRecord
 from store.exporting import FORMATS, JOINED, TEXTS
@@ -142,6 +152,7 @@ def parser() -> argparse.ArgumentParser:
     )
 
     remembering.add_arguments(verbs.add("memory", remembering.status, "the text memory"))
+    serving.add_arguments(verbs.add("mcp", serving.serve, "serve agents over the Model Context Protocol"))
     return whole
 
 

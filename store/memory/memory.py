@@ -54,37 +54,50 @@ class Memory:
         root: Path,
         *,
         embedder: Embedder | None = None,
+        models: Callable[[str], Embedder] = open_embedder,
         disk: Disk | None = None,
         clock: Callable[[], float] = time.time,
     ) -> "Memory":
-        """The text memory of this root, made if there is none; LibraryInUse while another process writes."""
+        """The text memory of this root, made if there is none; LibraryInUse while another process writes.
+
+        `models` gives models by name, `embedder` stands for all of them.
+        """
         root = Path(root).resolve()
         with _opening:
             if root not in _open:
                 lock = WriterLock(Places(root).lock)
                 lock.acquire()
                 try:
-                    _open[root] = cls(root, embedder=embedder, disk=disk, clock=clock, lock=lock)
+                    _open[root] = cls(
+                        root, embedder=embedder, models=models, disk=disk, clock=clock, lock=lock
+                    )
                 except BaseException:
                     lock.release()
                     raise
             return _open[root]
 
     @classmethod
-    def open_for_reading(cls, root: Path, *, embedder: Embedder | None = None) -> "Memory":
+    def open_for_reading(
+        cls,
+        root: Path,
+        *,
+        embedder: Embedder | None = None,
+        models: Callable[[str], Embedder] = open_embedder,
+    ) -> "Memory":
         """The text memory beside whoever writes to it; made, or brought up to date, first if need be."""
         root = Path(root).resolve()
         try:
-            return cls(root, embedder=embedder, disk=None, clock=time.time, lock=None)
+            return cls(root, embedder=embedder, models=models, disk=None, clock=time.time, lock=None)
         except ReadOnly:  # a file is missing or older: whoever may write has to open it once
-            cls.open(root, embedder=embedder).close()
-            return cls(root, embedder=embedder, disk=None, clock=time.time, lock=None)
+            cls.open(root, embedder=embedder, models=models).close()
+            return cls(root, embedder=embedder, models=models, disk=None, clock=time.time, lock=None)
 
     def __init__(
         self,
         root: Path,
         *,
         embedder: Embedder | None,
+        models: Callable[[str], Embedder],
         disk: Disk | None,
         clock: Callable[[], float],
         lock: WriterLock | None,
@@ -93,6 +106,7 @@ class Memory:
         self.can_write = lock is not None
         self._lock = lock
         self._models: dict[str, Embedder] = {}
+        self._open_model = models
         self._models_lock = threading.Lock()
         self.passages: dict[str, Passages] = {}
         self._follower: Follower | None = None
@@ -205,7 +219,7 @@ class Memory:
         """One model for all kinds that have the same."""
         with self._models_lock:
             if name not in self._models:
-                self._models[name] = open_embedder(name)
+                self._models[name] = self._open_model(name)
             return self._models[name]
 
 

@@ -1,0 +1,166 @@
+"""What an agent can do: seven tools, named and answered as references 2 to 5 have them."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, ParamSpec
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+from store.errors import MemedexError
+from store.listing import Filter
+from store.mcp.access import Access
+from store.memory import ContentType, documents, lore, sessions, transcript_search
+from store.memory.transcript_search import Mode
+from store.query import MAX_TOP, Part, Query
+
+_P = ParamSpec("_P")
+_MOST = 100  # passages, messages or coins of one answer
+
+Limit = Annotated[int, Field(ge=1, le=20, description="1 to 20")]
+Number = Annotated[int, Field(ge=1, le=_MOST, description=f"1 to {_MOST}")]
+Answer = dict[str, Any]
+
+
+def server(access: Access) -> MCPServer[Any]:
+    """The server with its tools; its instructions say whether it can store anything at this moment."""
+    made = MCPServer[Any](
+        "memedex",
+        instructions="A library of memecoins and the text memory around it: agent memories, world lore, "
+        f"session memory, protocol papers, recorded sessions. Opened for {access.how}.",
+        log_level="WARNING",
+    )
+    tools = Tools(access)
+    made.add_tool(_said(tools.store_memory), annotations=ToolAnnotations(read_only_hint=False))
+    for tool in (tools.search_memory, tools.query_lore, tools.query_memory, tools.search_documents,
+                 tools.search_transcripts, tools.search_memecoins):  # fmt: skip
+        made.add_tool(_said(tool), annotations=ToolAnnotations(read_only_hint=True))
+    return made
+
+
+class Tools:
+    """Each method is a tool; what it says of itself is what an agent reads."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    def store_memory(self, content: str, tags: list[str] | None = None) -> Answer:
+        """Remember a text, with at most 10 tags of at most 50 characters; the same text again is kept too."""
+        return self._access.write(
+            lambda memory: memory.memories.store_memory(content, tags, who=self._access.who)
+        )
+
+    def search_memory(self, query: str, limit: Limit = 5) -> Answer:
+        """The most relevant memories, at least 30 % each, with their relevance in percent."""
+        return self._access.memory.memories.search_memory(query, limit)
+
+    def query_lore(
+        self, world_id: str, query: str, n_results: Number = lore.N_RESULTS, max_chars: int = lore.MAX_CHARS
+    ) -> Answer:
+        """What is known of a world; context_warning where that is longer than max_chars together."""
+        found = self._access.memory.lore.search(world_id, query, n=n_results)
+        return _within([row["text"] for row, _ in found], max_chars)
+
+    def query_memory(
+        self,
+        session_id: str,
+        query: str,
+        n_results: Number = sessions.N_RESULTS,
+        max_chars: int = sessions.MAX_CHARS,
+    ) -> Answer:
+        """What was said in a session, by its key {character}_{session}; context_warning as for lore."""
+        found = self._access.memory.sessions.search(session_id, query, n=n_results)
+        return _within([row["text"] for row, _ in found], max_chars)
+
+    def search_documents(
+        self,
+        query: str,
+        protocols: list[str] | None = None,
+        n: Number = documents.RESULTS,
+        compare: bool = False,
+    ) -> Answer:
+        """Passages of protocol papers with source and page: of one protocol, of several, or of all.
+
+        With compare, n passages for each protocol, side by side.
+        """
+        papers = self._access.memory.documents
+        if compare:
+            return {"protocols": papers.compare(query, protocols or [*papers.protocols()], n)}
+        return {"results": papers.search(query, n, protocol=protocols)}
+
+    def search_transcripts(
+        self,
+        query: str,
+        mode: Mode = "hybrid",
+        content_types: list[ContentType] | None = None,
+        session_id: str | None = None,
+        project_slug: str | None = None,
+        n: Number = transcript_search.RESULTS,
+    ) -> Answer:
+        """Messages of recorded sessions, by words, by meaning or by both, each with its best passage."""
+        hits = self._access.memory.transcripts.search(
+            query, mode=mode, content_types=content_types or (), n=n, session_id=session_id,
+            project_slug=project_slug,
+        )  # fmt: skip
+        return {
+            "results": [
+                {
+                    "session_id": hit.message["session_id"],
+                    "project_slug": hit.message["project_slug"],
+                    "sequence": hit.message["sequence"],
+                    "role": hit.message["role"],
+                    "ts": hit.message["ts"],
+                    "content_type": hit.chunk["content_type"] if hit.chunk else None,
+                    "text": hit.chunk["source_text"] if hit.chunk else hit.message["text_content"],
+                    "score": hit.score,
+                }
+                for hit in hits
+            ]
+        }
+
+    def search_memecoins(
+        self,
+        query: str,
+        tags: list[str] | None = None,
+        top: Annotated[int, Field(ge=1, le=min(_MOST, MAX_TOP))] = 10,
+    ) -> Answer:
+        """Coins of the library that a text describes, with what each facet gave to the score."""
+        library = self._access.library
+        asked = Query((Part(text=query),), top=top, filter=Filter(tier="library", tags=tuple(tags or ())))
+        results = library.search(asked)
+        records = {hit.address: library.get(hit.address) for hit in results.hits}
+        return {
+            "query": query,
+            "exact": results.exact,
+            "compared": results.compared,
+            "hits": [
+                {
+                    "token_address": hit.address,
+                    "token_name": records[hit.address].name,
+                    "ticker": records[hit.address].ticker,
+                    "caption": records[hit.address].caption,
+                    "score": hit.score,
+                    "facets": {facet: given._asdict() for facet, given in hit.facets.items()},
+                }
+                for hit in results.hits
+            ],
+        }
+
+
+def _within(texts: list[str], most: int) -> Answer:
+    return {"documents": texts, "context_warning": sum(map(len, texts)) > most}
+
+
+def _said(tool: Callable[_P, Answer]) -> Callable[_P, Answer]:
+    """What the store refuses, in its own words; anything else stays hidden from the agent, and is logged."""
+
+    @wraps(tool)
+    def saying(*arguments: _P.args, **keywords: _P.kwargs) -> Answer:
+        try:
+            return tool(*arguments, **keywords)
+        except MemedexError as error:
+            raise ToolError(str(error)) from error
+
+    return saying
