@@ -189,13 +189,16 @@ class Snapshot:
 
     def products_of(self, rows: NDArray[np.intp], facet: Facet, direction: Vector) -> Vector:
         """`products` of these rows alone, in ascending order, to the last digit the same."""
-        found = np.empty(len(rows), np.float32)
+        found: Vector = np.vecdot(self.rows(rows, facet), direction)
+        return found
+
+    def rows(self, rows: NDArray[np.intp], facet: Facet) -> Vector:
+        """(n, d): a facet's vectors of these rows, in ascending order; zeros where a record has none."""
+        found = np.empty((len(rows), self.dimensions), np.float32)
         bounds = np.searchsorted(rows, self._starts)
         for slab, start, first, last in zip(self.slabs, self._starts, bounds, bounds[1:], strict=False):
-            if first < last:
-                own = rows[first:last] - start
-                own = own if slab.rows is None else slab.rows[own]
-                found[first:last] = np.vecdot(slab.block.vectors[facet][own], direction)
+            own = rows[first:last] - start
+            found[first:last] = slab.block.vectors[facet][own if slab.rows is None else slab.rows[own]]
         return found
 
     def _each(self, work: Callable[[Slab, Vector], None], out: Vector) -> None:

@@ -70,6 +70,24 @@ def find(
     return [_record(row) for row in rows]
 
 
+def labels(db: sqlite3.Connection, kind: str) -> dict[str, list[str]]:
+    """The tags or categories of every library record that has some, by address."""
+    rows = db.execute(
+        "SELECT r.address, l.label FROM labels l JOIN records r ON r.id = l.record "
+        "WHERE l.kind = ? AND r.tier = 'library'",
+        [kind],
+    )
+    found: dict[str, list[str]] = {}
+    for address, label in rows:
+        found.setdefault(address, []).append(label)
+    return found
+
+
+def created(db: sqlite3.Connection) -> dict[str, int]:
+    """When every library record was created (UNIX seconds), by address."""
+    return dict(db.execute("SELECT address, created_at FROM records WHERE tier = 'library'").fetchall())
+
+
 def addresses(db: sqlite3.Connection, filter: Filter) -> list[str]:
     """Only the keys of the records that pass, newest first."""
     where, values = _conditions(filter)

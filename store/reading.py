@@ -4,6 +4,7 @@ import contextlib
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -18,6 +19,7 @@ from store import (
     golden,
     history,
     listing,
+    maps,
     matrix_files,
     revisions,
     samples,
@@ -47,6 +49,7 @@ from store.journal import stat_text
 from store.layout import Layout
 from store.listing import Filter
 from store.looks import Looks, Order, Ordered
+from store.maps import Map
 from store.people import myself
 from store.prompts import Prompts
 from store.query import Query
@@ -405,6 +408,34 @@ class Reader:
         self._refreshed_search()
         assert self._resident is not None
         return self._resident.matrices.snapshot()
+
+    def map_of(self, space: str, method: maps.Method = "pca") -> Map | None:
+        """Where the library's records lie; PCA at once, t-SNE as it was kept (None before it ever was).
+
+        What came since a t-SNE was kept lies between its neighbours; the job "map" keeps that too.
+        """
+        chosen, fingerprint = maps.space_of(space), self.embedder.fingerprint
+        snapshot = self.snapshot()
+        with self.catalog.reading() as db:
+            if method == "tsne":
+                known = maps.read(db, chosen, fingerprint=fingerprint)
+                return known and maps.placed(known, snapshot)
+            axes = maps.read_axes(db, chosen, fingerprint=fingerprint)
+        if axes is None:
+            axes = maps.directions(snapshot, chosen)
+            if self.can_write and len(snapshot) >= maps.LASTING:
+                maps.keep(self.catalog, f"pca {chosen}", axes, fingerprint=fingerprint, at=time.time())
+        return maps.flat(snapshot, chosen, axes)
+
+    def labels(self, kind: str) -> dict[str, list[str]]:
+        """The tags (kind "tag") or categories of the library's records, by address."""
+        with self.catalog.reading() as db:
+            return listing.labels(db, kind)
+
+    def created(self) -> dict[str, int]:
+        """When the library's records were created, by address."""
+        with self.catalog.reading() as db:
+            return listing.created(db)
 
     def golden(self, *, collection: str | None = None) -> list[Golden]:
         """Questions with their right answers, oldest first."""

@@ -1,0 +1,162 @@
+"""What a generator is given: library records in reference 1's form, as many as a budget of tokens allows.
+
+Example 1:
+Entity: …
+Context: …
+Visual: …                   (left out where there is nothing to say)
+Emotions: …
+Image: [the picture, as base64]
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from store.captioning import data_url
+from store.errors import UnknownRecord
+from store.memory.tokens import count_tokens
+from store.reading import Reader
+from store.records import CAPTION_FACETS, Record
+
+EXAMPLES = 5  # reference 1: "retrieve top N matching memecoins (e.g., N=5)"
+# One 512 × 512 tile as OpenAI counts a picture: 85 + 170 (platform.openai.com/docs/guides/images-vision).
+PICTURE_TOKENS = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One record as it is given."""
+
+    record: Record
+    text: str
+    picture: Path | None
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a budget had no room for."""
+
+    record: Record
+    what: str  # "all of it", or "its picture"
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The examples in their order, and what is missing from them."""
+
+    examples: tuple[Example, ...]
+    left_out: tuple[LeftOut, ...]
+    tokens: int  # of text and pictures together, without the question
+
+    @property
+    def text(self) -> str:
+        """All of it as words alone; where a picture stands is said."""
+        return "\n\n".join(
+            f"{example.text}\nImage: [picture of {example.record.address}]"
+            if example.picture
+            else example.text
+            for example in self.examples
+        )
+
+
+def build(
+    reader: Reader,
+    addresses: Iterable[str],
+    *,
+    budget: int | None = None,
+    model: str = "",
+    pictures: bool = True,
+) -> Context:
+    """These records in this order; each whole, or without its picture, or not at all, as the budget allows.
+
+    Tokens are those of `model` as litellm counts them, of cl100k_base without one. A record that is gone is
+    passed over.
+    """
+    examples: list[Example] = []
+    left_out: list[LeftOut] = []
+    spent = 0
+    for address in dict.fromkeys(addresses):
+        try:
+            record = reader.get(address)
+        except UnknownRecord:
+            continue
+        text = _told(record, number=len(examples) + 1)
+        words = _tokens(text, model=model)
+        path = reader.picture(address)
+        seen = PICTURE_TOKENS if pictures and path.exists() else 0
+        room = float("inf") if budget is None else budget - spent
+        if words > room:
+            left_out.append(LeftOut(record, "all of it", words + seen))
+            continue
+        if words + seen > room:
+            left_out.append(LeftOut(record, "its picture", seen))
+            seen = 0
+        examples.append(Example(record, text, path if seen else None, words + seen))
+        spent += words + seen
+    return Context(tuple(examples), tuple(left_out), spent)
+
+
+def as_markdown(context: Context) -> str:
+    """For reading and for pasting; pictures as data addresses."""
+    return "\n\n".join(
+        f"{example.text}\nImage: ![{example.record.address}]({_picture(example)})"
+        if example.picture
+        else example.text
+        for example in context.examples
+    )
+
+
+def as_json(context: Context) -> str:
+    """The examples by their fields."""
+    rows = [
+        {
+            "token_address": example.record.address,
+            "token_name": example.record.name,
+            "ticker": example.record.ticker,
+            "caption": dict(_caption(example.record)),
+            "image": _picture(example) if example.picture else None,
+        }
+        for example in context.examples
+    ]
+    return json.dumps({"examples": rows, "tokens": context.tokens}, ensure_ascii=False, indent=2)
+
+
+def as_messages(context: Context, prompt: str, *, system: str = "") -> list[dict[str, Any]]:
+    """Chat messages as litellm and most providers take them; each picture follows its example."""
+    parts: list[dict[str, Any]] = []
+    for example in context.examples:
+        words = f"{example.text}\nImage:" if example.picture else example.text
+        parts.append({"type": "text", "text": words})
+        if example.picture:
+            parts.append({"type": "image_url", "image_url": {"url": _picture(example)}})
+    parts.append({"type": "text", "text": prompt})
+    first = [{"role": "system", "content": system}] if system else []
+    return [*first, {"role": "user", "content": parts}]
+
+
+def _told(record: Record, *, number: int) -> str:
+    lines = [f"{facet.capitalize()}: {text}" for facet, text in _caption(record)]
+    return "\n".join([f"Example {number}:", *lines])
+
+
+def _caption(record: Record) -> Sequence[tuple[str, str]]:
+    """The facets that say something, each on one line."""
+    texts = [(facet, " ".join(record.caption.get(facet, "").split())) for facet in CAPTION_FACETS]
+    return [(facet, text) for facet, text in texts if text]
+
+
+def _picture(example: Example) -> str:
+    assert example.picture is not None
+    return data_url(example.picture.read_bytes())
+
+
+def _tokens(text: str, *, model: str) -> int:
+    if not model:
+        return count_tokens(text)
+    from store.language_models import import_litellm
+
+    return int(import_litellm().token_counter(model=model, text=text))
