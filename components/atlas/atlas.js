@@ -25,6 +25,14 @@ function ramp(part) {
   return a.map((from, place) => Math.round(from + (b[place] - from) * (at % 1)));
 }
 
+/** The pixels of a dot around its middle, as x, y, x, y … */
+function disc(radius) {
+  const reach = Math.ceil(radius);
+  const found = [];
+  for (let x = -reach; x <= reach; x += 1) for (let y = -reach; y <= reach; y += 1) if (x * x + y * y <= radius * radius) found.push(x, y);
+  return Int8Array.from(found);
+}
+
 class Atlas {
   constructor(root, tell) {
     this.root = root;
@@ -206,8 +214,7 @@ class Atlas {
     const [left, top] = [wide / 2 - view.x * scale, high / 2 - view.y * scale];
     const seen = [];
     let inView = 0;
-    const size = Math.max(1, Math.round((this.count > 20000 ? 1.6 : this.count > 2000 ? 3 : 5) * ratio));
-    const half = size >> 1;
+    const dot = disc((this.count > 20000 ? 0.8 : this.count > 2000 ? 1.8 : 4) * ratio);
     for (let row = 0; row < x.length; row += 1) {
       const px = (left + x[row] * scale) | 0;
       const py = (top + y[row] * scale) | 0;
@@ -216,10 +223,10 @@ class Atlas {
       if (seen.length <= CLOSE) seen.push(row);
       let colour = palette[colours ? colours[row] : 0];
       if (chosen && !chosen[row]) colour = (colour & 0x00ffffff) | 0x30000000;
-      const [x0, x1] = [Math.max(0, px - half), Math.min(wide, px - half + size)];
-      for (let line = Math.max(0, py - half); line < Math.min(high, py - half + size); line += 1) {
-        const base = line * wide;
-        for (let place = x0; place < x1; place += 1) pixels[base + place] = colour;
+      for (let place = 0; place < dot.length; place += 2) {
+        const dx = px + dot[place];
+        const dy = py + dot[place + 1];
+        if (dx >= 0 && dy >= 0 && dx < wide && dy < high) pixels[dy * wide + dx] = colour;
       }
     }
     this.pen.putImageData(this.memory, 0, 0);

@@ -45,10 +45,9 @@ def by(way: str, addresses: Sequence[str], library: Reader, *, scores: Mapping[s
     frequent = [label for label, _ in counts.most_common(len(PALETTE))]
     number = {label: place for place, label in enumerate(frequent)}
     other = len(frequent)
-    values = [
-        min((number.get(label, other) for label in labels.get(address, ())), default=other)
-        for address in addresses
-    ]
+    # Of several, the rarest says most: nearly every coin has a style.
+    told = ([number[label] for label in labels.get(address, ()) if label in number] for address in addresses)
+    values = [max(own, default=other) for own in told]
     legend = [*zip(frequent, PALETTE, strict=False), ("others", OTHER)]
     return Colours(np.array(values, np.uint8), legend)
 
