@@ -28,6 +28,7 @@ PAGES: tuple[tuple[str, str, str, Tier | None], ...] = (
     ("pages/evaluation.py", "Evaluation", ":material/fact_check:", None),
     ("pages/generate.py", "To the model", ":material/auto_awesome:", None),
     ("pages/lore.py", "Lore & memory", ":material/auto_stories:", None),
+    ("pages/exchange.py", "In and out", ":material/swap_vert:", None),
     (JOBS, "Jobs", ":material/hourglass_top:", None),
     ("pages/history.py", "History", ":material/history:", None),
     ("pages/health.py", "Health", ":material/monitor_heart:", None),

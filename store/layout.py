@@ -61,6 +61,11 @@ class Layout:
         return self.memecoins / "samples"
 
     @property
+    def exports(self) -> Path:
+        """What was exported from the page."""
+        return self.root / "exports"
+
+    @property
     def chroma(self) -> Path:
         """Chroma's own files; `images` and `metadata` of the library tier lie beside them."""
         return self.memecoins / "rag_db"

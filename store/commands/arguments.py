@@ -138,7 +138,7 @@ def parser() -> argparse.ArgumentParser:
         "--texts", choices=TEXTS, default=JOINED, metavar="T", help=f"of the format txt: {', '.join(TEXTS)}"
     )
     export.add_argument("--tier", choices=TIERS, help="this tier alone; else all but the trash")
-    export.add_argument("addresses", nargs="*", metavar="ADDRESS", help="these records alone")
+    export.add_argument("--only", nargs="+", default=[], metavar="ADDRESS", help="these records alone")
 
     doctor = verbs.add("doctor", keeping.doctor, "check files, catalog, vectors and Chroma")
     doctor.add_argument("--repair", action="store_true", help="mend what can be mended, losing nothing")

@@ -94,8 +94,8 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
     """Records and pictures to a new place; without --tier, all but the trash."""
     tiers = [arguments.tier] if arguments.tier else [tier for tier in TIERS if tier != "trash"]
     with reading(arguments) as reader:
-        if arguments.addresses:
-            records = [reader.get(address) for address in spelled(arguments.addresses)]
+        if arguments.only:
+            records = [reader.get(address) for address in spelled(arguments.only)]
         else:
             records = [record for tier in tiers for record in reader.find(Filter(tier=tier))]
         exported = terminal.watch(

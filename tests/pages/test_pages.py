@@ -21,6 +21,7 @@ TITLES = {
     "evaluation": "Evaluation",
     "generate": "To the model",
     "lore": "Lore & memory",
+    "exchange": "In and out",
     "jobs": "Jobs",
     "history": "History",
     "health": "Health",

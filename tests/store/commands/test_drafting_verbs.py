@@ -95,7 +95,7 @@ def test_a_prompt_is_shown_set_and_has_versions(run: Run, root: Path, tmp_path: 
 
 
 def test_captions_go_out_and_come_back_after_a_preview(run: Run, root: Path, tmp_path: Path) -> None:
-    assert run("export", tmp_path / "out.zip", "--format", "csv", CAPTIONED).returncode == 0
+    assert run("export", tmp_path / "out.zip", "--format", "csv", "--only", CAPTIONED).returncode == 0
     run("caption", CAPTIONED, "--entity", "something else")
     shown = json.loads(run("import-captions", tmp_path / "out.zip", "--preview", "--json").stdout)
     assert [change["caption"] for change in shown["changes"]] == [{"entity": "a frog on a lily pad"}]

@@ -1,0 +1,98 @@
+"""Captions in: what a file would change is shown first, facet by facet, then taken in and undone as one."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from components import jobs, state, wording
+from store import takeovers
+from store.errors import MemedexError
+from store.importing.captions import captions_at, captions_dropped
+from store.library import Library
+from store.records import CAPTION_FACETS, Facet
+from store.takeovers import Preview, Takeover
+
+_ROUND = "memedex.takeover.round"
+_SHOWN = 300  # changes in the table
+TYPES = ["zip", "csv", "tsv", "jsonl", "ndjson", "json", "txt"]
+
+
+def show(library: Library) -> None:
+    """Files or a path, the preview, and the button."""
+    if not library.can_write:
+        return
+    st.subheader("Captions in", anchor=False)
+    with st.container(border=True):
+        turn = st.session_state.setdefault(_ROUND, 0)
+        left, right = st.columns(2, gap="medium")
+        with left:
+            files = st.file_uploader(
+                "Drop what was exported", type=TYPES, accept_multiple_files=True, key=f"takeover-{turn}",
+                help="JSONL, CSV, metadata.jsonl, sidecars, ADDRESS.txt, or a zip. Pictures are left aside.",
+            )  # fmt: skip
+        with right:
+            path = st.text_input(
+                "Or give a path on this machine", key=f"takeover-path-{turn}", placeholder="/home/me/captions"
+            )
+            facet: Facet = (
+                st.segmented_control(
+                    "Text files hold", CAPTION_FACETS, default="entity", required=True, key="takeover-facet"
+                )
+                or "entity"
+            )
+        if not files and not (path or "").strip():
+            return
+        dropped = [(file.name, file.getvalue()) for file in files]
+        with st.spinner("Comparing", show_time=False):
+            shown = takeovers.preview(
+                library,
+                captions_dropped(dropped, facet=facet)
+                if dropped
+                else captions_at([Path((path or "").strip()).expanduser()], facet=facet),
+            )
+        _preview(library, shown)
+
+
+def _preview(library: Library, shown: Preview) -> None:
+    with st.container(horizontal=True, gap="small"):
+        color = "blue" if shown.changes else "gray"
+        st.badge(f"{len(shown.changes):,} would change", icon=":material/edit:", color=color)
+        st.badge(f"{shown.same:,} say it already", icon=":material/done_all:", color="gray")
+        if shown.refused:
+            st.badge(f"{len(shown.refused):,} refused", icon=":material/block:", color="red")
+    rows = [row for change in shown.changes for row in _rows(change)]
+    if rows:
+        st.dataframe(rows[:_SHOWN], hide_index=True, alt="What would change: coin, facet, before and after")
+        if len(rows) > _SHOWN:
+            st.caption(f"The first {_SHOWN} of {len(rows):,} changes.")
+    if shown.refused:
+        with st.expander(f"Refused and why ({len(shown.refused):,})"):
+            refused = [{"item": refusal.item, "reason": refusal.reason} for refusal in shown.refused[:1000]]
+            st.dataframe(refused, hide_index=True, alt="Refused items and reasons")
+    if shown.changes:
+        st.button(
+            f"Take in {wording.counted(len(shown.changes), 'change')}", type="primary",
+            icon=":material/check:", on_click=_take_in, args=(library, shown),
+            help="Undo takes all of it back.",
+        )  # fmt: skip
+
+
+def _rows(change: Takeover) -> list[dict[str, str]]:
+    record = change.record
+    rows = [
+        {"coin": record.name, "facet": facet, "says": record.caption.get(facet, ""), "would say": text}
+        for facet, text in change.caption.items()
+    ]
+    if change.tags is not None:
+        tags = {"says": ", ".join(record.tags), "would say": ", ".join(change.tags)}
+        rows.append({"coin": record.name, "facet": "tags", **tags})
+    return rows
+
+
+def _take_in(library: Library, shown: Preview) -> None:
+    try:
+        jobs.watched(takeovers.start(library, shown.changes))
+    except MemedexError as error:
+        state.say(wording.plain(str(error), limit=300), icon=":material/error:")
+        return
+    st.session_state[_ROUND] += 1  # empties the uploader

@@ -1,0 +1,38 @@
+"""Coins out and captions in, from the page."""
+
+from pathlib import Path
+
+from store.importing.captions import captions_at
+from store.library import Library
+from store.takeovers import preview
+from tests.browser.coins import COINS
+from tests.pages.conftest import finish_jobs, opened, press, ran, words
+
+
+def test_what_passes_a_filter_goes_out_as_a_zip_that_can_be_downloaded(library: Library) -> None:
+    app = opened("exchange")
+    app.selectbox(key="export-from").set_value("Library")
+    app.selectbox(key="export-format").set_value("imagefolder")
+    press(ran(app), f"Export {len(COINS)} coins")
+    finish_jobs()
+    app = ran(app)
+    (out,) = library.layout.exports.iterdir()
+    assert str(out) in [code.value for code in app.code]
+    shown = preview(library, captions_at([out], facet="entity"))
+    assert (shown.same, shown.changes, shown.refused) == (len(COINS), [], [])
+
+
+def test_captions_are_taken_in_after_a_preview_and_undone_as_one(library: Library, tmp_path: Path) -> None:
+    before = {coin.address: library.get(coin.address).caption for coin in COINS}
+    rows = [f"{coin.address},Taken in for {number}" for number, coin in enumerate(COINS)]
+    (tmp_path / "captions.csv").write_text("\n".join(["address,entity", *rows]))
+    app = opened("exchange")
+    app.text_input(key="takeover-path-0").set_value(str(tmp_path / "captions.csv"))
+    ran(app)
+    assert f"{len(COINS)} would change" in words(app)
+    assert [*app.dataframe[0].value["would say"]] == [f"Taken in for {n}" for n in range(len(COINS))]
+    press(app, f"Take in {len(COINS)} changes")
+    finish_jobs()
+    assert library.get(COINS[0].address).caption["entity"] == "Taken in for 0"
+    press(opened(), "Undo")
+    assert {coin.address: library.get(coin.address).caption for coin in COINS} == before
