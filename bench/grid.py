@@ -1,0 +1,182 @@
+"""How fast the review page answers the hand, in a real Chromium over a real server, as a Markdown table.
+
+    python -m bench.grid --keep /some/folder                # 1,000 and 50,000 pending; makes them first, once
+    python -m bench.grid --keep /some/folder --sizes 1000
+
+Needs Chromium and `requirements-test.txt`.
+"""
+
+import argparse
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Page, sync_playwright
+
+from bench.pending import queue
+
+PROJECT = Path(__file__).resolve().parent.parent
+PORT = 8497
+_ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
+_PER_PAGE = 240
+
+# From the key's own time stamp: until another card is under the cursor, until that is painted, and until the
+# server has confirmed all that was decided.
+_CLOCK = """(grid) => {
+  const at = () => grid.querySelector(".card.at")?.dataset.address;
+  const waits = () => Object.keys(localStorage).some((key) => key.startsWith("memedex-log:"));
+  window.measured = [];
+  window.addEventListener("keydown", (event) => {
+    const before = at();
+    const figures = { moved: null, painted: null, durable: null };
+    window.measured.push(figures);
+    const since = () => performance.now() - event.timeStamp;
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => (figures.painted = since());
+    const look = () => {
+      if (at() === before) return setTimeout(look, 0);
+      figures.moved = since();
+      requestAnimationFrame(() => port2.postMessage(0));
+    };
+    setTimeout(look, 0);
+    const confirmed = () => (waits() ? setTimeout(confirmed, 5) : (figures.durable = since()));
+    setTimeout(confirmed, 5);
+  }, true);
+}"""
+
+
+@dataclass(frozen=True)
+class Felt:
+    """Milliseconds of each key press, and of each first look at the page."""
+
+    moved: list[float]
+    painted: list[float]
+    durable: list[float]
+    first_paint: list[float]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keep", type=Path, help="where the queues are kept; made there when missing")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 50_000])
+    parser.add_argument("--presses", type=int, default=100)
+    parser.add_argument("--paged", type=int, default=10_000, help="cards to page through for the memory")
+    options = parser.parse_args()
+    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        keep = options.keep or Path(folder)
+        rows = [measure(keep, size, options) for size in options.sizes]
+    print(
+        "| pending | next card under the cursor | … and painted | decision durable | first paint | memory |"
+    )
+    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
+    print("\n".join(rows))
+
+
+def measure(keep: Path, size: int, options: argparse.Namespace) -> str:
+    """One row of the table: medians / 95th percentiles."""
+    root = queue(keep / str(size), size)
+    with serve(root) as process, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_chromium(), args=_ARGUMENTS)
+        page = browser.new_page(viewport={"width": 1440, "height": 1000})
+        page.set_default_timeout(120_000)
+        felt = feel(page, options.presses)
+        paged = min(options.paged, size)
+        grown = page_through(page, process.pid, paged)
+        browser.close()
+    return (
+        f"| {size:,} | {_two(felt.moved)} | {_two(felt.painted)} | {_two(felt.durable)} | "
+        f"{_two(felt.first_paint)} | + {grown:.0f} MiB after {paged:,} cards |"
+    )
+
+
+def feel(page: Page, presses: int) -> Felt:
+    """Approve with the key, one coin after the other; then take it all back."""
+    first = [look(page) for _ in range(6)]
+    page.eval_on_selector(".memedex-grid", _CLOCK)
+    for _ in range(presses):
+        page.keyboard.press("a")
+        page.wait_for_function("measured.at(-1).durable !== null && measured.at(-1).painted !== null")
+    measured = page.evaluate("measured")
+    for _ in range(presses):
+        page.keyboard.press("z")
+    page.wait_for_function("!Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))")
+    kinds = ([figures[kind] for figures in measured] for kind in ("moved", "painted", "durable"))
+    return Felt(*kinds, first_paint=first[1:])  # the very first one imports the program
+
+
+def look(page: Page) -> float:
+    """Milliseconds from asking for the page to the first card with its picture."""
+    start = time.perf_counter()
+    page.goto(f"http://127.0.0.1:{PORT}/pending")
+    page.wait_for_selector(".card.loaded")
+    return (time.perf_counter() - start) * 1000
+
+
+def page_through(page: Page, pid: int, cards: int) -> float:
+    """MiB the server has grown by after showing so many cards, every picture asked for."""
+    page.goto(f"http://127.0.0.1:{PORT}/pending?pending_per={_PER_PAGE}+a+page")
+    _pictures(page)
+    start = resident(pid)
+    for _ in range(cards // _PER_PAGE - 1):
+        first = page.locator(".card").first.get_attribute("data-address")
+        page.keyboard.press("]")
+        page.wait_for_selector(f".card[data-address='{first}']", state="detached")
+        _pictures(page)
+    return resident(pid) - start
+
+
+def _pictures(page: Page) -> None:
+    page.wait_for_selector(".card.loaded")
+    page.eval_on_selector_all(".card img", "(images) => Promise.all(images.map((image) => fetch(image.src)))")
+
+
+def resident(pid: int) -> float:
+    """MiB of memory that the process has for itself: not the catalog's pages, which the system takes back."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("RssAnon:"):
+            return int(line.split()[1]) / 1024
+    raise LookupError("the system does not tell how much memory a process has")
+
+
+@contextmanager
+def serve(root: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The dashboard over this library, its model loaded."""
+    environment = {**os.environ, "MEMEDEX_ROOT": str(root), "MEMEDEX_EMBEDDER": "offline"}
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
+    with subprocess.Popen(
+        [*command, f"--server.port={PORT}"], cwd=PROJECT, env=environment, stdout=subprocess.DEVNULL
+    ) as process:
+        try:
+            while process.poll() is None:
+                try:
+                    urllib.request.urlopen(f"http://127.0.0.1:{PORT}/_stcore/health", timeout=5).close()
+                    break
+                except OSError:
+                    time.sleep(0.2)
+            yield process
+        finally:
+            process.terminate()
+
+
+def _chromium() -> str:
+    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    return next(path for path in found if path)
+
+
+def _two(milliseconds: list[float]) -> str:
+    return f"{np.median(milliseconds):,.0f} / {np.percentile(milliseconds, 95):,.0f} ms"
+
+
+if __name__ == "__main__":
+    main()
