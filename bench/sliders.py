@@ -22,7 +22,7 @@ from bench.search import machine
 from store import demo
 from store.library import Library
 
-STAGE = Path(__file__).with_name("sliders_stage.py")
+STAGE = Path(__file__).with_name("sliders_app.py")
 PORT = 8977
 MOVES = 120
 
@@ -64,7 +64,12 @@ def main() -> None:
 
 def measured(root: Path, *, size: int, shown: int) -> str:
     """One row of the table."""
-    settings = {"MEMEDEX_ROOT": str(root), "BENCH_SIZE": str(size), "BENCH_SHOWN": str(shown)}
+    settings = {
+        "PYTHONPATH": str(STAGE.parent.parent),
+        "MEMEDEX_ROOT": str(root),
+        "BENCH_SIZE": str(size),
+        "BENCH_SHOWN": str(shown),
+    }
     command = [sys.executable, "-m", "streamlit", "run", str(STAGE), "--server.headless=true"]
     server = subprocess.Popen(
         [*command, f"--server.port={PORT}"], env={**os.environ, **settings}, stdout=subprocess.DEVNULL

@@ -39,8 +39,8 @@ def ask(library: Library) -> Asked:
             )  # fmt: skip
         with st.container(width=190):
             picture_well.picture(lambda content: _add_picture(library, content), key="search-picture")
-    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
     chips = st.container()
+    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with bar:
         chosen, folded = search_filter.choose(library)
         searches.menu(library)

@@ -48,7 +48,7 @@ def show(library: Library, asked: Asked) -> None:
     weights = searches.weights_of_opened(told) or told or _linked() or usual
     searches.hold(weights)
     _link(weights, usual)
-    with asked.bar.container(width=130):
+    with asked.bar.container(width=85):
         shown = _size()
     calibration = library.calibration()
     calibrated = calibration is not None and _calibrated(key)
@@ -79,7 +79,7 @@ def show(library: Library, asked: Asked) -> None:
 def _size() -> int:
     given = st.selectbox(
         "Results", SIZES, index=SIZES.index(60), key="n", bind="query-params",
-        format_func="{} results".format, label_visibility="collapsed",
+        label_visibility="collapsed",
     )  # fmt: skip
     return given if given in SIZES else 60
 
@@ -118,7 +118,7 @@ def _facts(results: Results, weights: Mapping[Facet, float], asked: Asked) -> No
         return
     how = "Exact" if results.exact else "Approximate"
     facts = [
-        f"{how}: compared with {wording.counted(results.compared, 'coin')}",
+        f"results · {how}: compared with {wording.counted(results.compared, 'coin')}",
         f"{results.seconds * 1000:,.{0 if results.seconds > 0.01 else 1}f} ms",
     ]
     if results.without_facets:

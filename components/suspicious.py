@@ -10,7 +10,7 @@ from store.library import Library
 from store.records import Record
 
 PER_PAGE = 60
-_STRANGE = 1.0  # standard deviations above strangers' captions, below which a fit is poor
+_POOR, _BAD = 0.0, -1.0  # standard deviations above strangers' captions, below which a fit is …
 
 
 def show(library: Library) -> None:
@@ -28,11 +28,11 @@ def show(library: Library) -> None:
             icon=":material/troubleshoot:",
         )
         return
-    poor = sum(one.fit < _STRANGE for one in found)
+    poor = sum(one.fit < _POOR for one in found)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            f"{wording.counted(poor, 'coin')} of {len(found):,} whose captions fit their own picture hardly "
-            "better than other coins' captions do; the worst come first.",
+            f"{wording.counted(poor, 'coin')} of {len(found):,} whose captions fit their own picture worse "
+            "than other coins' captions do on average; the worst come first.",
             width="stretch",
             help="The cosine of picture and captions, in standard deviations above what this picture reaches "
             "with the captions of other coins, and these captions with the pictures of other coins.",
@@ -52,4 +52,4 @@ def show(library: Library) -> None:
 
 def _mark(fits: dict[str, Fit], record: Record) -> Mark:
     fit = fits[record.address].fit
-    return {"label": f"fit {fit:+.1f}", "tone": "bad" if fit < 0 else "warn" if fit < _STRANGE else "quiet"}
+    return {"label": f"fit {fit:+.1f}", "tone": "bad" if fit < _BAD else "warn" if fit < _POOR else "quiet"}

@@ -68,7 +68,7 @@ def read(line: str, *, base: Filter | None = None) -> Question:
     if loose:
         named = set(chain.from_iterable(term.facets for term in terms if term.facets != FACETS))
         # A facet that has a text of its own is not spoken about by the text for all.
-        own = tuple(facet for facet in FACETS if facet not in named) if _is_by_facet(terms) else FACETS
+        own = tuple(facet for facet in FACETS if facet not in named) if _is_by_facet(line, terms) else FACETS
         terms = [Term("text", loose, 1.0, own), *terms] if own else terms
     if len(terms) > MAX_PARTS:
         faults.append(f"only the first {MAX_PARTS} parts are asked")
@@ -168,9 +168,10 @@ def _is_expression(line: str) -> re.Match[str] | None:
     )
 
 
-def _is_by_facet(terms: list[Term]) -> bool:
-    """Whether these are texts for single facets, each in place of the text for all."""
-    return all(term.source == "text" and term.weight == 1 for term in terms)
+def _is_by_facet(line: str, terms: list[Term]) -> bool:
+    """Whether these are texts for single facets, each in place of the text for all; signed, beside it."""
+    signed = re.search(rf"(?:^|\s){_SIGN}\s*{_FACETS}", line, re.IGNORECASE)
+    return not signed and all(term.source == "text" and term.weight == 1 for term in terms)
 
 
 def _written(term: Term, *, alone: bool) -> str:

@@ -60,6 +60,7 @@ def test_nothing_typed_is_an_error(text: str) -> None:
         ("dog + cat", '"dog" + "cat"'),
         ("visual:like:abc - entity:like:abc", "visual:like:abc − entity:like:abc"),
         ("frog; visual: pixel art", 'image,entity,context,emotions:"frog" + visual:"pixel art"'),
+        ('dog + entity:"frog"', '"dog" + entity:"frog"'),
         ("“frog” + “dog”", '"frog" + "dog"'),
         ("a sci-fi dog - funny", "a sci-fi dog - funny"),
         ("5 x 5 grid", "5 x 5 grid"),
