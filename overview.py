@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components import at_a_glance, decisions, importing, newest, trash, welcome
+from components import arrivals, at_a_glance, decisions, importing, newest, trash, welcome
 from components.frame import open_page
 
 library = open_page("Overview")
@@ -17,6 +17,7 @@ grid = st.grid(2, min_column_width=380, gap=("small", "large"))
 with grid.cell():
     st.subheader("What needs attention", anchor=False)
     at_a_glance.attention(library)
+    arrivals.show(library)
     if library.can_write:
         with st.expander("Import more coins", icon=":material/download:"):
             importing.show(library)

@@ -42,6 +42,11 @@ def tell(outcome: Outcome) -> None:
     """Say on the next run what came of taking back."""
     if outcome.done:
         state.say(f"Taken back for {wording.counted(len(outcome.done), 'coin')}.", icon=":material/undo:")
+    tell_refused(outcome)
+
+
+def tell_refused(outcome: Outcome) -> None:
+    """Say on the next run what was refused, and why."""
     for refusal in outcome.refused[:3]:
         reason = wording.plain(refusal.reason, limit=200)
         state.say(f"{wording.shortened(refusal.item)}: {reason}", icon=":material/error:")

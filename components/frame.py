@@ -29,6 +29,7 @@ PAGES: tuple[tuple[str, str, str, Tier | None], ...] = (
     ("pages/generate.py", "To the model", ":material/auto_awesome:", None),
     ("pages/lore.py", "Lore & memory", ":material/auto_stories:", None),
     ("pages/exchange.py", "In and out", ":material/swap_vert:", None),
+    ("pages/tags.py", "Tags", ":material/label:", None),
     (JOBS, "Jobs", ":material/hourglass_top:", None),
     ("pages/history.py", "History", ":material/history:", None),
     ("pages/health.py", "Health", ":material/monitor_heart:", None),

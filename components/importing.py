@@ -9,6 +9,7 @@ import streamlit as st
 
 from components import jobs, resources, wording
 from store.importing import candidates, uploaded
+from store.importing.candidate import RemoteLogo
 from store.importing.tables import inert
 from store.jobs import Job
 from store.library import Library
@@ -122,10 +123,33 @@ def _figures(name: str, result: ImportReport) -> None:
                 st.badge(f"{len(result.refused):,} refused", icon=":material/block:", color="red")
         if result.done:
             st.page_link("pages/pending.py", label="Review them", icon=":material/arrow_forward:")
+        if logos := [refusal for refusal in result.refused if isinstance(refusal, RemoteLogo)]:
+            _offer_logos(name, logos)
         if result.present:
             _present(result)
         if result.refused:
             _refused(result)
+
+
+def _offer_logos(name: str, found: list[RemoteLogo]) -> None:
+    """Pictures that lie on the network: fetched when somebody asks, and only then."""
+    library = resources.library()
+    if library.can_write:
+        st.button(
+            f"Fetch {wording.counted(len(found), 'logo')} from the network",
+            icon=":material/cloud_download:",
+            help="A few at a time, never from private addresses. It can be paused and continued.",
+            on_click=_fetch_logos,
+            args=(library, name, found),
+        )
+
+
+def _fetch_logos(library: Library, name: str, found: list[RemoteLogo]) -> None:
+    from store.fetching.logos import begin  # httpx comes along
+
+    st.session_state.pop(_JOB, None)
+    if job := begin(library, found, name=f"Fetch logos: {name.removeprefix('Import ')}"):
+        jobs.watched(job)
 
 
 def _present(result: ImportReport) -> None:

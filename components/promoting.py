@@ -1,6 +1,6 @@
-"""Approved coins on their way into the library: long work, watched on every page, its summary kept."""
+"""Approved coins on their way into the library: what is ready, what is not and why, and how it went."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -10,58 +10,106 @@ from store.errors import MemedexError, UnknownRecord
 from store.jobs import Job
 from store.library import Library, Outcome, Refusal
 from store.listing import Filter
-from store.records import Record
+from store.records import REQUIRED_FACETS, Record
 
 _SHOWN = 200  # refusals that the summary lists
+_LATELY = 5  # summaries that can be opened
+_READY = Filter(tier="approved", captioned=True, troubled=False)
+# The address holds what the control shows: hence words that make a link readable, and no counts.
+_SEGMENTS = {
+    "All": Filter(tier="approved"),
+    "Ready": _READY,
+    "Needs caption": Filter(tier="approved", captioned=False, troubled=False),
+    "Needs attention": Filter(tier="approved", troubled=True),
+}
+_UNDER_WAY = {
+    "approve": "being approved", "return": "being sent back", "reject": "being rejected",
+    "delete": "being deleted", "promote": "being promoted", "degrade": "being degraded",
+    "restore": "being restored",
+}  # fmt: skip
+
+
+def choose(library: Library) -> Filter:
+    """Which part of the queue is shown, and how many each holds."""
+    chosen = st.segmented_control(
+        "Show", list(_SEGMENTS), key="approved_show", default="All", required=True, bind="query-params",
+        label_visibility="collapsed",
+    )  # fmt: skip
+    counts = [
+        f"{library.count(filter):,} {name.lower()}" for name, filter in _SEGMENTS.items() if name != "All"
+    ]
+    st.caption(" · ".join(counts), width="content")
+    return _SEGMENTS[chosen]
+
+
+def controls(library: Library) -> None:
+    """How the last promotions went, and the button for all that is ready."""
+    _summaries(library)
+    if not library.can_write:
+        return
+    ready = library.count(_READY)
+    busy = bool(library.jobs.keys_under_way("move", verb="promote"))
+    st.button(
+        f"Promote all {ready:,} that are ready" if ready else "Nothing ready to promote",
+        icon=":material/publish:",
+        type="primary",
+        disabled=not ready or busy,
+        on_click=lambda: _start(library, library.addresses(_READY)),
+    )
+
+
+def why_not(library: Library) -> None:
+    """What holds the queue up as a whole: a decided change that the disk does not let be finished."""
+    status = library.status()
+    if status.stuck:
+        about = wording.counted(len(status.applying), "coin")
+        st.error(f"A decided change of {about} cannot be finished:", icon=":material/error:")
+        st.text(status.stuck)
+        st.page_link("pages/health.py", label="Repair", icon=":material/build:")
 
 
 def handler(library: Library) -> Handler:
     """Starts the work for what was chosen; what lacks a caption is refused at once, with the way out."""
 
     def start(entry: Entry) -> Outcome:
-        ready, outcome = [], Outcome()
-        for address in entry.addresses:
-            reason = _obstacle(library, address)
-            if reason:
-                outcome.refused.append(Refusal(address, reason))
-            else:
-                ready.append(address)
+        captioned = set(library.addresses(Filter(tier="approved", captioned=True)))
+        ready = [address for address in entry.addresses if address in captioned]
+        rest = [address for address in entry.addresses if address not in captioned]
         if ready:
             _start(library, ready)
-        return outcome
+        return Outcome(refused=[Refusal(address, _obstacle(library, address)) for address in rest[:_SHOWN]])
 
     return start
 
 
-def controls(library: Library) -> None:
-    """How the last promotion went, and the button for all that is ready."""
-    waiting = _addresses_under_way(library)
-    ready = [
-        each for each in library.addresses(Filter(tier="approved", captioned=True)) if each not in waiting
-    ]
-    _summary(library)
-    if not library.can_write:
-        return
-    st.button(
-        f"Promote all {len(ready):,} that are ready" if ready else "Nothing ready to promote",
-        icon=":material/publish:",
-        type="primary",
-        disabled=not ready,
-        on_click=_start,
-        args=(library, ready),
-    )
-
-
-def marks(library: Library) -> Callable[[Record], Mark]:
-    """What stands between each coin and the library."""
-    waiting = _addresses_under_way(library)
+def marks(library: Library, records: Sequence[Record]) -> Callable[[Record], Mark]:
+    """What stands between each of these coins and the library."""
+    addresses = [record.address for record in records]
+    under_way = library.jobs.verbs_under_way(addresses)
+    troubles = library.troubles(addresses)
+    applying = set(library.status().applying)
 
     def mark(record: Record) -> Mark:
-        if record.address in waiting:
-            return {"label": "being promoted", "tone": "busy"}
+        if record.address in applying:
+            return {"label": "decided, waits for the disk", "tone": "bad"}
+        if verb := under_way.get(record.address):
+            return {"label": _UNDER_WAY[verb], "tone": "busy"}
+        if trouble := troubles.get(record.address):
+            return {"label": trouble, "tone": "bad"}
         if record.is_captioned:
             return {"label": "ready", "tone": "good"}
-        return {"label": "needs caption", "tone": "warn"}
+        return {"label": f"needs {_missing(record)}", "tone": "warn"}
+
+    return mark
+
+
+def on_their_way(library: Library, records: Sequence[Record]) -> Callable[[Record], Mark | None]:
+    """Which of these coins a decision in the background has still to come to."""
+    under_way = library.jobs.verbs_under_way([record.address for record in records])
+
+    def mark(record: Record) -> Mark | None:
+        verb = under_way.get(record.address)
+        return {"label": _UNDER_WAY[verb], "tone": "busy"} if verb else None
 
     return mark
 
@@ -73,7 +121,12 @@ def _obstacle(library: Library, address: str) -> str:
         return str(error)
     if record.tier != "approved":
         return f"it is in {record.tier} now"
-    return "" if record.is_captioned else "needs entity and context first: e opens the caption editor"
+    return f"needs {_missing(record)} first: e opens the caption editor"
+
+
+def _missing(record: Record) -> str:
+    facets = [facet for facet in REQUIRED_FACETS if not record.caption.get(facet, "").strip()]
+    return " and ".join(facets) if record.caption else "caption"
 
 
 def _start(library: Library, addresses: list[str]) -> None:
@@ -86,30 +139,31 @@ def _start(library: Library, addresses: list[str]) -> None:
     )
 
 
-def _addresses_under_way(library: Library) -> set[str]:
-    return library.jobs.keys_under_way("move", verb="promote")
-
-
-def _summary(library: Library) -> None:
+def _summaries(library: Library) -> None:
     over = [
         job
         for job in library.jobs.all()
         if (job.kind, job.options.get("verb")) == ("move", "promote") and job.is_over
-    ]
+    ][:_LATELY]
     if not over:
         return
-    last = over[0]
-    with st.popover(_headline(last), icon=":material/summarize:"):
-        st.text(f"{last.name}: {last.state} after {last.worked:.1f} s")
-        if last.error:
-            st.text(last.error)
-        for item in library.jobs.items(last.id, state="refused", limit=_SHOWN):
-            st.text(f"{_name(library, item.key)}: {item.reason}")
+    with st.popover(_headline(over[0]), icon=":material/summarize:"):
+        for job in over:
+            _summary(library, job)
+
+
+def _summary(library: Library, job: Job) -> None:
+    st.markdown(f"**{_headline(job)}** · {wording.plain(job.who)} · {wording.ago(job.ended_at)}")
+    st.caption(f"{wording.plain(job.name)}: {job.state} after {job.worked:,.1f} s")
+    if job.error:
+        st.text(job.error)
+    for item in library.jobs.items(job.id, state="refused", limit=_SHOWN):
+        st.text(f"{_name(library, item.key)}: {item.reason}")
 
 
 def _headline(job: Job) -> str:
     if job.error:
-        return "Last promotion failed"
+        return "Promotion failed"
     refused = f", {job.refused:,} refused" if job.refused else ""
     return f"{job.done:,} promoted{refused}"
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components import newest, replacing, search_chips, search_filter, searches, wording
+from components import newest, replacing, search_chips, search_filter, searches, tagging, wording
 from components.grid import (
     CAPTION,
     DEGRADE,
     LIKE,
     REPLACE,
     STYLE,
+    TAGS,
     Entry,
     chosen_calibration,
     chosen_weights,
@@ -68,12 +69,20 @@ def show(library: Library, asked: Asked) -> None:
         results,
         weights=weights,
         shown=shown,
-        actions=[LIKE, STYLE, *said.actions, CAPTION, REPLACE, DEGRADE],
+        actions=[LIKE, STYLE, *said.actions, CAPTION, TAGS, REPLACE, DEGRADE],
         calibrated=calibration.scale(asked.parts) if calibration else None,
         groups=library.copies() if asked.folded else None,
         marks=said.marks,
-        handlers={**newest.WAYS, "replace": replacing.bring, **said.handlers, "like": _like, "style": _style},
+        handlers={
+            **newest.WAYS,
+            **tagging.WAYS,
+            "replace": replacing.bring,
+            **said.handlers,
+            "like": _like,
+            "style": _style,
+        },
     )
+    tagging.dialog(library)
 
 
 def _size() -> int:

@@ -5,6 +5,7 @@ import streamlit as st
 from components import wording
 from components.grid import RESTORE, browse, show_cards, turning
 from store.library import Library
+from store.listing import Filter
 
 
 def show(library: Library) -> bool:
@@ -16,7 +17,7 @@ def show(library: Library) -> bool:
     drawer = st.expander(label, icon=":material/delete:", on_change="rerun", key="trash-drawer")
     if drawer.open:
         with drawer:
-            view = browse("trash", library, tier="trash")
+            view = browse("trash", library, base=Filter(tier="trash"))
             show_cards(
                 "trash",
                 library,

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components import importing, jobs
+from components import arrivals, importing, jobs
 from store import demo
 from store.library import Library
 
@@ -33,6 +33,7 @@ def show(library: Library) -> None:
     with st.container(border=True):
         st.subheader("Bring your own", anchor=False)
         importing.show(library)
+    arrivals.show(library)
 
 
 def _load_demo(library: Library) -> None:

@@ -20,6 +20,8 @@ VERBS = {  # of design section 2, as they read in a history
     "caption": "captioned",
     "captions": "took in captions of",
     "tag": "tagged",
+    "rename tag": "renamed a tag of",
+    "taxonomy": "edited the taxonomy",
     "replace": "replaced words in",
     "judge": "judged",
     "undo": "took back",

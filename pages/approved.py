@@ -2,40 +2,50 @@
 
 import streamlit as st
 
-from components import live, promoting, replacing, wording
+from components import live, promoting, replacing, tagging, wording
 from components.frame import open_page
-from components.grid import CAPTION, DELETE, PROMOTE, REPLACE, RETURN, browse, go_to, show_cards, turning
-
-CHOICES = {"All": None, "Ready to promote": True, "Needs caption": False}
+from components.grid import (
+    CAPTION,
+    DELETE,
+    PROMOTE,
+    REJECT,
+    REPLACE,
+    RETURN,
+    TAGS,
+    browse,
+    go_to,
+    show_cards,
+    turning,
+)
 
 library = open_page("Approved")
 
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    chosen = st.segmented_control(
-        "Show", list(CHOICES), key="approved_show", default="All", required=True, bind="query-params",
-        label_visibility="collapsed",
-    )  # fmt: skip
+    base = promoting.choose(library)
     st.space("stretch")
     promoting.controls(library)
 
+promoting.why_not(library)
 live.follow(library)
-view = browse("approved", library, tier="approved", captioned=CHOICES[chosen])
+view = browse("approved", library, base=base)
 show_cards(
     "approved",
     library,
     view.records,
-    actions=[PROMOTE, CAPTION, REPLACE, RETURN, DELETE],
+    actions=[PROMOTE, CAPTION, TAGS, REPLACE, RETURN, REJECT, DELETE],
     handlers={
         "promote": promoting.handler(library),
         "caption": go_to("pages/captions.py", "address"),
         "replace": replacing.bring,
+        **tagging.WAYS,
         **turning("approved"),
     },
-    mark=promoting.marks(library),
+    mark=promoting.marks(library, view.records),
     pages=view.pages > 1,
     sentence=view.sentence,
     matching=view.matching,
 )
+tagging.dialog(library)
 
 if not view.records and view.is_filtered:
     st.info("No approved coin passes these filters.", icon=":material/search_off:")

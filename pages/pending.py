@@ -2,24 +2,28 @@
 
 import streamlit as st
 
-from components import live, wording
+from components import live, promoting, tagging, wording
 from components.frame import open_page
-from components.grid import APPROVE, LIKE, REJECT, browse, resembling, show_cards, turning
+from components.grid import APPROVE, LIKE, REJECT, TAGS, browse, resembling, show_cards, turning
+from store.listing import Filter
 
 library = open_page("Pending")
 
 live.follow(library)
-view = browse("pending", library, tier="pending")
+view = browse("pending", library, base=Filter(tier="pending"))
 show_cards(
     "pending",
     library,
     view.records,
-    actions=[APPROVE, REJECT, LIKE],
-    handlers={**turning("pending"), **resembling("pending")},
+    actions=[APPROVE, REJECT, TAGS, LIKE],
+    handlers={**turning("pending"), **resembling("pending"), **tagging.WAYS},
+    mark=promoting.on_their_way(library, view.records),
     pages=view.pages > 1,
     sentence=view.sentence,
     matching=view.matching,
 )
+
+tagging.dialog(library)
 
 if not view.records and view.is_filtered:
     st.info(

@@ -148,6 +148,12 @@ def refused(library: "Library", *, limit: int = 200) -> list[Refused]:
     return [Refused(*row) for row in rows]
 
 
+def taken(library: "Library") -> int:
+    """How many files of the inbox were taken in."""
+    with library.catalog.reading() as db:
+        return int(db.execute("SELECT count(*) FROM inbox WHERE reason = ''").fetchone()[0])
+
+
 class Watcher:
     """Looks again and again in a thread of its own; what goes wrong is logged once, and tried again."""
 

@@ -19,6 +19,7 @@ from store import (
     drafts,
     golden,
     history,
+    moving,
     samples,
     saved_searches,
     suggestions,
@@ -347,7 +348,15 @@ class Library(Reader):
         )
 
     def undo(self, n: int = 1, *, who: str = "") -> Outcome:
-        """Take back one's own last n decisions; NothingToUndo when there is none."""
+        """Take back one's own last n decisions; NothingToUndo when there is none.
+
+        Long work that makes the last one is stopped first; stopped before it began, that is all there is.
+        """
+        with self.catalog.reading() as db:
+            last = history.to_undo(db, who or myself())
+        stopped = moving.stop_own(self, who=who or myself(), last=last)
+        if stopped and not stopped.done and stopped.decision != last:
+            return Outcome()
         return self._reverse(n, "undo", history.to_undo, who=who)
 
     def redo(self, n: int = 1, *, who: str = "") -> Outcome:

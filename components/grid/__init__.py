@@ -14,6 +14,7 @@ from components.grid.actions import (
     RESTORE,
     RETURN,
     STYLE,
+    TAGS,
     Action,
 )
 from components.grid.browse import View, browse, turning
@@ -37,6 +38,7 @@ __all__ = [
     "RESTORE",
     "RETURN",
     "STYLE",
+    "TAGS",
     "Action",
     "Entry",
     "Handler",

@@ -13,7 +13,7 @@ from components.grid.matching import offered
 from store.library import Library
 from store.listing import Filter
 from store.query_line import parsed
-from store.records import Record, Tier
+from store.records import Record
 
 SIZES = (24, 60, 120, 240)
 
@@ -29,8 +29,8 @@ class View:
     matching: Mapping[str, Any]  # all of them, for `show_cards`
 
 
-def browse(key: str, library: Library, *, tier: Tier, captioned: bool | None = None) -> View:
-    """Draw the controls and find what they ask for."""
+def browse(key: str, library: Library, *, base: Filter) -> View:
+    """Draw the controls and find what they ask for among the records that pass `base`."""
     if (line := saved.named_in_link(library)) is not None:
         filters.open_line(key, line)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -38,7 +38,7 @@ def browse(key: str, library: Library, *, tier: Tier, captioned: bool | None = N
             "Words", key=f"{key}_words", bind="query-params", icon=":material/search:", width=210,
             placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
         )  # fmt: skip
-        asked = parsed(words or "", base=Filter(tier=tier, captioned=captioned), who=library.who)
+        asked = parsed(words or "", base=base, who=library.who)
         filters.drawer(key, library, asked.filter)
         sort, like = ordering.choose(key)
         size = st.selectbox(

@@ -21,6 +21,7 @@ BOOT = secrets.token_hex(8)  # tells one run of the server from another
 KEPT_PAGES = 2_000
 KEPT_RESULTS = 60
 MAX_ADDRESSES = 200_000
+AT_ONCE = 256  # records a page waits for, one operation; more are decided in the background
 
 Handler = Callable[["Entry"], Outcome | None]
 
@@ -37,6 +38,12 @@ _VERBS: Mapping[str, Callable[[Library, "Entry"], Outcome]] = {
         "".join(entry.addresses[:1]), cast(Verdict, entry.reason), entry.others
     ),
 }
+
+
+_MOVES = {
+    "approve": "Approve", "return": "Send back", "reject": "Reject", "degrade": "Degrade",
+    "delete": "Delete", "restore": "Restore",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +173,20 @@ def _carry_out(library: Library, entry: Entry) -> Outcome:
         if not entry.addresses:
             return Outcome(refused=stale)
     try:
-        outcome = _VERBS[entry.verb](library, entry)
+        is_long = len(entry.addresses) > AT_ONCE and entry.verb in _MOVES
+        outcome = _begin(library, entry) if is_long else _VERBS[entry.verb](library, entry)
     except MemedexError as error:
         outcome = _refused(entry, str(error))
     outcome.refused += stale
     return outcome
+
+
+def _begin(library: Library, entry: Entry) -> Outcome:
+    """So many that no page should wait for it: one decision all the same, with progress and a way to stop."""
+    name = f"{_MOVES[entry.verb]} {len(entry.addresses):,} coins"
+    options = {"verb": entry.verb, "reason": entry.reason}
+    library.jobs.start("move", entry.addresses, name=name, options=options)
+    return Outcome()
 
 
 def _still_as_seen(library: Library, entry: Entry) -> tuple[Entry, list[Refusal]]:

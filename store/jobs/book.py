@@ -79,6 +79,17 @@ class Book:
             ).fetchall()
         return {row[0] for row in rows}
 
+    def verbs_under_way(self, keys: Sequence[str]) -> dict[str, str]:
+        """Of these records those that a move will come to by itself, with its verb."""
+        with self._catalog.reading() as db:
+            rows = db.execute(
+                "SELECT i.key, json_extract(j.options, '$.verb') AS verb FROM jobs j JOIN job_items i "
+                "ON i.job = j.id AND i.state = 'waiting' WHERE j.kind = 'move' "
+                f"AND j.state IN ('waiting', 'running') AND i.key IN ({_marks(keys)})",
+                [*keys],
+            ).fetchall()
+        return {row["key"]: row["verb"] for row in rows}
+
     # -- writing ------------------------------------------------------------------------------------------
 
     def add(

@@ -1,6 +1,6 @@
 """The long work of one library, as whoever is at it sees it and may direct it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from store.catalog import Catalog
@@ -16,7 +16,9 @@ from store.progress import Progress
 class Jobs:
     """`library.jobs`: reading for everybody, the verbs for whoever may change the library."""
 
-    READING = frozenset({"get", "all", "open", "under_way", "items", "keys_under_way", "wait"})
+    READING = frozenset(
+        {"get", "all", "open", "under_way", "items", "keys_under_way", "verbs_under_way", "wait"}
+    )
 
     def __init__(self, book: Book, runner: Runner | None) -> None:
         self._book = book
@@ -64,6 +66,10 @@ class Jobs:
     def keys_under_way(self, kind: str, **options: Any) -> set[str]:
         """What jobs of this kind (with these options) have still to do: for marks on cards."""
         return self._book.keys_under_way(kind, options)
+
+    def verbs_under_way(self, keys: Sequence[str]) -> dict[str, str]:
+        """Of these records those that a move will come to by itself, with its verb."""
+        return self._book.verbs_under_way(keys)
 
     def wait(self, number: int, *, timeout: float | None = None) -> bool:
         """Whether nothing worked on it any more within `timeout` seconds."""

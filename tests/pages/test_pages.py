@@ -22,6 +22,7 @@ TITLES = {
     "generate": "To the model",
     "lore": "Lore & memory",
     "exchange": "In and out",
+    "tags": "Tags",
     "jobs": "Jobs",
     "history": "History",
     "health": "Health",

@@ -1,0 +1,187 @@
+"""The approved queue: what is ready, what is not and why, and that what failed keeps its reason."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from components.grid.ledger import BOOT, Entry, Ledger
+from components.grid.matching import offered
+from components.promoting import handler, marks
+from store import tagging
+from store.errors import ModelUnavailable
+from store.library import Library
+from store.listing import Filter
+from store.reading import Reader
+from tests.browser.coins import COINS, DOG, PENDING, UNCAPTIONED
+from tests.pages.conftest import finish_jobs, opened, press, ran, words
+from tests.store.conftest import address, coin
+from tests.store.hashed import Hashed
+
+
+def entry(verb: str, *addresses: str, n: int = 1, **more: Any) -> Entry:
+    return Entry(n=n, verb=verb, addresses=list(addresses), seen={}, reason="", boot=BOOT, **more)
+
+
+@pytest.fixture
+def troubled(library: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
+    """A captioned coin that the model could not embed, so that it was not promoted."""
+
+    def fail(*_: object) -> None:
+        raise ModelUnavailable("the model has no memory left")
+
+    library.degrade([DOG.address])
+    library.caption(DOG.address, caption={"entity": "quite another dog"})
+    with monkeypatch.context() as for_a_while:
+        for_a_while.setattr(Hashed, "embed_texts", fail)
+        assert library.promote([DOG.address]).refused
+    return library
+
+
+def test_what_was_refused_needs_attention_and_says_why_also_after_a_restart(troubled: Library) -> None:
+    reason = troubled.troubles([DOG.address])[DOG.address]
+    with Reader(troubled.layout.root) as again:
+        assert again.troubles([DOG.address]) == {DOG.address: reason}
+    assert troubled.addresses(Filter(tier="approved", troubled=True)) == [DOG.address]
+    mark = marks(troubled, [troubled.get(DOG.address)])(troubled.get(DOG.address))
+    assert mark == {"label": reason, "tone": "bad"}
+    app = opened("approved")
+    assert "0 ready · 1 needs caption · 1 needs attention" in words(app)
+
+
+def test_a_reason_stands_until_the_coin_is_changed_or_goes_on(troubled: Library) -> None:
+    troubled.edit_tags([DOG.address], add=["moon"])
+    assert troubled.troubles([DOG.address]) == {}
+    assert troubled.addresses(Filter(tier="approved", captioned=True, troubled=False)) == [DOG.address]
+    assert troubled.promote([DOG.address]).done == [DOG.address]
+
+
+def test_each_part_of_the_queue_has_its_own_link(troubled: Library) -> None:
+    for part, count in {"Ready": 0, "Needs caption": 1, "Needs attention": 1, "All": 2}.items():
+        app = opened("approved", approved_show=part)
+        assert ("No approved coin passes" in words(app)) is (count == 0), part
+
+
+def test_what_a_coin_needs_is_on_its_card(library: Library) -> None:
+    library.caption(UNCAPTIONED.address, caption={"entity": "a frog"})
+    record = library.get(UNCAPTIONED.address)
+    assert marks(library, [record])(record) == {"label": "needs context", "tone": "warn"}
+    outcome = handler(library)(entry("promote", record.address))
+    assert outcome is not None
+    assert "needs context first" in outcome.refused[0].reason
+
+
+def test_the_summaries_of_promotions_are_there_afterwards(library: Library) -> None:
+    library.degrade([COINS[0].address, COINS[1].address])
+    app = press(opened("approved"), "Promote all 2 that are ready")
+    finish_jobs()
+    assert "**2 promoted** · tester" in words(ran(app))
+    assert "**2 promoted** · tester" in words(opened("approved"))
+
+
+# -- all that match ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def many(empty: Library) -> Library:
+    """More pending coins than one operation holds."""
+    assert len(empty.add(coin(number) for number in range(300)).done) == 300
+    return empty
+
+
+def everything(library: Library) -> dict[str, Any]:
+    filter = Filter(tier="pending")
+    return dict(offered(library, filter, total=library.count(filter)))
+
+
+def test_deciding_on_all_that_match_does_not_hold_up_the_page_and_is_one_decision(many: Library) -> None:
+    many.approve([address(299)])
+    ledger = Ledger()
+    began = time.monotonic()
+    ledger.apply(many, "page", [entry("approve", matching=everything(many))], handlers={})
+    assert time.monotonic() - began < 2
+    assert ledger.confirmed(["page"])["page"]["results"][0]["refused"] == []
+    (job,) = many.jobs.all()
+    assert (job.name, job.total) == ("Approve 299 coins", 299)
+    assert many.jobs.wait(job.id, timeout=60)
+    assert many.counts()["approved"] == 300
+    many.undo()
+    assert many.counts() == {"pending": 299, "approved": 1, "library": 0, "trash": 0}
+
+
+def test_stopping_keeps_what_is_done_and_undo_takes_back_just_that(many: Library) -> None:
+    before = len(many.decisions(limit=100))
+    seen: list[int] = []
+
+    def stop(verb: str, addresses: Any, **rest: Any) -> Any:
+        seen.append(len(list(addresses)))
+        many.jobs.cancel(many.jobs.all()[0].id)
+        return moved(verb, addresses, **rest)
+
+    moved: Callable[..., Any] = many.move
+    many.move = stop  # type: ignore[method-assign]
+    Ledger().apply(many, "page", [entry("reject", matching=everything(many))], handlers={})
+    job = many.jobs.all()[0]
+    assert many.jobs.wait(job.id, timeout=60)
+    assert seen == [256]
+    assert many.counts()["trash"] == 256
+    assert len(many.decisions(limit=100)) == before + 1
+    many.undo()
+    assert many.counts()["pending"] == 300
+
+
+def test_undo_of_what_still_waits_stops_it_and_nothing_older_is_taken_back(many: Library) -> None:
+    many.approve([address(0)])
+    many.jobs._runner._is_closing = True  # type: ignore[union-attr]  # nothing begins
+    Ledger().apply(many, "page", [entry("approve", matching=everything(many))], handlers={})
+    assert many.undo().done == []
+    assert many.jobs.all()[0].state == "cancelled"
+    assert many.get(address(0)).tier == "approved"
+    assert many.undo().done == [address(0)]
+
+
+# -- tags --------------------------------------------------------------------------------------------------
+
+
+def test_tags_are_added_and_removed_in_a_dialog_for_what_was_chosen(library: Library) -> None:
+    app = opened("pending")
+    app.session_state["memedex.tagging"] = [PENDING.address]
+    ran(app)
+    before = library.get(PENDING.address).tags
+    next(one for one in app.multiselect if one.label == "Add").set_value(["moon"])
+    ran(app)
+    assert "belongs to" in words(app)
+    press(app, "Apply")
+    assert library.get(PENDING.address).tags == [*before, "moon"]
+    assert "memedex.tagging" not in app.session_state
+
+
+def test_a_tag_is_renamed_everywhere_on_the_page_of_tags(library: Library) -> None:
+    tag, count = next(iter(library.tag_counts(Filter()).items()))
+    app = opened("tags")
+    next(one for one in app.multiselect if one.label == "Tags").set_value([tag])
+    next(one for one in app.text_input if one.label == "Their new name").set_value("renamed")
+    ran(app)
+    press(app, f"Rename on {count} coin{'s' if count > 1 else ''}")
+    finish_jobs()
+    assert library.tag_counts(Filter())["renamed"] == count
+    assert tag not in library.tag_counts(Filter())
+    library.undo()
+    assert library.tag_counts(Filter())[tag] == count
+
+
+def test_coins_that_do_not_follow_an_edited_file_are_made_to(library: Library) -> None:
+    (library.layout.root / "taxonomy.json").write_text('{"dog": "hounds"}')
+    behind = len(tagging.straying(library, library.taxonomy))
+    assert behind
+    app = press(opened("tags"), "Let them follow")
+    finish_jobs()
+    assert tagging.straying(library, library.taxonomy) == []
+    assert "do not follow" not in words(ran(app))
+
+
+def test_a_viewer_sees_tags_and_taxonomy_and_no_way_to_change_them(library: Library) -> None:
+    app = opened("tags", reading_only=True)
+    assert not [button for button in app.button if button.label.startswith(("Rename", "Save"))]
+    assert len(app.dataframe) == 2
