@@ -87,9 +87,27 @@ def truth(
     addresses: list[str], vectors: dict[Facet, Array], present: dict[Facet, NDArray[np.bool_]], asked: Array
 ) -> list[set[str]]:
     """Section 5's ten best for each question, in double precision, by other means than the program's."""
+    return [set(best) for best in _best(addresses, vectors, present, asked, count=10)]
+
+
+def best(corpus: Corpus, *, count: int) -> list[list[str]]:
+    """Likewise the best of a corpus, best first."""
+    return _best(corpus.addresses, corpus.vectors, corpus.present, corpus.questions, count=count)
+
+
+def _best(
+    addresses: list[str],
+    vectors: dict[Facet, Array],
+    present: dict[Facet, NDArray[np.bool_]],
+    asked: Array,
+    *,
+    count: int,
+) -> list[list[str]]:
     scores = np.zeros((len(addresses), len(asked)))
     for facet in CAPTION_FACETS:
         cosines = vectors[facet].astype(np.float64) @ asked.T.astype(np.float64)
         has = present[facet][:, None]
         scores += WEIGHTS[facet] * np.where(has, cosines, cosines.mean(axis=0, where=has))
-    return [{addresses[row] for row in np.argsort(-scores[:, number])[:10]} for number in range(len(asked))]
+    return [
+        [addresses[row] for row in np.argsort(-scores[:, number])[:count]] for number in range(len(asked))
+    ]

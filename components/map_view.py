@@ -1,11 +1,13 @@
 """The map of the library: which space, coloured by what, which coins; and what a lasso holds."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
 from components import atlas, jobs, state, wording
 from components.atlas import colours
+from components.atlas.colours import Colours
 from components.grid import CAPTION, DEGRADE, LIKE, show_cards
 from components.newest import WAYS
 from store import question
@@ -13,13 +15,14 @@ from store.errors import MemedexError, UnknownRecord
 from store.golden import parts_of
 from store.library import Library
 from store.listing import Filter
-from store.maps import LEAST, SPACES, Map
+from store.maps import LEAST, SPACES, Map, Method
 from store.query import Query
 
 KEY = "atlas"
 _MOST = 1_000  # results that a question leaves on the map
 _SHOWN = 60  # chosen coins that are shown as cards
-_WAYS = {"PCA": "pca", "Neighbours": "tsne"}
+_KEPT = "memedex.atlas"
+_WAYS: dict[str, Method] = {"PCA": "pca", "Neighbours": "tsne"}
 _HELP = (
     "PCA is there at once: the two directions in which these vectors differ most. Neighbours (t-SNE) keeps "
     "coins together that are alike; it is computed in the background and kept."
@@ -34,7 +37,7 @@ def show(library: Library) -> None:
             icon=":material/search:", type="search", label_visibility="collapsed",
         )  # fmt: skip
         space = st.selectbox(
-            "Map of", SPACES, index=len(SPACES) - 1, key="map_of", bind="query-params", width=130,
+            "Map of", SPACES, index=len(SPACES) - 1, key="map_of", bind="query-params", width=105,
             label_visibility="collapsed",
         )  # fmt: skip
         way = st.segmented_control(
@@ -42,29 +45,56 @@ def show(library: Library) -> None:
             label_visibility="collapsed", required=True,
         )  # fmt: skip
         colour = st.selectbox(
-            "Colour", colours.WAYS, key="map_colour", bind="query-params", width=130,
+            "Colour", colours.WAYS, key="map_colour", bind="query-params", width=125,
             format_func=lambda name: f"by {name}", label_visibility="collapsed",
         )  # fmt: skip
     try:
-        scores, among = _asked(library, line or "")
-        chart = library.map_of(space or "fused", "tsne" if way == "Neighbours" else "pca")
+        drawn = _drawn(library, line or "", space or "fused", _WAYS[way or "PCA"], colour or "category")
     except MemedexError as error:
         st.info("This cannot be drawn as a map:", icon=":material/scatter_plot:")
         st.text(str(error))
         return
     if way == "Neighbours":
-        _arrange(library, space or "fused", chart)
-    if chart is None:
+        _arrange(library, space or "fused", drawn.chart)
+    if drawn.chart is None:
         return
-    rows = [row for row, address in enumerate(chart.addresses) if among is None or address in among]
-    if not rows:
+    if not drawn.rows:
         st.info("No coin of this map passes.", icon=":material/search_off:")
         return
-    atlas.show(
-        KEY, library, chart, shown=rows,
-        colours=colours.by(colour or "category", chart.addresses, library, scores=scores),
-    )  # fmt: skip
+    _points(library, drawn)
+
+
+@st.fragment
+def _points(library: Library, drawn: "_Drawn") -> None:
+    """What runs anew when the map asks for pictures, or a lasso was drawn."""
+    assert drawn.chart is not None
+    atlas.show(KEY, library, drawn.chart, shown=drawn.rows, colours=drawn.colours)
     _chosen(library, atlas.chosen(KEY))
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A map with its colours, kept while nothing it shows has changed."""
+
+    of: tuple[object, ...]
+    chart: Map | None
+    rows: list[int]
+    colours: Colours
+
+
+def _drawn(library: Library, line: str, space: str, method: Method, colour: str) -> _Drawn:
+    arranged = max((job.id for job in library.jobs.all() if job.kind == "map" and job.is_over), default=0)
+    of = (line, space, method, colour, library.generation, library.model, arranged)
+    kept = st.session_state.get(_KEPT)
+    if isinstance(kept, _Drawn) and kept.of == of:
+        return kept
+    scores, among = _asked(library, line)
+    chart = library.map_of(space, method)
+    addresses = chart.addresses if chart else ()
+    rows = [row for row, address in enumerate(addresses) if among is None or address in among]
+    made = _Drawn(of, chart, rows, colours.by(colour, addresses, library, scores=scores))
+    st.session_state[_KEPT] = made
+    return made
 
 
 def _asked(library: Library, line: str) -> tuple[dict[str, float], set[str] | None]:
