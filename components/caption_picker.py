@@ -51,7 +51,13 @@ def pick(library: Library) -> Picked | None:
             return None
         go(chosen.address)  # it stays on the desk when saving takes it off the list
         bare = set(order if asked.captioned is False else library.addresses(replace(asked, captioned=False)))
-        return browse(library, chosen, order, bare=bare)
+        picked = browse(library, chosen, order, bare=bare)
+        return picked if picked.bare else replace(picked, bare=_elsewhere(library, chosen))
+
+
+def _elsewhere(library: Library, chosen: Record) -> str:
+    """Where this list has no other coin without a caption: one of any list."""
+    return next((each for each in library.addresses(_DESKS["To caption"]) if each != chosen.address), "")
 
 
 def browse(

@@ -7,7 +7,7 @@ _HERE = Path(__file__).resolve().parent
 # In the order they need one another; Streamlit takes one text, so the imports between them are taken out.
 _SCRIPTS = (
     "../grid/js/dom", "js/words", "js/keeper", "js/beside", "js/difference", "js/proposals", "js/facet",
-    "js/tags", "js/merge", "js/revisions", "js/main",
+    "js/tags", "js/merge", "js/revisions", "js/meeting", "js/suggesting", "js/main",
 )  # fmt: skip
 _IMPORT = re.compile(r'^import .*? from "[./\w]+\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)

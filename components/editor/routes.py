@@ -16,7 +16,7 @@ from starlette.routing import Route
 from components import pictures
 from components.editor import content
 from components.grid.grid import bearer
-from store import drafting
+from store import drafting, nearest
 from store.desk import Desk
 from store.errors import InvalidRecord, MemedexError, ReadOnly
 from store.library import Library
@@ -142,6 +142,16 @@ def _suggest(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     return {"job": job.id, **content.proposed(library, address)}
 
 
+def _nearest(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What the embedding model alone can propose."""
+    if not library.can_write:
+        raise ReadOnly(f"{library.who} may look at this library, not change it")
+    address = _address(asked)
+    found = nearest.suggest(library, address, who=library.who)
+    why = "" if found else "The library holds no coin yet whose picture could be near to this one."
+    return {"why": why, **content.proposed(library, address)}
+
+
 def _suggestions(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Those of a coin; and why there are none of a job that failed."""
     job = library.jobs.get(int(asked.get("job") or 0))
@@ -211,6 +221,7 @@ _VERBS: dict[str, Callable[[Library, Mapping[str, Any]], dict[str, Any]]] = {
     "look": _look,
     "history": _history,
     "suggest": _suggest,
+    "nearest": _nearest,
     "suggestions": _suggestions,
     "refuse": _refuse,
 }

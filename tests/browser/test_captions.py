@@ -76,8 +76,15 @@ def test_what_is_typed_survives_the_end_of_the_server(
         (draft,) = library.drafts(UNCAPTIONED.address)
         assert draft.fields["caption"]["visual"] == "Soft light, a grainy phot"
         assert library.get(UNCAPTIONED.address).caption == {}
+    page.route("**/editor/keep", lambda route: route.abort())  # the connection is lost, and then the page
+    page.get_by_role("textbox", name="Visual").press_sequentially("ograph")
+    expect(state(page)).to_contain_text("the server cannot be reached")
+    page.unroute("**/editor/keep")
     page.reload()
-    expect(page.get_by_role("textbox", name="Visual")).to_have_value("Soft light, a grainy phot")
+    expect(page.get_by_role("textbox", name="Visual")).to_have_value("Soft light, a grainy photograph")
+    expect(state(page)).to_have_text("Draft kept")
+    with server.stored() as library:
+        assert library.drafts(UNCAPTIONED.address)[0].fields["caption"]["visual"].endswith("photograph")
     page.get_by_role("button", name="Discard").click()
     expect(page.get_by_role("textbox", name="Visual")).to_have_value("")
 
@@ -248,10 +255,10 @@ def test_one_goes_from_coin_to_coin(page: Page, shared: Server) -> None:
     expect(page.get_by_role("button", name="Previous")).to_be_disabled()
     seen = [heading.inner_text()]
     for _ in COINS[1:]:
-        page.get_by_role("button", name="Next").click()
+        page.get_by_role("button", name="Next", exact=True).click()
         expect(heading).not_to_have_text(seen[-1])
         seen.append(heading.inner_text())
-    expect(page.get_by_role("button", name="Next")).to_be_disabled()
+    expect(page.get_by_role("button", name="Next", exact=True)).to_be_disabled()
     assert sorted(seen) == sorted(coin.name for coin in COINS)
 
     page.get_by_test_id("stButtonGroup").get_by_text("To caption").click()

@@ -158,6 +158,15 @@ def test_one_facet_is_asked_for_anew_with_a_hint(
     assert (one["facet"], one["text"], one["hint"]) == ("entity", "A dog.", "shorter")
 
 
+def test_without_a_language_model_look_alikes_are_quoted_and_marked_as_such(
+    client: Client, captioned: Library
+) -> None:
+    found = ask(client, captioned, "nearest")["open"]
+    by_facet = {each["facet"]: each for each in found}
+    assert by_facet["entity"]["text"] == "text 11 entity"
+    assert by_facet["entity"]["model"] == "nearest · hashed"
+
+
 def test_a_model_that_fails_says_why_and_one_that_is_not_there_what_to_set(
     client: Client, captioned: Library, model: LanguageModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,7 +189,7 @@ def test_a_viewer_looks_and_changes_nothing(
 ) -> None:
     monkeypatch.setattr(settings(), "viewers", "eve")
     draft = typed(captioned, entity="Eve's")
-    for verb in ("keep", "commit", "discard", "suggest", "refuse"):
+    for verb in ("keep", "commit", "discard", "suggest", "nearest", "refuse"):
         assert "may look" in ask(client, captioned, verb, draft=draft, who="eve")["failed"]
     assert ask(client, captioned, "look", facet="entity", text="a dog", who="eve")["neighbours"]
     assert captioned.get(FIRST).caption["entity"] == "text 10 entity"

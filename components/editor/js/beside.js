@@ -8,7 +8,7 @@ export class Beside {
   constructor(editor) {
     this.editor = editor;
     this.title = el("h4", {});
-    this.fit = el("div", { class: "fit" });
+    this.fit = el("div", { class: "fit", hidden: true });
     this.list = el("ol", { class: "neighbours" });
     this.node = el("aside", { class: "beside", "aria-live": "off" }, this.title, this.fit, this.list);
   }
@@ -28,7 +28,10 @@ export class Beside {
     try {
       const answer = await this.editor.ask("look", { address, facet: row.facet, text: row.text }, { signal });
       if (signal.aborted || address !== this.editor.address) return;
-      if (answer.waits) return this.ask(row, { wait: 1500 }); // the model is being loaded
+      if (answer.waits) {
+        this.say("The model is being loaded …");
+        return this.ask(row, { wait: 1500 });
+      }
       if (answer.measure) row.measure(answer.measure);
       this.show(row, answer);
     } catch (error) {

@@ -89,7 +89,7 @@ export class Row {
   refresh() {
     const can = this.editor.canWrite;
     this.area.readOnly = !can;
-    this.area.placeholder = this.nothing ? "Nothing to say about this." : `For example: ${this.purpose.example}`;
+    this.area.placeholder = this.nothing ? "Nothing to say about this." : can ? `For example: ${this.purpose.example}` : "";
     this.empty.hidden = Boolean(this.text.trim()) || (!can && !this.nothing);
     this.empty.disabled = !can;
     this.empty.setAttribute("aria-pressed", String(this.nothing));

@@ -6,7 +6,9 @@ import { Keeper } from "./keeper.js";
 import { Row, button } from "./facet.js";
 import { Revisions } from "./revisions.js";
 import { Tags } from "./tags.js";
-import { sameTags, tagsTogether, together } from "./merge.js";
+import { Meeting } from "./meeting.js";
+import { Suggesting } from "./suggesting.js";
+import { sameTags } from "./merge.js";
 
 const PATIENT = 60_000; // ms; a server that never answers must not hold back what is typed next
 
@@ -18,15 +20,14 @@ class Editor {
       ask: (verb, body) => this.ask(verb, body),
       beacon: (verb, body) => navigator.sendBeacon?.(`${this.data.routes}/${verb}`, JSON.stringify({ token: this.data.token, ...body })),
       say: (state, why) => this.say(state, why),
-      elsewhere: (address, draft) => address === this.address && this.meetDraft(draft),
+      elsewhere: (address, draft) => address === this.address && this.meeting.meetDraft(draft),
     });
     this.rows = data.facets.map((purpose) => new Row(this, purpose));
     this.tags = new Tags(this);
     this.beside = new Beside(this);
     this.history = new Revisions(this);
-    this.disputes = new Set();
-    this.taken = new Set(); // suggestions of which something stands here; settled when it is saved
-    this.refused = new Set();
+    this.meeting = new Meeting(this);
+    this.suggesting = new Suggesting(this);
     this.build();
     const pressed = (event) => this.pressed(event);
     const leave = () => this.keeper.flush();
@@ -46,8 +47,6 @@ class Editor {
     this.save = button("Save", () => this.commit(), { main: true, title: "Ctrl-S: save and stay" });
     this.saveNext = button("Save & next", () => this.commit({ next: true }), { title: "Ctrl-Enter: save, and go to the next coin that lacks its caption" });
     this.discard = button("Discard", () => this.throwAway(), { title: "Back to what is stored" });
-    this.asker = button("Suggest a caption", () => this.suggest("", ""), { title: "Ask the language model for all four facets and tags" });
-    this.takeAll = button("Take all", () => this.takeEverything(), { title: "Alt-Enter: every newest suggestion, where nothing is written yet" });
     this.people = el("span", { class: "people" });
     this.note = el("p", { class: "note", hidden: true });
     this.bar = el("div", { class: "bar-of-all" }, this.state, this.people, el("span", { class: "verbs" }, this.discard, this.saveNext, this.save));
@@ -61,7 +60,7 @@ class Editor {
       el(
         "div",
         { class: "columns" },
-        el("div", { class: "coin" }, this.picture, el("div", { class: "line" }, this.name, this.ticker, this.tier), this.description, this.key, el("div", { class: "helpers" }, this.asker, this.takeAll)),
+        el("div", { class: "coin" }, this.picture, el("div", { class: "line" }, this.name, this.ticker, this.tier), this.description, this.key, this.suggesting.node),
         el("div", { class: "desk" }, this.bar, this.note, ...this.rows.map((row) => row.node), this.tags.node, this.history.node),
         this.beside.node,
       ),
@@ -90,7 +89,7 @@ class Editor {
     if (data.content.address !== this.address) this.open(data.content);
     else if (data.content.revision > this.content.revision) this.follow(data.content);
     else if (data.content.revision === this.content.revision) this.identify(data.content);
-    this.takeUp(data.content.draft);
+    this.meeting.takeUp(data.content.draft);
     this.saveNext.hidden = !data.ways.bare;
   }
 
@@ -98,11 +97,8 @@ class Editor {
     const wasHere = Boolean(this.address);
     if (this.address) this.keeper.send();
     this.address = content.address;
-    this.disputes.clear();
-    this.taken.clear();
-    this.refused.clear();
-    this.job = 0;
-    this.theirs = null;
+    this.meeting.forget();
+    this.suggesting.begin();
     const draft = this.canWrite ? this.keeper.open(content.address, content.draft) : null;
     this.begin(content);
     this.identify(content);
@@ -113,7 +109,12 @@ class Editor {
       this.tags.show(draft.tags);
     }
     this.noteThat("");
-    if (draft && draft.base.revision !== content.revision) this.meetStored(content);
+    if (draft && draft.base.revision !== content.revision) this.meeting.meetStored(content);
+    if (draft && draft !== content.draft) {
+      // The browser held words that the server never confirmed.
+      if (content.draft && content.draft.client !== draft.client) this.meeting.meetDraft(content.draft);
+      this.changed();
+    }
     this.say("rest");
     this.measure();
     const first = this.rows.find((row) => row.value === null && row.purpose.required) ?? this.rows[0];
@@ -146,149 +147,16 @@ class Editor {
     setText(this.key, content.address);
     setText(this.people, content.others.length ? `${content.others.map(({ who, when }) => `${who} (${when})`).join(", ")} also has a draft here` : "");
     this.rows.forEach((row) => row.signed(content.wrote[row.facet]));
-    this.propose(content.suggestions);
+    this.suggesting.show(content.suggestions);
   }
 
   /** The record was changed, by this page or by somebody else. */
   follow(content) {
-    if (this.isChanged) this.meetStored(content);
+    if (this.isChanged) this.meeting.meetStored(content);
     else this.begin(content);
     this.identify(content);
     this.say("rest");
     if (this.history.node.open) this.history.load();
-  }
-
-  meetStored(content) {
-    const { caption, tags } = content.stored;
-    this.meet({ caption, tags, who: content.changed?.who ?? "Somebody", base: { revision: content.revision, caption, tags } });
-  }
-
-  /** A draft that was changed in another window. */
-  takeUp(draft) {
-    if (draft && this.canWrite && this.keeper.isNews(draft)) this.meetDraft(draft);
-  }
-
-  meetDraft(draft) {
-    const { caption, tags, sources } = draft;
-    this.keeper.goOnFrom(this.address, draft);
-    this.meet({ caption, tags, sources, who: "Another window of yours" });
-  }
-
-  /** Puts another's words beside one's own: what only one of them changed is taken over, the rest asked about. */
-  meet(theirs) {
-    const took = [];
-    this.theirs = theirs;
-    this.disputes.clear();
-    for (const row of this.rows) {
-      const [base, other] = [this.base.caption[row.facet] ?? null, theirs.caption[row.facet] ?? null];
-      const { value, disputed } = together(base, row.value, other);
-      if (disputed) {
-        this.disputes.add(row);
-        row.dispute(other, theirs.who, () => this.decided(row));
-      } else if (value !== row.value) {
-        row.show(value);
-        if (theirs.sources?.[row.facet]) this.sources[row.facet] = theirs.sources[row.facet];
-        took.push(row.purpose.label);
-      }
-    }
-    const tags = tagsTogether(this.base.tags, this.tags.values, theirs.tags);
-    if (!sameTags(tags, this.tags.values)) {
-      this.tags.show(tags);
-      took.push("Tags");
-    }
-    this.noteThat(
-      [
-        took.length ? `${theirs.who} changed ${took.join(", ")} meanwhile; that is taken over here.` : "",
-        this.disputes.size ? `${theirs.who} wrote other words for ${[...this.disputes].map((row) => row.purpose.label).join(", ")}: choose below, then save. Nothing is overwritten before.` : "",
-      ].filter(Boolean).join(" "),
-    );
-    if (!this.disputes.size) this.agreed();
-    else this.refresh();
-  }
-
-  decided(row) {
-    this.disputes.delete(row);
-    if (!this.disputes.size) {
-      this.noteThat("");
-      this.agreed();
-    }
-    this.refresh();
-  }
-
-  /** From here on, what is typed goes on from theirs. */
-  agreed() {
-    const { base } = this.theirs ?? {};
-    this.theirs = null;
-    if (base) this.base = { revision: base.revision, caption: { ...base.caption }, tags: [...base.tags] };
-    this.changed();
-  }
-
-  // Suggestions
-
-  propose(suggestions) {
-    this.suggestions = suggestions;
-    this.rows.forEach((row) => row.proposals.take(suggestions.open.filter((each) => each.facet === row.facet)));
-    this.tags.propose(suggestions.open.filter((each) => each.facet === "tags" || each.facet === "new_tags"));
-    clearTimeout(this.awaiting);
-    if (suggestions.asking) this.awaiting = setTimeout(() => this.await(), 1000);
-    this.refresh();
-  }
-
-  async suggest(facet, hint) {
-    const { address } = this;
-    this.suggestions.asking = true;
-    this.refresh();
-    try {
-      const answer = await this.ask("suggest", { address, facet, hint });
-      if (answer.failed) throw new Error(answer.failed);
-      if (address !== this.address) return;
-      this.job = answer.job;
-      this.noteThat("");
-      this.propose({ ...answer, asking: true });
-    } catch (error) {
-      this.suggestions.asking = false;
-      this.noteThat(error.message);
-      this.refresh();
-    }
-  }
-
-  /** The model is being asked; its answer comes within seconds, or in a minute. */
-  async await() {
-    const { address } = this;
-    try {
-      const answer = await this.ask("suggestions", { address, job: this.job });
-      if (address !== this.address) return;
-      if (answer.why) this.noteThat(answer.why);
-      this.propose(answer);
-    } catch {
-      this.awaiting = setTimeout(() => this.await(), 3000);
-    }
-  }
-
-  async refuse(each) {
-    const { address } = this;
-    this.refused.add(each.id);
-    this.rows.forEach((row) => row.proposals.refresh());
-    this.tags.refresh();
-    if (this.taken.has(each.id)) return; // part of it stands here: it is settled as taken when saved
-    try {
-      const answer = await this.ask("refuse", { address, ids: [each.id] });
-      if (answer.failed) this.noteThat(answer.failed);
-      else if (address === this.address) this.propose(answer);
-    } catch (error) {
-      this.noteThat(error.message);
-    }
-  }
-
-  takeEverything() {
-    for (const row of this.rows) {
-      const each = row.proposals.list.find((one) => !this.refused.has(one.id));
-      if (!each || row.text.trim()) continue;
-      this.taken.add(each.id);
-      row.write(each.text, { model: each.model, prompt: each.prompt, text: each.text });
-    }
-    for (const each of this.tags.suggestions.filter((one) => one.facet === "tags"))
-      for (const tag of each.text.split(",")) if (tag && !this.tags.values.includes(tag)) this.tags.takeUp(tag, each);
   }
 
   wrote(row, source) {
@@ -323,9 +191,8 @@ class Editor {
 
   throwAway() {
     this.keeper.drop(this.address);
-    this.taken.clear();
-    this.disputes.clear();
-    this.theirs = null;
+    this.suggesting.taken.clear();
+    this.meeting.forget();
     this.noteThat("");
     this.begin(this.content);
     this.measure();
@@ -335,8 +202,8 @@ class Editor {
   /** Saves; to the next coin without a caption, if asked to, once it is saved. */
   async commit({ next = false } = {}) {
     if (!this.canWrite || this.committing) return;
-    if (this.disputes.size) {
-      [...this.disputes][0].node.scrollIntoView({ block: "center", behavior: "smooth" });
+    if (this.meeting.isOpen) {
+      [...this.meeting.disputes][0].node.scrollIntoView({ block: "center", behavior: "smooth" });
       return this.say("failed", "choose between the two texts first");
     }
     if (!this.isChanged) {
@@ -349,11 +216,11 @@ class Editor {
     this.say("saving");
     try {
       await this.keeper.settle(address);
-      const answer = await this.ask("commit", { address, draft, ids: [...this.taken] });
+      const answer = await this.ask("commit", { address, draft, ids: [...this.suggesting.taken] });
       if (answer.failed) throw new Error(answer.failed);
       if (answer.conflict) {
         this.identify(answer.conflict);
-        this.meetStored(answer.conflict);
+        this.meeting.meetStored(answer.conflict);
         this.say("failed", "somebody else saved first; nothing was overwritten");
       } else {
         this.saved(address, answer.saved, draft);
@@ -370,7 +237,7 @@ class Editor {
   /** What was typed while it was being saved goes on as a draft upon it. */
   saved(address, content, draft) {
     this.keeper.forget(address);
-    this.taken.clear();
+    this.suggesting.taken.clear();
     if (address === this.address) {
       const typedOn = this.rows.some((row) => row.value !== draft.caption[row.facet]) || !sameTags(this.tags.values, draft.tags);
       this.identify(content);
@@ -401,7 +268,7 @@ class Editor {
     const act = command && event.key.toLowerCase() === "s" ? () => this.commit()
       : command && event.key === "Enter" ? () => this.commit({ next: true })
       : event.altKey && !command && event.key === "ArrowDown" ? () => this.go(following, "That was the last one of this list.")
-      : event.altKey && !command && event.key === "Enter" ? () => this.takeEverything()
+      : event.altKey && !command && event.key === "Enter" ? () => this.suggesting.takeEverything()
       : event.altKey && !command && event.key === "ArrowUp" ? () => this.go(previous, "This is the first one of this list.")
       : null;
     if (!act) return;
@@ -446,14 +313,10 @@ class Editor {
 
   refresh() {
     const changed = this.canWrite && this.isChanged;
-    this.save.disabled = !changed || this.disputes.size > 0;
+    this.save.disabled = !changed || this.meeting.isOpen;
     this.discard.disabled = !changed;
     this.bar.classList.toggle("reading", !this.canWrite);
-    const { asking, open } = this.suggestions ?? { open: [] };
-    this.asker.hidden = !this.data.model;
-    this.asker.disabled = Boolean(asking);
-    setText(this.asker, asking ? "Asking the model …" : "Suggest a caption");
-    this.takeAll.hidden = !open.some((each) => this.rows.some((row) => row.facet === each.facet && !row.text.trim() && !this.refused.has(each.id)));
+    this.suggesting.refresh();
   }
 
   noteThat(sentence) {
@@ -477,7 +340,7 @@ class Editor {
     this.keeper.flush();
     this.beside.stop();
     clearTimeout(this.measuring);
-    clearTimeout(this.awaiting);
+    this.suggesting.stop();
     clearTimeout(this.keeper.timer);
     this.stops.forEach((stop) => stop());
   }

@@ -31,7 +31,7 @@ export class Proposals {
   ask(hint) {
     this.asks.hidden = true;
     this.hint.value = "";
-    this.editor.suggest(this.row.facet, hint.trim());
+    this.editor.suggesting.ask(this.row.facet, hint.trim());
   }
 
   take(list) {
@@ -43,7 +43,7 @@ export class Proposals {
     const { editor, row } = this;
     this.open.hidden = !editor.canWrite || !editor.data.model;
     const text = row.text.trim();
-    const open = this.list.filter((each) => each.text.trim() !== text && !editor.refused.has(each.id));
+    const open = this.list.filter((each) => each.text.trim() !== text && !editor.suggesting.refused.has(each.id));
     this.shown.replaceChildren(...(editor.canWrite ? open.map((each) => this.proposal(each)) : []));
   }
 
@@ -51,8 +51,8 @@ export class Proposals {
     const { row, editor } = this;
     const source = { model: each.model, prompt: each.prompt, text: each.text };
     const put = (text) => {
-      editor.taken.add(each.id);
-      row.write(text, source);
+      editor.suggesting.taken.add(each.id);
+      row.write(text.replace(/\s\/\s*$/, ""), source);
     };
     return el(
       "div",
@@ -63,7 +63,7 @@ export class Proposals {
         "footer",
         {},
         el("button", { type: "button", class: "main", onclick: () => put(each.text) }, "Take"),
-        el("button", { type: "button", onclick: () => editor.refuse(each) }, editor.taken.has(each.id) ? "Leave the rest" : "Refuse"),
+        el("button", { type: "button", onclick: () => editor.suggesting.refuse(each) }, editor.suggesting.taken.has(each.id) ? "Leave the rest" : "Refuse"),
         el("span", { class: "quiet" }, row.text.trim() ? "or click a change to take it alone" : "or click a sentence to take it alone"),
       ),
     );

@@ -38,12 +38,12 @@ export class Tags {
   chipsOf(each) {
     return each.text
       .split(",")
-      .filter((tag) => tag && !this.values.includes(tag) && !this.editor.refused.has(each.id))
+      .filter((tag) => tag && !this.values.includes(tag) && !this.editor.suggesting.refused.has(each.id))
       .map((tag) => el("button", { type: "button", class: "offered", title: `${each.model} · ${each.prompt}`, onclick: () => this.takeUp(tag, each) }, `+ ${tag}`, each.facet === "new_tags" ? el("i", {}, "new") : null));
   }
 
   takeUp(tag, each) {
-    this.editor.taken.add(each.id);
+    this.editor.suggesting.taken.add(each.id);
     this.values.push(tag);
     this.refresh();
     this.editor.changed();
@@ -87,7 +87,7 @@ export class Tags {
     );
     const offered = can ? this.suggestions.flatMap((each) => this.chipsOf(each)) : [];
     this.proposed.replaceChildren(
-      ...(offered.length ? [el("span", { class: "quiet" }, "Proposed:"), ...offered, el("button", { type: "button", class: "offered", "aria-label": "Refuse these tags", onclick: () => this.suggestions.forEach((each) => this.editor.refuse(each)) }, "×")] : []),
+      ...(offered.length ? [el("span", { class: "quiet" }, "Proposed:"), ...offered, el("button", { type: "button", class: "offered", "aria-label": "Refuse these tags", onclick: () => this.suggestions.forEach((each) => this.editor.suggesting.refuse(each)) }, "×")] : []),
     );
     const categories = [...new Set(this.values.map((tag) => this.category(tag) ?? "other"))];
     this.categories.textContent = categories.length ? `Categories: ${categories.join(", ")}` : "No categories yet";

@@ -1,7 +1,7 @@
 // What differs between two texts, by words; and a text with only some of the changes made.
 
 const MOST = 4_000_000; // cells of the table; beyond, the texts count as wholly different
-const SENTENCE = /[^.!?;。]+[.!?;。]*\s*/g;
+const ENDS = /(?<=[.!?;。]\s(?!\/)|\s\/\s)/; // of a sentence, or of a phrase quoted beside others
 
 /** [{ same }] and [{ del, ins }] in order, which together are both texts. */
 export function hunks(before, after) {
@@ -67,5 +67,5 @@ function joined(parts) {
 
 /** What is only added, sentence by sentence, so that one of them can be taken alone. */
 function sentences(text) {
-  return (text.match(SENTENCE) ?? [text]).map((ins) => ({ del: "", ins }));
+  return text.split(ENDS).map((ins) => ({ del: "", ins }));
 }

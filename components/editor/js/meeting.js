@@ -1,0 +1,85 @@
+// Somebody else wrote about the same coin: both are put together, and what cannot be is for a person to choose.
+
+import { sameTags, tagsTogether, together } from "./merge.js";
+
+export class Meeting {
+  constructor(editor) {
+    this.editor = editor;
+    this.disputes = new Set(); // rows with two texts
+    this.theirs = null;
+  }
+
+  get isOpen() {
+    return this.disputes.size > 0;
+  }
+
+  forget() {
+    this.disputes.clear();
+    this.theirs = null;
+  }
+
+  meetStored(content) {
+    const { caption, tags } = content.stored;
+    this.meet({ caption, tags, who: content.changed?.who ?? "Somebody", base: { revision: content.revision, caption, tags } });
+  }
+
+  /** A draft that was changed in another window. */
+  takeUp(draft) {
+    if (draft && this.editor.canWrite && this.editor.keeper.isNews(draft)) this.meetDraft(draft);
+  }
+
+  meetDraft(draft) {
+    const { caption, tags, sources } = draft;
+    this.editor.keeper.goOnFrom(this.editor.address, draft);
+    this.meet({ caption, tags, sources, who: "Another window of yours" });
+  }
+
+  /** Puts another's words beside one's own: what only one of them changed is taken over, the rest asked about. */
+  meet(theirs) {
+    const took = [];
+    this.theirs = theirs;
+    this.disputes.clear();
+    for (const row of this.editor.rows) {
+      const [base, other] = [this.editor.base.caption[row.facet] ?? null, theirs.caption[row.facet] ?? null];
+      const { value, disputed } = together(base, row.value, other);
+      if (disputed) {
+        this.disputes.add(row);
+        row.dispute(other, theirs.who, () => this.decided(row));
+      } else if (value !== row.value) {
+        row.show(value);
+        if (theirs.sources?.[row.facet]) this.editor.sources[row.facet] = theirs.sources[row.facet];
+        took.push(row.purpose.label);
+      }
+    }
+    const tags = tagsTogether(this.editor.base.tags, this.editor.tags.values, theirs.tags);
+    if (!sameTags(tags, this.editor.tags.values)) {
+      this.editor.tags.show(tags);
+      took.push("Tags");
+    }
+    this.editor.noteThat(
+      [
+        took.length ? `${theirs.who} changed ${took.join(", ")} meanwhile; that is taken over here.` : "",
+        this.disputes.size ? `${theirs.who} wrote other words for ${[...this.disputes].map((row) => row.purpose.label).join(", ")}: choose below, then save. Nothing is overwritten before.` : "",
+      ].filter(Boolean).join(" "),
+    );
+    if (!this.disputes.size) this.agreed();
+    else this.editor.refresh();
+  }
+
+  decided(row) {
+    this.disputes.delete(row);
+    if (!this.disputes.size) {
+      this.editor.noteThat("");
+      this.agreed();
+    }
+    this.editor.refresh();
+  }
+
+  /** From here on, what is typed goes on from theirs. */
+  agreed() {
+    const { base } = this.theirs ?? {};
+    this.theirs = null;
+    if (base) this.editor.base = { revision: base.revision, caption: { ...base.caption }, tags: [...base.tags] };
+    this.editor.changed();
+  }
+}

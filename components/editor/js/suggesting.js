@@ -1,0 +1,103 @@
+// What models propose for the coin at hand: asked for, awaited, taken, refused.
+
+import { el, setText } from "../../grid/js/dom.js";
+import { button } from "./facet.js";
+
+export class Suggesting {
+  constructor(editor) {
+    this.editor = editor;
+    this.open = [];
+    this.taken = new Set(); // those of which something stands here; settled when it is saved
+    this.refused = new Set();
+    this.asker = button("Suggest a caption", () => this.ask("", ""), { title: "Ask the language model for all four facets and tags" });
+    this.alike = button("From look-alikes", () => this.ask("", "", "nearest"), { title: "Without a language model: tags and phrases of the coins whose pictures are nearest" });
+    this.takeAll = button("Take all", () => this.takeEverything(), { title: "Alt-Enter: every newest suggestion, where nothing is written yet" });
+    this.node = el("div", { class: "helpers" }, this.asker, this.alike, this.takeAll);
+  }
+
+  /** Another coin. */
+  begin() {
+    this.taken.clear();
+    this.refused.clear();
+    this.job = 0;
+  }
+
+  refresh() {
+    const { canWrite, data, rows } = this.editor;
+    this.asker.hidden = !data.model || !canWrite;
+    this.alike.hidden = !canWrite;
+    this.asker.disabled = this.alike.disabled = Boolean(this.asking);
+    setText(this.asker, this.asking ? "Asking the model …" : "Suggest a caption");
+    this.takeAll.hidden = !canWrite || !this.open.some((each) => rows.some((row) => row.facet === each.facet && !row.text.trim() && !this.refused.has(each.id)));
+  }
+
+  show({ open, asking }) {
+    Object.assign(this, { open, asking });
+    this.editor.rows.forEach((row) => row.proposals.take(open.filter((each) => each.facet === row.facet)));
+    this.editor.tags.propose(open.filter((each) => each.facet === "tags" || each.facet === "new_tags"));
+    clearTimeout(this.awaiting);
+    if (asking) this.awaiting = setTimeout(() => this.await(), 1000);
+    this.editor.refresh();
+  }
+
+  async ask(facet, hint, verb = "suggest") {
+    const { address } = this.editor;
+    this.asking = true;
+    this.editor.refresh();
+    try {
+      const answer = await this.editor.ask(verb, { address, facet, hint });
+      if (answer.failed) throw new Error(answer.failed);
+      if (address !== this.editor.address) return;
+      this.job = answer.job ?? 0;
+      this.editor.noteThat(answer.why ?? "");
+      this.show({ ...answer, asking: Boolean(answer.job) });
+    } catch (error) {
+      this.asking = false;
+      this.editor.noteThat(error.message);
+      this.editor.refresh();
+    }
+  }
+
+  /** The model is being asked; its answer comes within seconds, or in a minute. */
+  async await() {
+    const { address } = this.editor;
+    try {
+      const answer = await this.editor.ask("suggestions", { address, job: this.job });
+      if (address !== this.editor.address) return;
+      if (answer.why) this.editor.noteThat(answer.why);
+      this.show(answer);
+    } catch {
+      this.awaiting = setTimeout(() => this.await(), 3000);
+    }
+  }
+
+  async refuse(each) {
+    const { address } = this.editor;
+    this.refused.add(each.id);
+    this.editor.rows.forEach((row) => row.proposals.refresh());
+    this.editor.tags.refresh();
+    if (this.taken.has(each.id)) return; // part of it stands here: it is settled as taken when saved
+    try {
+      const answer = await this.editor.ask("refuse", { address, ids: [each.id] });
+      if (answer.failed) this.editor.noteThat(answer.failed);
+      else if (address === this.editor.address) this.show(answer);
+    } catch (error) {
+      this.editor.noteThat(error.message);
+    }
+  }
+
+  takeEverything() {
+    for (const row of this.editor.rows) {
+      const each = row.proposals.list.find((one) => !this.refused.has(one.id));
+      if (!each || row.text.trim()) continue;
+      this.taken.add(each.id);
+      row.write(each.text, { model: each.model, prompt: each.prompt, text: each.text });
+    }
+    for (const each of this.editor.tags.suggestions.filter((one) => one.facet === "tags"))
+      for (const tag of each.text.split(",")) if (tag && !this.editor.tags.values.includes(tag)) this.editor.tags.takeUp(tag, each);
+  }
+
+  stop() {
+    clearTimeout(this.awaiting);
+  }
+}
