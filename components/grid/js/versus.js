@@ -52,7 +52,7 @@ export class Versus {
   }
 
   light(row) {
-    for (const item of this.node.querySelectorAll("li")) item.classList.toggle("twin", row !== null && item.dataset.row === row);
+    for (const item of this.node.querySelectorAll("li")) item.classList.toggle("lit", row !== null && item.dataset.row === row);
   }
 }
 

@@ -1,0 +1,95 @@
+"""Results looked at in other ways: a table, two settings side by side, why this order, good and bad."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from store.query import Part, Query
+from store.relevance import drop
+from tests.browser.coins import COINS, DOG, FROG
+from tests.browser.dashboard import Server, at_rest
+from tests.browser.grid_page import GridPage, eventually
+
+TEXT = "a frog in the rain"
+
+
+@pytest.fixture
+def results(shared: Server, page: Page) -> GridPage:
+    return GridPage(page, f"{shared.url}/search?q={TEXT.replace(' ', '+')}")
+
+
+def view(results: GridPage, name: str) -> None:
+    results.page.get_by_role("group", name="View").get_by_role("button", name=name).click()
+
+
+def test_a_table_is_sorted_and_downloaded_as_it_stands(results: GridPage, tmp_path: Path) -> None:
+    view(results, "Table")
+    rows = results.page.locator(".results-table tbody tr")
+    expect(rows).to_have_count(len(COINS))
+    expect(rows.first).to_contain_text(FROG.name)
+    results.page.locator(".results-table").get_by_role("button", name="Name").click()
+    names = sorted(coin.name for coin in COINS)
+    expect(rows.first).to_contain_text(names[0])
+    with results.page.expect_download() as download:
+        results.page.get_by_role("button", name="Download CSV").click()
+    download.value.save_as(tmp_path / "results.csv")
+    with (tmp_path / "results.csv").open(encoding="utf-8-sig", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [line["token_name"] for line in lines] == names
+    assert {line["token_address"] for line in lines} == {coin.address for coin in COINS}
+
+
+def test_two_settings_stand_side_by_side(results: GridPage) -> None:
+    view(results, "Compare")
+    sentence = results.page.locator(".versus-sentence")
+    expect(sentence).to_have_text("Overlap 100 % · rank correlation 1.00 · 0 in · 0 out · 0 moved")
+    results.page.get_by_role("button", name="Mood").click()
+    expect(results.page.get_by_text("Now: context 1 · visual 1 · emotions 4")).to_be_visible()
+    expect(results.page.get_by_text("Held: entity 4 · context 3 · visual 2 · emotions 1")).to_be_visible()
+    expect(sentence).to_have_text(
+        re.compile(r"Overlap 100 % · rank correlation -?[01]\.\d\d · 0 in · 0 out · \d moved")
+    )
+    twin = results.page.locator(".versus section").first.locator("li").first
+    twin.hover()
+    expect(results.page.locator(".versus li.lit")).to_have_count(2)
+
+
+def test_why_one_stands_above_another(results: GridPage, shared: Server) -> None:
+    results.press("y")
+    sheet = results.page.get_by_role("dialog", name="Why this order")
+    expect(sheet).to_contain_text("stands above")
+    with shared.stored() as library:
+        first, second = library.search(Query((Part(text=TEXT),))).hits[:2]
+    expect(sheet).to_contain_text(f"By {first.score - second.score:.3f}:")
+    results.press("Escape")
+    expect(sheet).to_be_hidden()
+
+
+def test_the_page_finds_the_drop_in_relevance_that_the_store_finds(results: GridPage, shared: Server) -> None:
+    with shared.stored() as library:
+        found = library.search(Query((Part(text=TEXT),)))
+    assert drop([hit.score for hit in found.hits], compared=found.compared) is None
+    expect(results.page.get_by_text("No clear drop in relevance")).to_be_visible()
+
+
+def test_good_and_bad_are_kept_and_taken_back_by_the_same_key(page: Page, seeded: Server) -> None:
+    results = GridPage(page, f"{seeded.url}/search?q=frog")
+
+    def said() -> dict[str, bool]:
+        with seeded.stored() as library:
+            return library.judged_results("frog")
+
+    results.press("g")
+    assert eventually(lambda: said() == {FROG.address: True})
+    expect(results.card(FROG.address).locator(".mark")).to_have_text("good")
+    at_rest(page)
+    results.press("b")
+    assert eventually(lambda: said() == {FROG.address: False})
+    results.expect_settled()
+    at_rest(page)
+    results.press("b")
+    assert eventually(lambda: said() == {})
+    assert DOG.address not in said()
