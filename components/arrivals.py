@@ -18,7 +18,7 @@ def show(library: Library) -> None:
     taken, refused = inbox.taken(library), inbox.refused(library, limit=_SHOWN)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(":material/move_to_inbox: **Inbox**", width="content")
-        st.code(str(folder), language=None, width="stretch")
+        st.caption(wording.plain(str(folder), limit=120), width="stretch")
         st.badge(f"{taken:,} taken", color="gray")
         if refused:
             st.badge(f"{len(refused):,} refused", icon=":material/block:", color="red")

@@ -88,8 +88,8 @@ def attention(library: Library) -> None:
 
 def _needs(library: Library) -> list[tuple[str, str, str, str]]:
     counts, status = library.counts(), resources.status(library)
-    captioned = library.count(Filter(tier="approved", captioned=True))
-    bare = counts["approved"] - captioned
+    captioned = library.count(Filter(tier="approved", captioned=True, troubled=False))
+    bare = library.count(Filter(tier="approved", captioned=False, troubled=False))
     rows = []
     if status.stuck:
         rows.append(
@@ -116,6 +116,15 @@ def _needs(library: Library) -> list[tuple[str, str, str, str]]:
                 "Caption",
                 "pages/captions.py",
                 ":material/edit_note:",
+            )
+        )
+    if troubled := library.count(Filter(tier="approved", troubled=True)):
+        rows.append(
+            (
+                f"**{wording.counted(troubled, 'coin')}** could not be promoted",
+                "Look",
+                "pages/approved.py",
+                ":material/error:",
             )
         )
     if captioned:

@@ -35,8 +35,11 @@ def choose(library: Library) -> Filter:
         "Show", list(_SEGMENTS), key="approved_show", default="All", required=True, bind="query-params",
         label_visibility="collapsed",
     )  # fmt: skip
+    ready, bare, troubled = (library.count(_SEGMENTS[name]) for name in list(_SEGMENTS)[1:])
     counts = [
-        f"{library.count(filter):,} {name.lower()}" for name, filter in _SEGMENTS.items() if name != "All"
+        f"{ready:,} ready",
+        f"{bare:,} {'needs' if bare == 1 else 'need'} a caption",
+        f"{troubled:,} {'needs' if troubled == 1 else 'need'} attention",
     ]
     st.caption(" · ".join(counts), width="content")
     return _SEGMENTS[chosen]
@@ -98,7 +101,7 @@ def marks(library: Library, records: Sequence[Record]) -> Callable[[Record], Mar
             return {"label": trouble, "tone": "bad"}
         if record.is_captioned:
             return {"label": "ready", "tone": "good"}
-        return {"label": f"needs {_missing(record)}", "tone": "warn"}
+        return {"label": f"needs {_missing(record) if record.caption else 'caption'}", "tone": "warn"}
 
     return mark
 
@@ -125,8 +128,7 @@ def _obstacle(library: Library, address: str) -> str:
 
 
 def _missing(record: Record) -> str:
-    facets = [facet for facet in REQUIRED_FACETS if not record.caption.get(facet, "").strip()]
-    return " and ".join(facets) if record.caption else "caption"
+    return " and ".join(facet for facet in REQUIRED_FACETS if not record.caption.get(facet, "").strip())
 
 
 def _start(library: Library, addresses: list[str]) -> None:

@@ -82,3 +82,26 @@ def test_a_decision_that_the_disk_refuses_brings_the_card_back(app: Server, grid
     grid.press("b")
     grid.expect_settled()
     assert tier(app, 5) == "pending"
+
+
+def test_tags_are_given_to_what_is_chosen_by_one_key(app: Server, grid: GridPage) -> None:
+    for number in (5, 6):
+        grid.card(address(number)).click(modifiers=["Control"])
+    grid.press("n")
+    dialog = grid.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("2 coins")
+    field = dialog.get_by_role("combobox").first
+    field.fill("moonwalk")
+    field.press("Enter")
+    expect(dialog).to_contain_text("belongs to other")
+    dialog.get_by_role("button", name="Apply").click()
+    expect(dialog).to_have_count(0)
+    expect(grid.card(address(5))).to_contain_text("moonwalk")
+    with app.stored() as library:
+        assert [library.get(address(number)).tags for number in (5, 6, 7)] == [
+            ["dog", "moonwalk"], ["dog", "moonwalk"], ["dog"],
+        ]  # fmt: skip
+    grid.press("z")
+    grid.expect_settled()
+    with app.stored() as library:
+        assert library.get(address(6)).tags == ["dog"]

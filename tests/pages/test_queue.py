@@ -47,7 +47,7 @@ def test_what_was_refused_needs_attention_and_says_why_also_after_a_restart(trou
     mark = marks(troubled, [troubled.get(DOG.address)])(troubled.get(DOG.address))
     assert mark == {"label": reason, "tone": "bad"}
     app = opened("approved")
-    assert "0 ready · 1 needs caption · 1 needs attention" in words(app)
+    assert "0 ready · 1 needs a caption · 1 needs attention" in words(app)
 
 
 def test_a_reason_stands_until_the_coin_is_changed_or_goes_on(troubled: Library) -> None:
