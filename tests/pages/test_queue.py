@@ -1,7 +1,9 @@
 """The approved queue: what is ready, what is not and why, and that what failed keeps its reason."""
 
+import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -185,3 +187,26 @@ def test_a_viewer_sees_tags_and_taxonomy_and_no_way_to_change_them(library: Libr
     app = opened("tags", reading_only=True)
     assert not [button for button in app.button if button.label.startswith(("Rename", "Save"))]
     assert len(app.dataframe) == 2
+
+
+# -- logos -------------------------------------------------------------------------------------------------
+
+
+def test_logos_on_the_network_are_offered_and_fetched_only_when_asked_for(
+    library: Library, tmp_path: Path
+) -> None:
+    path = tmp_path / "list.json"
+    token = {"chainId": 1, "address": address(7), "name": "Far", "symbol": "F"}
+    path.write_text(
+        json.dumps({"name": "list", "tokens": [{**token, "logoURI": "http://127.0.0.1:9/a.png"}]})
+    )
+    app = opened()
+    next(one for one in app.text_input if one.key == "memedex.path").set_value(str(path))
+    press(app, "Import path")
+    finish_jobs()
+    assert [job.kind for job in library.jobs.all()] == [""]
+    press(ran(app), "Fetch 1 logo from the network")
+    finish_jobs()
+    job = library.jobs.all()[0]
+    assert (job.kind, job.refused) == ("logos", 1)
+    assert "not on the public internet" in library.jobs.items(job.id)[0].reason
