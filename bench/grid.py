@@ -38,7 +38,7 @@ _CLOCK = """(grid) => {
   window.measured = [];
   window.addEventListener("keydown", (event) => {
     const before = at();
-    const figures = { moved: null, painted: null, durable: null };
+    const figures = { heard: performance.now() - event.timeStamp, moved: null, painted: null, durable: null };
     window.measured.push(figures);
     const since = () => performance.now() - event.timeStamp;
     const { port1, port2 } = new MessageChannel();

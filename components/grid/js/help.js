@@ -13,7 +13,7 @@ const ALWAYS = [
   ["d", "compare with coins that look like it"],
   ["+|-", "zoom in the large view; so do a click and the wheel"],
   ["[|]", "page before, page after"],
-  ["/", "go to the filter"],
+  ["/", "go to the filter; enter comes back"],
   ["?", "this sheet"],
 ];
 

@@ -9,6 +9,7 @@ export function listenToKeys(grid) {
   const heard = (event) => {
     if (event.isComposing || event.defaultPrevented || !grid.root.isConnected) return;
     const target = event.composedPath()[0];
+    if (event.key === "Enter" && target === filterField()) return leaveFilter(grid, target);
     if (isTyping(target) || document.querySelector("[role=dialog], dialog[open]")) return;
     if (take(grid, event, target)) {
       event.preventDefault();
@@ -85,8 +86,20 @@ function close(dialog, key) {
 }
 
 /** The page's own field for words, which lies outside this component. */
+function filterField() {
+  return document.querySelector("[class*=st-key-words] input, input[type=search], [data-testid=stTextInput] input");
+}
+
 function focusFilter() {
-  const field = document.querySelector("[class*=st-key-words] input, input[type=search], [data-testid=stTextInput] input");
+  const field = filterField();
   field?.focus();
   return Boolean(field);
+}
+
+/** Back to the cards, once the field itself has heard the key. */
+function leaveFilter(grid, field) {
+  setTimeout(() => {
+    field.blur();
+    grid.refresh({ focus: true });
+  });
 }

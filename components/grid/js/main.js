@@ -175,10 +175,16 @@ class Grid {
     if (focus && !this.viewer.isOpen && !this.comparison.isOpen) this.follow();
   }
 
-  /** Keeps the cursor in sight, and the focus with it unless it is somewhere else on purpose. */
+  /** Keeps the cursor in sight once it is painted: asked for at once, both would lay the page out in between. */
   follow() {
+    cancelAnimationFrame(this.following);
+    this.following = requestAnimationFrame(() => setTimeout(() => this.focusCursor()));
+  }
+
+  /** The focus goes along, unless it is somewhere else on purpose. */
+  focusCursor() {
     const node = this.cards.nodes.get(this.model.cursor);
-    if (!node) return;
+    if (!node || this.viewer.isOpen || this.comparison.isOpen) return;
     const active = document.activeElement;
     if (!active || active === document.body || active === this.root.getRootNode().host) node.focus({ preventScroll: true });
     node.scrollIntoView({ block: "nearest" });

@@ -1,0 +1,121 @@
+"""A morning's work on a thousand pending coins, without touching the mouse."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from store.layout import Layout
+from store.library import Library
+from store.listing import Filter
+from tests.browser.conftest import dashboard
+from tests.browser.dashboard import Server
+from tests.browser.grid_page import GridPage
+from tests.store.conftest import CREATED_AT, normal_picture
+
+COINS = 1_000
+PICTURES = 25
+ON_A_PAGE = 60
+
+
+def queue(root: Path) -> Path:
+    """The files of a thousand pending coins: what is there on opening is taken in."""
+    layout = Layout(root)
+    layout.sidecar("pending", "local-0").parent.mkdir(parents=True)
+    for number in range(COINS):
+        address = f"local-{number:04}"
+        sidecar = {
+            "token_name": f"Coin {number}",
+            "ticker": "",
+            "description": "",
+            "token_address": address,
+            "created_at": CREATED_AT - number,
+            "tags": ["even"] if number % 2 == 0 else [],
+        }
+        layout.sidecar("pending", address).write_text(json.dumps(sidecar))
+        layout.image("pending", address).write_bytes(normal_picture(number % PICTURES))
+    return root
+
+
+@pytest.fixture(scope="module")
+def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with dashboard(queue(tmp_path_factory.mktemp("thousand"))) as server:
+        yield server
+
+
+def coin(number: int) -> str:
+    return f"local-{number:04}"
+
+
+def pending(library: Library) -> int:
+    return library.counts()["pending"]
+
+
+def test_the_whole_flow_by_keys(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/pending")
+    assert grid.at() == coin(0)
+    expect(page.get_by_text("1 to 60 of 1,000 coins")).to_be_visible()
+
+    # One by one, a slip taken back and done again.
+    grid.press("a", "r", "2", "z", "z", "Shift+Z")
+    assert grid.at() == coin(2)
+
+    # A few chosen across pages, decided in one go.
+    grid.press("Space", "Shift+ArrowRight")
+    grid.expect_selected(2)
+    grid.press("]")
+    expect(grid.card(coin(70))).to_be_visible()
+    grid.press("Home", "Space")
+    expect(page.locator(".chosen-count")).to_have_text("3 selected, 2 not on this page")
+    chosen = [coin(2), coin(3), grid.at()]
+    grid.press("a", "[")
+    expect(grid.card(coin(4))).to_be_visible()
+
+    # The large view: next, decide, zoom, back.
+    grid.press("Home", "Enter", "ArrowRight", "a", "+", "Escape")
+    expect(grid.viewer).to_be_hidden()
+    assert grid.at() == coin(6)
+
+    # Its copies beside it; a reason rejects it from there.
+    grid.press("d")
+    beside = page.get_by_role("dialog", name="Comparison")
+    expect(beside.get_by_text("exact picture").first).to_be_visible()
+    grid.press("n", "1")
+    expect(beside).to_be_hidden()
+    grid.expect_settled()
+
+    with app.stored() as library:
+        tiers = {number: library.get(coin(number)).tier for number in range(8)}
+        assert {library.get(address).tier for address in chosen} == {"approved"}
+        assert library.history(address=coin(6))[0].reason == "copycat"
+        [said] = library.judgements(coin(6))
+        assert said.verdict == "different"
+    assert tiers == {
+        0: "approved", 1: "trash", 2: "approved", 3: "approved",
+        4: "pending", 5: "approved", 6: "trash", 7: "pending",
+    }  # fmt: skip
+
+
+def test_all_that_match_a_line_typed_after_a_slash(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/pending")
+    with app.stored() as library:
+        before, even = pending(library), library.count(Filter(tier="pending", tags=("even",)))
+    grid.press("/")
+    page.keyboard.type("tag:even")
+    expect(page.get_by_text(f"1 to 60 of {even} coins")).to_be_visible()
+    grid.press("Enter")
+    expect(page.get_by_role("searchbox")).not_to_be_focused()
+    grid.press("Shift+A")
+    expect(page.locator(".chosen-count")).to_have_text(f"All {even} that match selected")
+    grid.press("Space", "r")  # all but the one under the cursor
+    grid.expect_settled()
+    with app.stored() as library:
+        assert pending(library) == before - even + 1
+    grid.press("z")
+    grid.expect_settled()
+    expect(page.get_by_text(re.compile(f"of {even} coins"))).to_be_visible()
+    with app.stored() as library:
+        assert pending(library) == before
