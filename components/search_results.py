@@ -134,6 +134,11 @@ def _facts(results: Results, weights: Mapping[Facet, float], asked: Asked) -> No
         facts.append(f"{results.without_facets:,} without any of these facets left out")
     facts.append(search_filter.told(asked.question.filter))
     st.caption(" · ".join(filter(None, facts)), width="stretch")
+    if all(term.source != "picture" for term in asked.question.terms):
+        line = written(replace(asked.question, filter=replace(asked.question.filter, tier=None)))
+        st.page_link(
+            "pages/map.py", label="Map", icon=":material/scatter_plot:", query_params={"map_q": line}
+        )
     st.page_link("pages/suspicious.py", label="Suspicious captions", icon=":material/troubleshoot:")
 
 
