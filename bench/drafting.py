@@ -1,0 +1,111 @@
+"""How fast captions are drafted and coins promoted as long work, as Markdown tables.
+
+    python -m bench.drafting --coins 160 --promoted 200
+
+Drafting asks a server on loopback, through litellm, that answers each question after one second: what is left
+of `lanes` questions a second is what the program takes for itself. Promotion runs as a job with the `offline`
+model, and again with one that answers at once, which is the store's own time.
+"""
+
+import argparse
+import json
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.library import Instant, coins
+from store.drafting import plan_drafting, start
+from store.embedding import Embedder, open_embedder
+from store.jobs import Job
+from store.library import Library
+from store.listing import Filter
+from store.settings import settings
+from tests.store.language_model_server import GOOD, running, says
+
+ANSWERS_AFTER = 1.0  # seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--coins", type=int, default=160, help="drafted with each number of lanes")
+    parser.add_argument("--lanes", type=int, nargs="+", default=[1, 8, 16])
+    parser.add_argument("--promoted", type=int, default=200, help="with the offline model")
+    given = parser.parse_args()
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
+    print("| drafting, answers after 1 s | coins | seconds | coins a second | processor, ms a coin |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for lanes in given.lanes:
+        count = min(given.coins, 20 * lanes)
+        seconds, processor = drafted(count, lanes)
+        each = 1000 * processor / count
+        print(
+            f"| {lanes} at once | {count} | {seconds:.1f} | {count / seconds:.2f} | {each:.0f} |", flush=True
+        )
+    print("\n| promoting as a job | coins | seconds | coins a second |")
+    print("| --- | ---: | ---: | ---: |")
+    offline = open_embedder("offline")
+    offline.warm()
+    for name, embedder, count in (
+        ("with the offline model", offline, given.promoted),
+        ("with a model that answers at once", Instant(), 10 * given.promoted),
+    ):
+        seconds = promoted(count, embedder)
+        print(f"| {name} | {count:,} | {seconds:.1f} | {count / seconds:,.1f} |", flush=True)
+
+
+def drafted(count: int, lanes: int) -> tuple[float, float]:
+    """Seconds from the first question to the last suggestion, and of the processor, the server included."""
+    with running() as model, library_of(count, Instant(), captions=False) as library:
+        answer = says(json.dumps(GOOD))
+        answer.after = ANSWERS_AFTER
+        model.answers = [answer]
+        os.environ |= {"OPENAI_API_KEY": "none", "MEMEDEX_CAPTION_MODEL": "openai/gpt-4o-mini"}
+        os.environ["MEMEDEX_CAPTION_API_BASE"] = model.address
+        settings.cache_clear()
+        plan = plan_drafting(library, library.addresses(Filter(tier="approved")))
+        before = time.process_time()
+        seconds = over(library, start(library, plan, lanes=lanes))
+        return seconds, time.process_time() - before
+
+
+def promoted(count: int, embedder: Embedder) -> float:
+    with library_of(count, embedder, captions=True) as library:
+        addresses = library.addresses(Filter(tier="approved"))
+        return over(library, library.jobs.start("move", addresses, name="x", options={"verb": "promote"}))
+
+
+def over(library: Library, job: Job) -> float:
+    library.jobs.wait(job.id)
+    found = library.jobs.get(job.id)
+    assert found
+    assert (found.state, found.refused) == ("done", 0), found
+    return found.worked
+
+
+@contextmanager
+def library_of(count: int, embedder: Embedder, *, captions: bool) -> Iterator[Library]:
+    """Approved coins, Chroma held back."""
+    with (
+        tempfile.TemporaryDirectory(prefix="memedex-bench-") as folder,
+        Library.open(Path(folder), embedder=embedder) as library,
+    ):
+        library._follower.wake = lambda: None  # type: ignore[method-assign]
+        library.add(candidate if captions else bare(candidate) for candidate in coins(count))
+        library.approve(library.addresses(Filter(tier="pending")))
+        yield library
+
+
+def bare(candidate: Any) -> Any:
+    candidate.sidecar.pop("caption", None)
+    return candidate
+
+
+if __name__ == "__main__":
+    began = time.monotonic()
+    main()
+    print(f"\n{time.monotonic() - began:.0f} seconds in all")

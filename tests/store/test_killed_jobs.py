@@ -1,0 +1,119 @@
+"""A promotion and a drafting run are killed: each goes on where it was, and nothing is done twice."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from store.drafting import plan_drafting, start
+from store.library import Library
+from store.listing import Filter
+from store.settings import settings
+from tests.store.conftest import address, approved_with_caption, coin
+from tests.store.hashed import Hashed
+from tests.store.invariants import holds
+from tests.store.language_model_server import GOOD, Answer, LanguageModelServer, running, says
+
+PROGRAM = Path(__file__).resolve().parents[2]
+COUNT = 256
+KILLS = 3
+GO_ON = """
+import sys, time
+from pathlib import Path
+from store.follower import Follower
+from store.library import Library
+from tests.store.hashed import Hashed
+Follower.wake = lambda self: None
+library = Library.open(Path(sys.argv[1]), embedder=Hashed())
+library.jobs.go_on()
+print("going", flush=True)
+while library.jobs.under_way():
+    time.sleep(0.01)
+print("done", flush=True)
+time.sleep(60)
+"""
+
+
+def killed_while_it_goes_on(root: Path, *, after: float) -> bool:
+    """Whether it was killed before it was done."""
+    command = [sys.executable, "-c", GO_ON, str(root)]
+    with subprocess.Popen(command, cwd=PROGRAM, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "going\n"
+        time.sleep(after)
+        os.kill(process.pid, signal.SIGKILL)
+        return "done" not in process.stdout.read()
+
+
+def test_a_promotion_killed_anywhere_goes_on_where_it_was(quick_root: Path, without_chroma: None) -> None:
+    with Library.open(quick_root, embedder=Hashed()) as library:
+        addresses = approved_with_caption(library, *range(COUNT))
+        with library.catalog.writing() as db:
+            db.execute("CREATE TABLE never_twice (address TEXT UNIQUE)")
+            db.execute(
+                "CREATE TRIGGER once AFTER INSERT ON history WHEN new.verb = 'promote' "
+                "BEGIN INSERT INTO never_twice VALUES (new.address); END"
+            )
+        library.jobs._runner.close()  # type: ignore[union-attr]  it is only put into the book
+        job = library.jobs._book.add("move", "Promote", addresses, {"verb": "promote"}, who="ann")
+    chance = random.Random(3)
+    cut = sum(killed_while_it_goes_on(quick_root, after=chance.uniform(0.02, 0.15)) for _ in range(KILLS))
+    assert cut >= 1, "it was killed while it worked"
+    with Library.open(quick_root, embedder=Hashed()) as library:
+        library.jobs.go_on()
+        assert library.jobs.wait(job, timeout=60)
+        over = library.jobs.get(job)
+        assert over
+        assert (over.state, over.done, over.refused) == ("done", COUNT, 0)
+        assert library.counts()["library"] == COUNT
+        with library.catalog.reading() as db:
+            assert db.execute("SELECT count(*) FROM never_twice").fetchone()[0] == COUNT
+        assert {event.decision for event in library.history(limit=COUNT)} == {over.decision}
+        holds(library)
+        library.undo(who="ann")
+        assert library.count(Filter(tier="approved")) == COUNT
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch):
+    with running() as server:
+        monkeypatch.setenv("MEMEDEX_CAPTION_MODEL", "openai/gpt-4o-mini")
+        monkeypatch.setenv("MEMEDEX_CAPTION_API_BASE", server.address)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        settings.cache_clear()
+        yield server
+    settings.cache_clear()
+
+
+def test_a_drafting_run_killed_anywhere_asks_again_only_for_what_was_under_way(
+    quick_root: Path, without_chroma: None, model: LanguageModelServer
+) -> None:
+    lanes, count = 4, 60
+    slow: Answer = says(json.dumps(GOOD))
+    slow.after = 0.05
+    model.answers = [slow]
+    with Library.open(quick_root, embedder=Hashed()) as library:
+        library.add(coin(number) for number in range(count))
+        library.approve([address(number) for number in range(count)])
+        library.jobs._runner._is_closing = True  # type: ignore[union-attr]  it is only put into the book
+        job = start(library, plan_drafting(library, library.addresses(Filter())), lanes=lanes)
+    killed_while_it_goes_on(quick_root, after=4.0)
+    with Library.open(quick_root, embedder=Hashed()) as library:
+        library.jobs.go_on()
+        assert library.jobs.wait(job.id, timeout=60)
+        over = library.jobs.get(job.id)
+        assert over
+        assert (over.state, over.done) == ("done", count)
+        for one in library.addresses(Filter()):
+            kept = library.suggestions(one, states=["open", "replaced"])
+            assert [each.facet for each in kept].count("entity") == 1
+    asked = Counter(str(each["messages"][0]["content"][0]["text"]) for each in model.asked)
+    assert len(asked) == count
+    assert sum(asked.values()) <= count + lanes
