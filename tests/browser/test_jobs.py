@@ -1,0 +1,45 @@
+"""A job watched from another page, in a real browser: it goes on without the tab it was begun in."""
+
+import json
+import shutil
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.coins import UNCAPTIONED
+from tests.browser.conftest import Serve
+from tests.browser.dashboard import at_rest, visit
+from tests.store.language_model_server import GOOD, running, says
+
+
+def test_a_run_is_watched_from_another_page_and_outlives_its_tab_and_the_server(
+    page: Page, seed: Path, tmp_path: Path, serve: Serve
+) -> None:
+    root = shutil.copytree(seed, tmp_path / "res")
+    with running() as model:
+        slow = says(json.dumps(GOOD))
+        slow.after = 5.0
+        model.answers = [slow]
+        settings = {
+            "MEMEDEX_CAPTION_MODEL": "openai/gpt-4o-mini",
+            "MEMEDEX_CAPTION_API_BASE": model.address,
+            "OPENAI_API_KEY": "none",
+        }
+        server = serve(root, **settings)
+        other = page.context.new_page()
+        visit(other, server, "jobs", title="Jobs")
+        visit(page, server, "drafting", title="Drafting")
+        at_rest(page)
+        page.get_by_role("button", name="Draft 1 coin").click()
+        expect(other.get_by_role("button", name="Pause")).to_be_visible()
+        visit(page, server, "history", title="History")
+        expect(page.get_by_role("button", name="Pause")).to_be_visible()
+        page.close()
+        server.kill()
+
+        again = serve(root, **settings)
+        visit(other, again, "jobs", title="Jobs")
+        expect(other.get_by_text("1 of 1 done")).to_be_visible()
+        expect(other.get_by_role("button", name="Continue")).to_have_count(0)
+        with again.stored() as library:
+            assert [one.facet for one in library.suggestions(UNCAPTIONED.address)].count("entity") == 1
