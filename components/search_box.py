@@ -1,11 +1,12 @@
 """What is asked: one line, which the chips below it and the address say as well, and among which coins."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from components import picture_well, search_chips, search_filter, searches, wording
+from components import picture_well, search_chips, search_filter, searches, trends, wording
 from components.search_terms import LINE, keep, parts_of
 from store.errors import BadPicture, MemedexError
 from store.library import Library
@@ -59,12 +60,13 @@ def ask(library: Library) -> Asked:
     return Asked(question, parts, folded, bar)
 
 
-def invite() -> None:
-    """What an empty box says: some questions to begin with."""
+def invite(library: Library) -> None:
+    """What an empty box says: some questions to begin with, and what is in fashion."""
     st.caption("Describe a coin, show a picture, or start from one of these:")
     with st.container(horizontal=True, gap="small"):
         for example in EXAMPLES:
             st.button(example, on_click=_try, args=(example,))
+    trends.suggest(library, partial(_add_picture, library))
 
 
 def _try(example: str) -> None:

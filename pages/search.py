@@ -16,5 +16,5 @@ asked = search_box.ask(library)
 if asked.parts:
     search_results.show(library, asked)
 else:
-    search_box.invite()
+    search_box.invite(library)
     newest.show("search-newest", library, limit=18)

@@ -22,7 +22,7 @@ from store.records import FACETS, Facet
 Vector = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
-_WORTH_THREADS = 8192  # rows; below, starting them takes longer than they save
+_WORTH_THREADS = 20_000  # rows; below, starting them takes longer than they save
 
 
 @dataclass(eq=False)
@@ -204,11 +204,17 @@ class Snapshot:
     def _each(self, work: Callable[[Slab, Vector], None], out: Vector) -> None:
         """The work for each slab and its part of `out`, on all cores where that pays."""
         parts = [out[start:end] for start, end in zip(self._starts, self._starts[1:], strict=False)]
-        if len(self) < _WORTH_THREADS:
-            for slab, part in zip(self.slabs, parts, strict=True):
+        pieces = list(zip(self.slabs, parts, strict=True))
+        others = (os.cpu_count() or 1) - 1 if len(self) >= _WORTH_THREADS else 0
+
+        def share(number: int) -> None:
+            for slab, part in pieces[number :: others + 1]:
                 work(slab, part)
-        else:
-            list(_threads(os.getpid()).map(work, self.slabs, parts))
+
+        given = [_threads(os.getpid()).submit(share, number) for number in range(1, others + 1)]
+        share(0)  # this thread has a core of its own
+        for future in given:
+            future.result()
 
     def vectors(self, address: str) -> dict[Facet, Vector]:
         """The stored vectors of one record; UnknownRecord when the library has none of that address."""

@@ -25,6 +25,9 @@ class Settings(BaseSettings):
         None, description="A text file to ask with instead of `store/prompts/caption.txt`."
     )
     embedding_api_base: str = Field("", description="Another address for `litellm:` embeddings.")
+    trends_images_root: Path | None = Field(
+        None, description="Pictures to suggest as searches; `memecoins/trends` below the root if empty."
+    )
     user: str = Field("", description="Who decides, as the history names them; the login name if empty.")
     viewers: str = Field(
         "", description="Who may only look: e-mail addresses of logins (or names), separated by commas."

@@ -5,7 +5,7 @@ import pytest
 from store import evaluation
 from store.library import Library
 from store.settings import settings
-from tests.browser.coins import COINS, FROG
+from tests.browser.coins import COINS, FROG, picture
 from tests.pages.conftest import finish_jobs, opened, press, ran, words
 
 
@@ -70,3 +70,14 @@ def test_neighbours_are_arranged_when_somebody_looks_for_them(library: Library) 
     ran(app)
     assert library.map_of("fused", "tsne") is not None
     assert "Arrange anew" in [button.label for button in app.button]
+
+
+def test_a_picture_in_the_trends_folder_becomes_a_search(library: Library) -> None:
+    folder = library.layout.memecoins / "trends"
+    folder.mkdir()
+    (folder / "today.png").write_bytes(picture("green"))
+    (folder / "broken.png").write_bytes(b"no picture")
+    app = opened("search")
+    assert "what do we have like this?" in words(app)
+    press(app, "Search")
+    assert app.query_params["q"].startswith("picture:")
