@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components import jobs, state, wording
+from components.grid import Entry, lead_to
 from store import drafting
 from store.drafting import LANES, MAX_LANES, Plan
 from store.errors import MemedexError
@@ -34,6 +35,12 @@ def show(library: Library) -> None:
             figures(plan)
         if library.can_write:
             _begin_row(library, plan)
+
+
+def bring(entry: Entry) -> None:
+    """What was chosen in a grid, taken along to the page that drafts."""
+    st.session_state[CHOSEN] = list(entry.addresses)
+    lead_to("pages/drafting.py")
 
 
 def how(library: Library, *, key: str, prompt: str = DEFAULT) -> tuple[str, str]:

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from components import live, promoting, replacing, tagging, wording
+from components import draft_run, live, promoting, replacing, tagging, wording
 from components.frame import open_page
 from components.grid import (
     CAPTION,
     DELETE,
+    DRAFT,
     PROMOTE,
     REJECT,
     REPLACE,
@@ -32,10 +33,11 @@ show_cards(
     "approved",
     library,
     view.records,
-    actions=[PROMOTE, CAPTION, TAGS, REPLACE, RETURN, REJECT, DELETE],
+    actions=[PROMOTE, CAPTION, DRAFT, TAGS, REPLACE, RETURN, REJECT, DELETE],
     handlers={
         "promote": promoting.handler(library),
         "caption": go_to("pages/captions.py", "address"),
+        "draft": draft_run.bring,
         "replace": replacing.bring,
         **tagging.WAYS,
         **turning("approved"),

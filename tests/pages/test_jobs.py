@@ -7,7 +7,7 @@ import pytest
 
 from store.library import Library
 from store.settings import settings
-from tests.browser.coins import UNCAPTIONED
+from tests.browser.coins import COINS, UNCAPTIONED
 from tests.pages.conftest import finish_jobs, opened, press, ran, words
 from tests.store.language_model_server import GOOD, LanguageModelServer, fails, running, says
 
@@ -89,3 +89,12 @@ def test_a_prompt_is_edited_and_tried_beside_another(model: LanguageModelServer,
 def test_without_a_language_model_the_page_says_how_to_have_one(library: Library) -> None:
     assert "MEMEDEX_CAPTION_MODEL" in words(opened("drafting"))
     assert "Nothing long has been done yet" in words(opened("jobs"))
+
+
+def test_what_was_chosen_in_a_grid_is_what_is_drafted(model: LanguageModelServer, library: Library) -> None:
+    app = opened()
+    app.session_state["memedex.drafting.chosen"] = [coin.address for coin in COINS[:2]]
+    app.switch_page("pages/drafting.py")
+    press(ran(app), "Draft 2 coins")
+    finish_jobs()
+    assert library.addresses_with_suggestions() == [coin.address for coin in COINS[:2]]
