@@ -44,9 +44,10 @@ class Row:
 class Collections:
     """The five collections in one folder; opened at the first call, never to show a page."""
 
-    def __init__(self, folder: Path, *, model: str) -> None:
+    def __init__(self, folder: Path, *, model: str, index: "CreateHNSWConfiguration | None" = None) -> None:
         self._folder = folder
         self._model = model
+        self._index = index or INDEX
         self._client: ClientAPI | None = None
         self._open: dict[Facet, Collection] = {}
 
@@ -106,7 +107,7 @@ class Collections:
             self._open[facet] = self._connect().get_or_create_collection(
                 COLLECTIONS[facet],
                 embedding_function=None,
-                configuration={"hnsw": INDEX},
+                configuration={"hnsw": self._index},
                 metadata={"model": self._model},
             )
         return self._open[facet]

@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable
 
 from store.catalog import Catalog
-from store.collections import Collections, Row, flush, own_files, remove_files, stamp
+from store.chroma_process import ChromaProcess
+from store.collections import INDEX, Collections, Row, flush, own_files, remove_files, stamp
 from store.layout import Layout
 from store.listing import get
 from store.probe import probe
@@ -27,7 +28,7 @@ class Follower:
         self._catalog = catalog
         self._layout = layout
         self._model = model
-        self._collections: Collections | None = None
+        self._collections: ChromaProcess | None = None
         self._changed = threading.Condition()
         self._using = threading.Lock()  # Chroma's files: one at a time
         self._due = False
@@ -108,7 +109,7 @@ class Follower:
             if self._is_dirty and (faults := self._faults()):
                 log.warning("Chroma is rebuilt: %s", "; ".join(faults))
                 self._catalog.set_meta("chroma_rebuild", "1")
-            self._collections = Collections(self._layout.chroma, model=self._model())
+            self._collections = self._chroma()
         if self._catalog.meta("chroma_rebuild"):
             self._start_anew()
         try:
@@ -121,6 +122,9 @@ class Follower:
             self._drain()
         self._catalog.set_meta("chroma_rebuild", "")
 
+    def _chroma(self) -> ChromaProcess:
+        return ChromaProcess(Collections, self._layout.chroma, model=self._model(), index=INDEX)
+
     def _start_anew(self) -> None:
         self._catalog.set_meta("chroma_rebuild", "1")  # stays until the rebuild is complete
         self._let_go()
@@ -130,7 +134,7 @@ class Follower:
                 "INSERT OR REPLACE INTO chroma_queue "
                 "SELECT address, generation FROM records WHERE tier = 'library'"
             )
-        self._collections = Collections(self._layout.chroma, model=self._model())
+        self._collections = self._chroma()
 
     def _faults(self) -> list[str]:
         if self._has_files:

@@ -8,10 +8,10 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from store.chroma_process import ChromaProcess
 from store.errors import MemedexError
 from store.files import Disk
-from store.memory.chroma import Point, metadata_of, remove_files
-from store.memory.chroma_process import ChromaProcess
+from store.memory.chroma import Chroma, Point, metadata_of, remove_files
 from store.memory.passages import Passages
 from store.memory.places import Places
 
@@ -159,7 +159,7 @@ class Follower:
         for kind in self._kinds:
             if _behind(kind):
                 self._mark()
-                self._chroma = self._chroma or ChromaProcess(self._places.chroma)
+                self._chroma = self._chroma or ChromaProcess(Chroma, self._places.chroma)
                 if kind.database.meta("chroma_rebuild"):
                     self._refill(kind, self._chroma)
                 self._drain(kind, self._chroma)

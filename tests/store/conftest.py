@@ -104,6 +104,20 @@ def library(root: Path, embedder: Hashed) -> Iterator[Library]:
 
 
 @pytest.fixture
+def chroma_apart() -> None:
+    """Chroma runs in a process of its own, as it does in earnest."""
+
+
+@pytest.fixture(autouse=True)
+def _chroma_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For every other test in this one: importing it anew costs more than the rest of the test."""
+    if "chroma_apart" not in request.fixturenames:
+        monkeypatch.setattr(
+            "store.follower.ChromaProcess", lambda make, *given, **named: make(*given, **named)
+        )
+
+
+@pytest.fixture
 def without_chroma(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chroma stays behind: what is decided waits in its queue."""
     monkeypatch.setattr(Follower, "wake", lambda self: None)

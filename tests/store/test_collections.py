@@ -22,6 +22,21 @@ from tests.store.world import abandon
 pytestmark = pytest.mark.usefixtures("eager_index")
 
 
+@pytest.mark.usefixtures("chroma_apart")
+def test_chroma_s_own_process_that_dies_is_replaced_and_nothing_is_lost(root: Path, embedder: Hashed) -> None:
+    with opened(root, embedder) as library:
+        addresses = approved_with_caption(library, 1, 2, 3)
+        library.promote(addresses[:1])
+        assert library.wait_for_chroma(60)
+        chroma = library._follower._collections
+        assert chroma is not None
+        chroma._process.kill()
+        chroma._process.wait(60)
+        library.promote(addresses[1:])
+        assert library.wait_for_chroma(60)
+    chroma_says_what_the_sidecars_say(root, embedder)
+
+
 @pytest.fixture
 def promoted(root: Path, embedder: Hashed) -> list[str]:
     """Three records in the library and in Chroma, and everything closed."""
@@ -58,6 +73,7 @@ def test_what_is_promoted_is_in_all_five_collections_with_six_fields(
     collections.close()
 
 
+@pytest.mark.usefixtures("chroma_apart")
 def test_every_verb_reaches_chroma(root: Path, embedder: Hashed, promoted: list[str]) -> None:
     with opened(root, embedder) as library:
         library.degrade([address(1)])

@@ -9,7 +9,10 @@ import pytest
 
 from store.errors import NothingToUndo, NotWritten
 from store.files import Disk
+from store.library import Library
 from store.memory import InvalidInput, Memory, exchange, memory_key
+from tests.store.conftest import approved_with_caption
+from tests.store.hashed import Hashed
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
 
@@ -213,3 +216,20 @@ def test_a_reader_in_another_connection_sees_the_rest(
         deleted.sessions.delete_session_memory("elf_xylophonist")
         assert reader.sessions.query_memory("elf_xylophonist", "zanzibarium") == ([], False)
         assert len(reader.sessions.query_memory("orc_s2", "plain")[0]) == 3
+
+
+@pytest.mark.usefixtures("chroma", "chroma_apart")
+def test_nothing_of_it_is_in_the_files_of_the_coins_either_which_are_written_by_the_same_program(
+    deleted: Memory,
+) -> None:
+    """Chroma writes what lay in its process's memory into its index: here it never had a text."""
+    words = ["zanzibarium", "quicksilverish", "xylophonist", *(f"kumquatty{n}" for n in range(30))]
+    with Library.open(deleted.places.root, embedder=Hashed()) as library:
+        addresses = approved_with_caption(library, *range(20))
+        library.promote(addresses[:10])
+        assert library.wait_for_chroma(60)
+        deleted.sessions.delete_session_memory("elf_xylophonist")
+        library.promote(addresses[10:])
+        assert library.wait_for_chroma(60)
+    deleted.close()
+    assert traces(deleted.places.root, words, []) == {}
