@@ -18,7 +18,7 @@ STYLE = """<style>
   color:inherit;border-radius:3px;padding:0 1px}
 .mdx-beside{opacity:.5;font-size:.82rem;white-space:pre-wrap;overflow-wrap:anywhere;margin:0}
 .mdx-head{display:flex;gap:.5rem;align-items:baseline;font-size:.8rem;margin-bottom:.3rem}
-.mdx-head b{font-variant-numeric:tabular-nums;font-size:.95rem}
+.mdx-head b{flex:none;font-variant-numeric:tabular-nums;font-size:.95rem}
 .mdx-head span{opacity:.65;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .mdx-head .why{margin-left:auto;opacity:.9;flex:none}
 .mdx-bar{height:3px;border-radius:2px;background:color-mix(in srgb,currentColor 12%,transparent);
