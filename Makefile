@@ -13,7 +13,7 @@ run: .venv/installed
 	$(BIN)/streamlit run app.py
 
 test: .venv/ready-to-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadscope
 
 check: .venv/ready-to-test
 	$(BIN)/ruff format --check .
