@@ -10,7 +10,7 @@ Calibrated, (ŝ_f - centre_f) / spread_f stands in the place of ŝ_f.
 from collections.abc import Mapping
 from functools import partial
 from itertools import repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +59,8 @@ def rank(
 ) -> Ranking:
     """The `top` rows by weighted score among those of the mask: all that a moved slider costs.
 
-    Exact, though most rows' similarities are approximate: every row that the bound allows among the best is
-    scored from its float32 vectors.
+    Exact, also where most rows' similarities are approximate: every row that the bound allows among the best
+    is scored from its float32 vectors.
     """
     # Few calls on whole arrays, since at 10,000 records a call costs as much as its work.
     total = len(similarities.addresses)
@@ -69,7 +69,12 @@ def rank(
     if not used:
         return Ranking([], [], shares, 0, total if mask is None else int(np.count_nonzero(mask)))
     with similarities.lock:
-        approximate, wrong = similarities.approximate(_gains(shares, scale))
+        every = similarities.everything
+        if every is not None:
+            first: NDArray[np.floating[Any]] = _weighted(every, shares, scale)
+            wrong = None
+        else:
+            first, wrong = similarities.approximate(_gains(shares, scale))
         asked = compared = total
         if mask is not None or not any(similarities.complete[facet] for facet in used):
             eligible = similarities.present[used].any(axis=0)
@@ -77,9 +82,14 @@ def rank(
                 eligible &= mask
                 asked = int(np.count_nonzero(mask))
             compared = int(np.count_nonzero(eligible))
-            approximate[~eligible] = -np.inf
-        rows = _candidates(similarities, approximate, wrong, min(top, compared), shares, scale)
-        scores = _scores(similarities, rows, shares, scale)
+            first[~eligible] = -np.inf
+        count = min(top, compared)
+        if wrong is None:
+            rows = np.flatnonzero(first >= _reached(first, count)) if count else np.empty(0, np.intp)
+            scores = first[rows]
+        else:
+            rows = _candidates(similarities, first, wrong, count, shares, scale)
+            scores = _scores(similarities, rows, shares, scale)
     addresses = similarities.addresses
     found = rows.tolist()
     order = sorted(zip((-scores).tolist(), map(addresses.__getitem__, found), found, strict=True))[:top]
@@ -89,7 +99,7 @@ def rank(
 
 def _candidates(
     similarities: Similarities,
-    approximate: Vector,
+    approximate: NDArray[np.floating[Any]],
     wrong: Vector,
     count: int,
     shares: list[float],
@@ -114,12 +124,16 @@ def _gains(shares: list[float], scale: Scale) -> list[float]:
 
 
 def _scores(similarities: Similarities, rows: Rows, shares: list[float], scale: Scale) -> NDArray[np.float64]:
+    return _weighted(similarities.settled(rows), shares, scale)
+
+
+def _weighted(filled: NDArray[np.float64], shares: list[float], scale: Scale) -> NDArray[np.float64]:
     # Facet after facet in double precision, not a matrix product: equal records get equal scores in whatever
     # row they stand, and the page, which does the same sums in JavaScript, gets the same order.
-    scores = np.zeros(len(rows))
-    for share, centre, spread, filled in zip(shares, *scale, similarities.settled(rows), strict=True):
+    scores = np.zeros(filled.shape[1])
+    for share, centre, spread, values in zip(shares, *scale, filled, strict=True):
         if share:
-            scores += share * ((filled - centre) / spread)
+            scores += share * (values if scale is RAW else (values - centre) / spread)
     return scores
 
 
@@ -183,7 +197,7 @@ def _shares(similarities: Similarities, weights: Mapping[Facet, float]) -> list[
     return [weight / total for weight in given]
 
 
-def _reached(scores: Vector, count: int) -> float:
+def _reached(scores: NDArray[np.floating[Any]], count: int) -> float:
     """A score that at least `count` rows reach, and hardly more."""
     columns = 4 * count
     if len(scores) >= 2 * columns:

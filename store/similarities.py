@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from store.records import FACETS, Facet
 
 Rows = NDArray[np.intp]
 
+FEW = 16_384  # rows; all of so few are compared exactly at once, in a few ms, and sliders are quickest then
 _MANY = 4096  # rows from which reading all of them in order may be quicker than these alone
 
 
@@ -49,6 +51,15 @@ class Similarities:
         with self.lock:
             self.settle(np.arange(len(self.addresses)))
             return np.where(self.present, self._filled, np.float32(np.nan)).T
+
+    @cached_property
+    def everything(self) -> NDArray[np.float64] | None:
+        """(5, N): every cosine, exact, a missing one at its mean; None for more than FEW records."""
+        if len(self.addresses) > FEW:
+            return None
+        rows = np.arange(len(self.addresses))
+        self.settle(rows)
+        return self.settled(rows)
 
     def cosines(self, rows: Rows) -> Vector:
         """(n, 5): exact cosines of these rows alone, NaN where missing."""

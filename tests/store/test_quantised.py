@@ -46,7 +46,10 @@ def test_no_product_is_further_from_the_truth_than_the_bound(
 
 
 @pytest.mark.parametrize("kind", ["anywhere", "few large numbers", "close together"])
-def test_the_best_are_exact_though_few_rows_were_read_exactly(kind: str) -> None:
+def test_the_best_are_exact_though_few_rows_were_read_exactly(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.similarities.FEW", 1_000)
     rows = {facet: made(kind, rows=9_000, dimensions=256, seed=number) for number, facet in enumerate(FACETS)}
     matrices = load(
         (

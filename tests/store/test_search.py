@@ -3,7 +3,7 @@
 import io
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -179,6 +179,15 @@ queries = st.builds(
 
 def with_copies(library: Library, pairs: Sequence[tuple[str, str]]) -> Library:
     return library | {copy: library[original] for original, copy in pairs}
+
+
+@pytest.fixture(autouse=True, scope="module", params=["all exact at once", "bytes first"])
+def way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Few records are compared exactly at once, many by their bytes first; no answer tells which."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "bytes first":
+            patch.setattr("store.similarities.FEW", -1)
+        yield
 
 
 @settings(deadline=None)
