@@ -89,7 +89,8 @@ class Model:
         goals = {}
         for address in addresses:
             record = self.records.get(address)
-            if record is None or record.tier == "trash":
+            # With nothing to add or remove the categories alone follow, in the trash as well.
+            if record is None or (record.tier == "trash" and (add or remove)):
                 continue
             tags = [tag for tag in dict.fromkeys([*record.sidecar["tags"], *add]) if tag not in remove]
             categories = list(dict.fromkeys(TAXONOMY.get(tag, "other") for tag in tags))
