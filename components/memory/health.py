@@ -1,5 +1,6 @@
 """Health of the text memory: figures of each kind, what to look after and what mends it."""
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -11,6 +12,7 @@ from store.jobs import Job
 from store.memory import Memory, doctor
 from store.memory.health import Concern, Figures, concerns, figures
 from store.progress import Progress
+from store.settings import settings
 
 _JOB = "memedex.memory_check"
 _HEIGHT = 170  # px; the same with and without bars
@@ -19,9 +21,9 @@ _SHOWN = 10  # entries named of each concern
 
 def show(memory: Memory) -> None:
     """Everything about how the memory is doing."""
-    _kinds(memory)
+    numbers, found = _examined(memory, settings().root, memory.generation)
+    _kinds(memory, numbers)
     st.subheader("What to look after", anchor=False)
-    found = concerns(memory)
     for number, concern in enumerate(found):
         _concern(memory, concern, number)
     if not found:
@@ -35,12 +37,20 @@ def show(memory: Memory) -> None:
         _examination(memory)
 
 
-def _kinds(memory: Memory) -> None:
+@st.cache_data(show_spinner=False, max_entries=2)
+def _examined(
+    _memory: Memory, root: Path, generation: tuple[int, ...]
+) -> tuple[list[Figures], list[Concern]]:
+    """Counted once for each state of the memory: 100,000 entries take seconds."""
+    return [figures(_memory.passages[name]) for name in KINDS], concerns(_memory)
+
+
+def _kinds(memory: Memory, numbers: list[Figures]) -> None:
     status = memory.status()
     with st.grid(5, min_column_width=170) as grid:
-        for name in KINDS:
+        for each in numbers:
             with grid.cell():
-                _card(figures(memory.passages[name]))
+                _card(each)
     if status.chroma_fault:
         st.error("Chroma is behind:", icon=":material/sync_problem:")
         st.text(status.chroma_fault)

@@ -143,6 +143,19 @@ class Memory:
         self.lore.load_worlds(self.places.worlds)
         self._follower.wake_if_needed()
 
+    @property
+    def generation(self) -> tuple[int, ...]:
+        """Another one after every change of an entry and after every question that counts."""
+        found = []
+        for passages in self.passages.values():
+            with passages.database.reading() as db:
+                found += db.execute(
+                    "SELECT (SELECT coalesce(max(number), 0) FROM changes), "
+                    "(SELECT coalesce(sum(times), 0) FROM queried), "
+                    "(SELECT coalesce(max(number), 0) FROM decisions)"
+                ).fetchone()
+        return tuple(found)
+
     def retrieve(self, prompt: str, *, world: str, character: str, session: str | None = None) -> Context:
         """What a story's model is given for this prompt: two chunks of lore, three memories; logged."""
         return retrieve(self.lore, self.sessions, prompt, world=world, character=character, session=session)
