@@ -153,6 +153,7 @@ class Library(Reader):
             Background("looks", self._onlooker.look),
         )
         self._inbox: Watcher | None = None
+        self._reversing = threading.Lock()  # two undos at one time must not both choose the same decision
         self._jobs = Jobs.to_do(self.catalog, KINDS, self)
         self._embed_taken_in()
         self._follower.wake_if_needed()
@@ -376,8 +377,9 @@ class Library(Reader):
                 outcome.refused.append(Refusal(chosen, "there is no such decision"))
                 continue
             verb = "redo" if row["verb"] == "undo" else "undo"
-            if not self._reverse_one(chosen, Decision(verb, who or myself(), reverses=chosen), outcome):
-                break
+            with self._reversing:
+                if not self._reverse_one(chosen, Decision(verb, who or myself(), reverses=chosen), outcome):
+                    break
         return outcome
 
     # -- drafts, model, end --------------------------------------------------------------------------------
@@ -681,14 +683,15 @@ class Library(Reader):
     ) -> Outcome:
         outcome = Outcome()
         for number in range(n):
-            with self.catalog.reading() as db:
-                chosen = choose(db, who or myself())
-            if chosen is None:
-                if number == 0:
-                    raise NothingToUndo(f"there is nothing of yours to {verb}")
-                break
-            if not self._reverse_one(chosen, Decision(verb, who or myself(), reverses=chosen), outcome):
-                break
+            with self._reversing:
+                with self.catalog.reading() as db:
+                    chosen = choose(db, who or myself())
+                if chosen is None:
+                    if number == 0:
+                        raise NothingToUndo(f"there is nothing of yours to {verb}")
+                    break
+                if not self._reverse_one(chosen, Decision(verb, who or myself(), reverses=chosen), outcome):
+                    break
         return outcome
 
     def _reverse_one(self, chosen: str, decision: Decision, outcome: Outcome) -> bool:

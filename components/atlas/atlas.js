@@ -351,6 +351,8 @@ export default function ({ data, parentElement, setStateValue }) {
   atlas.setStateValue = setStateValue;
   if (data) atlas.update(data);
   return () => {
+    // Streamlit also calls this, on a page that stays, for a run of this function that a newer one overtook.
+    if (root.isConnected) return;
     atlas.stop();
     open.delete(root);
   };

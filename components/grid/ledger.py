@@ -104,8 +104,9 @@ class Ledger:
                     outcome = handlers[entry.verb](entry) or Outcome()
                 else:
                     outcome = _refused(entry, f"{entry.verb} cannot be done here")
-                page.n = entry.n
+                # In this order: who reads beside it must not see a number confirmed without what came of it.
                 page.results = [*page.results, _result(entry, outcome)][-KEPT_RESULTS:]
+                page.n = entry.n
 
     def confirmed(self, clients: Iterable[str]) -> dict[str, dict[str, Any]]:
         """For each of these pages the last number applied, and the last results."""
@@ -126,7 +127,8 @@ def entries_of(log: object) -> dict[str, list[Entry]]:
     """A page's log as it came from the browser, by client; what is not of that form is left out."""
     if not isinstance(log, Mapping):
         return {}
-    logs = {log.get("client"): log.get("entries"), **_mapping(log.get("others"))}
+    # What an earlier page left behind comes first: an undo made since must not take back what was before it.
+    logs = {**_mapping(log.get("others")), log.get("client"): log.get("entries")}
     return {
         client: [entry for raw in entries if (entry := _entry(raw))]
         for client, entries in logs.items()

@@ -108,6 +108,16 @@ def test_a_verb_that_needs_a_page_waits_for_one(library: Library, ledger: Ledger
     assert approved(library) == {address(0), address(1)}
 
 
+def test_what_an_earlier_page_left_behind_comes_before_what_was_decided_since(
+    library: Library, ledger: Ledger
+) -> None:
+    left = [{"n": 1, "verb": "approve", "addresses": [address(0)], "seen": {}, "boot": BOOT}]
+    own = [{"n": 1, "verb": "undo", "addresses": [], "seen": {}, "boot": BOOT}]
+    for client, entries in entries_of({"client": "new", "entries": own, "others": {"old": left}}).items():
+        ledger.apply(library, client, entries, handlers={})
+    assert [decision.verb for decision in library.decisions()] == ["undo", "approve", "import"]
+
+
 @pytest.mark.parametrize(
     "log",
     [

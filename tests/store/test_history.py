@@ -2,6 +2,7 @@
 
 import contextlib
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,6 +86,23 @@ def test_undo_and_redo_bring_everything_back_and_forth(library: Library, verb: s
         assert library.redo(who="ann").done
         assert contents(library).records == after
     holds(library)
+
+
+def test_undone_at_one_time_from_two_places_each_undo_takes_back_one_decision(library: Library) -> None:
+    library.add([coin(number) for number in range(20)], who="bob")
+    for number in range(20):
+        library.approve([address(number)], who="ann")
+
+    def ten_times() -> None:
+        for _ in range(10):
+            library.undo(who="ann")
+
+    places = [threading.Thread(target=ten_times) for _ in range(2)]
+    for place in places:
+        place.start()
+    for place in places:
+        place.join()
+    assert set(tiers(library).values()) == {"pending"}
 
 
 def test_undoing_an_import_throws_nothing_away(ann: Library) -> None:

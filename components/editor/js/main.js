@@ -362,6 +362,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   editor.trigger = setTriggerValue;
   editor.update(data);
   return () => {
+    // Streamlit also calls this, on a page that stays, for a run of this function that a newer one overtook.
+    if (root.isConnected) return;
     editor.stop();
     editors.delete(parentElement);
   };

@@ -16,6 +16,7 @@ export class DecisionLog {
     this.confirmed = 0;
     this.others = this.leftBehind();
     this.sentAt = 0;
+    this.sendings = 0;
   }
 
   add(entry) {
@@ -68,7 +69,8 @@ export class DecisionLog {
     clearTimeout(this.timer);
     if (this.isEmpty) return;
     this.sentAt = performance.now();
-    this.send(this.contents());
+    // Streamlit looks at a value only when it differs from the last, and what began with that may have been cut off.
+    this.send({ ...this.contents(), sending: ++this.sendings });
     this.timer = setTimeout(() => this.sendNow(), PATIENCE);
   }
 

@@ -220,6 +220,8 @@ export default function ({ data, parentElement, setStateValue }) {
   grid.send = setStateValue;
   grid.update(data);
   return () => {
+    // Streamlit also calls this, on a page that stays, for a run of this function that a newer one overtook.
+    if (root.isConnected) return;
     grid.stop();
     grids.delete(parentElement);
   };
