@@ -34,14 +34,15 @@ def pick(library: Library) -> Picked | None:
     linked = linked_to(library)
     first = _desk_of(linked) if linked else "To caption" if library.count(_DESKS["To caption"]) else "Library"
     st.session_state.setdefault("caption-desk", first)  # as `default` it would make another widget each time
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         desk = st.segmented_control(
             "Show", list(_DESKS), key="caption-desk", required=True, persist_state="session",
-            on_change=_forget_link,
+            on_change=_forget_link, label_visibility="collapsed",
         )  # fmt: skip
         words = st.text_input(
             "Find", key="caption-words", placeholder="name, ticker or words", type="search", live=True,
             icon=":material/search:", width=260, persist_state="session", on_change=_forget_link,
+            label_visibility="collapsed",
         )  # fmt: skip
         asked = replace(_DESKS[desk or first], words=words or "")
         order = library.addresses(asked)
@@ -50,6 +51,7 @@ def pick(library: Library) -> Picked | None:
             _say_nothing_is_there(library, desk or first, words or "")
             return None
         go(chosen.address)  # it stays on the desk when saving takes it off the list
+        st.caption(wording.counted(len(order), "coin"), width="content")
         bare = set(order if asked.captioned is False else library.addresses(replace(asked, captioned=False)))
         picked = browse(library, chosen, order, bare=bare)
         return picked if picked.bare else replace(picked, bare=_elsewhere(library, chosen))
@@ -60,9 +62,7 @@ def _elsewhere(library: Library, chosen: Record) -> str:
     return next((each for each in library.addresses(_DESKS["To caption"]) if each != chosen.address), "")
 
 
-def browse(
-    library: Library, chosen: Record, order: list[str], *, bare: set[str], title: str = "Coin"
-) -> Picked:
+def browse(library: Library, chosen: Record, order: list[str], *, bare: set[str], title: str = "") -> Picked:
     """Draw the list around the chosen record, and the way to its neighbours."""
     place = _place(chosen, order)
     start = max(0, min(place - SHOWN // 2, len(order) - SHOWN))
@@ -70,9 +70,10 @@ def browse(
     labels = {address: _label(library.get(address)) for address in shown} | {chosen.address: _label(chosen)}
     st.session_state["caption-pick"] = chosen.address
     st.selectbox(
-        f"{title} · {len(order):,}",
+        f"{title} · {len(order):,}" if title else "Coin",
         list(labels),
         key="caption-pick",
+        label_visibility="visible" if title else "collapsed",
         format_func=lambda address: labels[address],
         on_change=lambda: go(st.session_state["caption-pick"]),
         width="stretch",

@@ -29,11 +29,11 @@ class Asked:
 def ask(library: Library) -> Asked | None:
     """The question, how many, the budget; None before anything was asked."""
     model = settings().caption_model
+    line = st.text_input(
+        "What should be made", key="gen_q", bind="query-params", icon=":material/search:", type="search",
+        placeholder="dog with sunglasses in cyberpunk style", label_visibility="collapsed",
+    )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        line = st.text_input(
-            "What should be made", key="gen_q", bind="query-params", icon=":material/search:", type="search",
-            placeholder="dog with sunglasses in cyberpunk style", label_visibility="collapsed",
-        )  # fmt: skip
         top = st.number_input(
             "Examples", 1, 50, context.EXAMPLES, key="gen_top", bind="query-params", width=120
         )

@@ -97,7 +97,9 @@ def _golden(library: Library) -> None:
     with st.form("golden", border=False, clear_on_submit=True):
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             line = st.text_input("Question", placeholder="a frog in the rain")
-            answers = st.text_input("Addresses of the right answers, separated by spaces or commas")
+            answers = st.text_input(
+                "Right answers", placeholder="addresses", help="Separated by spaces or commas."
+            )
             sent = st.form_submit_button("Keep", icon=":material/add:")
         if sent:
             try:

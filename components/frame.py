@@ -1,7 +1,7 @@
 """What every page has: its title and icon, the way to the other pages, the state of the library, undo."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -17,23 +17,31 @@ JOBS = "pages/jobs.py"
 
 # Script, name, icon, and the tier whose count stands beside it. These icons are a font that Streamlit serves
 # itself; as a page's own icon (`page_icon`) the same names would be fetched from outside.
-PAGES: tuple[tuple[str, str, str, Tier | None], ...] = (
-    ("overview.py", "Overview", ":material/space_dashboard:", None),
-    ("pages/pending.py", "Pending", ":material/inbox:", "pending"),
-    ("pages/approved.py", "Approved", ":material/task_alt:", "approved"),
-    ("pages/captions.py", "Captions", ":material/edit_note:", None),
-    ("pages/drafting.py", "Drafting", ":material/neurology:", None),
-    ("pages/search.py", "Search", ":material/search:", "library"),
-    ("pages/map.py", "Map", ":material/scatter_plot:", None),
-    ("pages/evaluation.py", "Evaluation", ":material/fact_check:", None),
-    ("pages/generate.py", "To the model", ":material/auto_awesome:", None),
-    ("pages/lore.py", "Lore & memory", ":material/auto_stories:", None),
-    ("pages/exchange.py", "In and out", ":material/swap_vert:", None),
-    ("pages/tags.py", "Tags", ":material/label:", None),
-    (JOBS, "Jobs", ":material/hourglass_top:", None),
-    ("pages/history.py", "History", ":material/history:", None),
-    ("pages/health.py", "Health", ":material/monitor_heart:", None),
-)
+Link = tuple[str, str, str, Tier | None]
+FIRST: Link = ("overview.py", "Overview", ":material/space_dashboard:", None)
+# By what one is here for.
+PAGES: dict[str, tuple[Link, ...]] = {
+    "Work": (
+        ("pages/pending.py", "Pending", ":material/inbox:", "pending"),
+        ("pages/approved.py", "Approved", ":material/task_alt:", "approved"),
+        ("pages/captions.py", "Captions", ":material/edit_note:", None),
+        ("pages/drafting.py", "Drafting", ":material/neurology:", None),
+    ),
+    "Look": (
+        ("pages/search.py", "Search", ":material/search:", "library"),
+        ("pages/map.py", "Map", ":material/scatter_plot:", None),
+        ("pages/evaluation.py", "Evaluation", ":material/fact_check:", None),
+        ("pages/generate.py", "To the model", ":material/auto_awesome:", None),
+        ("pages/lore.py", "Lore & memory", ":material/auto_stories:", None),
+    ),
+    "Keep": (
+        ("pages/exchange.py", "In and out", ":material/swap_vert:", None),
+        ("pages/tags.py", "Tags", ":material/label:", None),
+        (JOBS, "Jobs", ":material/hourglass_top:", None),
+        ("pages/history.py", "History", ":material/history:", None),
+        ("pages/health.py", "Health", ":material/monitor_heart:", None),
+    ),
+}
 
 _MODEL = "The model that turns texts and pictures into vectors loads in the background."
 _LOOK = "Everything can be looked at and searched here, nothing changed: that is how this page was opened."
@@ -68,11 +76,19 @@ def open_page(title: str, *, undo: Callable[[Library], None] = decisions.undo_bu
 
 
 def _navigation(library: Library) -> None:
-    counts = library.counts()
-    for script, name, icon, tier in PAGES:
-        count = counts[tier] if tier else len(library.jobs.open()) if script == JOBS else 0
-        number = f" :gray-badge[{count:,}]" if count else ""
-        st.page_link(script, label=f"{name}{number}", icon=icon, width="stretch")
+    counts = {**library.counts(), JOBS: len(library.jobs.open())}
+    _link(FIRST, counts)
+    for purpose, links in PAGES.items():
+        st.caption(purpose)
+        for link in links:
+            _link(link, counts)
+
+
+def _link(link: Link, counts: Mapping[str, int]) -> None:
+    script, name, icon, tier = link
+    count = counts.get(tier or script, 0)
+    number = f" :gray-badge[{count:,}]" if count else ""
+    st.page_link(script, label=f"{name}{number}", icon=icon, width="stretch")
 
 
 def _header(title: str, library: Library, undo: Callable[[Library], None]) -> None:

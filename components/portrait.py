@@ -9,7 +9,7 @@ from store.records import Record
 
 def verbs(library: Library, record: Record) -> None:
     """What can be done with this record from here."""
-    with st.container(horizontal=True, gap="small", width="content"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
         if not library.can_write:
             _more_like(record)
         elif record.tier == "approved":

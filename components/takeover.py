@@ -24,7 +24,7 @@ def show(library: Library) -> None:
     st.subheader("Captions in", anchor=False)
     with st.container(border=True):
         turn = st.session_state.setdefault(_ROUND, 0)
-        left, right = st.columns(2, gap="medium")
+        left, right = st.columns([2, 3], gap="medium")
         with left:
             files = st.file_uploader(
                 "Drop what was exported", type=TYPES, accept_multiple_files=True, key=f"takeover-{turn}",
