@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from store.files import Disk, content_hash
-from store.images import normalise
 from store.layout import Layout
 
 KEPT = 500  # beyond it the ones longest unused go; each takes about 40 kB
@@ -12,6 +11,8 @@ _NAME = 16  # hex digits of the SHA-256 of the normalised picture
 
 def named(content: bytes) -> tuple[str, bytes]:
     """The name of a picture and the picture as the library would keep it; BadPicture for what is none."""
+    from store.images import normalise  # Pillow, which a list does without
+
     normal = normalise(content)
     return content_hash(normal)[:_NAME], normal
 

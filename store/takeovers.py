@@ -1,16 +1,16 @@
 """Captions from outside: what would change is shown first, then written in the background as one decision."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from store.errors import InvalidRecord
 from store.importing.candidate import Refusal
-from store.importing.captions import Arrived
 from store.jobs import Item, Job, Kind, Result, Shift, told
 from store.records import Facet, Record, validate
 
 if TYPE_CHECKING:
+    from store.importing.captions import Arrived  # with Pillow behind it, which a list does without
     from store.library import Library
     from store.reading import Reader
 
@@ -35,7 +35,7 @@ class Preview:
     refused: list[Refusal] = field(default_factory=list)
 
 
-def preview(reader: "Reader", arrived: Iterable[Arrived | Refusal]) -> Preview:
+def preview(reader: "Reader", arrived: "Iterable[Arrived | Refusal]") -> Preview:
     """Compare what arrived with what the library says; of two for one record the later counts."""
     shown = Preview()
     wanted: dict[str, Arrived] = {}
@@ -45,7 +45,7 @@ def preview(reader: "Reader", arrived: Iterable[Arrived | Refusal]) -> Preview:
         elif one.address in wanted:
             before = wanted[one.address]
             tags = before.tags if one.tags is None else one.tags
-            wanted[one.address] = Arrived(one.item, one.address, before.caption | one.caption, tags)
+            wanted[one.address] = replace(one, caption=before.caption | one.caption, tags=tags)
         else:
             wanted[one.address] = one
     for one in wanted.values():
@@ -75,7 +75,7 @@ def start(library: "Library", changes: Sequence[Takeover], *, who: str = "") -> 
     )  # fmt: skip
 
 
-def _compare(reader: "Reader", one: Arrived, shown: Preview) -> None:
+def _compare(reader: "Reader", one: "Arrived", shown: Preview) -> None:
     record = reader.get(reader.spelling_of(one.address) or one.address)
     if record.tier == "trash":
         raise InvalidRecord(f"{record.name} is in the trash; restore it first")

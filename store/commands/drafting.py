@@ -12,7 +12,6 @@ from store.commands.terminal import Terminal, table
 from store.drafting import LANES, Plan, lacking, plan_drafting, start
 from store.errors import BadSource, InvalidRecord
 from store.importing.candidate import Refusal
-from store.importing.captions import captions_at
 from store.jobs import Job
 from store.library import Library
 from store.progress import Progress
@@ -123,6 +122,8 @@ def take_(arguments: Namespace, terminal: Terminal) -> int:
 
 def import_captions(arguments: Namespace, terminal: Terminal) -> int:
     """Show what would change, and write it unless a preview is all that was asked for."""
+    from store.importing.captions import captions_at  # Pillow, which other verbs do without
+
     with (reading if arguments.preview else partial(writing, terminal=terminal))(arguments) as library:
         shown = preview(library, captions_at(arguments.paths, facet=arguments.facet))
         if arguments.preview and arguments.json:
