@@ -109,8 +109,9 @@ def _line(library: Library, decision: Decision) -> None:
     words = decisions.sentence(library, decision)
     words = words[:1].upper() + words[1:]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(datetime.fromtimestamp(decision.at, UTC).strftime("%Y-%m-%d %H:%M:%S"), width=150)
-        st.text(decision.who, width=160)
+        with st.container(width=130, gap=None):  # one above the other: the row is as high as its button
+            st.text(decision.who)
+            st.caption(datetime.fromtimestamp(decision.at, UTC).strftime("%Y-%m-%d %H:%M:%S"))
         st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
         if library.can_write and not decision.is_undone:
             st.button(

@@ -18,7 +18,7 @@ from store.beside import Beside, beside
 from store.blocks import Mask, Snapshot, Vector
 from store.embedding import Embedder
 from store.query import Part, PartKey, Query
-from store.ranking import RAW, Contribution, Hit, Scale, hits, rank
+from store.ranking import RAW, Contribution, Hit, Ranking, Scale, hits, rank
 from store.recent import Recent
 from store.records import FACETS, Facet
 from store.similarities import NONE, Similarities
@@ -32,6 +32,7 @@ KEPT_EMBEDDINGS = 256
 NO_WEIGHT = "every weight is zero: raise one to search"
 NO_COMMON_FACET = "no record has a facet that is weighted and that the query speaks about"
 NONE_ASKED_FOR = "no record of the library passes the filter"
+NOTHING_THERE = "there is nothing in the library yet: promote approved records first"
 
 Directions = dict[Facet, Vector]
 
@@ -88,7 +89,7 @@ class Search:
             similarities = self._compared(snapshot, query.parts)
             mask = self._mask(snapshot, query.parts, among)
             ranking = rank(similarities, weights, top=query.top, mask=mask, scale=scale)
-            why_empty = "" if ranking.rows else NO_COMMON_FACET if ranking.without_facets else NONE_ASKED_FOR
+            why_empty = "" if ranking.rows else _why_empty(snapshot, ranking)
         else:  # nothing is computed for it; a page that has the similarities already may keep them
             similarities = self._kept_of(snapshot).answers.get(_key(query.parts)) or NONE
             ranking = rank(NONE, weights, top=query.top)
@@ -191,6 +192,12 @@ class Search:
         for key, vector in made.items():
             self._embedded.put(key, vector)
         return made | {key: vector for key, vector in found.items() if vector is not None}
+
+
+def _why_empty(snapshot: Snapshot, ranking: Ranking) -> str:
+    if ranking.without_facets:
+        return NO_COMMON_FACET
+    return NONE_ASKED_FOR if len(snapshot) else NOTHING_THERE
 
 
 def _key(parts: Iterable[Part]) -> Hashable:

@@ -17,7 +17,7 @@ from store.blocks import Vector
 from store.errors import BadPicture, UnknownRecord
 from store.query import Part, Query
 from store.records import FACETS, Facet
-from store.search import NO_COMMON_FACET, NO_WEIGHT, NONE_ASKED_FOR, Results, Search
+from store.search import NO_COMMON_FACET, NO_WEIGHT, NONE_ASKED_FOR, NOTHING_THERE, Results, Search
 from store.vectors import Matrices, load
 
 DIMENSIONS = 6
@@ -358,7 +358,7 @@ def test_nothing_is_searched_when_every_weight_is_zero() -> None:
 def test_why_there_is_nothing_is_said() -> None:
     library: Library = {"local-a": {"entity": unit(1)}}
     frog = Part(text="frog")
-    assert search({}, Query((frog,))).why_empty == NONE_ASKED_FOR
+    assert search({}, Query((frog,))).why_empty == NOTHING_THERE
     assert search(library, Query((frog,)), among=[]).why_empty == NONE_ASKED_FOR
     assert search(library, Query((frog,), weights={"image": 1})).why_empty == NO_COMMON_FACET
     assert search(library, Query((replace(frog, facets=("image",)),))).why_empty == NO_COMMON_FACET
