@@ -13,7 +13,7 @@ def test_golden_queries_are_kept_asked_and_shown(library: Library) -> None:
     app = opened("evaluation")
     assert "no golden queries yet" in words(app)
     question, answers = (
-        field for field in app.text_input if field.label.startswith(("Question", "Addresses"))
+        field for field in app.text_input if field.label.startswith(("Question", "Right answers"))
     )
     question.set_value(COINS[0].entity)
     answers.set_value(COINS[0].address)
