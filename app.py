@@ -2,8 +2,12 @@
 
 import streamlit as st
 
-from components import pictures
+from components import going_on, pictures
 from components.editor.routes import routes as editor_routes
 from components.grid import beacon
 
-app = st.App("overview.py", routes=[*pictures.routes(), *beacon.routes(), *editor_routes()])
+app = st.App(
+    "overview.py",
+    routes=[*pictures.routes(), *beacon.routes(), *editor_routes()],
+    lifespan=going_on.from_the_start,
+)

@@ -21,9 +21,9 @@ from typing import Any
 from bench.library import Instant, coins
 from store.drafting import plan_drafting, start
 from store.embedding import Embedder, open_embedder
+from store.filter import Filter
 from store.jobs import Job
 from store.library import Library
-from store.listing import Filter
 from store.settings import settings
 from tests.store.language_model_server import GOOD, running, says
 

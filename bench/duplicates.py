@@ -31,8 +31,8 @@ from store.duplicates.neighbours import Neighbours
 from store.embedding import open_embedder
 from store.files import Disk, content_hash
 from store.images import normalise
-from store.operations import State
 from store.records import sidecar_bytes
+from store.writing.operations import State
 
 ROOT = Path(__file__).resolve().parent.parent
 SETS = {

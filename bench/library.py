@@ -21,9 +21,9 @@ import numpy as np
 from PIL import Image
 
 from store.embedding import Embedder, open_embedder
+from store.filter import Filter
 from store.importing.candidate import Candidate
 from store.library import Library
-from store.listing import Filter
 
 
 class Instant:
@@ -118,8 +118,8 @@ import json, resource, sys, time
 start = time.perf_counter()
 from pathlib import Path
 from store.library import Library
-from store.listing import Filter
-from store.query import Part, Query
+from store.filter import Filter
+from store.search.query import Part, Query
 from bench.library import Instant
 imported = time.perf_counter()
 library = Library.open(Path(sys.argv[1]), embedder=Instant())

@@ -15,12 +15,12 @@ from functools import partial
 import numpy as np
 
 from bench.search import machine
-from store.beside import beside
-from store.blocks import Snapshot, Vector
+from store.captions.beside import beside
 from store.embedding import OFFLINE, Embedder, open_embedder
 from store.embedding.windows import reading
 from store.records import CAPTION_FACETS, FACETS, Facet
-from store.vectors import load
+from store.search.blocks import Snapshot, Vector
+from store.search.vectors import load
 
 TYPED = "A frog in a raincoat on a lily pad, holding a tiny umbrella; a coin lies in the water beside it."
 HEAD = """\

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,7 +26,7 @@ from bench.corpus import WEIGHTS, Corpus, best, make
 from bench.search import Chroma, figures, machine, mapped, resident, timed
 from store.records import CAPTION_FACETS, Facet
 
-PEERS = ("lancedb", "qdrant", "milvus")
+PEERS = {"lancedb": ("lancedb",), "qdrant": ("qdrant_client",), "milvus": ("pymilvus", "milvus_lite")}
 BATCH = 2_000
 HEAD = """\
 | records | data | system | first query, ms | changed weight, ms | recall@10 | recall@50 | MB | load, s |
@@ -52,6 +53,8 @@ def main() -> None:
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
     parser.add_argument("--keep", type=Path, help="a folder that keeps Chroma's indexes for the next run")
     given = parser.parse_args()
+    if missing := [peer for peer in given.peers if not all(map(find_spec, PEERS[peer]))]:
+        parser.exit(2, f"not installed: {', '.join(missing)}; pip install -r requirements-bench.txt\n")
     print(f"{machine()}; {given.dimensions} dimensions, {given.questions} questions\n")
     print(HEAD, flush=True)
     with tempfile.TemporaryDirectory() as passing:

@@ -8,9 +8,9 @@ import numpy as np
 from PIL import Image
 
 from store import embedded
+from store.filter import Filter
 from store.layout import Layout
 from store.library import Library
-from store.listing import Filter
 from store.records import Record
 
 _TAGS = ("dog", "cat", "frog", "moon", "rocket", "robot", "pizza", "ape", "bear", "ghost")
@@ -26,7 +26,7 @@ def queue(root: Path, count: int) -> Path:
     if not made.exists():
         _write_files(layout, count)
         with Library.open(root) as library:
-            library.examine_duplicates()
+            library.duplicates.examine()
             _make_up_vectors(library)
         made.touch()
     return root

@@ -27,14 +27,15 @@ from typing import Any
 import numpy as np
 
 from bench.corpus import WEIGHTS, Asked, Corpus, make
-from store import matrix_files
-from store.query import Part, Query
-from store.ranking import rank
 from store.records import CAPTION_FACETS, FACETS, Facet
-from store.search import Search
-from store.vectors import Matrices, load
+from store.search import matrix_files
+from store.search.query import Part, Query
+from store.search.ranking import rank
+from store.search.search import Search
+from store.search.vectors import Matrices, load
 
 CHROMA_BATCH = 5_000
+MOVES = 4  # changed weights in a row, as a slider that is dragged makes them
 
 
 def main() -> None:
@@ -147,10 +148,10 @@ def measure(contenders: Sequence[Contender], *, questions: int, rounds: int) -> 
             random.shuffle(order)  # or the same one would always find the caches another has left
             for contender in order:
                 first = timed(partial(contender.ask, number))
-                changed = timed(partial(contender.change, number))
+                changed = [timed(partial(contender.change, number)) for _ in range(MOVES)]
                 if turn:  # the first round warms up
                     contender.first.append(first)
-                    contender.changed.append(changed)
+                    contender.changed += changed
 
 
 def timed(work: Callable[[], object]) -> float:

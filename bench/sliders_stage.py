@@ -1,6 +1,7 @@
 """The page that `bench.sliders` measures: made-up similarities, the demo's pictures, the real component."""
 
 import os
+from secrets import token_hex
 from typing import Any, cast
 
 import streamlit as st
@@ -8,12 +9,12 @@ import streamlit as st
 from bench.corpus import Asked, make
 from components.grid import CAPTION, LIKE, chosen_weights, show_results
 from components.resources import library as open_library
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
-from store.query import Part, Query
 from store.records import Record
-from store.search import Search
-from store.vectors import load
+from store.search.query import Part, Query
+from store.search.search import Search
+from store.search.vectors import load
 
 
 class Stage:
@@ -43,7 +44,8 @@ def searching(size: int) -> Search:
 
 st.set_page_config(layout="wide")
 shown = int(os.environ["BENCH_SHOWN"])
-query = Query((Part(text="0"),), weights=chosen_weights("bench"), top=shown + 120)
+asked = st.session_state.setdefault("asked", f"0 {token_hex(4)}")  # by nobody before
+query = Query((Part(text=asked),), weights=chosen_weights("bench"), top=shown + 120)
 results = searching(int(os.environ["BENCH_SIZE"])).search(query)
 stage = cast(Library, Stage(open_library()))
 show_results("bench", stage, results, weights=query.sliders, shown=shown, actions=[LIKE, CAPTION])

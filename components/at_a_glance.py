@@ -7,8 +7,8 @@ from typing import Literal
 import streamlit as st
 
 from components import model_choice, resources, wording
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.records import Tier
 from store.settings import settings
 

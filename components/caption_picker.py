@@ -6,8 +6,8 @@ import streamlit as st
 
 from components import wording
 from store.errors import MemedexError
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.records import Record
 
 _PLACE = "caption-place"

@@ -6,7 +6,7 @@ from components import caption_picker, caption_views, resources
 from components.caption_picker import Picked
 from components.editor.facets import PURPOSES
 from components.editor.rows import Row, show_rows
-from store.checkup import KINDS, Finding, Kind
+from store.captions.checkup import KINDS, Finding, Kind
 from store.library import Library
 
 _KIND, _ORDER = "caption-check", "caption-check-order"
@@ -14,7 +14,7 @@ _PER_PAGE = 100
 _LABELS: dict[Kind, tuple[str, str]] = {
     "picture": (
         "At odds with the picture",
-        "The tenth of the library whose entity and picture agree least, the lowest first.",
+        "The tenth of all captions whose entity and picture agree least, the lowest first.",
     ),
     "lacking": ("Lacks a facet", "Without entity and context a coin cannot be promoted."),
     "unwritten": ("Optional, not written", "Write it, or declare that there is nothing to say."),

@@ -1,21 +1,34 @@
-"""Which coins a generator would be given for a question, and the very words it would read."""
+"""The very words a generator would read about the chosen coins: counted, trimmed, copied, downloaded."""
 
 import json
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import streamlit as st
 
-from components import wording
-from store import context, question
+from components import examples, wording
+from store import context, generation
 from store.context import Context
 from store.errors import MemedexError
-from store.golden import parts_of
+from store.language_models import is_warm
 from store.library import Library
-from store.listing import Filter
-from store.query import Query
 from store.settings import settings
 
-_FORMS = ("Markdown", "JSON", "Chat messages")
+
+def _messages(built: Context, line: str) -> str:
+    return json.dumps(generation.messages(built, line), ensure_ascii=False, indent=2)
+
+
+_FORMS: Mapping[str, tuple[str, Callable[[Context, str], str]]] = {
+    "Markdown": ("context.md", lambda built, _: context.as_markdown(built)),
+    "JSON": ("context.json", lambda built, _: context.as_json(built)),
+    "Chat messages": ("messages.json", _messages),
+}
+_PICTURE = re.compile(r"(data:image/\w+;base64,[\w+/]{12})[\w+/=]+")
+_AGAIN = 1.0  # seconds until it is looked whether the model's own count is there
+_NAMED = 4  # left-out coins that are named
+_LEFT = {"all of it": "all", "its picture": "the picture"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,52 +36,58 @@ class Asked:
     """A question and what it brings along."""
 
     line: str
-    context: Context
+    addresses: tuple[str, ...]  # of the coins that were to be examples, in their order
+    model: str
+    budget: int
+    pictures: bool
 
 
 def ask(library: Library) -> Asked | None:
     """The question, how many, the budget; None before anything was asked."""
-    model = settings().caption_model
-    line = st.text_input(
-        "What should be made", key="gen_q", bind="query-params", icon=":material/search:", type="search",
-        placeholder="dog with sunglasses in cyberpunk style", label_visibility="collapsed",
-    )  # fmt: skip
+    line = examples.ask()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        top = st.number_input(
-            "Examples", 1, 50, context.EXAMPLES, key="gen_top", bind="query-params", width=120
-        )
+        top = examples.how_many()
         budget = st.number_input(
             "Token budget", 100, 1_000_000, 4_000, step=500, key="gen_budget", bind="query-params", width=140
         )
+        model = st.text_input(
+            "Model", settings().caption_model, key="gen_model", bind="query-params", width=300,
+            placeholder="gpt-4o-mini, anthropic/claude-…, ollama/llava",
+            help="By its litellm name: it counts the tokens and makes the coin.",
+        )  # fmt: skip
         pictures = st.toggle("Pictures", value=True, key="gen_pictures", bind="query-params")
-    if not line or not line.strip():
-        st.caption(
-            "The coins nearest to the question, each with captions and picture, as a generator gets them. "
-            "Ask as on the search page."
-        )
-        return None
+    model = (model or "").strip()
     try:
-        chosen = _found(library, line, int(top or context.EXAMPLES))
+        chosen = examples.chosen(library, line, top=top)
+        addresses = [record.address for record in chosen]
+        counted = model if model and is_warm() else ""
+        built = context.build(
+            library, addresses, budget=int(budget or 0), model=counted, pictures=bool(pictures)
+        )
     except MemedexError as error:
         st.error("This could not be asked:", icon=":material/error:")
         st.text(str(error))
         return None
-    if not chosen:
+    if chosen:
+        _show(built, line, counted)
+        if model != counted:  # its own count takes seconds the first time; the page is there meanwhile
+            st.fragment(_count_again, run_every=_AGAIN)()
+        return Asked(line, tuple(addresses), model, int(budget or 0), bool(pictures))
+    if examples.is_picked():
+        st.info("None of the chosen coins is here any more.", icon=":material/search_off:")
+    elif line:
         st.info("Nothing in the library answers this.", icon=":material/search_off:")
-        return None
-    names = {address: library.get(address).name for address in chosen}
-    kept = st.multiselect(
-        "In this order", list(chosen), default=list(chosen), format_func=names.get,
-        key=f"gen_kept_{hash(tuple(chosen))}",
-    )  # fmt: skip
-    built = context.build(library, kept, budget=int(budget or 0), model=model, pictures=bool(pictures))
-    _show(built, line, model)
-    return Asked(line, built)
+    else:
+        st.caption(
+            "The coins nearest to the question, each with captions and picture, as a generator gets them. "
+            "Ask as on the search page, or choose results there and press **i**."
+        )
+    return None
 
 
-def _found(library: Library, line: str, top: int) -> list[str]:
-    asked = question.read(line, base=Filter(tier="library"))
-    return [hit.address for hit in library.search(Query(parts_of(line), top=top, filter=asked.filter)).hits]
+def _count_again() -> None:
+    if is_warm():
+        st.rerun()
 
 
 def _show(built: Context, line: str, model: str) -> None:
@@ -78,23 +97,24 @@ def _show(built: Context, line: str, model: str) -> None:
         f"{built.tokens:,} tokens ({counter}) · {wording.counted(len(built.examples), 'example')} · "
         f"{wording.counted(pictures, 'picture')}, {context.PICTURE_TOKENS} tokens each"
     )
-    for left in built.left_out:
-        st.warning(
-            f"No room for {left.what} of {wording.plain(left.record.name)}, {left.tokens:,} tokens",
-            icon=":material/content_cut:",
-        )
-    st.code(built.text, language=None, wrap_lines=True, height=320)
-    with st.container(horizontal=True, gap="small"):
-        for form in _FORMS:
-            st.download_button(
-                form, _written(built, line, form), f"context.{'md' if form == 'Markdown' else 'json'}",
-                icon=":material/download:", width="content", key=f"gen_{form}",
-            )  # fmt: skip
-
-
-def _written(built: Context, line: str, form: str) -> str:
-    if form == "Markdown":
-        return context.as_markdown(built)
-    if form == "JSON":
-        return context.as_json(built)
-    return json.dumps(context.as_messages(built, line), ensure_ascii=False, indent=2)
+    if built.left_out:
+        named = [
+            f"{_LEFT[left.what]} of {wording.plain(left.record.name, limit=30)} ({left.tokens:,})"
+            for left in built.left_out[:_NAMED]
+        ]
+        more = len(built.left_out) - _NAMED
+        told = ", ".join([*named, *([f"{more} more"] if more > 0 else [])])
+        st.caption(f":orange[:material/content_cut: No room for {told}]")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        form = st.segmented_control(
+            "Form", list(_FORMS), default="Markdown", required=True, key="gen_form", bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
+        name, write = _FORMS[form]
+        written = write(built, line)
+        st.download_button("Download", written, name, icon=":material/download:")
+        whole = pictures > 0 and st.toggle(
+            "Pictures in full", key="gen_whole",
+            help="What is shown below is what is copied there; a download always has them whole.",
+        )  # fmt: skip
+    st.code(written if whole else _PICTURE.sub(r"\1…", written), language=None, wrap_lines=True, height=320)

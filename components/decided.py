@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime, time, timedelta
 import streamlit as st
 
 from components import decisions, state, wording
-from store import decided
+from components.grid.ledger import AT_ONCE
+from store import decided, reversing
 from store.decided import Asked
 from store.errors import MemedexError
 from store.history import Decision
@@ -126,6 +127,8 @@ def _line(library: Library, decision: Decision) -> None:
 
 def _take_back(library: Library, chosen: list[str]) -> None:
     try:
+        if reversing.begun(library, chosen, at_once=AT_ONCE):
+            return
         outcome = library.take_back(chosen)
     except MemedexError as error:
         state.say(wording.plain(str(error), limit=200), icon=":material/error:")

@@ -3,6 +3,8 @@
 import streamlit as st
 
 from components import state, wording
+from components.grid.ledger import AT_ONCE
+from store import reversing
 from store.errors import MemedexError
 from store.history import Decision
 from store.library import Library, Outcome
@@ -31,7 +33,7 @@ def _stands(library: Library, decision: Decision) -> bool:
 def undo(library: Library) -> None:
     """Take back one's own last decision."""
     try:
-        outcome = library.undo()
+        outcome = reversing.reverse(library, "undo", at_once=AT_ONCE)
     except MemedexError as error:
         state.say(wording.plain(str(error), limit=200), icon=":material/error:")
         return
@@ -59,6 +61,8 @@ def sentence(library: Library, decision: Decision) -> str:
         return f"{verb} {wording.counted(decision.count, 'coin')}"
     events = library.history(decision=decision.id, limit=_NAMED)
     names = [wording.plain(event.name or wording.shortened(event.address), limit=32) for event in events]
+    if not names and decision.count:  # a verdict changes no record
+        return f"{verb} {wording.counted(decision.count, 'pair')}"
     return f"{verb} {' and '.join(names)}" if names else verb
 
 

@@ -9,9 +9,10 @@ from components.grid import Entry, lead_to
 from store import drafting
 from store.drafting import LANES, MAX_LANES, Plan
 from store.errors import MemedexError
+from store.filter import Filter
 from store.jobs import Job
+from store.language_models import is_warm
 from store.library import Library
-from store.listing import Filter
 from store.prompts import DEFAULT
 from store.settings import settings
 
@@ -20,6 +21,7 @@ HOW = (
     "No language model is configured. Set `MEMEDEX_CAPTION_MODEL` (`gpt-4o-mini` for instance, with its "
     "`OPENAI_API_KEY`, or `ollama/llava` on this machine), or name one below."
 )
+_AGAIN = 0.5  # seconds
 _LACKING, _ALL, _PICKED = "Lack a caption", "All approved", "Chosen"
 
 
@@ -34,7 +36,7 @@ def show(library: Library) -> None:
         if plan is not None:
             figures(plan)
         if library.can_write:
-            _begin_row(library, plan)
+            _begin_row(library, plan, addresses)
 
 
 def bring(entry: Entry) -> None:
@@ -79,6 +81,20 @@ def figures(plan: Plan) -> None:
         st.warning("This model is known not to see pictures.", icon=":material/visibility_off:")
 
 
+def is_priced() -> bool:
+    """Whether tokens and cost can be told already: it takes seconds the first time, which are said."""
+    if is_warm():
+        return True
+    st.caption("Reading the price list …")
+    st.fragment(_look_again, run_every=_AGAIN)()
+    return False
+
+
+def _look_again() -> None:
+    if is_warm():
+        st.rerun()
+
+
 def begin(library: Library, plan: Plan, *, budget: float | None = None, lanes: int = LANES) -> Job | None:
     """Start the run and watch it on every page; None when it was refused, which is said."""
     try:
@@ -108,41 +124,54 @@ def _which(library: Library) -> list[str]:
 
 
 def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str) -> Plan | None:
-    if not model:
+    if not model or not is_priced():
         return None
     try:
-        with st.spinner("Reading the price list", show_time=False):  # seconds, the first time
-            return drafting.plan_drafting(library, addresses, model=model, prompt=prompt)
+        return drafting.plan_drafting(library, addresses, model=model, prompt=prompt)
     except MemedexError as error:
         st.error("This cannot be asked:", icon=":material/error:")
         st.text(str(error))
         return None
 
 
-def _begin_row(library: Library, plan: Plan | None) -> None:
+def _go(library: Library, addresses: Sequence[str]) -> None:
+    """As the fields say by now: a press may come together with the last figure of the budget."""
+    said = st.session_state
+    try:
+        plan = drafting.plan_drafting(
+            library, addresses, model=(said["run-model"] or "").strip(), prompt=said["run-prompt"]
+        )
+    except MemedexError as error:
+        state.say(wording.plain(str(error), limit=300), icon=":material/error:")
+        return
+    budget = said["draft-budget"] or None
+    begin(library, plan, budget=budget if plan.cost is not None else None, lanes=int(said["draft-lanes"]))
+
+
+def _begin_row(library: Library, plan: Plan | None, addresses: Sequence[str]) -> None:
     priced = plan is not None and plan.cost is not None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        budget = st.number_input(
+        st.number_input(
             "Budget, US dollars", min_value=0.0, value=0.0, step=0.5, key="draft-budget", width=170,
             disabled=not priced,
             help="It stops before this is passed; 0 is none. It can be raised, and the run continued."
             if priced else "No price is known for this model, so a budget could not be kept.",
         )  # fmt: skip
-        lanes = st.number_input(
+        st.number_input(
             "At once", min_value=1, max_value=MAX_LANES, value=LANES, key="draft-lanes", width=120,
             help="Questions under way at the same time; a provider's rate limit is waited for.",
         )  # fmt: skip
-        count = plan.count if plan else 0
+        count = len(addresses)
         st.button(
             f"Draft {wording.counted(count, 'coin')}" if count else "Nothing to draft",
             type="primary",
             icon=":material/edit_square:",
-            disabled=not count,
-            on_click=begin,
-            args=(library, plan),
-            kwargs={"budget": (budget or None) if priced else None, "lanes": int(lanes)},
+            disabled=not (plan and count),
+            key="draft-go",
+            on_click=_go,
+            args=(library, addresses),
         )
-    waiting = len(library.addresses_with_suggestions())
+    waiting = len(library.suggestions.waiting())
     if waiting:
         st.page_link(
             "pages/captions.py",

@@ -1,22 +1,26 @@
 """Golden queries and what came of asking them: a table for every model, and the calibration's figures."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import streamlit as st
 
 from components import jobs, state, wording
-from store import evaluation
-from store.calibration import LEAST_RECORDS
 from store.errors import MemedexError
-from store.evaluation import Evaluation
 from store.library import Library
 from store.progress import Progress
 from store.records import FACETS
+from store.search import evaluation
+from store.search.calibration import LEAST_RECORDS
+from store.search.evaluation import Evaluation, Figure
+from store.search.golden import Golden
 
 _WORDS = (
-    "Recall@10: how many of the right answers are among the first ten. MRR: 1 / place of the first right "
-    "answer. nDCG@10: how high up they are. In brackets: where the value lies with 95 % certainty."
+    "Recall@k: how many of the right answers are among the first k. MRR: 1 / place of the first right "
+    "answer. nDCG@k: how high up they are. In brackets: where the value lies with 95 % certainty."
 )
+_TALL = 8  # rows from which a list is scrolled
+_DEPTHS = (1, 3, 5, 10, 20, 50)
 
 
 def show(library: Library) -> None:
@@ -39,12 +43,16 @@ def show(library: Library) -> None:
                     "Ask them all", type="primary", icon=":material/play_arrow:", on_click=_ask,
                     args=(library,), disabled=jobs.is_busy(library.jobs),
                 )  # fmt: skip
+            st.space("stretch")
+            k = _depth() if found else evaluation.TOP
         for one in found:
-            _table(one)
-        if not found:
+            _table(one, k=k)
+        if found:
+            st.caption("Each model keeps what it answered last; another model is chosen under Health.")
+        else:
             st.caption("Nobody has asked them yet." + ("" if library.can_write else " Only a curator can."))
     st.subheader("Golden queries", anchor=False)
-    _golden(library)
+    _golden(library, goldens)
     st.subheader("Calibration", anchor=False)
     _calibration(library)
 
@@ -58,40 +66,55 @@ def _ask(library: Library) -> None:
     jobs.run(library.jobs, "Ask the golden queries", work)
 
 
-def _table(one: Evaluation) -> None:
+def _depth() -> int:
+    st.caption("first k results", width="content")
+    return st.segmented_control(
+        "First k results", _DEPTHS, default=evaluation.TOP, required=True, key="k", bind="query-params",
+        label_visibility="collapsed", width="content",
+    )  # fmt: skip
+
+
+def _table(one: Evaluation, *, k: int) -> None:
     when = datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    st.markdown(f"`{wording.plain(one.model)}` · {one.queries} queries · {when}", help=_WORDS)
-    rows = [
-        {
-            "Setting": row.preset,
-            "Scale": "calibrated" if row.calibrated else "raw",
-            **{
-                name: f"{figure.mean:.2f}  ({figure.low:.2f} to {figure.high:.2f})"
-                for name, figure in (("Recall@10", row.recall), ("MRR", row.mrr), ("nDCG@10", row.ndcg))
-            },
-        }
-        for row in one.rows
-    ]
-    st.dataframe(rows, hide_index=True, width="stretch")
+    st.markdown(f"{wording.plain(one.model)} · {one.queries} queries · {when}", help=_WORDS)
+    rows = []
+    for row in one.rows:
+        scores = one.scores(row, k=k)
+        rows.append(
+            {
+                "Weights": row.preset,
+                "Scale": "calibrated" if row.calibrated else "raw",
+                f"Recall@{k}": _told(scores.recall),
+                "MRR": _told(scores.mrr),
+                f"nDCG@{k}": _told(scores.ndcg),
+            }
+        )
+    st.dataframe(rows, hide_index=True, width="stretch", height="content")
     if one.left_out:
         st.caption(f"{len(one.left_out)} left out: their answers are not in this library.")
     with st.expander("Answered worst"):
-        for line, score in one.worst:
+        for line, score in one.worst(k=k):
             with st.container(horizontal=True, gap="small"):
                 st.caption(f"{score:.2f}", width=44)
                 st.page_link("pages/search.py", label=wording.plain(line), query_params={"q": line})
 
 
-def _golden(library: Library) -> None:
-    rows = library.golden()
+def _told(figure: Figure) -> str:
+    return f"{figure.mean:.2f}  ({figure.low:.2f} to {figure.high:.2f})"
+
+
+def _golden(library: Library, rows: Sequence[Golden]) -> None:
     if rows:
         st.dataframe(
             [
                 {"Question": one.line, "Right answers": len(one.answers), "Collection": one.collection}
                 for one in rows
             ],
-            hide_index=True, width="stretch", height=min(300, 38 + 35 * len(rows)),
+            hide_index=True, width="stretch", height="content" if len(rows) < _TALL else 300,
         )  # fmt: skip
+        st.caption(
+            "A result called good on the search page (key **g**) is a right answer of its question: *judged*."
+        )
     if not library.can_write:
         return
     with st.form("golden", border=False, clear_on_submit=True):
@@ -103,19 +126,19 @@ def _golden(library: Library) -> None:
             sent = st.form_submit_button("Keep", icon=":material/add:")
         if sent:
             try:
-                library.save_golden(line, answers.replace(",", " ").split())
+                library.golden.save(line, answers.replace(",", " ").split())
                 state.say("Kept", icon=":material/check:")
                 st.rerun()
             except MemedexError as error:
                 st.text(str(error))
-    if rows:
+    if kept := library.golden.all():
         with st.popover("Forget one", icon=":material/delete:"):
-            line = st.selectbox("Question", [one.line for one in rows], key="golden_forget")
-            st.button("Forget it", on_click=library.forget_golden, args=(line,))
+            line = st.selectbox("Question", [one.line for one in kept], key="golden_forget")
+            st.button("Forget it", on_click=library.golden.forget, args=(line,))
 
 
 def _calibration(library: Library) -> None:
-    held = library.calibration()
+    held = library.calibration.in_force()
     st.caption(
         "A text lies closer to texts than to pictures, whatever they show. Calibrated, every facet's cosines "
         "are brought to one scale by fixed figures, so that equal weights have equal say."
@@ -141,7 +164,7 @@ def _calibration(library: Library) -> None:
 
 
 def _measure(library: Library) -> None:
-    jobs.run(library.jobs, "Measure the calibration", lambda progress: library.calibrate() and None)
+    jobs.run(library.jobs, "Measure the calibration", lambda progress: library.calibration.measure() and None)
 
 
 def _figures(figure: tuple[float, float] | None) -> str:

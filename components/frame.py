@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from components import access, decisions, jobs, resources, state, wording
+from components import access, back_button, decisions, jobs, resources, state, wording
 from store.library import Library
 from store.records import Tier
 
@@ -45,6 +45,7 @@ PAGES: dict[str, tuple[Link, ...]] = {
 
 _MODEL = "The model that turns texts and pictures into vectors loads in the background."
 _LOOK = "Everything can be looked at and searched here, nothing changed: that is how this page was opened."
+_COPYCATS = "Copycats of these coins are still being looked for; badges appear as they are found."
 _CHROMA = "Chroma follows in the background; lists and searches here do not wait for it."
 
 
@@ -82,6 +83,7 @@ def _navigation(library: Library) -> None:
         st.caption(purpose)
         for link in links:
             _link(link, counts)
+    back_button.keep_whole()
 
 
 def _link(link: Link, counts: Mapping[str, int]) -> None:
@@ -95,6 +97,8 @@ def _header(title: str, library: Library, undo: Callable[[Library], None]) -> No
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.title(title, anchor=False, width="stretch")
         _show_state(library)
+        if title == "Pending" and library.can_write and (left := library.duplicates.unexamined()):
+            st.badge(f"{left:,} to compare", icon=":material/difference:", color="gray", help=_COPYCATS)
         if not library.can_write:
             st.badge("reading only", icon=":material/lock:", color="yellow", help=_LOOK)
         else:

@@ -1,78 +1,137 @@
-"""A new coin from a prompt and a context: streamed, compared with the library, saved as pending."""
+"""A new coin from a prompt and examples: streamed, compared with the library, saved as pending."""
 
 import streamlit as st
 
-from components import state, wording
-from store import generation
-from store.context import Context
+from components import jobs, state, wording
+from components.context_view import Asked
+from store import generation, inventing
 from store.errors import MemedexError
 from store.generation import Invented
+from store.jobs import Job
 from store.library import Library
-from store.settings import settings
 
-_MADE = "memedex.invented"
+_SHOWN = 5  # drafts
+_LOOK = 0.4  # seconds between two looks at an answer that is coming
 
 
-def show(library: Library, context: Context, *, prompt: str) -> None:
-    """The prompt and the button; below, what was made last."""
-    st.subheader("Make a new coin", anchor=False)
-    model = settings().caption_model
-    if not model:
+def show(library: Library, asked: Asked | None) -> None:
+    """The prompt and the button; below, what is being made and what waits to be saved."""
+    if asked is not None:
+        st.subheader("Make a new coin", anchor=False)
+        _ask(library, asked)
+    if library.can_write:
+        _drafts(library)
+
+
+def _ask(library: Library, asked: Asked) -> None:
+    if not library.can_write:
+        st.caption("Only a curator can have one made: a language model's answer costs money.")
+        return
+    if not asked.model:
         st.caption(
-            "No language model is configured; with MEMEDEX_CAPTION_MODEL set, it makes a new coin from this."
+            "No language model is configured: name one above, or set `MEMEDEX_CAPTION_MODEL`, and it makes a "
+            "new coin from this."
         )
         return
+    key = f"gen_prompt {asked.line}"
     with (
         st.form("generate", border=False),
         st.container(horizontal=True, vertical_alignment="bottom", gap="small"),
     ):
-        wanted = st.text_input("Prompt", value=prompt, key="gen_prompt")
-        sent = st.form_submit_button("Generate", type="primary", icon=":material/auto_awesome:")
-    if sent:
-        _generate(context, wanted, model)
-    made = st.session_state.get(_MADE)
-    if isinstance(made, Invented):
-        _made(library, made)
+        st.text_input("Prompt", value=asked.line, key=key, width="stretch")
+        st.form_submit_button(
+            "Generate", type="primary", icon=":material/auto_awesome:", on_click=_generate,
+            args=(library, asked, key),
+        )  # fmt: skip
 
 
-def _generate(context: Context, wanted: str, model: str) -> None:
-    st.session_state.pop(_MADE, None)
-    place, answer = st.empty(), ""
+def _generate(library: Library, asked: Asked, key: str) -> None:
+    prompt = (st.session_state.get(key) or "").strip()
+    if not prompt:
+        state.say("Say what the coin should be about.", icon=":material/error:")
+        return
+    jobs.watched(
+        inventing.start(
+            library.jobs, prompt, asked.addresses, model=asked.model, budget=asked.budget,
+            pictures=asked.pictures,
+        )
+    )  # fmt: skip
+
+
+def _drafts(library: Library) -> None:
+    """What is being made, as it comes, and what was made and waits; the newest first."""
+    drafts = inventing.mine(library.jobs, library.who)
+    for job in drafts[:_SHOWN]:
+        if job.is_under_way:
+            st.fragment(_coming, run_every=_LOOK)(library, job.id)
+        else:
+            with st.container(border=True):
+                _draft(library, job)
+    if len(drafts) > _SHOWN:
+        st.caption(f"{len(drafts) - _SHOWN:,} earlier ones wait until these are saved or thrown away.")
+
+
+def _coming(library: Library, number: int) -> None:
+    job = library.jobs.get(number)
+    if job is None or not job.is_under_way:
+        st.rerun()
+        return
+    with st.container(border=True):
+        st.caption(f"“{wording.plain(job.options['prompt'])}” · {wording.plain(job.options['model'])}")
+        st.text(job.note.get("answer") or "…")
+        st.caption("It goes on, and waits here, when you leave the page.")
+
+
+def _draft(library: Library, job: Job) -> None:
+    answer, asked = job.note.get("answer") or "", job.options
     try:
-        for piece in generation.stream(
-            context, wanted, model=model, api_base=settings().caption_api_base or None,
-            timeout=settings().caption_timeout,
-        ):  # fmt: skip
-            answer += piece
-            place.text(answer)
-        st.session_state[_MADE] = generation.read(answer, context, model=model, prompt=wanted)
-        place.empty()
+        coin = generation.read(
+            answer, model=asked["model"], prompt=asked["prompt"], sources=job.note.get("sources", ())
+        )
     except MemedexError as error:
         st.error("No coin was made:", icon=":material/error:")
-        st.text(str(error))
+        st.text(job.error or ("It was stopped." if job.state != "done" else str(error)))
+        if answer:
+            with st.expander("What came"):
+                st.text(answer)
+        _throw_away(library, job)
+        return
+    _made(library, job, coin)
 
 
-def _made(library: Library, coin: Invented) -> None:
-    with st.container(border=True):
-        st.text(f"{coin.name} · {coin.ticker}")
-        st.text(coin.description)
-        for facet, text in coin.caption.items():
-            st.caption(facet)
-            st.text(text)
-        if coin.image_prompt:
-            st.caption("prompt for an image")
-            st.code(coin.image_prompt, language=None, wrap_lines=True)
-        _nearness(library, coin)
-        st.caption(f"made by {wording.plain(coin.model)} from:")
-        _linked(library, coin.sources)
-        if library.can_write:
-            picture = st.file_uploader(
-                "A picture for it (without one, a plain card)", type=["png", "jpg", "webp"]
-            )
-            st.button(
-                "Save as pending", type="primary", icon=":material/inbox:", on_click=_save,
-                args=(library, coin, picture.getvalue() if picture else None),
-            )  # fmt: skip
+def _throw_away(library: Library, job: Job) -> None:
+    st.button(
+        "Throw away", key=f"invented-away-{job.id}", icon=":material/delete:",
+        on_click=library.jobs.dealt_with, args=(job.id,),
+    )  # fmt: skip
+
+
+def _made(library: Library, job: Job, coin: Invented) -> None:
+    st.text(f"{coin.name} · {coin.ticker}")
+    st.text(coin.description)
+    for facet, text in coin.caption.items():
+        _line(facet, text)
+    if coin.image_prompt:
+        _line("image prompt", coin.image_prompt)
+    _nearness(library, coin)
+    st.caption(f"made by {wording.plain(coin.model)} for “{wording.plain(coin.prompt)}” from:")
+    _linked(library, coin.sources)
+    picture = st.file_uploader(
+        "A picture for it (without one, a plain card)", type=["png", "jpg", "webp"],
+        key=f"invented-picture-{job.id}",
+    )  # fmt: skip
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Save as pending", key=f"invented-save-{job.id}", type="primary", icon=":material/inbox:",
+            on_click=_save, args=(library, job, coin, picture.getvalue() if picture else None),
+        )  # fmt: skip
+        _throw_away(library, job)
+
+
+def _line(label: str, text: str) -> None:
+    with st.container(horizontal=True, gap="small"):
+        st.caption(label, width=96)
+        st.text(text, width="stretch")
 
 
 def _nearness(library: Library, coin: Invented) -> None:
@@ -83,8 +142,9 @@ def _nearness(library: Library, coin: Invented) -> None:
     copies = [one for one in near if one.is_copy]
     name = wording.plain(library.get((copies or near)[0].address).name)
     if copies:
-        same = f", the same {' and '.join(copies[0].same)}" if copies[0].same else ""
-        st.warning(f"Close to a copy of {name}: {copies[0].cosine:.2f}{same}", icon=":material/content_copy:")
+        same = f"It has the {' and the '.join(copies[0].same)} of {name}" if copies[0].same else ""
+        told = same or f"Close to a copy of {name}"
+        st.warning(f"{told} (captions {copies[0].cosine:.2f} alike)", icon=":material/content_copy:")
     else:
         st.caption(f"nearest in the library: {name}, {first.cosine:.2f}")
 
@@ -99,10 +159,10 @@ def _linked(library: Library, addresses: tuple[str, ...]) -> None:
             st.page_link("pages/captions.py", label=label, query_params={"address": address})
 
 
-def _save(library: Library, coin: Invented, picture: bytes | None) -> None:
+def _save(library: Library, job: Job, coin: Invented, picture: bytes | None) -> None:
     report = library.add([generation.candidate(coin, picture)])
     if report.refused:
         state.say(f"Not saved: {wording.plain(report.refused[0].reason, limit=160)}", icon=":material/error:")
     else:
-        st.session_state.pop(_MADE, None)
+        library.jobs.dealt_with(job.id)
         state.say(f"{wording.plain(coin.name)} waits in Pending", icon=":material/inbox:")

@@ -15,6 +15,21 @@ from store.library import Library
 _BUSY, _IDLE = 1.0, 3.0  # seconds between two looks
 _RECENT = 30
 _REFUSED = 500
+_BEGINNINGS = (
+    (
+        "overview.py",
+        ":material/download:",
+        "Import",
+        "Token lists, folders, pictures, and logos from the network.",
+    ),
+    (
+        "pages/drafting.py",
+        ":material/neurology:",
+        "Draft captions",
+        "A language model suggests, a person decides.",
+    ),
+    ("pages/approved.py", ":material/publish:", "Promote", "Many coins at once are embedded and promoted."),
+)
 _STATES = {
     "waiting": ("waiting", "gray", ":material/hourglass_empty:"),
     "running": ("running", "blue", ":material/play_arrow:"),
@@ -32,16 +47,29 @@ def show(library: Library) -> None:
     _follow(library, opened)
     over = [job for job in library.jobs.all() if job.id not in opened][:_RECENT]
     if not opened and not over:
-        st.info(
-            "Nothing long has been done yet. Drafting, promotion, imports and the like appear here and go on "
-            "while you work elsewhere.",
-            icon=":material/hourglass_empty:",
-        )
+        _nothing_yet(library)
     if over:
         st.subheader("Over", anchor=False)
         for job in over:
             with st.container(border=True):
                 _card(library, job)
+
+
+def _nothing_yet(library: Library) -> None:
+    """What comes here, and where it begins."""
+    if not library.can_write:
+        st.markdown("Nothing long is under way.")
+        return
+    st.markdown("Nothing long is under way.")
+    st.caption(
+        "What takes more than a moment is followed here while you work elsewhere; it can be paused, and goes "
+        "on after a restart. It begins on these pages:"
+    )
+    grid = st.grid(3, min_column_width=220)
+    for script, icon, title, what in _BEGINNINGS:
+        with grid.cell(), st.container(border=True, height="stretch"):
+            st.page_link(script, label=f"**{title}**", icon=icon)
+            st.caption(what)
 
 
 def _follow(library: Library, shown: list[int]) -> None:
@@ -61,7 +89,7 @@ def _card(library: Library, job: Job) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.badge("stopping" if job.is_stopping else word, color=color, icon=icon)
         st.markdown(f"**{wording.plain(job.name)}**", width="stretch")
-        st.caption(f"{wording.plain(job.who)} · {wording.ago(job.ended_at or job.made_at)}")
+        st.caption(f"{wording.plain(job.who)} · {wording.ago(job.ended_at or job.made_at)}", width="content")
         _buttons(library, job)
     if job.total and not (job.state == "done" and not job.refused):
         st.progress(job.fraction or 0.0)
@@ -161,7 +189,11 @@ def _refused(library: Library, job: Job) -> None:
     with st.expander(f"Refused and why ({job.refused:,})"):
         items = library.jobs.items(job.id, state="refused", limit=_REFUSED)
         rows = [_row(library, item) for item in items]
-        st.dataframe(rows, hide_index=True, alt="Refused coins and reasons")
+        wide, narrow = (st.column_config.TextColumn(width=width) for width in ("large", "small"))
+        st.dataframe(
+            rows, hide_index=True, alt="Refused coins and reasons",
+            column_config={"coin": narrow, "reason": wide, "when": narrow, "address": narrow},
+        )  # fmt: skip
         st.download_button(
             "Download as CSV", lambda: _csv(rows), f"refused-{job.id}.csv", "text/csv", key=f"csv-{job.id}",
             on_click="ignore",

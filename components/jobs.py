@@ -96,7 +96,6 @@ def pace(rate: float) -> str:
 
 
 def watched(job: Job) -> Job:
-    """Tell this session when the work is over."""
     """The job, of which this session is told when it is over."""
     st.session_state.setdefault(_WATCHED, []).append(job.id)
     return job

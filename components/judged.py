@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from components.grid import BAD, GOOD, Action, Entry, Handler, Mark
 from store.errors import MemedexError
-from store.golden import checked_line
 from store.library import Library
 from store.outcome import Outcome
-from store.question import Question, written
+from store.search.golden import checked_line
+from store.search.question import Question, written
 
 _MARKS: Mapping[bool, Mark] = {
     True: {"label": "good", "tone": "good"},
@@ -31,16 +31,16 @@ def judging(library: Library, question: Question) -> Judging:
         line = checked_line(written(question))
     except MemedexError:
         return Judging([], {}, {})
-    said = library.judged_results(line)
+    said = library.golden.judged(line)
     marks = {address: _MARKS[good] for address, good in said.items()}
 
     def saying(good: bool) -> Handler:
         def say(entry: Entry) -> Outcome | None:
-            now = library.judged_results(line)
+            now = library.golden.judged(line)
             # Said of all of them already: the same key takes it back.
             taken_back = all(now.get(address) is good for address in entry.addresses)
             for address in entry.addresses:
-                library.judge_result(line, address, None if taken_back else good)
+                library.golden.judge(line, address, None if taken_back else good)
             return None
 
         return say

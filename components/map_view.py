@@ -1,24 +1,24 @@
 """The map of the library: which space, coloured by what, which coins; and what a lasso holds."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from components import atlas, jobs, state, wording
+from components import atlas, exporting, jobs, state, wording
 from components.atlas import colours
 from components.atlas.colours import Colours
 from components.grid import CAPTION, DEGRADE, LIKE, show_cards
 from components.newest import WAYS
-from store import question
+from components.search_terms import parts_of
 from store.errors import MemedexError, UnknownRecord
-from store.golden import parts_of
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
-from store.maps import LEAST, SPACES, Map, Method
-from store.query import Query
+from store.maps import LEAST, SPACES, Map, Method, map_of
+from store.search import question
+from store.search.query import Query
 
 KEY = "atlas"
+COLOURED = "by {}".format  # how the address says it too
 _MOST = 1_000  # results that a question leaves on the map
 _SHOWN = 60  # chosen coins that are shown as cards
 _KEPT = "memedex.atlas"
@@ -31,7 +31,7 @@ _HELP = (
 
 def show(library: Library) -> None:
     """Controls, map, and the chosen coins."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         line = st.text_input(
             "Which coins", key="map_q", bind="query-params", placeholder="all, or: frog in space tag:dog",
             icon=":material/search:", type="search", label_visibility="collapsed",
@@ -46,64 +46,69 @@ def show(library: Library) -> None:
         )  # fmt: skip
         colour = st.selectbox(
             "Colour", colours.WAYS, key="map_colour", bind="query-params", width=125,
-            format_func=lambda name: f"by {name}", label_visibility="collapsed",
+            format_func=COLOURED, label_visibility="collapsed",
         )  # fmt: skip
     try:
-        drawn = _drawn(library, line or "", space or "fused", _WAYS[way or "PCA"], colour or "category")
+        chart = _chart(library, space or "fused", _WAYS[way or "PCA"])
+        scores, among = _asked(library, line or "")
     except MemedexError as error:
-        st.info("This cannot be drawn as a map:", icon=":material/scatter_plot:")
-        st.text(str(error))
+        _cannot(error)
         return
     if way == "Neighbours":
-        _arrange(library, space or "fused", drawn.chart)
-    if drawn.chart is None:
+        _arrange(library, space or "fused", chart)
+    if chart is None:
         return
-    if not drawn.rows:
+    rows = [row for row, address in enumerate(chart.addresses) if among is None or address in among]
+    if not rows:
         st.info("No coin of this map passes.", icon=":material/search_off:")
         return
-    _points(library, drawn)
+    coloured = colours.by(colour or "category", chart.addresses, library, scores=scores)
+    _points(KEY, library, chart, rows, coloured)
+
+
+def show_results(key: str, library: Library, scores: Mapping[str, float]) -> None:
+    """The results of a search where they lie in the library, coloured by how well they answer."""
+    try:
+        chart = _chart(library, "fused", "pca")
+    except MemedexError as error:
+        _cannot(error)
+        return
+    assert chart is not None  # a PCA is always there
+    rows = [row for row, address in enumerate(chart.addresses) if address in scores]
+    _points(key, library, chart, rows, colours.by("score", chart.addresses, library, scores=scores))
+
+
+def _cannot(error: MemedexError) -> None:
+    st.info("This cannot be drawn as a map:", icon=":material/scatter_plot:")
+    st.text(str(error))
 
 
 @st.fragment
-def _points(library: Library, drawn: "_Drawn") -> None:
+def _points(key: str, library: Library, chart: Map, rows: list[int], coloured: Colours) -> None:
     """What runs anew when the map asks for pictures, or a lasso was drawn."""
-    assert drawn.chart is not None
-    atlas.show(KEY, library, drawn.chart, shown=drawn.rows, colours=drawn.colours)
-    _chosen(library, atlas.chosen(KEY))
+    atlas.show(key, library, chart, shown=rows, colours=coloured)
+    _chosen(library, atlas.chosen(key))
 
 
-@dataclass(frozen=True)
-class _Drawn:
-    """A map with its colours, kept while nothing it shows has changed."""
-
-    of: tuple[object, ...]
-    chart: Map | None
-    rows: list[int]
-    colours: Colours
-
-
-def _drawn(library: Library, line: str, space: str, method: Method, colour: str) -> _Drawn:
+def _chart(library: Library, space: str, method: Method) -> Map | None:
+    """A map, kept while the library stays as it is."""
     arranged = max((job.id for job in library.jobs.all() if job.kind == "map" and job.is_over), default=0)
-    of = (line, space, method, colour, library.generation, library.model, arranged)
+    of = (space, method, library.generation, library.model, arranged)
     kept = st.session_state.get(_KEPT)
-    if isinstance(kept, _Drawn) and kept.of == of:
-        return kept
-    scores, among = _asked(library, line)
-    chart = library.map_of(space, method)
-    addresses = chart.addresses if chart else ()
-    rows = [row for row, address in enumerate(addresses) if among is None or address in among]
-    made = _Drawn(of, chart, rows, colours.by(colour, addresses, library, scores=scores))
-    st.session_state[_KEPT] = made
-    return made
+    if kept is None or kept[0] != of:
+        kept = st.session_state[_KEPT] = of, map_of(library, space, method)
+    chart: Map | None = kept[1]
+    return chart
 
 
 def _asked(library: Library, line: str) -> tuple[dict[str, float], set[str] | None]:
     """Scores of a question's results, and the coins to be shown; None for all."""
     asked = question.read(line, base=Filter(tier="library"))
-    for fault in asked.faults:
-        st.caption(wording.plain(fault, limit=160))
-    if asked.terms:
-        found = library.search(Query(parts_of(line), top=_MOST, filter=asked.filter))
+    parts, faults = parts_of(library, asked)
+    for fault in (*asked.faults, *faults):
+        st.caption(f":orange[{wording.plain(fault, limit=200)}]")
+    if parts:
+        found = library.search(Query(parts, top=_MOST, filter=asked.filter))
         scores = {hit.address: hit.score for hit in found.hits}
         return scores, set(scores)
     everything = asked.filter == Filter(tier="library")
@@ -153,6 +158,9 @@ def _chosen(library: Library, addresses: Sequence[str]) -> None:
             icon=":material/download:",
             width="content",
         )
+        if st.button("Export", icon=":material/swap_vert:", help="In a form that other programs read."):
+            exporting.choose(addresses)
+            st.switch_page(exporting.PAGE)
         if library.can_write:
             _tag(library, addresses)
             with st.popover("Degrade", icon=":material/south_west:"):

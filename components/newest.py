@@ -1,8 +1,8 @@
 """The newest coins of the library, to begin with."""
 
 from components.grid import CAPTION, LIKE, go_to, show_cards
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 
 WAYS = {"like": go_to("pages/search.py", "like"), "caption": go_to("pages/captions.py", "address")}
 

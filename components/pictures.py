@@ -56,11 +56,12 @@ def serve(request: Request) -> Response:
         return _not_found()
     try:
         path = thumbnail(library.layout, picture, image_hash, size=size)
-    except (
-        BadPicture,
-        OSError,
-    ):  # moved away this very moment, or a full disk: the page shows an empty frame
+    except BadPicture:
         return _not_found()
+    except OSError:  # a full or read-only disk: the picture itself does as well
+        if picture.exists():
+            return FileResponse(picture, media_type="image/jpeg", headers=_FOREVER)
+        return _not_found()  # moved away this very moment: the page shows an empty frame
     return FileResponse(path, media_type="image/webp", headers=_FOREVER)
 
 

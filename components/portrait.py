@@ -17,7 +17,7 @@ def verbs(library: Library, record: Record) -> None:
                 "Write entity and context first."
                 if not record.is_captioned
                 else "Save first."
-                if library.draft(record.address)
+                if library.drafts.own(record.address)
                 else ""
             )
             st.button(

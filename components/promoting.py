@@ -7,9 +7,9 @@ import streamlit as st
 from components import jobs, wording
 from components.grid import Entry, Handler, Mark
 from store.errors import MemedexError, UnknownRecord
+from store.filter import Filter
 from store.jobs import Job
 from store.library import Library, Outcome, Refusal
-from store.listing import Filter
 from store.records import REQUIRED_FACETS, Record
 
 _SHOWN = 200  # refusals that the summary lists
@@ -57,6 +57,7 @@ def controls(library: Library) -> None:
         icon=":material/publish:",
         type="primary",
         disabled=not ready or busy,
+        key="promote-all",
         on_click=lambda: _start(library, library.addresses(_READY)),
     )
 

@@ -6,15 +6,15 @@ import streamlit as st
 
 from components import draft_run, jobs, state, wording
 from store import drafting
+from store.captions.suggestions import Suggestion
 from store.drafting import TRIAL
 from store.errors import MemedexError
+from store.filter import Filter
 from store.jobs import Job
 from store.library import Library
-from store.listing import Filter
 from store.prompts import DEFAULT, Prompt
 from store.records import CAPTION_FACETS
 from store.settings import settings
-from store.suggestions import Suggestion
 
 _TRIED = "memedex.trial"
 _VARIABLES = (
@@ -131,7 +131,8 @@ def _attempt(library: Library) -> None:
 
 def _try_button(library: Library, coins: list[str], variants: list[tuple[str, str]]) -> None:
     try:
-        plan = drafting.plan_trial(library, coins, variants) if coins and variants else None
+        is_whole = coins and variants and draft_run.is_priced()
+        plan = drafting.plan_trial(library, coins, variants) if is_whole else None
     except MemedexError as error:
         st.error("This cannot be tried:", icon=":material/error:")
         st.text(str(error))
@@ -164,7 +165,7 @@ def _last(library: Library) -> Job | None:
 def _results(library: Library, job: Job) -> None:
     """One row for each coin: its picture, and what each model and prompt made of it."""
     found: dict[str, dict[tuple[str, str], list[Suggestion]]] = {}
-    for one in library.suggestions_of_job(job.id):
+    for one in library.suggestions.of_job(job.id):
         found.setdefault(one.address, {}).setdefault((one.model, one.prompt), []).append(one)
     st.caption(jobs.told(job))
     variants = [(model, f"{prompt} v{number}") for model, prompt, number in job.options["variants"]]
@@ -206,7 +207,7 @@ def _keep_button(library: Library, found: list[Suggestion], key: str) -> None:
     if library.can_write and trial:
         st.button(
             "Keep as suggestion", key=f"keep-{key}-{trial[0]}", icon=":material/bookmark_add:",
-            on_click=library.settle_suggestions, args=(trial, "open"),
+            on_click=library.suggestions.settle, args=(trial, "open"),
         )  # fmt: skip
     elif found and found[0].state == "open":
         st.caption("kept as a suggestion")

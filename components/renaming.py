@@ -5,8 +5,8 @@ import streamlit as st
 from components import jobs, state, wording
 from store import tagging
 from store.errors import MemedexError
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 
 _CHOSEN, _NAME = "memedex.rename.tags", "memedex.rename.to"
 _SHOWN = 1_000

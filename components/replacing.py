@@ -6,18 +6,19 @@ import streamlit as st
 
 from components import caption_picker, caption_views, jobs, resources, wording
 from components.editor.facets import PURPOSES
-from components.editor.rows import Row, show_rows
+from components.editor.rows import Row, left_out, show_rows
 from components.grid import Entry, lead_to
+from store.captions.replacing import Replacement, Wanted, replacements
 from store.errors import InvalidRecord
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.outcome import Outcome
 from store.progress import Progress
 from store.query_line import parsed
 from store.records import CAPTION_FACETS, Record, Tier
-from store.replacing import Replacement, Wanted, replacements
 
 _CHOSEN = "memedex.replacing.chosen"  # addresses that a grid brought along
+_ROWS = "replace-rows"
 SHOWN = 200  # changes on the page; what is beyond is made as well, and said
 _SCOPES: dict[str, tuple[Tier, ...]] = {
     "Approved and library": ("approved", "library"),
@@ -115,8 +116,8 @@ def _preview(library: Library, found: list[Replacement], records: dict[str, Reco
         )
         for each in found[:SHOWN]
     ]
-    left = show_rows("replace-rows", library, rows, go=go, choose=library.can_write)
-    chosen = [each for each in found if f"{each.address} {each.facet}" not in left]
+    left = show_rows(_ROWS, library, rows, go=go, choose=library.can_write)
+    chosen = _without(found, left)
     coins = len({each.address for each in chosen})
     with place:
         if library.can_write:
@@ -125,8 +126,9 @@ def _preview(library: Library, found: list[Replacement], records: dict[str, Reco
                 type="primary",
                 icon=":material/find_replace:",
                 disabled=not chosen or jobs.is_busy(library.jobs),
+                key="replace-go",
                 on_click=_replace,
-                args=(library, chosen),
+                args=(library, found),
             )
         beyond = f", of which the first {SHOWN} are shown" if len(found) > SHOWN else ""
         st.caption(
@@ -134,7 +136,12 @@ def _preview(library: Library, found: list[Replacement], records: dict[str, Reco
         )
 
 
-def _replace(library: Library, chosen: list[Replacement]) -> None:
+def _without(found: list[Replacement], left: set[str]) -> list[Replacement]:
+    return [each for each in found if f"{each.address} {each.facet}" not in left]
+
+
+def _replace(library: Library, found: list[Replacement]) -> None:
+    chosen = _without(found, left_out(_ROWS))  # as the list says by now
     number = len({each.address for each in chosen})
     jobs.run(
         resources.jobs(),

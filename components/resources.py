@@ -1,5 +1,6 @@
 """What all browser sessions share: the library, its long work, the language model."""
 
+import contextlib
 import gc
 import logging
 import threading
@@ -10,12 +11,17 @@ from typing import cast
 import streamlit as st
 
 from components import access
-from store.checkup import CheckUp
+from store import doctor
+from store.captions.checkup import CheckUp
 from store.desk import Desk
-from store.errors import LibraryInUse, MemedexError, ModelUnavailable
+from store.errors import CatalogDamaged, LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
+from store.language_models import is_warm
+from store.layout import Layout
 from store.library import Library
+from store.people import may_change
 from store.reading import Reader, Status
+from store.salvage import salvage_if_damaged
 from store.settings import settings
 from store.taxonomy import Taxonomy
 
@@ -28,11 +34,13 @@ def library() -> Library:
     """The library of this server; where it cannot be opened the page says why, and ends."""
     reading = settings().read_only or st.session_state.get(_READ_ONLY)
     try:
-        opened = (_for_reading if reading else _for_writing)(settings().root)
+        opened = _opened(settings().root, reading=bool(reading))
         # A Desk may stand where pages expect a Library: they ask `can_write` before they offer to change it.
         return cast(Library, Desk(opened, who=access.person()))
     except LibraryInUse as error:
         _offer_reading(str(error))
+    except CatalogDamaged as error:
+        _offer_salvage(str(error))
     except MemedexError as error:
         st.title("The library could not be opened")
         st.error("Nothing was changed. What went wrong:")
@@ -90,6 +98,13 @@ def settle_memory() -> None:
     gc.freeze()
 
 
+def _opened(root: Path, *, reading: bool) -> Reader:
+    if not reading:
+        with contextlib.suppress(ReadOnly):  # on a read-only disk there is nothing to choose
+            return _for_writing(root)
+    return _for_reading(root)
+
+
 @st.cache_resource(show_spinner=False)
 def _for_writing(root: Path) -> Library:
     library = Library.open(root)
@@ -122,6 +137,8 @@ def _warming(root: Path, name: str, _library: Library) -> threading.Thread:
         else:
             settle_memory.cache_clear()
             settle_memory()
+        if settings().caption_model:
+            is_warm()  # so that the first estimate of a run does not wait for the price list
 
     thread = threading.Thread(target=load, name="memedex-warm", daemon=True)
     thread.start()
@@ -137,3 +154,13 @@ def _offer_reading(reason: str) -> None:
     with st.container(horizontal=True):
         st.button("Try again", type="primary")
         st.button("Open for reading", on_click=lambda: st.session_state.update({_READ_ONLY: True}))
+
+
+def _offer_salvage(reason: str) -> None:
+    st.title("The catalog is damaged")
+    st.text(reason)
+    if may_change(access.person()) and st.button("Repair", type="primary", icon=":material/build:"):
+        with st.spinner("Reading what the old catalog still says"):
+            salvage_if_damaged(Layout(settings().root))
+            doctor.repair(_for_writing(settings().root))
+        st.rerun()

@@ -9,9 +9,10 @@ from streamlit.delta_generator import DeltaGenerator
 from components import picture_well, search_chips, search_filter, searches, trends, wording
 from components.search_terms import LINE, keep, parts_of
 from store.errors import BadPicture, MemedexError
+from store.filter import Filter
 from store.library import Library
-from store.query import Part
-from store.question import Question, Term, read, written
+from store.search.query import Part
+from store.search.question import Question, Term, read, written
 
 EXAMPLES = ("a frog in the rain", "to the moon", "cyberpunk city at night", "sad but funny", "pixel art dog")
 _FAULT = "search.fault"  # why a picture that was shown is none
@@ -27,10 +28,16 @@ class Asked:
     folded: bool
     bar: DeltaGenerator  # beside the filter: for what is said of the answer
 
+    @property
+    def narrows(self) -> bool:
+        """Whether it asks for some of the coins without comparing them: by a tag, a date, another tier."""
+        return not self.question.terms and self.question.filter != Filter(tier="library")
+
 
 def ask(library: Library) -> Asked:
     """The line, the place for a picture, filters and saved searches; below it a chip for each part."""
     _take_example()
+    searches.take_link(library)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         with st.container(width="stretch"):
             line = st.text_input(
@@ -44,8 +51,8 @@ def ask(library: Library) -> Asked:
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with bar:
         chosen, folded = search_filter.choose(library)
-        searches.menu(library)
-    question = read(line or "", base=chosen)
+        question = read(line or "", base=chosen)
+        searches.menu(library, question)
     if question.filter.tier is None:
         question = replace(question, filter=replace(question.filter, tier="library"))
     parts, faults = parts_of(library, question)

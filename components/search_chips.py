@@ -10,8 +10,8 @@ from components import pictures, wording
 from components.search_terms import LINE, picture
 from store.errors import MemedexError
 from store.library import Library
-from store.question import Question, Term, read, written
 from store.records import FACETS
+from store.search.question import Question, Term, read, written
 
 
 def show(library: Library, question: Question) -> None:

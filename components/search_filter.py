@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime, time
 import streamlit as st
 
 from components import wording
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.records import CAPTION_FACETS, TIERS
 
 _LENGTHS = {"any length": None, "over 100": 100, "over 200": 200, "over 400": 400}
@@ -51,6 +51,16 @@ def choose(library: Library) -> tuple[Filter, bool]:
         longer=_LENGTHS.get(longer or ""),
     )
     return chosen, bool(folded)
+
+
+def clear() -> None:
+    """Everything passes again, as far as the controls say; call it before they are drawn."""
+    for several in ("tags", "categories", "has"):
+        st.session_state[several] = []
+    for day in ("since", "until"):
+        st.session_state[day] = None
+    st.session_state["length"] = next(iter(_LENGTHS))
+    st.session_state["tier"] = "library"
 
 
 def told(chosen: Filter) -> str:

@@ -5,16 +5,29 @@ from dataclasses import replace
 
 import streamlit as st
 
-from components import newest, replacing, search_chips, search_filter, searches, tagging, wording
+from components import (
+    examples,
+    exporting,
+    map_view,
+    newest,
+    replacing,
+    search_chips,
+    search_filter,
+    search_link,
+    searches,
+    tagging,
+    wording,
+)
 from components.grid import (
     CAPTION,
     DEGRADE,
+    EXPORT,
     LIKE,
+    MODEL,
     REPLACE,
     STYLE,
     TAGS,
     Entry,
-    chosen_calibration,
     chosen_weights,
     show_cards,
     show_results,
@@ -23,36 +36,33 @@ from components.judged import judging
 from components.search_box import Asked
 from components.search_terms import LINE
 from store.errors import MemedexError
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
-from store.query import Query
-from store.question import Question, Term, written
-from store.records import FACETS, Facet
-from store.search import Results
+from store.records import Facet
+from store.search.query import Query
+from store.search.question import Question, Term, written
+from store.search.search import Results
 
-SIZES = (20, 60, 200, 1000)
 _AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up
 _NAMED = 5
-_CALIBRATED = "calibrated"  # in the address
-_WEIGHTS = "w"  # in the address: five numbers in the order of FACETS, where they are not the usual ones
 
 
 def show(library: Library, asked: Asked) -> None:
     """Search, and show what was found; or say why nothing was."""
-    if asked.question.filter.tier != "library":
-        _show_by_words(library, asked.question)
+    if not asked.parts or asked.question.filter.tier != "library":
+        _show_listed(library, asked)
         return
     kinds = sorted({part.kind for part in asked.parts})
     key = f"search-{'-'.join(kinds)}"  # each kind of question has its own weights
     usual = Query(asked.parts).sliders
     told = chosen_weights(key)
-    weights = searches.weights_of_opened(told) or told or _linked() or usual
+    weights = searches.weights_of_opened(told) or told or search_link.weights() or usual
     searches.hold(weights)
-    _link(weights, usual)
+    search_link.keep_weights(weights, usual)
     with asked.bar.container(width=85):
-        shown = _size()
-    calibration = library.calibration()
-    calibrated = calibration is not None and _calibrated(key)
+        shown = search_link.size()
+    calibration = library.calibration.in_force()
+    calibrated = calibration is not None and search_link.calibrated(key)
     results = _search(library, asked, weights, usual, shown=shown, calibrated=calibrated)
     if results is None:
         return
@@ -63,34 +73,43 @@ def show(library: Library, asked: Asked) -> None:
         _nothing(asked)
         return
     said = judging(library, asked.question)
+    view = search_link.view(key)
     show_results(
         key,
         library,
         results,
         weights=weights,
         shown=shown,
-        actions=[LIKE, STYLE, *said.actions, CAPTION, TAGS, REPLACE, DEGRADE],
+        actions=[LIKE, STYLE, *said.actions, CAPTION, TAGS, REPLACE, EXPORT, MODEL, DEGRADE],
         calibrated=calibration.scale(asked.parts) if calibration else None,
-        groups=library.copies() if asked.folded else None,
+        groups=library.duplicates.groups() if asked.folded else None,
         marks=said.marks,
         handlers={
             **newest.WAYS,
             **tagging.WAYS,
             "replace": replacing.bring,
+            "export": exporting.bring,
+            "model": examples.bring(_line(asked.question)),
             **said.handlers,
             "like": _like,
             "style": _style,
         },
+        view=view,
+        held=search_link.held(key, view=view),
     )
+    if view == "map":
+        _map(library, results, shown=shown, asked=asked)
     tagging.dialog(library)
 
 
-def _size() -> int:
-    given = st.selectbox(
-        "Results", SIZES, index=SIZES.index(60), key="n", bind="query-params",
-        label_visibility="collapsed",
+def _map(library: Library, results: Results, *, shown: int, asked: Asked) -> None:
+    """The results as points, and the way to all coins with their own controls."""
+    map_view.show_results("search-map", library, {hit.address: hit.score for hit in results.hits[:shown]})
+    line = written(replace(asked.question, filter=replace(asked.question.filter, tier=None)))
+    st.page_link(
+        "pages/map.py", label="On a page of its own", icon=":material/scatter_plot:",
+        query_params={"map_q": line, "map_colour": map_view.COLOURED("score")},
     )  # fmt: skip
-    return given if given in SIZES else 60
 
 
 def _search(
@@ -134,12 +153,12 @@ def _facts(results: Results, weights: Mapping[Facet, float], asked: Asked) -> No
         facts.append(f"{results.without_facets:,} without any of these facets left out")
     facts.append(search_filter.told(asked.question.filter))
     st.caption(" · ".join(filter(None, facts)), width="stretch")
-    if all(term.source != "picture" for term in asked.question.terms):
-        line = written(replace(asked.question, filter=replace(asked.question.filter, tier=None)))
-        st.page_link(
-            "pages/map.py", label="Map", icon=":material/scatter_plot:", query_params={"map_q": line}
-        )
-    st.page_link("pages/suspicious.py", label="Suspicious captions", icon=":material/troubleshoot:")
+    examples.link(_line(asked.question))
+    st.page_link("pages/suspicious.py", label="Suspicious", icon=":material/troubleshoot:")
+
+
+def _line(question: Question) -> str:
+    return written(replace(question, filter=replace(question.filter, tier=None)))
 
 
 def _nothing(asked: Asked) -> None:
@@ -165,19 +184,42 @@ def _by_meaning(question: Question) -> None:
     st.session_state[LINE] = written(replace(question, filter=replace(question.filter, words="", tier=None)))
 
 
-def _show_by_words(library: Library, question: Question) -> None:
-    """Coins that no vector stands for: those that have all of the words."""
+def _show_listed(library: Library, asked: Asked) -> None:
+    """Coins that are not compared with anything: those that pass, best by the words or the newest first."""
+    question, tier = asked.question, asked.question.filter.tier
+    place = "the library" if tier == "library" else tier
     said = " ".join(term.said for term in question.terms if term.source == "text" and term.weight > 0)
-    found = library.named(said, question.filter, limit=200) if said else []
-    tier = question.filter.tier
-    st.caption(
-        f"{wording.counted(len(found), 'coin')} in {tier} with these words. Only the library is embedded; "
-        "elsewhere coins are found by name, ticker and text."
-    )
-    if found:
-        show_cards("search-words", library, found, actions=[CAPTION], handlers=newest.WAYS)
+    if question.terms and not said:
+        st.info(
+            "Only the library can be searched by picture or example; elsewhere, ask with words.",
+            icon=":material/search_off:",
+        )
+        return
+    with asked.bar.container(width=85):
+        shown = search_link.size()
+    if said:
+        found = library.named(said, question.filter, limit=shown)
+        facts = [
+            f"results with these words in {place}: only the library is searched by meaning",
+        ]
     else:
-        st.info(f"No coin in {tier} has all of these words.", icon=":material/search_off:")
+        found = library.find(question.filter, limit=shown)
+        facts = [
+            f"results · the newest of {wording.counted(library.count(question.filter), 'coin')} in {place}"
+        ]
+    with asked.bar:
+        st.caption(" · ".join(filter(None, [*facts, search_filter.told(question.filter)])), width="stretch")
+    if not found:
+        st.info(f"No coin in {place} passes.", icon=":material/search_off:")
+        return
+    show_cards(
+        f"search-listed-{tier}",
+        library,
+        found,
+        actions=[LIKE, CAPTION, TAGS, EXPORT] if tier == "library" else [CAPTION, TAGS, EXPORT],
+        handlers={**newest.WAYS, **tagging.WAYS, "export": exporting.bring},
+    )
+    tagging.dialog(library)
 
 
 def _named(library: Library, question: Question) -> None:
@@ -189,9 +231,9 @@ def _named(library: Library, question: Question) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.caption("By these words:", width="content")
         for record in found:
-            label = wording.plain(
-                f"{record.name} · {record.ticker}" if record.ticker else record.name, limit=28
-            )
+            label = wording.plain(record.name, limit=24)
+            if record.ticker:
+                label += f" · {wording.plain(record.ticker, limit=10)}"
             st.page_link("pages/captions.py", label=label, query_params={"address": record.address})
 
 
@@ -206,33 +248,5 @@ def _style(entry: Entry) -> None:
 def _ask(entry: Entry, terms: Callable[[str], tuple[Term, ...]]) -> None:
     """Put another question, among all coins."""
     if entry.addresses:
+        search_filter.clear()
         st.session_state[LINE] = written(Question(terms(entry.addresses[0]), Filter()))
-
-
-def _calibrated(key: str) -> bool:
-    """Where the switch was left, else what the link says; and the link says it too."""
-    told = chosen_calibration(key)
-    chosen = st.query_params.get(_CALIBRATED) == "1" if told is None else told
-    if chosen:
-        st.query_params[_CALIBRATED] = "1"
-    else:
-        st.query_params.pop(_CALIBRATED, None)
-    return chosen
-
-
-def _linked() -> dict[Facet, float] | None:
-    """The weights of a shared link."""
-    try:
-        values = [float(value) for value in st.query_params.get(_WEIGHTS, "").split(",")]
-    except ValueError:
-        return None
-    if len(values) != len(FACETS) or not all(0 <= value <= 10 for value in values):
-        return None
-    return dict(zip(FACETS, values, strict=True))
-
-
-def _link(weights: Mapping[Facet, float], usual: Mapping[Facet, float]) -> None:
-    if dict(weights) == dict(usual):
-        st.query_params.pop(_WEIGHTS, None)
-    else:
-        st.query_params[_WEIGHTS] = ",".join(f"{weights[facet]:g}" for facet in FACETS)

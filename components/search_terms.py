@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from store import samples
 from store.errors import MemedexError
 from store.library import Library
-from store.query import Part
-from store.question import Question, Term
+from store.search import samples
+from store.search.query import Part
+from store.search.question import Question, Term
 
 LINE = "q"  # the line of the search box, in the session and in the address
 _SHOWN = "search.pictures"  # by name, of those who may not keep any
@@ -18,7 +18,7 @@ def keep(library: Library, content: bytes) -> str:
     It is kept for everybody who follows the link, or only for this visit where nothing may be changed.
     """
     if library.can_write:
-        return library.keep_sample(content)
+        return library.samples.keep(content)
     name, normal = samples.named(content)
     st.session_state.setdefault(_SHOWN, {})[name] = normal
     return name
@@ -26,7 +26,7 @@ def keep(library: Library, content: bytes) -> str:
 
 def picture(library: Library, said: str) -> bytes | None:
     """The picture that a question means: one that was shown, or that of a coin; None where there is none."""
-    content: bytes | None = st.session_state.get(_SHOWN, {}).get(said) or library.sample(said)
+    content: bytes | None = st.session_state.get(_SHOWN, {}).get(said) or library.samples.get(said)
     if content is None:
         try:
             content = library.picture(said).read_bytes()

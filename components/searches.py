@@ -1,30 +1,48 @@
-"""Searches and weights kept under a name, for everybody; each search says how much is new in it."""
+"""Searches and weights kept under a name, for everybody; a search has a link and says what is new."""
 
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from components import resources, search_terms, state, wording
+from components import resources, search_filter, search_terms, state, wording
 from components.search_terms import LINE
 from store.errors import MemedexError
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
-from store.query import Query
-from store.question import read
 from store.records import FACETS, Facet
-from store.relevance import drop
-from store.saved_searches import SavedSearch
+from store.search.query import Query
+from store.search.question import Question, read, written
+from store.search.relevance import drop
+from store.search.saved_searches import SavedSearch
 
 _TOP = 60  # hits of a saved search among which new ones are counted
+_LINK = "search"  # in the address: the name of a saved search
 _NOW = "search.now"  # the weights now on the page, for saving
 _OPENED = "search.opened"  # weights that a saved search brought, until a slider moves
 
 
-def menu(library: Library) -> None:
+def take_link(library: Library) -> None:
+    """Open the search that the address names, once: from then on the line itself stands there."""
+    name = st.query_params.pop(_LINK, None)
+    if name is None:
+        return
+    search = library.searches.all().get(name)
+    if search is None:
+        state.say(f"There is no saved search {wording.plain(name, limit=60)}.", icon=":material/error:")
+        state.show_what_was_said()
+        return
+    _open(library, name, search)
+    if st.query_params:  # what else a link says is stronger than the session: begin anew without it
+        st.query_params.from_dict({LINE: search.line})
+        st.rerun()
+
+
+def menu(library: Library, question: Question) -> None:
     """The saved searches, each opened by a press; saving this one, and these weights."""
-    saved = library.saved_searches()
+    saved = library.searches.all()
     news = _news(library, saved)
     label = f"Saved :blue-badge[{sum(news.values())}]" if any(news.values()) else "Saved"
     with st.popover(label, icon=":material/bookmark:"):
@@ -38,25 +56,26 @@ def menu(library: Library) -> None:
                     help=wording.plain(search.line, limit=200), width="stretch",
                     on_click=_open, args=(library, name, search),
                 )  # fmt: skip
-                _forget(library.forget_search, name, key=f"forget-{name}", can_write=library.can_write)
+                st.caption(f"[link](?{urlencode({_LINK: name})})", width="content")
+                _forget(library.searches.forget, name, key=f"forget-{name}", can_write=library.can_write)
         if not library.can_write:
             return
-        if st.session_state.get(LINE):
+        if question.terms or not question.filter.is_open:
             with st.form("save-search", border=False, clear_on_submit=True):
                 given = st.text_input("Save this search as", max_chars=60)
                 if st.form_submit_button("Save search"):
-                    _save(lambda: library.save_search(given or "", _this_search(library)))
+                    _save(lambda: library.searches.save(given or "", _this_search(library, question)))
                     st.rerun()
-        for name in library.presets():
+        for name in library.presets.all():
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 st.markdown(f"Weights: {wording.plain(name, limit=60)}", width="stretch")
-                _forget(library.forget_preset, name, key=f"forget-weights-{name}", can_write=True)
+                _forget(library.presets.forget, name, key=f"forget-weights-{name}", can_write=True)
         if now := st.session_state.get(_NOW):
             with st.form("save-preset", border=False, clear_on_submit=True):
                 given = st.text_input("Save these weights as", max_chars=60)
                 st.caption(" · ".join(f"{facet} {now[facet]:g}" for facet in FACETS))
                 if st.form_submit_button("Save weights"):
-                    _save(lambda: library.save_preset(given or "", now))
+                    _save(lambda: library.presets.save(given or "", now))
                     st.rerun()
 
 
@@ -80,16 +99,17 @@ _JUST = object()
 
 def _open(library: Library, name: str, search: SavedSearch) -> None:
     st.session_state[LINE] = search.line
+    search_filter.clear()  # the line says all of it
     if search.weights:
-        st.session_state[_OPENED] = _JUST, dict(search.weights)
+        st.session_state[_OPENED] = _JUST, {facet: search.weights.get(facet, 0.0) for facet in FACETS}
     if library.can_write:
-        _save(lambda: library.look_at_search(name))
+        _save(lambda: library.searches.look(name))
 
 
-def _this_search(library: Library) -> SavedSearch:
-    return SavedSearch(
-        st.session_state.get(LINE) or "", st.session_state.get(_NOW), {library.who: time.time()}
-    )
+def _this_search(library: Library, question: Question) -> SavedSearch:
+    """What the line and the controls beside it ask, as one line."""
+    weights = st.session_state.get(_NOW) if question.terms else None
+    return SavedSearch(written(question), weights, {library.who: time.time()})
 
 
 def _forget(forget: Callable[[str], None], name: str, *, key: str, can_write: bool) -> None:
@@ -124,8 +144,10 @@ def _news(library: Library, saved: Mapping[str, SavedSearch]) -> dict[str, int]:
 def _new(library: Library, search: SavedSearch, since: float) -> int:
     question = read(search.line, base=Filter(tier="library"))
     parts, faults = search_terms.parts_of(library, question)
-    if not parts or faults:
+    if faults or read(search.line).filter.tier not in (None, "library"):
         return 0
+    if not parts:
+        return library.came_since(library.addresses(question.filter), since)
     try:
         found = library.search(Query(parts, weights=search.weights, top=_TOP, filter=question.filter))
     except MemedexError:

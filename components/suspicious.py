@@ -4,10 +4,10 @@ import streamlit as st
 
 from components import newest, wording
 from components.grid import CAPTION, LIKE, Mark, show_cards
-from store.disagreement import FEWEST, Fit
 from store.errors import MemedexError
 from store.library import Library
 from store.records import Record
+from store.search.disagreement import FEWEST, Fit, disagreements
 
 PER_PAGE = 60
 _POOR, _BAD = 0.0, -1.0  # standard deviations above strangers' captions, below which a fit is …
@@ -17,7 +17,7 @@ def show(library: Library) -> None:
     """One page of them, each with how well it fits."""
     try:
         with st.spinner("Comparing every picture with its captions …"):
-            found = library.disagreements()
+            found = disagreements(library.snapshot())
     except MemedexError as error:
         st.error("Pictures and captions could not be compared:", icon=":material/error:")
         st.text(str(error))

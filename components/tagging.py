@@ -92,7 +92,7 @@ def _about(library: Library, addresses: Sequence[str]) -> str:
 
 def _hint(library: Library, tag: str, known: Sequence[str]) -> None:
     """What category it will bring, and for a new one whether another was meant."""
-    words = [f"`{wording.plain(tag)}` belongs to {wording.plain(library.taxonomy.category(tag))}"]
+    words = [f"{wording.plain(tag)} belongs to {wording.plain(library.taxonomy.category(tag))}"]
     if tag not in known and (near := tagging.alike(tag, known)):
         words.append(f"did you mean {', '.join(wording.plain(other) for other in near)}?")
     st.caption(" · ".join(words))

@@ -5,12 +5,12 @@ from pathlib import Path
 import streamlit as st
 
 from components import jobs, state, wording
-from store import takeovers
+from store.captions import takeovers
+from store.captions.takeovers import Preview, Takeover
 from store.errors import MemedexError
 from store.importing.captions import captions_at, captions_dropped
 from store.library import Library
 from store.records import CAPTION_FACETS, Facet
-from store.takeovers import Preview, Takeover
 
 _ROUND = "memedex.takeover.round"
 _SHOWN = 300  # changes in the table
@@ -72,7 +72,7 @@ def _preview(library: Library, shown: Preview) -> None:
     if shown.changes:
         st.button(
             f"Take in {wording.counted(len(shown.changes), 'change')}", type="primary",
-            icon=":material/check:", on_click=_take_in, args=(library, shown),
+            icon=":material/check:", key="takeover-go", on_click=_take_in, args=(library, shown),
             help="Undo takes all of it back.",
         )  # fmt: skip
 

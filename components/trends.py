@@ -5,10 +5,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from store import trends
 from store.errors import BadPicture
 from store.images import normalise
 from store.library import Library
+from store.search import trends
 
 _SIDE = 108
 

@@ -1,4 +1,4 @@
-"""What an empty library says: three ways in."""
+"""What a library without coins says: three ways in, or what to do first."""
 
 import streamlit as st
 
@@ -34,6 +34,15 @@ def show(library: Library) -> None:
         st.subheader("Bring your own", anchor=False)
         importing.show(library)
     arrivals.show(library)
+
+
+def stop_without_coins(library: Library) -> None:
+    """End a page that has nothing to look at before the first coin is promoted, and say what to do."""
+    if library.counts()["library"]:
+        return
+    st.info("The library holds no coins yet: promote approved ones first.", icon=":material/publish:")
+    st.page_link("pages/approved.py", label="Approved coins", icon=":material/task_alt:")
+    st.stop()
 
 
 def _load_demo(library: Library) -> None:

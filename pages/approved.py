@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from components import draft_run, live, promoting, replacing, tagging, wording
+from components import draft_run, exporting, live, promoting, replacing, tagging, wording
 from components.frame import open_page
 from components.grid import (
     CAPTION,
     DELETE,
     DRAFT,
+    EXPORT,
     PROMOTE,
     REJECT,
     REPLACE,
@@ -33,18 +34,18 @@ show_cards(
     "approved",
     library,
     view.records,
-    actions=[PROMOTE, CAPTION, DRAFT, TAGS, REPLACE, RETURN, REJECT, DELETE],
+    actions=[PROMOTE, CAPTION, RETURN, REJECT, TAGS, DELETE, DRAFT, REPLACE, EXPORT],
     handlers={
         "promote": promoting.handler(library),
         "caption": go_to("pages/captions.py", "address"),
         "draft": draft_run.bring,
         "replace": replacing.bring,
+        "export": exporting.bring,
         **tagging.WAYS,
         **turning("approved"),
     },
     mark=promoting.marks(library, view.records),
     pages=view.pages > 1,
-    sentence=view.sentence,
     matching=view.matching,
 )
 tagging.dialog(library)

@@ -5,7 +5,7 @@ import streamlit as st
 from components import live, promoting, tagging, wording
 from components.frame import open_page
 from components.grid import APPROVE, LIKE, REJECT, TAGS, browse, resembling, show_cards, turning
-from store.listing import Filter
+from store.filter import Filter
 
 library = open_page("Pending")
 
@@ -19,7 +19,6 @@ show_cards(
     handlers={**turning("pending"), **resembling("pending"), **tagging.WAYS},
     mark=promoting.on_their_way(library, view.records),
     pages=view.pages > 1,
-    sentence=view.sentence,
     matching=view.matching,
 )
 

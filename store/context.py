@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from store.captioning import data_url
+from store.captions.captioning import data_url
 from store.errors import UnknownRecord
 from store.memory.tokens import count_tokens
 from store.reading import Reader
@@ -51,16 +51,6 @@ class Context:
     examples: tuple[Example, ...]
     left_out: tuple[LeftOut, ...]
     tokens: int  # of text and pictures together, without the question
-
-    @property
-    def text(self) -> str:
-        """All of it as words alone; where a picture stands is said."""
-        return "\n\n".join(
-            f"{example.text}\nImage: [picture of {example.record.address}]"
-            if example.picture
-            else example.text
-            for example in self.examples
-        )
 
 
 def build(

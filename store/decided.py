@@ -104,24 +104,20 @@ def figures(reader: Reader, asked: Asked) -> Figures:
 def since(reader: Reader, at: float, *, asked: Asked) -> list[str]:
     """The decisions to take back, in this order, so that all is as it was at this moment.
 
-    What was taken back in the meantime is left out together with what took it back.
+    Of a decision, its undo, its redo and so on only the last can still be taken back, and has to be if an odd
+    number of them was made since; an even number has come to nothing.
     """
     where, values = _conditions("d", asked)
     with reader.catalog.reading() as db:
         rows = db.execute(
-            f"SELECT d.id, d.reverses, d.at FROM decisions d WHERE {where} AND d.at >= ? "
+            f"SELECT d.id, d.reverses, d.reversed FROM decisions d WHERE {where} AND d.at >= ? "
             "ORDER BY d.number DESC",
             [*values, at],
         ).fetchall()
-    made, settled, left = {row["id"] for row in rows}, set(), []
-    for row in rows:
-        if row["id"] in settled:
-            continue
-        if row["reverses"] in made:
-            settled.add(row["reverses"])
-        else:
-            left.append(row["id"])
-    return left
+    links: dict[str, int] = {}
+    for row in reversed(rows):
+        links[row["id"]] = 1 + links.get(row["reverses"], 0)
+    return [row["id"] for row in rows if not row["reversed"] and links[row["id"]] % 2]
 
 
 def as_csv(reader: Reader, asked: Asked) -> str:

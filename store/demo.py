@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from store import golden
 from store.errors import BadSource
 from store.importing.candidate import Candidate
 from store.layout import RESOURCES
@@ -13,6 +12,7 @@ from store.library import Library
 from store.outcome import ImportReport
 from store.progress import Progress
 from store.records import Tier
+from store.search import golden
 
 FOLDER = RESOURCES / "demo"
 WHO = "demo"  # stands in the history, so that a load cut short is told from what a person decided
@@ -59,7 +59,7 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
         waiting = [address for address in at_hand if _is_before(library, address, tiers, tier="approved")]
         progress.what, progress.total = "Embed the demo coins", progress.done + len(waiting)
         report.refused += library.promote(waiting, progress=progress, who=WHO).refused
-        library.take_in_golden(WHO, golden.shipped(RESOURCES, WHO))
+        library.golden.take_in(WHO, golden.shipped(RESOURCES, WHO))
     return report
 
 

@@ -4,17 +4,24 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from store import opening, switching
+from store.catalog import Catalog, is_made
+from store.chroma.follower import Follower
 from store.errors import ModelUnavailable
 from store.files import Disk, file_hash
-from store.journal import stat_text
+from store.layout import Layout
+from store.lock import WriterLock
 from store.progress import Progress
+from store.reading import Reader
+from store.writing.journal import stat_text
 
 if TYPE_CHECKING:
     from store.library import Library
-    from store.reading import Reader
+
+_REBUILDS = "repair rebuilds Chroma from the catalog"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +33,30 @@ class Finding:
     address: str = ""
 
 
-def check(reader: "Reader") -> list[Finding]:
+def check(reader: Reader) -> list[Finding]:
     """Everything that is wrong; an empty list means that files, catalog and Chroma agree.
 
     Chroma is opened only by the process that writes: two processes on its folder lose vectors.
     """
     return [*_catalog(reader), *_operations(reader), *_files(reader), *_vectors(reader), *_chroma(reader)]
+
+
+def check_unopened(root: Path) -> list[Finding]:
+    """The same for a library that nobody has open, Chroma included; nothing is mended, taken in or rebuilt.
+
+    LibraryInUse while another process writes.
+    """
+    layout = Layout(root.resolve())
+    lock = WriterLock(layout.lock)
+    lock.acquire()
+    try:
+        if not is_made(layout.catalog):
+            what = "there is no catalog, or one of an earlier version"
+            return [Finding(what, "opening the library makes it from the sidecars; repair does it now")]
+        with Reader(root) as reader:
+            return [*check(reader), *_unopened_chroma(reader)]
+    finally:
+        lock.release()
 
 
 def repair(
@@ -56,25 +81,25 @@ def repair(
     return check(library)
 
 
-def _catalog(reader: "Reader") -> Iterator[Finding]:
+def _catalog(reader: Reader) -> Iterator[Finding]:
     with reader.catalog.reading() as db:
         for (fault,) in db.execute("PRAGMA quick_check(10)").fetchall():
             if fault != "ok":
-                yield Finding(
-                    f"the catalog is damaged: {fault}", "restore-backup; or remove it and open again"
-                )
+                remedy = "close the program; doctor --repair on the command line makes a new one from it"
+                yield Finding(f"the catalog is damaged: {fault}", remedy)
 
 
-def _operations(reader: "Reader") -> Iterator[Finding]:
+def _operations(reader: Reader) -> Iterator[Finding]:
     status = reader.status()
     for address in status.applying:
         cause = status.stuck or "the program was ended in the middle"
-        yield Finding(
-            f"a change is decided but not finished: {cause}", "remove the cause, then repair", address
+        remedy = (
+            "remove the cause, then repair" if status.stuck else "it is finished on opening, or by repair"
         )
+        yield Finding(f"a change is decided but not finished: {cause}", remedy, address)
 
 
-def _files(reader: "Reader") -> Iterator[Finding]:
+def _files(reader: Reader) -> Iterator[Finding]:
     found = opening.survey(reader.catalog, reader.layout)
     for fault in found.faults:
         yield Finding(fault.reason, fault.remedy, fault.address)
@@ -86,7 +111,7 @@ def _files(reader: "Reader") -> Iterator[Finding]:
         yield Finding(f"its {what} in {tier} is not what was written", "repair takes it in", address)
 
 
-def _silent_changes(reader: "Reader") -> Iterator[tuple[str, str, str]]:
+def _silent_changes(reader: Reader) -> Iterator[tuple[str, str, str]]:
     """Files of the expected size and time whose content is another: address, tier, which file."""
     with reader.catalog.reading() as db:
         rows = db.execute("SELECT * FROM records").fetchall()
@@ -107,7 +132,7 @@ def _notice_silent_changes(library: "Library") -> None:
         db.executemany("UPDATE records SET sidecar_stat = '' WHERE address = ?", changed)
 
 
-def _vectors(reader: "Reader") -> Iterator[Finding]:
+def _vectors(reader: Reader) -> Iterator[Finding]:
     try:
         incomplete = switching.incomplete(reader.catalog, reader.layout, reader.embedder)
     except ModelUnavailable as error:
@@ -117,14 +142,20 @@ def _vectors(reader: "Reader") -> Iterator[Finding]:
         yield Finding(f"its vectors are not those of {reader.model}", "repair embeds it again", address)
 
 
-def _chroma(reader: "Reader") -> Iterator[Finding]:
+def _chroma(reader: Reader) -> Iterator[Finding]:
     status = reader.status()
     if status.chroma_fault:
-        yield Finding(f"Chroma is behind: {status.chroma_fault}", "repair rebuilds Chroma from the catalog")
+        yield Finding(f"Chroma is behind: {status.chroma_fault}", _REBUILDS)
     elif status.chroma_behind:
         yield Finding(f"Chroma is {status.chroma_behind:,} records behind", "it catches up by itself")
     for fault in reader.check_chroma():
-        yield Finding(fault, "repair rebuilds Chroma from the catalog")
+        yield Finding(fault, _REBUILDS)
+
+
+def _unopened_chroma(reader: Reader) -> Iterator[Finding]:
+    with contextlib.closing(Catalog(reader.layout.catalog, disk=Disk(), writable=True)) as catalog:
+        for fault in Follower(catalog, reader.layout, model=lambda: reader.model).check():
+            yield Finding(fault, _REBUILDS)
 
 
 def _mend(fault: opening.Fault, library: "Library") -> None:

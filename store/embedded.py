@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from store.blocks import Vector
 from store.embedding import Embedder
 from store.progress import Progress
 from store.records import CAPTION_FACETS, Facet
+from store.search.blocks import Vector
 
 _BATCH = 64  # rows handed to the model at once: enough for its throughput, little enough to cancel between
 
@@ -31,21 +31,24 @@ def sources(
     sidecar: Mapping[str, Any], *, picture: Path, image_hash: str, embedder: Embedder
 ) -> dict[Facet, Source]:
     """The picture, and each text facet where there is text; keys name model, file, preprocessing, content."""
+    image = Source(_key(embedder.fingerprint, "image", image_hash), picture=picture)
+    return {"image": image, **texts_of(sidecar, embedder)}
+
+
+def texts_of(sidecar: Mapping[str, Any], embedder: Embedder) -> dict[Facet, Source]:
+    """Each text facet where there is text."""
     caption = sidecar.get("caption") or {}
     texts = {facet: str(caption.get(facet, "")) for facet in CAPTION_FACETS}
-    fingerprint = embedder.fingerprint
-    found: dict[Facet, Source] = {
-        "image": Source(_key(fingerprint, "image", image_hash), picture=picture),
+    return {
+        facet: Source(_key(embedder.fingerprint, "text", text), text=text)
+        for facet, text in texts.items()
+        if text.strip()
     }
-    for facet, text in texts.items():
-        if text.strip():
-            found[facet] = Source(_key(fingerprint, "text", text), text=text)
-    return found
 
 
 def picture_keys(embedder: Embedder) -> Callable[[str], str]:
     """The key of a picture's vector, by the picture's hash; for many of them."""
-    fingerprint = embedder.fingerprint  # reads the weights' files
+    fingerprint = embedder.fingerprint
     return lambda image_hash: _key(fingerprint, "image", image_hash)
 
 
@@ -87,6 +90,21 @@ def picture_vector(db: sqlite3.Connection, address: str, *, embedder: Embedder) 
     key = _key(embedder.fingerprint, "image", row["image_hash"])
     stored = db.execute("SELECT vector FROM vectors WHERE key = ?", [key]).fetchone()
     return None if stored is None else np.frombuffer(stored["vector"], "<f4")
+
+
+def agreements(
+    db: sqlite3.Connection, pairs: Mapping[str, tuple[str, str]], *, embedder: Embedder
+) -> dict[str, float]:
+    """The dot product of text and picture, by address, where both have a stored vector; `pairs` are a text
+    and the hash of a picture."""
+    found = {}
+    for address, (text, image_hash) in pairs.items():
+        keys = [_key(embedder.fingerprint, "text", text), _key(embedder.fingerprint, "image", image_hash)]
+        rows = db.execute("SELECT vector FROM vectors WHERE key IN (?, ?)", keys).fetchall()
+        if len(rows) == 2:
+            one, other = (np.frombuffer(row["vector"], "<f4") for row in rows)
+            found[address] = float(np.vecdot(one, other))
+    return found
 
 
 def _embed_texts(batch: Sequence[Source], embedder: Embedder) -> np.ndarray[Any, Any]:

@@ -10,6 +10,7 @@ MemedexError
 ├── UnknownJob (LookupError)     no piece of long work has this number
 ├── NothingToUndo
 ├── TakenBack                    a decision was undone while the rest of it was still under way
+├── StillUnderWay                long work has to come to its end before this can be done
 ├── LibraryInUse                 another process writes to this library
 ├── ReadOnly                     this library was opened for reading
 ├── NotWritten                   the disk refused before anything was decided: nothing happened
@@ -69,6 +70,10 @@ class TakenBack(MemedexError):
     pass
 
 
+class StillUnderWay(MemedexError):
+    pass
+
+
 class LibraryInUse(MemedexError):
     pass
 
@@ -103,6 +108,7 @@ class CaptioningFailed(MemedexError):
 
 class ProviderBusy(CaptioningFailed):
     retry_after: float | None = None  # seconds, where the provider says so
+    why: str = ""  # the same in few words, of no one picture and without advice
 
 
 class ProviderRefuses(CaptioningFailed):

@@ -5,8 +5,8 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store.operations import Operation, State, state_from, state_json
 from store.records import Tier
+from store.writing.operations import Operation, State, state_from, state_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,11 @@ def is_reversed(db: sqlite3.Connection, decision: str) -> bool:
     return bool(row and row[0])
 
 
+def size(db: sqlite3.Connection, decision: str) -> int:
+    """How many changes of records it made."""
+    return int(db.execute("SELECT count(*) FROM history WHERE decision = ?", [decision]).fetchone()[0])
+
+
 def of_decision(db: sqlite3.Connection, decision: str, *, among: Sequence[str]) -> list[str]:
     """Those of these records that the decision has changed already."""
     find = "SELECT 1 FROM history WHERE address = ? AND decision = ?"
@@ -138,12 +143,12 @@ def decisions(db: sqlite3.Connection, *, limit: int = 20) -> list[Decision]:
     ]
 
 
-def to_undo(db: sqlite3.Connection, who: str) -> str | None:
-    """This person's last decision that still stands."""
+def to_undo(db: sqlite3.Connection, who: str, *, besides: Sequence[str] = ()) -> str | None:
+    """This person's last decision that still stands, besides these."""
     row = db.execute(
         "SELECT id FROM decisions WHERE who = ? AND verb <> 'undo' AND NOT reversed "
-        "ORDER BY number DESC LIMIT 1",
-        [who],
+        "AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT 1",
+        [who, json.dumps([*besides])],
     ).fetchone()
     return row[0] if row else None
 

@@ -11,11 +11,11 @@ from store.errors import BadPicture, InvalidRecord, UnknownRecord
 from store.files import content_hash
 from store.images import normalise
 from store.importing.candidate import Candidate, Refusal
-from store.journal import Payload
-from store.operations import Change, State
 from store.reading import Reader
 from store.records import REQUIRED_KEYS, Tier, checked_address, sidecar_bytes, validate
 from store.taxonomy import Taxonomy
+from store.writing.journal import Payload
+from store.writing.operations import Change, State
 
 _ORDER = (*REQUIRED_KEYS, "caption", "tags", "tags_categories")  # of the keys in a new sidecar; extras follow
 _TWIN = "its address differs from {} only in upper and lower case"

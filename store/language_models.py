@@ -2,6 +2,7 @@
 
 import os
 import re
+import threading
 import time
 import warnings
 from collections.abc import Mapping
@@ -59,6 +60,8 @@ _BUSY = {
     "InternalServerError",
 }
 _REFUSES = {"AuthenticationError", "PermissionDeniedError", "NotFoundError", "UnsupportedParamsError"}
+_tried = threading.Event()  # litellm was imported, or cannot be
+_warming = threading.Lock()
 _LONGEST_WAIT = 3600.0  # seconds that a provider may ask us to wait
 
 
@@ -81,11 +84,27 @@ def import_litellm() -> Any:
     """litellm, told not to fetch its price list nor to print; three seconds the first time."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # must be set before the import
     # Pydantic's remark on litellm's own types would be all that a terminal shows.
-    warnings.filterwarnings("ignore", message=r"Item '.*' on TypedDict class", category=UserWarning)
+    warnings.filterwarnings("ignore", message=r"Items? '.*' on TypedDict class", category=UserWarning)
     import litellm
 
     litellm.suppress_debug_info = True
+    litellm.disable_hf_tokenizer_download = True  # to count tokens, it would fetch some models' tokenizers
+    _tried.set()
     return litellm
+
+
+def is_warm() -> bool:
+    """Whether litellm would answer at once; if not, it is imported behind whatever people do."""
+    if not _tried.is_set() and _warming.acquire(blocking=False):
+        threading.Thread(target=_warm, name="memedex-litellm", daemon=True).start()
+    return _tried.is_set()
+
+
+def _warm() -> None:
+    try:
+        import_litellm()
+    finally:  # what is broken is said where it is used
+        _tried.set()
 
 
 def usage_of(litellm: Any, completion: Any, *, model: str) -> Usage:
@@ -111,12 +130,14 @@ def price(litellm: Any, model: str, *, prompt_tokens: int, completion_tokens: in
 
 def failure(error: Exception, *, model: str, about: str) -> CaptioningFailed:
     """The same as one of ours: whether later may be better, or never, or only with another picture."""
-    message = f"no caption for {about!r}: {readable(error, model=model)}"
+    reason = readable(error, model=model)
+    message = f"no caption for {about!r}: {reason}"
     classes = _classes(error)
     if classes & _REFUSES or "insufficient_quota" in str(error):
         return ProviderRefuses(message)
     if classes & _BUSY and "ContextWindowExceededError" not in classes:
         busy = ProviderBusy(message)
+        busy.why = reason.partition(";")[0]
         busy.retry_after = _retry_after(getattr(error, "litellm_response_headers", None))
         return busy
     return CaptioningFailed(message)

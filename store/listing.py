@@ -1,17 +1,16 @@
 """The catalog's rows for listing and filtering: derived from sidecars, rebuilt when missing or changed."""
 
 import json
-import re
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from store import troubles
 from store.duplicates import derived
 from store.errors import InvalidRecord
-from store.operations import State
+from store.filter import Filter, conditions, matching
 from store.records import Facet, Record, Tier
+from store.writing.operations import State
 
 SORTS = {
     "newest": "r.created_at DESC, r.address",
@@ -23,37 +22,6 @@ SORTS = {
 }
 
 _RECORD = "SELECT r.*, s.text AS sidecar FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"
-_FACET_TEXT = "(SELECT trim(coalesce(text ->> ?, '')) FROM sidecars WHERE hash = r.sidecar_hash)"
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which records; every part given must hold. Times are UNIX seconds of `created_at`."""
-
-    tier: Tier | None = None
-    words: str = ""
-    tags: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    without_tags: tuple[str, ...] = ()
-    without_categories: tuple[str, ...] = ()
-    since: int | None = None
-    until: int | None = None
-    captioned: bool | None = None
-    unchanged_since: int | None = None  # a generation: what was added or changed after it does not pass
-    having: tuple[Facet, ...] = ()  # facets that must be written
-    lacking: tuple[Facet, ...] = ()
-    longer: int | None = None  # characters of the whole caption, at least …
-    shorter: int | None = None  # … and at most
-    troubled: bool | None = None  # approved, and could not go on (store/troubles.py)
-    suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
-    source: str = ""  # what it was imported from
-    decided_by: str = ""  # somebody who did anything to it but import it, and did not take it back …
-    decided_since: int | None = None  # … at this UNIX second or later
-
-    @property
-    def is_open(self) -> bool:
-        """Whether everything passes, but for the tier."""
-        return self == Filter(tier=self.tier)
 
 
 def find(
@@ -64,7 +32,7 @@ def find(
         raise InvalidRecord(f"there is no order {sort!r}; there are {', '.join(SORTS)}")
     if sort == "suspicious" and filter.suspicious is None:
         return _suspicious_first(db, filter, offset=offset, limit=limit)
-    where, values = _conditions(filter)
+    where, values = conditions(filter)
     rows = db.execute(  # the inner part needs no more than an index, also for the last page of 50,000
         f"{_RECORD} WHERE r.id IN (SELECT r.id FROM records r WHERE {where} ORDER BY {SORTS[sort]} "
         f"LIMIT ? OFFSET ?) ORDER BY {SORTS[sort]}",
@@ -105,7 +73,7 @@ def created(db: sqlite3.Connection) -> dict[str, int]:
 
 def addresses(db: sqlite3.Connection, filter: Filter) -> list[str]:
     """Only the keys of the records that pass, newest first."""
-    where, values = _conditions(filter)
+    where, values = conditions(filter)
     return [
         row[0]
         for row in db.execute(
@@ -115,7 +83,7 @@ def addresses(db: sqlite3.Connection, filter: Filter) -> list[str]:
 
 
 def count(db: sqlite3.Connection, filter: Filter) -> int:
-    where, values = _conditions(filter)
+    where, values = conditions(filter)
     return int(db.execute(f"SELECT count(*) FROM records r WHERE {where}", values).fetchone()[0])
 
 
@@ -126,7 +94,7 @@ def counts(db: sqlite3.Connection) -> dict[Tier, int]:
 
 def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
     """How many of the records that pass carry each tag (or category), most frequent first."""
-    where, values = _conditions(filter)
+    where, values = conditions(filter)
     rows = db.execute(
         "SELECT l.label, count(*) FROM labels l JOIN records r ON r.id = l.record "
         f"WHERE l.kind = ? AND {where} GROUP BY l.label ORDER BY count(*) DESC, l.label",
@@ -137,7 +105,7 @@ def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str,
 
 def source_counts(db: sqlite3.Connection, filter: Filter) -> dict[str, int]:
     """How many of the records that pass were imported from where, most frequent first."""
-    where, values = _conditions(filter)
+    where, values = conditions(filter)
     rows = db.execute(
         "SELECT h.reason, count(*) FROM history h JOIN records r ON r.address = h.address "
         f"WHERE h.verb = 'import' AND h.reason <> '' AND {where} "
@@ -172,12 +140,12 @@ def named(db: sqlite3.Connection, words: str, filter: Filter, *, limit: int) -> 
     """The records that have all of these words: the exact ticker first, then the exact name, then by bm25,
     where a word in name or ticker counts ten times one in a description or caption."""
     said = words.strip().removeprefix("$").strip()
-    where, values = _conditions(filter)
+    where, values = conditions(filter)
     rows = db.execute(
         f"{_RECORD} JOIN words ON words.rowid = r.id WHERE words MATCH ? AND {where} "
         "ORDER BY (r.ticker = ? COLLATE NOCASE) DESC, (r.name = ? COLLATE NOCASE) DESC, "
         "bm25(words, 10, 10, 1, 1), r.address LIMIT ?",
-        [_match(said), *values, said, said, limit],
+        [matching(said), *values, said, said, limit],
     )
     return [_record(row) for row in rows]
 
@@ -241,68 +209,3 @@ def _record(row: sqlite3.Row) -> Record:
     return Record(
         json.loads(row["sidecar"]), row["tier"], row["revision"], row["image_hash"], row["came_from"]
     )
-
-
-def _conditions(filter: Filter) -> tuple[str, list[Any]]:
-    parts: list[str] = ["TRUE"]
-    values: list[Any] = []
-    if filter.tier:
-        parts.append("r.tier = ?")
-        values.append(filter.tier)
-    for kind, having, labels in (
-        ("tag", "IN", filter.tags),
-        ("category", "IN", filter.categories),
-        ("tag", "NOT IN", filter.without_tags),
-        ("category", "NOT IN", filter.without_categories),
-    ):
-        for label in labels:
-            parts.append(f"r.id {having} (SELECT record FROM labels WHERE kind = ? AND label = ?)")
-            values += [kind, label]
-    if filter.since is not None:
-        parts.append("r.created_at >= ?")
-        values.append(filter.since)
-    if filter.until is not None:
-        parts.append("r.created_at <= ?")
-        values.append(filter.until)
-    for word, facets in (("<>", filter.having), ("=", filter.lacking)):
-        for facet in facets:
-            parts.append(f"{_FACET_TEXT} {word} ''")
-            values.append(f"$.caption.{facet}")
-    for sign, length in ((">=", filter.longer), ("<=", filter.shorter)):
-        if length is not None:
-            parts.append(f"(SELECT length(caption) FROM words WHERE rowid = r.id) {sign} ?")
-            values.append(length)
-    if filter.captioned is not None:
-        parts.append("r.captioned = ?")
-        values.append(int(filter.captioned))
-    if filter.unchanged_since is not None:
-        parts.append("r.generation <= ?")
-        values.append(filter.unchanged_since)
-    if filter.troubled is not None:
-        parts.append(troubles.STANDING if filter.troubled else f"NOT {troubles.STANDING}")
-    if filter.suspicious is not None:
-        parts.append(f"r.id {'IN' if filter.suspicious else 'NOT IN'} (SELECT record FROM suspicions)")
-    if filter.source:
-        parts.append("r.address IN (SELECT address FROM history WHERE verb = 'import' AND reason = ?)")
-        values.append(filter.source)
-    if filter.decided_by or filter.decided_since is not None:
-        whose = "h.who = ? AND " if filter.decided_by else ""
-        parts.append(
-            "r.address IN (SELECT h.address FROM history h LEFT JOIN decisions d ON d.id = h.decision "
-            f"WHERE {whose}h.at >= ? AND h.verb NOT IN ('import', 'undo') AND NOT coalesce(d.reversed, 0))"
-        )
-        values += [filter.decided_by] if filter.decided_by else []
-        values.append(filter.decided_since or 0)
-    if filter.words.strip():
-        parts.append("r.id IN (SELECT rowid FROM words WHERE words MATCH ?)")
-        values.append(_match(filter.words))
-    return " AND ".join(parts), values
-
-
-def _match(words: str) -> str:
-    """Every word as the beginning of one, what is quoted as it stands; nothing typed is an FTS5 operator."""
-    asked = []
-    for quoted, loose in re.findall(r'"([^"]*)"|([^"]+)', words):
-        found = re.findall(r"\w+", quoted or loose)
-        asked += [f'"{" ".join(found)}"'] if quoted and found else [f'"{word}"*' for word in found]
-    return " ".join(asked) or '""'

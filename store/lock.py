@@ -1,6 +1,7 @@
 """One process writes: an exclusive lock on the library's folder, and who holds it."""
 
 import contextlib
+import errno
 import json
 import os
 import time
@@ -8,7 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from store.errors import LibraryInUse
+from store.errors import LibraryInUse, ReadOnly
 
 _PATIENCE = 2.0  # seconds; longer than a command that only looks, shorter than anybody's patience
 
@@ -22,9 +23,9 @@ class WriterLock:
         self._lock = FileLock(path, thread_local=False)
 
     def acquire(self) -> None:
-        """Take the lock or raise LibraryInUse, naming the holder."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        """Take the lock or raise LibraryInUse, naming the holder; ReadOnly where nothing can be written."""
         try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=_PATIENCE)
         except Timeout:
             raise LibraryInUse(
@@ -32,6 +33,13 @@ class WriterLock:
                 "(a dashboard: Ctrl-C in its terminal), or only read: list, show, search, history, export "
                 "and doctor work beside it"
             ) from None
+        except OSError as error:
+            if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
+                raise
+            raise ReadOnly(
+                f"nothing can be written in {self._path.parent} ({error.strerror}): list, show, search, "
+                "history and export work there; mend the permission to change anything"
+            ) from error
         with contextlib.suppress(OSError):  # a full disk must not keep a library from opening
             self._holder.write_text(json.dumps({"process": os.getpid(), "since": time.time()}))
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store import embedded
-from store.blocks import Vector
 from store.closeness import Compared, Rows, Scores
 from store.embedding import Embedder
 from store.records import Tier
+from store.search.blocks import Vector
 
 Order = Literal["like", "approved", "unlike"]
 ORDERS: tuple[Order, ...] = get_args(Order)
@@ -78,7 +78,7 @@ class Looks:
         """
         with self._lock:
             rows = np.fromiter((self._row.get(address, -1) for address in addresses), np.intp, len(addresses))
-            scores = self._scores(order, like)
+            scores = self._scores(order, like, np.unique(rows[rows >= 0]))
         by_record = np.where(rows < 0, -np.inf, scores[rows] if len(scores) else -np.inf)
         best = np.argsort(-by_record, kind="stable")
         return Ordered([addresses[at] for at in best.tolist()], int((rows < 0).sum()))
@@ -96,13 +96,15 @@ class Looks:
             found = np.flatnonzero(cosines >= least)
             return {self._addresses[row]: float(cosines[row]) for row in found.tolist() if self._tiers[row]}
 
-    def _scores(self, order: Order, like: Vector | None) -> Scores:
+    def _scores(self, order: Order, like: Vector | None, rows: Rows) -> Scores:
+        """One for each row there is; right for these rows."""
         if order == "like":
             assert like is not None
             return self._cosines(like)
         approved = {row for row, tier in enumerate(self._tiers) if tier in _APPROVED}
         library = {row for row in approved if self._tiers[row] == "library"}
-        self._compared.bring_up(self._products, len(self._tiers), approved=approved, library=library)
+        count = len(self._tiers)
+        self._compared.bring_up(self._products, rows, count=count, approved=approved, library=library)
         if order == "approved":
             return self._compared.closeness.astype(np.float32)
         return -self._compared.nearest
@@ -118,13 +120,14 @@ class Looks:
             self._close = {key: known}
         return known
 
-    def _products(self, rows: Rows, others: Rows) -> Iterator[tuple[Rows, Scores]]:
-        """The cosines of these rows with the others, some of both at a time: (n,) rows and (n, m) cosines."""
+    def _products(self, rows: Rows, others: Rows) -> Iterator[tuple[Rows, Rows, Scores]]:
+        """The cosines of rows with others, some of both at a time: (n,) and (m,) rows, (n, m) cosines."""
         for start in range(0, len(rows) if len(others) else 0, _CHUNK):
             some = rows[start : start + _CHUNK]
             own = _floats(self._vectors[some])
             for at in range(0, len(others), _OTHERS):
-                yield some, own @ _floats(self._vectors[others[at : at + _OTHERS]]).T
+                part = others[at : at + _OTHERS]
+                yield some, part, own @ _floats(self._vectors[part]).T
 
     def _take(self, rows: Iterable[sqlite3.Row]) -> None:
         for row in rows:

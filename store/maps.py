@@ -10,18 +10,21 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from store.blocks import Snapshot, Vector
 from store.catalog import Catalog
 from store.errors import InvalidRecord
 from store.jobs import Kind, Shift
 from store.progress import Progress
-from store.query import DEFAULT_WEIGHTS
 from store.records import FACETS, Facet
+from store.search.blocks import Snapshot, Vector
+from store.search.query import DEFAULT_WEIGHTS
+
+if TYPE_CHECKING:
+    from store.reading import Reader
 
 Space = Facet | Literal["fused"]
 SPACES: tuple[Space, ...] = (*FACETS, "fused")
@@ -31,6 +34,7 @@ Method = Literal["pca", "tsne"]
 LEAST = 3  # records that make a map
 LASTING = 200  # records from which a map's directions are kept; those of fewer change with each of them
 _SAMPLE = 4_000  # rows that the directions of a PCA are taken from
+_IN_CACHE = 256  # rows at a time, where all are read: what is made of them stays in the processor's cache
 _INNER = 50  # dimensions that t-SNE begins with
 _NEAREST = 5  # neighbours that a new record lies between
 _ROUNDS = 500  # of t-SNE's optimisation, after 250 of early exaggeration
@@ -55,14 +59,33 @@ def space_of(name: str) -> Space:
     return name
 
 
+def map_of(reader: "Reader", space: str, method: Method = "pca") -> Map | None:
+    """Where the library's records lie; PCA at once, t-SNE as it was kept (None before it ever was).
+
+    What came since a t-SNE was kept lies between its neighbours; the job "map" keeps that too.
+    """
+    chosen, fingerprint = space_of(space), reader.embedder.fingerprint
+    snapshot = reader.snapshot()
+    with reader.catalog.reading() as db:
+        if method == "tsne":
+            known = read(db, chosen, fingerprint=fingerprint)
+            return known and placed(known, snapshot)
+        axes = read_axes(db, chosen, fingerprint=fingerprint)
+    if axes is None:
+        axes = directions(snapshot, chosen)
+        if reader.can_write and len(snapshot) >= LASTING:
+            keep(reader.catalog, f"pca {chosen}", axes, fingerprint=fingerprint, at=time.time())
+    return flat(snapshot, chosen, axes)
+
+
 def directions(snapshot: Snapshot, space: Space) -> Vector:
     """(3, d): the middle, and the two axes of a map; fixed for good once they are kept."""
     rows = _rows(snapshot, space, _spaced(_present(snapshot, space), _SAMPLE))
     if len(rows) < LEAST:
         raise InvalidRecord(f"a map needs at least {LEAST} coins that have the facet")
     middle = rows.mean(axis=0)
-    _, values, axes = np.linalg.svd(rows - middle, full_matrices=False)
-    far = 3 * values[0] / np.sqrt(len(rows)) or 1.0  # what lies within three deviations is within -1 … 1
+    widths, axes = _principal(rows - middle)
+    far = 3 * widths[0] or 1.0  # what lies within three deviations is within -1 … 1
     # An axis has no direction of its own: the same one each time.
     turned = axes[:2] * np.sign(axes[:2].sum(axis=1, keepdims=True) + 1e-12)
     return np.vstack([middle, turned / far]).astype(np.float32)
@@ -72,8 +95,8 @@ def flat(snapshot: Snapshot, space: Space, axes: Vector) -> Map:
     """Every record by its two coordinates along these axes."""
     rows = _present(snapshot, space)
     points = np.empty((len(rows), 2), np.float32)
-    for start in range(0, len(rows), _SAMPLE):
-        some = slice(start, start + _SAMPLE)
+    for start in range(0, len(rows), _IN_CACHE):
+        some = slice(start, start + _IN_CACHE)
         points[some] = (_rows(snapshot, space, rows[some]) - axes[0]) @ axes[1:].T
     return Map(space, "pca", _names(snapshot, rows), points)
 
@@ -211,11 +234,19 @@ def _rows(snapshot: Snapshot, space: Space, rows: NDArray[np.intp]) -> Vector:
     return found
 
 
+def _principal(rows: Vector) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How far rows around 0 deviate along each axis, widest first, and these axes."""
+    # By the covariance, d × d: the singular values of thousands of rows would take seconds.
+    each = rows.astype(np.float64)
+    squares, axes = np.linalg.eigh(each.T @ each / len(each))
+    return np.sqrt(np.maximum(squares[::-1], 0)), axes.T[::-1]
+
+
 def _inner(snapshot: Snapshot, space: Space, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """(n, 50): what t-SNE measures distances in."""
     sample = _rows(snapshot, space, _spaced(rows, _SAMPLE))
     middle = sample.mean(axis=0)
-    axes = np.linalg.svd(sample - middle, full_matrices=False)[2][:_INNER].T
+    axes = _principal(sample - middle)[1][:_INNER].T
     pieces = [
         (_rows(snapshot, space, rows[start : start + _SAMPLE]) - middle) @ axes
         for start in range(0, len(rows), _SAMPLE)

@@ -36,7 +36,6 @@ def move(shift: Shift) -> None:
         alone = [result for item in items if item.key in refused for result in do([item])]
         return [*told([item for item in items if item.key not in refused], outcome), *alone]
 
-    shift.progress.what = verb
     shift.each(do, batch=_EMBEDDED if verb == "promote" else _BATCH)
 
 

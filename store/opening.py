@@ -3,19 +3,19 @@
 import json
 import sqlite3
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
 from store import history, listing, troubles
-from store.catalog import Catalog, next_generation
+from store.catalog import REFUSALS, Catalog, next_generation
 from store.duplicates import derived
-from store.errors import InvalidRecord
-from store.journal import REFUSALS
+from store.errors import BadPicture, InvalidRecord
 from store.layout import Layout
-from store.operations import Change, Operation, State, state_json
 from store.records import Tier
 from store.sidecars import Pair, read, scan
+from store.writing.operations import Change, Operation, State, state_json
 
 OUTSIDE = "outside the program"  # who changed a file that we did not
 _LOOK = "its files were changed outside the program; look at it before it goes on"
@@ -58,6 +58,37 @@ def settle(catalog: Catalog, layout: Layout) -> list[Fault]:
         waiting = [change.address for change in found.changed] + [row["address"] for row in found.gone]
         reason = f"it was changed outside the program, and that cannot be taken in: {error}"
         return found.faults + [Fault(address, reason, "free disk space, then repair") for address in waiting]
+
+
+def take_in_of(catalog: Catalog, layout: Layout, addresses: Iterable[str]) -> dict[str, str]:
+    """Let what somebody changed outside win for these records; what to tell whoever meant to decide on each.
+
+    What was removed, and what the library holds, waits for a repair: it may need the model, or a backup.
+    """
+    wanted = set(addresses)
+    with catalog.lock:
+        found = survey(catalog, layout)
+        few = Survey(
+            stats=found.stats,
+            touched=[address for address in found.touched if address in wanted],
+            changed=[
+                change
+                for change in found.changed
+                if change.address in wanted and change.after.tier != "library"
+            ],
+            texts=found.texts,
+            faults=[fault for fault in found.faults if fault.address in wanted],
+        )
+        try:
+            faults = {fault.address: fault.reason for fault in take_in(few, catalog)}
+        except REFUSALS:
+            return {}
+    taken = {*few.touched, *(change.address for change in few.changed)} - faults.keys()
+    outside = "its files were changed outside the program"
+    return {
+        **dict.fromkeys(taken, f"{outside}; they count now, look at it again"),
+        **{address: f"{outside}, and cannot be taken in: {reason}" for address, reason in faults.items()},
+    }
 
 
 def survey(catalog: Catalog, layout: Layout) -> Survey:
@@ -156,8 +187,13 @@ def _compare(
             lost = (tier, row["sidecar_hash"]) if row else None
             found.faults.append(Fault(address, str(error), remedy, lost=lost))
             return
-        found.stats[address] = pair.sidecar, pair.image
         before = listing.state_of(row) if row else None
+        is_new_picture = before is None or before.image_hash != state.image_hash
+        if is_new_picture and (reason := _unusable(layout.image(tier, address))):
+            remedy = "put the picture back from a backup, or remove the sidecar as well"
+            found.faults.append(Fault(address, f"its picture in {tier} cannot be used: {reason}", remedy))
+            return
+        found.stats[address] = pair.sidecar, pair.image
         if before and before.tier == tier:
             state = State(tier, state.sidecar_hash, state.image_hash, before.came_from)
         if state == before:
@@ -165,6 +201,17 @@ def _compare(
         else:
             found.texts[state.sidecar_hash] = content.decode()
             found.changed.append(Change(address, before, state, row["revision"] if row else 0))
+
+
+def _unusable(picture: Path) -> str:
+    """Why this is no picture; "" when it is one. What cannot be decoded could never be embedded."""
+    from store.images import decode  # brings Pillow along
+
+    try:
+        decode(picture)
+    except BadPicture as error:
+        return str(error)
+    return ""
 
 
 def _without_sidecar(layout: Layout, address: str, row: sqlite3.Row | None, tier: Tier) -> Fault:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from store.listing import Filter
+from store.filter import Filter
 from store.records import CAPTION_FACETS, TIERS
 
 _PART = re.compile(r'(?P<minus>-?)(?P<key>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P<value>\S*))(?=\s|$)', re.I)

@@ -133,7 +133,8 @@ def sidecar_bytes(sidecar: Mapping[str, Any]) -> bytes:
         text = json.dumps(sidecar, ensure_ascii=False, indent=2, allow_nan=False)
         return text.encode() + b"\n"
     except (TypeError, ValueError, RecursionError) as error:  # NaN, lone surrogates, endless nesting
-        raise InvalidRecord(f"the metadata cannot be written as JSON: {error}") from error
+        cause = "it holds half a sign" if isinstance(error, UnicodeError) else error  # an unpaired surrogate
+        raise InvalidRecord(f"the metadata cannot be written as JSON: {cause}") from error
 
 
 def chroma_metadata(record: Record) -> dict[str, str | int]:

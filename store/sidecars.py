@@ -9,8 +9,8 @@ from typing import Any
 from store.errors import InvalidRecord
 from store.files import content_hash
 from store.layout import Layout
-from store.operations import State
 from store.records import MAX_SIDECAR_BYTES, TIERS, Tier, checked_address, validate
+from store.writing.operations import State
 
 
 @dataclass(slots=True)

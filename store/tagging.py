@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from store.errors import InvalidRecord
+from store.filter import Filter
 from store.jobs import Item, Kind, Result, Shift, told
-from store.listing import Filter
 from store.outcome import Outcome
 from store.progress import Progress
 from store.records import MAX_TAG
@@ -105,17 +103,18 @@ def straying(reader: "Reader", taxonomy: Taxonomy) -> list[str]:
     """The records whose categories are not those that this taxonomy gives to their tags."""
     with reader.catalog.reading() as db:
         rows = db.execute(
-            "SELECT r.address, l.kind, l.label FROM labels l JOIN records r ON r.id = l.record "
-            "ORDER BY l.record"
+            "SELECT r.address, l.labels FROM (SELECT record, group_concat(kind || label, char(31)) AS labels "
+            "FROM labels GROUP BY record) l JOIN records r ON r.id = l.record ORDER BY l.record"
         ).fetchall()
-    found = []
-    for address, labels in groupby(rows, key=itemgetter("address")):
-        kinds: dict[str, set[str]] = {"tag": set(), "category": set()}
-        for row in labels:
-            kinds[row["kind"]].add(row["label"])
-        if kinds["category"] != set(taxonomy.categories(kinds["tag"])):
-            found.append(address)
-    return found
+    strays: dict[str, bool] = {}  # of so many records most have the same labels as others
+    for labels in {row["labels"] for row in rows}:
+        each = labels.split("\x1f")
+        tags, categories = (
+            {label.removeprefix(kind) for label in each if label.startswith(kind)}
+            for kind in ("tag", "category")
+        )
+        strays[labels] = categories != set(taxonomy.categories(tags))
+    return [row["address"] for row in rows if strays[row["labels"]]]
 
 
 def known(reader: "Reader") -> list[str]:

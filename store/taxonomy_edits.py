@@ -11,7 +11,7 @@ from store.errors import InvalidRecord, NotWritten
 from store.files import Disk
 from store.layout import Layout
 from store.taxonomy import Taxonomy, parsed, written
-from store.write_path import Decision
+from store.writing.write_path import Decision
 
 _TO_WRITE = "taxonomy to write"  # in the catalog while a decided text is not yet in the file
 

@@ -33,6 +33,11 @@ function disc(radius) {
   return Int8Array.from(found);
 }
 
+/** How large a point is, in px: the fewer are seen, the larger. */
+function radius(inView) {
+  return inView > 20000 ? 0.8 : inView > 5000 ? 1.5 : inView > 500 ? 2.5 : 4;
+}
+
 class Atlas {
   constructor(root, tell) {
     this.root = root;
@@ -81,7 +86,10 @@ class Atlas {
       if (path && path.length > 3) this.choose(this.within(path));
       this.soon();
     });
-    this.canvas.addEventListener("pointerleave", () => (this.near.hidden = true));
+    this.canvas.addEventListener("pointerleave", () => {
+      this.pointer = null;
+      this.near.hidden = true;
+    });
     this.canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       this.zoom(Math.exp(-event.deltaY * 0.0016), ...at(event));
@@ -133,6 +141,7 @@ class Atlas {
     Object.assign(this.cards, data.cards);
     for (const [row, card] of Object.entries(data.cards)) if (!this.images.has(card.picture)) this.fetch(card.picture, row);
     this.explain(data);
+    if (this.pointer && !this.drag) this.hover(...this.pointer); // what it lies on may have come just now
     this.soon();
   }
 
@@ -214,12 +223,15 @@ class Atlas {
     const [left, top] = [wide / 2 - view.x * scale, high / 2 - view.y * scale];
     const seen = [];
     let inView = 0;
-    const dot = disc((this.count > 20000 ? 0.8 : this.count > 2000 ? 1.8 : 4) * ratio);
+    for (let row = 0; row < x.length; row += 1) {
+      const [px, py] = [left + x[row] * scale, top + y[row] * scale];
+      if (px >= 0 && py >= 0 && px < wide && py < high) inView += 1;
+    }
+    const dot = disc(radius(inView) * ratio);
     for (let row = 0; row < x.length; row += 1) {
       const px = (left + x[row] * scale) | 0;
       const py = (top + y[row] * scale) | 0;
       if (px < 0 || py < 0 || px >= wide || py >= high) continue;
-      inView += 1;
       if (seen.length <= CLOSE) seen.push(row);
       let colour = palette[colours ? colours[row] : 0];
       if (chosen && !chosen[row]) colour = (colour & 0x00ffffff) | 0x30000000;
@@ -235,7 +247,6 @@ class Atlas {
     const said = chosen ? `${this.held.toLocaleString("en")} chosen · ` : "";
     this.told.textContent = `${said}${inView.toLocaleString("en")} of ${this.count.toLocaleString("en")} in view`;
     this.root.dataset.milliseconds = (performance.now() - began).toFixed(1);
-    this.inView = inView;
   }
 
   /** Few enough: each point is its picture; those that nobody sent yet are asked for. */
@@ -282,9 +293,9 @@ class Atlas {
       const dy = (this.y[row] - view.y) * view.scale + this.height / 2 - y;
       if (dx * dx + dy * dy < least) { least = dx * dx + dy * dy; best = row; }
     }
+    this.pointer = [x, y];
     const card = this.cards[best];
     if (best >= 0 && !card) this.ask([best]);
-    this.pointer = [x, y];
     this.near.hidden = !card;
     if (!card) return;
     const [image, name, ticker] = this.near.children;

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from components import pictures, resources, wording
+from store.captions.revisions import Revision, authors
 from store.embedding.windows import reading
 from store.library import Library
 from store.records import CAPTION_FACETS, Facet, Record
-from store.revisions import Revision, authors
 
 SHOWN = 100  # revisions
 
@@ -15,7 +15,7 @@ SHOWN = 100  # revisions
 def content(library: Library, record: Record) -> dict[str, Any]:
     """All that the editor needs of one coin."""
     revisions = library.revisions(record.address)
-    drafts = library.drafts(record.address)
+    drafts = library.drafts.of(record.address)
     return {
         "address": record.address,
         "name": record.name,
@@ -50,7 +50,7 @@ def proposed(library: Library, address: str) -> dict[str, Any]:
                 "hint": each.hint,
                 "when": wording.ago(each.at),
             }
-            for each in library.suggestions(address)
+            for each in library.suggestions.of(address)
         ],
     }
 

@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from store.query import DEFAULT_WEIGHTS
-from store.records import CAPTION_FACETS, REQUIRED_FACETS, Facet
+from store.records import CAPTION_FACETS, MAX_FACET, REQUIRED_FACETS, Facet
+from store.search.query import DEFAULT_WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ def described() -> list[dict[str, Any]]:
             "facet": facet,
             "weight": weights[facet],
             "required": facet in REQUIRED_FACETS,
+            "most": MAX_FACET,
             **asdict(PURPOSES[facet]),
         }
         for facet in CAPTION_FACETS

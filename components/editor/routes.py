@@ -4,27 +4,25 @@ A draft kept, a caption committed, neighbours looked up: each is one POST that n
 token. A run of the page would take the focus away, end with the connection, and queue behind the last one.
 """
 
-import json
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from components import pictures
+from components import pictures, resources
 from components.editor import content
-from components.grid.grid import bearer
-from store import drafting, nearest
-from store.desk import Desk
+from components.posted import answered
+from store import drafting
+from store.captions import nearest
+from store.captions.revisions import source_of
 from store.errors import InvalidRecord, MemedexError, ReadOnly
 from store.library import Library
-from store.operations import Source
 from store.records import CAPTION_FACETS, MAX_TAGS
+from store.writing.operations import Source
 
 _HINT = 500  # characters
-_LIMIT = 1_000_000  # bytes; four facets of 20,000 characters fit several times
 
 
 def routes() -> list[Route]:
@@ -34,28 +32,15 @@ def routes() -> list[Route]:
 
 async def serve(request: Request) -> Response:
     """One answer; only for pages of this library, which know its token."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _LIMIT:
-            return PlainTextResponse("too large", 413)
-    return await run_in_threadpool(_answer, request.path_params["verb"], body)
+    verb = request.path_params["verb"]
+    return await answered(request, lambda library, asked: _answer(library, verb, asked))
 
 
-def _answer(verb: str, body: bytes) -> Response:
-    library = pictures.library_of_routes()
-    try:
-        asked = json.loads(body)
-    except (ValueError, RecursionError):
-        return PlainTextResponse("not JSON", 400)
-    given = asked.get("token") if isinstance(asked, dict) else None
-    who = bearer(library, given) if isinstance(given, str) else None
-    if who is None:
-        return PlainTextResponse("not from a page of this library", 403)
+def _answer(library: Library, verb: str, asked: Mapping[str, Any]) -> Response:
     if verb not in _VERBS:
         return PlainTextResponse("no such thing", 404)
     try:
-        answer = _VERBS[verb](cast(Library, Desk(library, who=who)), asked)
+        answer = _VERBS[verb](library, asked)
     except MemedexError as error:
         answer = {"failed": str(error)}
     return JSONResponse(answer, headers={"Cache-Control": "no-store"})
@@ -64,20 +49,20 @@ def _answer(verb: str, body: bytes) -> Response:
 def _keep(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Keep what is being typed; what is newer, or from another window unseen, is not written over."""
     address, fields = _address(asked), _draft(asked.get("draft"))
-    before = library.draft(address)
+    before = library.drafts.own(address)
     if before and before.get("client") == fields["client"]:
         if int(before.get("n", 0)) >= fields["n"]:
             return {"kept": before["n"]}
     elif before and asked.get("knows") != before.get("client", ""):
         return {"elsewhere": content.readable(before, library.get(address))}
     library.get(address)  # a draft of nothing would never be found again
-    library.save_draft(address, fields)
+    library.drafts.save(address, fields)
     return {"kept": fields["n"]}
 
 
 def _discard(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     address = _address(asked)
-    library.discard_draft(address)
+    library.drafts.discard(address)
     return {"content": content.content(library, library.get(address))}
 
 
@@ -91,8 +76,15 @@ def _commit(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
         tags=fields["tags"],
         revision=revision,
         sources={
-            facet: Source(source["model"], source["prompt"], source["edited"])
+            facet: wrote
             for facet, source in fields["sources"].items()
+            if (
+                wrote := source_of(
+                    Source(source["model"], source["prompt"]),
+                    suggestion=source["text"],
+                    text=fields["caption"][facet],
+                )
+            )
         },
     )
     now = library.get(address)
@@ -101,7 +93,7 @@ def _commit(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     if outcome.refused:
         return {"failed": outcome.refused[0].reason}
     if taken := _ids(asked):
-        library.settle_suggestions(taken, "taken")
+        library.suggestions.settle(taken, "taken")
     return {"saved": content.content(library, now)}
 
 
@@ -115,12 +107,9 @@ def _look(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     facet, text = asked.get("facet"), str(asked.get("text") or "")
     if facet not in CAPTION_FACETS:
         raise InvalidRecord("there is no such facet")
-    measures = content.measured(library, {facet: text or "…"})
-    if not measures:
+    if resources.status(library).model_status != "ready":
         return {"waits": True}
-    if not text.strip():
-        return {}
-    return {"measure": measures[facet], **content.looked(library, _address(asked), facet, text)}
+    return content.looked(library, _address(asked), facet, text) if text.strip() else {}
 
 
 def _history(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,7 +152,7 @@ def _suggestions(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    library.settle_suggestions(_ids(asked), "refused")
+    library.suggestions.settle(_ids(asked), "refused")
     return content.proposed(library, _address(asked))
 
 
@@ -187,7 +176,6 @@ def _draft(given: object) -> dict[str, Any]:
             facet: {
                 "model": str(source["model"])[:200],
                 "prompt": str(source.get("prompt", ""))[:200],
-                "edited": bool(source.get("edited")),
                 "text": str(source.get("text", "")),
             }
             for facet, source in given.get("sources", {}).items()

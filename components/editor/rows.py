@@ -16,7 +16,7 @@ _component = st.components.v2.component(
     "memedex.caption-rows",
     html='<ol class="memedex-rows"></ol>\n',
     css=(Path(__file__).parent / "rows.css").read_text("utf-8"),
-    js=assets.script("../grid/js/dom", "js/words", "js/difference", "js/rows"),
+    js=assets.script("rows"),
 )
 
 
@@ -49,6 +49,11 @@ def show_rows(
         on_go_change=follow,
         on_left_change=_nothing,
     )
+    return left_out(key)
+
+
+def left_out(key: str) -> set[str]:
+    """The keys of the lines that somebody has taken out of the list by now."""
     left = st.session_state[key].get("left") if key in st.session_state else None
     return {each for each in left if isinstance(each, str)} if isinstance(left, list) else set()
 

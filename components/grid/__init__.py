@@ -7,8 +7,10 @@ from components.grid.actions import (
     DEGRADE,
     DELETE,
     DRAFT,
+    EXPORT,
     GOOD,
     LIKE,
+    MODEL,
     PROMOTE,
     REJECT,
     REPLACE,
@@ -23,7 +25,15 @@ from components.grid.cards import Mark
 from components.grid.grid import go_to, lead_to, show_cards
 from components.grid.ledger import Entry, Handler
 from components.grid.ordering import resembling
-from components.grid.results import chosen_calibration, chosen_weights, show_results
+from components.grid.results import (
+    RESULT_VIEWS,
+    ResultView,
+    chosen_calibration,
+    chosen_held,
+    chosen_view,
+    chosen_weights,
+    show_results,
+)
 
 __all__ = [
     "APPROVE",
@@ -32,12 +42,15 @@ __all__ = [
     "DEGRADE",
     "DELETE",
     "DRAFT",
+    "EXPORT",
     "GOOD",
     "LIKE",
+    "MODEL",
     "PROMOTE",
     "REJECT",
     "REPLACE",
     "RESTORE",
+    "RESULT_VIEWS",
     "RETURN",
     "STYLE",
     "TAGS",
@@ -45,9 +58,12 @@ __all__ = [
     "Entry",
     "Handler",
     "Mark",
+    "ResultView",
     "View",
     "browse",
     "chosen_calibration",
+    "chosen_held",
+    "chosen_view",
     "chosen_weights",
     "go_to",
     "lead_to",

@@ -10,8 +10,8 @@ from components import wording
 from components.grid import filters, ordering, saved
 from components.grid.ledger import Entry, Handler
 from components.grid.matching import offered
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.query_line import parsed
 from store.records import Record
 
@@ -23,7 +23,6 @@ class View:
     """One page of the records that pass the filters."""
 
     records: list[Record]
-    sentence: str  # how many there are, and which of them these are
     pages: int
     is_filtered: bool
     matching: Mapping[str, Any]  # all of them, for `show_cards`
@@ -33,7 +32,7 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
     """Draw the controls and find what they ask for among the records that pass `base`."""
     if (line := saved.named_in_link(library)) is not None:
         filters.open_line(key, line)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         words = st.text_input(
             "Words", key=f"{key}_words", bind="query-params", icon=":material/search:", width=210,
             placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
@@ -48,14 +47,16 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
         total = library.count(asked.filter)
         pages = max(1, -(-total // size))
         st.space("stretch")
+        counted = st.container(width="content")
         page = _page(key, pages)
+        counted.caption(_sentence(total, page, size))
     for fault in asked.faults:
         st.caption(f":orange[{wording.plain(fault, limit=160)}]")
     records = ordering.page_of(
         key, library, asked.filter, sort=sort, like=like, offset=(page - 1) * size, limit=size
     )
     matching = offered(library, asked.filter, total=total)
-    return View(records, _sentence(total, page, size), pages, not asked.filter.is_open, matching)
+    return View(records, pages, not asked.filter.is_open, matching)
 
 
 def turning(key: str) -> Mapping[str, Handler]:
@@ -81,8 +82,6 @@ def _page(key: str, pages: int) -> int:
 
 
 def _sentence(total: int, page: int, size: int) -> str:
-    if not total:
-        return ""
+    """How many there are, and which of them these are."""
     first, last = (page - 1) * size + 1, min(page * size, total)
-    coins = wording.counted(total, "coin")
-    return coins if total <= size else f"{first:,} to {last:,} of {coins}"
+    return wording.counted(total, "coin") if total <= size else f"{first:,}–{last:,} of {total:,}"

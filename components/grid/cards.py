@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Literal, TypedDict
+from urllib.parse import urlencode
 
 from components import pictures, wording
 from store.duplicates.findings import Suspicion
@@ -15,7 +16,8 @@ Tone = Literal["good", "warn", "bad", "busy", "quiet"]
 
 _SHORT = 200  # characters of a description that travel with every card
 _TAGS = 4
-_OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption"))
+_NO_AGE = "created_at_is_import_time"  # the record came without a time of its own
+_OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption", _NO_AGE))
 _EXTRA = 12  # fields beyond the schema that the large view shows, each up to …
 _EXTRA_LENGTH = 400
 
@@ -71,8 +73,13 @@ def _detail(library: Reader, record: Record) -> dict[str, Any]:
         "description": record.description,
         "tags": record.tags,
         "caption": record.caption,
+        "no_age": bool(record.sidecar.get(_NO_AGE)),
         "fields": shown_fields(record),
         "explorer": explorer(record),
+        "mentions": {
+            "label": "What lore and memory say of it",
+            "href": f"lore?{urlencode({'view': 'Connections', 'coin': record.address})}",
+        },
         "history": [
             {
                 "what": f"{wording.done(event.verb).capitalize()} by {event.who}"

@@ -21,7 +21,7 @@ def comparison(library: Reader, address: str) -> dict[str, Any] | None:
         own = library.get(address)
     except UnknownRecord:
         return None
-    suspects = sorted(library.duplicates(address), key=lambda suspect: suspect.judgement is not None)
+    suspects = sorted(library.duplicates.of(address), key=lambda suspect: suspect.judgement is not None)
     return {
         "address": address,
         "others": [

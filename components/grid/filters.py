@@ -10,8 +10,8 @@ import streamlit as st
 from components import wording
 from components.grid import saved
 from components.grid.ordering import to_first_page
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.query_line import edited, parsed, values
 
 _COUNTED = 40  # tags and categories that are offered, the most frequent

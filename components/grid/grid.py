@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -35,16 +36,15 @@ def show_cards(
     handlers: Mapping[str, Handler] | None = None,
     mark: Callable[[Record], Mark | None] = lambda _: None,
     pages: bool = False,
-    sentence: str = "",
     matching: Mapping[str, Any] | None = None,
 ) -> None:
     """Show these records and carry out what is decided on them; also without any, so that undo stays at hand.
 
     `handlers` do the verbs that the store does not have, and may only use the store and `st.session_state`:
-    they run before the page does. `pages` says whether there are pages to turn, `sentence` what is shown,
-    `matching` what all of them are that match, on other pages too.
+    they run before the page does. `pages` says whether there are pages to turn, `matching`
+    what all of them are that match, on other pages too.
     """
-    suspicions = library.suspicions([record.address for record in records])
+    suspicions = library.duplicates.suspicions([record.address for record in records])
     cards = [
         card(library, record, mark=mark(record), suspicion=suspicions.get(record.address))
         for record in records
@@ -52,7 +52,7 @@ def show_cards(
     mount(
         key,
         library,
-        {"cards": cards, "pages": pages, "sentence": sentence, "matching": matching},
+        {"cards": cards, "pages": pages, "matching": matching},
         actions=actions,
         handlers=handlers or {},
     )
@@ -69,7 +69,11 @@ def mount(
     """Put the component on the page with what every kind of grid needs beside its cards."""
     _follow_link()
     if not library.can_write:
-        actions = [action for action in actions if action.verb in handlers and action.verb in _HARMLESS]
+        actions = [
+            replace(action, label=_HARMLESS[action.verb])
+            for action in actions
+            if action.verb in handlers and action.verb in _HARMLESS
+        ]
     state = sent(key)
     ledger = ledger_of(library.layout.root)
     _component(
@@ -90,6 +94,8 @@ def mount(
         on_compare_change=_nothing,
         on_weights_change=_nothing,
         on_knows_change=_nothing,
+        on_view_change=_nothing,
+        on_held_change=_nothing,
     )
 
 
@@ -136,7 +142,9 @@ def ledger_of(root: Path) -> Ledger:
     return Ledger()
 
 
-_HARMLESS = ("caption", "like", "style")
+_HARMLESS = {
+    "caption": "Captions", "like": "More like this", "style": "Same style", "model": "To model",
+}  # fmt: skip
 
 
 def _apply(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:

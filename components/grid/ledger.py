@@ -16,10 +16,10 @@ from components.grid.matching import addresses
 from store.duplicates.verdicts import Verdict
 from store.errors import MemedexError
 from store.library import Library, Outcome, Refusal
+from store.reversing import reverse
 
 BOOT = secrets.token_hex(8)  # tells one run of the server from another
 KEPT_PAGES = 2_000
-KEPT_RESULTS = 60
 MAX_ADDRESSES = 200_000
 AT_ONCE = 256  # records a page waits for, one operation; more are decided in the background
 
@@ -32,13 +32,15 @@ _VERBS: Mapping[str, Callable[[Library, "Entry"], Outcome]] = {
     "degrade": lambda library, entry: library.degrade(entry.addresses),
     "delete": lambda library, entry: library.delete(entry.addresses),
     "restore": lambda library, entry: library.restore(entry.addresses),
-    "undo": lambda library, _: library.undo(),
-    "redo": lambda library, _: library.redo(),
-    "judge": lambda library, entry: library.judge(
+    "undo": lambda library, _: reverse(library, "undo", at_once=AT_ONCE),
+    "redo": lambda library, _: reverse(library, "redo", at_once=AT_ONCE),
+    "judge": lambda library, entry: library.duplicates.judge(
         "".join(entry.addresses[:1]), cast(Verdict, entry.reason), entry.others
     ),
 }
 
+
+_LEADS_TO = {"approve": "approved", "return": "pending", "reject": "trash", "delete": "trash"}
 
 _MOVES = {
     "approve": "Approve", "return": "Send back", "reject": "Reject", "degrade": "Degrade",
@@ -62,7 +64,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Settled:
-    """How far one page's log is applied, and what came of the last entries."""
+    """How far one page's log is applied, and what came of the entries it has no answer to yet."""
 
     n: int = 0
     results: list[dict[str, Any]] = field(default_factory=list)
@@ -91,7 +93,10 @@ class Ledger:
         """
         page = self._page(client)
         with page.lock:
-            for entry in sorted(entries, key=lambda each: each.n):
+            sent = sorted(entries, key=lambda each: each.n)
+            if sent:  # what came of those before, the page has heard: it sends them no more
+                page.results = [result for result in page.results if result["n"] >= sent[0].n]
+            for entry in sent:
                 if entry.n <= page.n:
                     continue
                 if entry.matching is not None:
@@ -105,11 +110,11 @@ class Ledger:
                 else:
                     outcome = _refused(entry, f"{entry.verb} cannot be done here")
                 # In this order: who reads beside it must not see a number confirmed without what came of it.
-                page.results = [*page.results, _result(entry, outcome)][-KEPT_RESULTS:]
+                page.results = [*page.results, _result(entry, outcome)]
                 page.n = entry.n
 
     def confirmed(self, clients: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """For each of these pages the last number applied, and the last results."""
+        """For each of these pages the last number applied, and what came of what it has sent."""
         with self._lock:
             known = [(client, self._pages[client]) for client in clients if client in self._pages]
         return {client: {"n": page.n, "results": page.results} for client, page in known}
@@ -195,12 +200,13 @@ def _still_as_seen(library: Library, entry: Entry) -> tuple[Entry, list[Refusal]
     current, stale = [], []
     for address in entry.addresses:
         try:
-            same = library.get(address).revision == entry.seen.get(address)
-        except MemedexError:
-            same = False
-        if same:
+            record = library.get(address)
+        except MemedexError as error:
+            stale.append(Refusal(address, str(error)))
+            continue
+        if record.revision == entry.seen.get(address):
             current.append(address)
-        else:
+        elif record.tier != _LEADS_TO.get(entry.verb):  # else it is done: the page was closed before it heard
             stale.append(Refusal(address, "it was changed since you decided"))
     return replace(entry, addresses=current), stale
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from store.listing import Filter
+from store.filter import Filter
 from store.reading import Reader
 
 _FILTER = TypeAdapter(Filter)

@@ -8,8 +8,8 @@ import streamlit as st
 from components import wording
 from components.grid.ledger import Entry, Handler
 from store.errors import MemedexError
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.looks import ORDERS, Order
 from store.records import Record
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -15,12 +15,17 @@ from components.grid.cards import Mark, card
 from components.grid.grid import mount, sent
 from components.grid.ledger import Handler
 from store.library import Library
-from store.ranking import Scale
-from store.reaching import reaching
 from store.records import FACETS, Facet
-from store.search import Results
+from store.search.ranking import Scale, rank
+from store.search.reaching import reaching
+from store.search.search import Results
 
 ALL_AT_ONCE = 20_000  # rows, 400 kB; of more, the page gets only those that some weights can show
+BEST = 4_000  # rows, where even those are more: each has to be read
+
+
+ResultView = Literal["cards", "table", "versus", "map"]
+RESULT_VIEWS = get_args(ResultView)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +51,15 @@ def show_results(
     calibrated: Scale | None = None,
     marks: Mapping[str, Mark] | None = None,
     handlers: Mapping[str, Handler] | None = None,
+    view: ResultView = "cards",
+    held: Mapping[str, float] | None = None,
 ) -> None:
     """Show the best `shown` records for the sliders' weights, ranked in the page from all similarities.
 
     `results.hits` may hold more than `shown`: cards that a movement of the sliders is likely to need.
     `calibrated` are the figures that can be switched to.
+    `held` is the setting that "versus" compares with, `calibrated` 1 or 0 beside its weights.
+    Below a `view` of "map" the page shows the results itself.
     Of records that `groups` gives the same number only the best is shown.
     """
     ranked = _ranked(key, results, shown=shown, groups=groups)
@@ -72,9 +81,11 @@ def show_results(
             "top": shown,
             "compared": results.compared,
             "whole": ranked.is_whole,
-            "presets": library.presets(),
+            "presets": library.presets.all(),
             "calibrated": calibrated._asdict() if calibrated else None,
             "calibrate": results.query.calibrated,
+            "view": view,
+            "held": {**held, "calibrated": bool(held["calibrated"])} if held else None,
         },
     }
     if sent(key).get("knows") != ranked.id:  # 200 kB for 10,000 records, sent once for each query
@@ -84,7 +95,18 @@ def show_results(
 
 def chosen_weights(key: str) -> dict[Facet, float] | None:
     """Where the sliders of this grid were left; None before anybody moved them."""
-    weights = sent(key).get("weights")
+    return _weights(sent(key).get("weights"))
+
+
+def chosen_held(key: str) -> dict[str, float] | None:
+    """The setting that this grid last held to compare with; None before anybody did."""
+    told = sent(key).get("held")
+    weights = _weights(told)
+    return {**weights, "calibrated": float(told.get("calibrated") is True)} if weights else None
+
+
+def _weights(weights: Any) -> dict[Facet, float] | None:
+    """Five weights as a page tells them; None for anything else."""
     if not isinstance(weights, Mapping):
         return None
     values = {facet: weights.get(facet, 0) for facet in FACETS}
@@ -101,6 +123,12 @@ def chosen_calibration(key: str) -> bool | None:
     return weights.get("calibrated") is True if isinstance(weights, Mapping) else None
 
 
+def chosen_view(key: str) -> ResultView | None:
+    """How this grid's results were last looked at; None before anybody chose."""
+    view = sent(key).get("view")
+    return view if view in RESULT_VIEWS else None
+
+
 def _ranked(key: str, results: Results, *, shown: int, groups: Mapping[str, int] | None) -> Ranked:
     """Kept from run to run, as long as the search gives the very same similarities."""
     made_from = (results.answer, results.mask, shown, groups)
@@ -108,19 +136,22 @@ def _ranked(key: str, results: Results, *, shown: int, groups: Mapping[str, int]
     same = kept is not None and all(map(_same, kept.made_from, made_from))
     if kept and same and (kept.is_whole or all(hit.address in kept.rows for hit in results.hits)):
         return kept
-    count = len(results.addresses)
-    may = np.arange(count) if results.mask is None else np.flatnonzero(results.mask)
-    is_whole, cosines = True, results.similarities
-    if len(may) > ALL_AT_ONCE:
-        may, is_whole = _few(results, may, cosines, shown=shown)
-    order = sorted(may.tolist(), key=results.addresses.__getitem__)
-    columns = {facet: np.ascontiguousarray(cosines[order, at]) for at, facet in enumerate(FACETS)}
+    answer = results.answer
+    may = np.arange(len(answer.addresses)) if results.mask is None else np.flatnonzero(results.mask)
+    labels = None
     if groups is not None:
-        columns["group"] = np.array([groups.get(results.addresses[row], -1) for row in order], np.float32)  # type: ignore[index]
+        labels = np.array([groups.get(address, -1) for address in answer.addresses])
+    is_whole = True
+    if len(may) > ALL_AT_ONCE:
+        may, is_whole = _few(results, may, labels, shown=shown)
+    order = np.array(sorted(may.tolist(), key=answer.addresses.__getitem__), np.intp)
+    columns = dict(zip(FACETS, answer.cosines(order).T.copy(), strict=True))
+    if labels is not None:
+        columns["group"] = labels[order].astype(np.float32)
     ranked = Ranked(
         token_hex(8),
         made_from,
-        {results.addresses[row]: at for at, row in enumerate(order)},
+        {answer.addresses[row]: at for at, row in enumerate(order.tolist())},
         pa.table(columns),
         is_whole,
     )
@@ -134,12 +165,11 @@ def _same(one: object, other: object) -> bool:
 
 
 def _few(
-    results: Results, may: NDArray[np.intp], cosines: NDArray[np.float32], *, shown: int
+    results: Results, may: NDArray[np.intp], labels: NDArray[np.int64] | None, *, shown: int
 ) -> tuple[NDArray[np.intp], bool]:
     """All that some weights bring among the first; were these too many, the best for the present ones."""
-    reached = reaching(cosines[may], results.means, top=shown)
-    if len(reached) <= ALL_AT_ONCE:
-        return may[reached], True
-    row_of = {address: row for row, address in enumerate(results.addresses)}
-    best = np.array([row_of[hit.address] for hit in results.hits], np.intp)
-    return np.union1d(may[reached[:ALL_AT_ONCE]], best), False
+    reached = reaching(results.answer, may, top=shown, limit=ALL_AT_ONCE, groups=labels)
+    if reached is not None:
+        return reached, True
+    ranking = rank(results.answer, results.query.sliders, top=BEST, mask=results.mask, scale=results.scale)
+    return np.array(ranking.rows, np.intp), False

@@ -16,7 +16,7 @@ def named_in_link(library: Library) -> str | None:
     name = st.query_params.pop(PARAMETER, None)
     if name is None:
         return None
-    line = library.saved_filters().get(name)
+    line = library.filters.all().get(name)
     if line is None:
         state.say(f"There is no saved filter {wording.plain(name, limit=60)}.", icon=":material/error:")
         state.show_what_was_said()
@@ -25,7 +25,7 @@ def named_in_link(library: Library) -> str | None:
 
 def show(key: str, library: Library, *, line: str, opened: Callable[[str, str], None]) -> None:
     """The saved filters, each put into the line by a press; and saving what is asked now."""
-    for name, kept in library.saved_filters().items():
+    for name, kept in library.filters.all().items():
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.button(
                 wording.plain(name, limit=60), key=f"{key}-saved-{name}", type="tertiary",
@@ -34,7 +34,7 @@ def show(key: str, library: Library, *, line: str, opened: Callable[[str, str], 
             )  # fmt: skip
             if library.can_write:
                 st.button(
-                    "Forget", key=f"{key}-forget-{name}", type="tertiary", on_click=library.forget_filter,
+                    "Forget", key=f"{key}-forget-{name}", type="tertiary", on_click=library.filters.forget,
                     args=(name,),
                 )  # fmt: skip
     if library.can_write and line:
@@ -48,7 +48,7 @@ def show(key: str, library: Library, *, line: str, opened: Callable[[str, str], 
 
 def _save(library: Library, name: str, line: str) -> None:
     try:
-        library.save_filter(name, line)
+        library.filters.save(name, line)
     except MemedexError as error:
         state.say(wording.plain(str(error), limit=200), icon=":material/error:")
     st.rerun()

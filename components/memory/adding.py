@@ -49,6 +49,11 @@ def _lore(memory: Memory, scope: str | None) -> None:
     files = st.file_uploader("Or worlds as YAML files", type=["yaml", "yml"], accept_multiple_files=True)
     if files and st.button("Take in these worlds", type="primary"):
         _worlds(memory, [(file.name, file.getvalue()) for file in files])
+    st.button(
+        "Read the folder of worlds again", icon=":material/refresh:", help=f"{memory.places.worlds}/*.yaml",
+        on_click=jobs.run,
+        args=(resources.jobs(), "Take in worlds", lambda _: _load_worlds(memory)),
+    )  # fmt: skip
 
 
 def _worlds(memory: Memory, files: list[tuple[str, bytes]]) -> None:
@@ -62,8 +67,15 @@ def _worlds(memory: Memory, files: list[tuple[str, bytes]]) -> None:
             return
     for name, content in files:
         Disk().replace(memory.places.worlds / Path(name).name, content)
-    jobs.run(resources.jobs(), "Take in worlds", lambda _: memory.lore.load_worlds(memory.places.worlds))
+    jobs.run(resources.jobs(), "Take in worlds", lambda _: _load_worlds(memory))
     st.rerun()
+
+
+def _load_worlds(memory: Memory) -> None:
+    """Files that are new or changed are taken in; those that are no worlds are named when it is over."""
+    refused = memory.lore.load_worlds(memory.places.worlds).refused
+    if refused:
+        raise BadSource("; ".join(f"{one.item}: {one.reason}" for one in refused))
 
 
 def _exchange(memory: Memory, scope: str | None) -> None:

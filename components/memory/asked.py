@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import streamlit as st
 
 from components.memory.kinds import KINDS, TYPES
+from components.memory.tree import projects
 from store.memory import Memory
 from store.memory.memories import RELEVANT
 from store.memory.transcript_search import Mode
@@ -69,6 +70,7 @@ def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
         "Protocols", list(memory.documents.protocols()), key="protocols", bind="query-params",
         help="Two or more are asked side by side, the same number of passages for each.",
     )  # fmt: skip
+    chosen = projects(memory)
     recorded = _one(memory, "Recorded session", "recorded", "transcript_vectors", "session_id")
     types = st.multiselect(
         "Transcript content", list(TYPES), key="types", bind="query-params", format_func=TYPES.__getitem__
@@ -77,6 +79,7 @@ def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
         "world_lore": {"world_id": world} if world else {},
         "session_memory": {"session_id": session} if session else {},
         "transcript_vectors": {
+            **({"project_slug": chosen} if chosen else {}),
             **({"session_id": recorded} if recorded else {}),
             **({"content_type": types} if types else {}),
         },

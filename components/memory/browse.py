@@ -1,92 +1,80 @@
 """Browse: a tree of worlds, sessions, protocols and projects; a table with full-text search; bulk delete."""
 
-from typing import Any
+import time
+from typing import Any, Literal
 
 import streamlit as st
 
-from components.memory import adding, addressed, events, opening, scopes
+from components import wording
+from components.memory import adding, addressed, events, likeness, opening, scopes, tree
 from components.memory.kinds import KINDS, counted, place_of, text_of
+from components.memory.tree import EVENTS
 from store.memory import Memory
 from store.memory.passages import Row
 
+Which = Literal["all", "old", "alike"]
 _PER_PAGE = 50
-_FEW = 15  # scopes that are all shown
 _ROW = 36  # px
-_ALL = "everything"
-_EVENTS = "events"
+_DAY = 86_400.0  # seconds
+_OLD = 90  # days
 _SCOPES = {"documents": "protocol", "world_lore": "world_id", "session_memory": "session_id",
            "transcript_vectors": "session_id"}  # fmt: skip
+_WHICH: dict[Which, str] = {"all": "All", "old": "Stale", "alike": "Near-duplicates"}
 _SORTS = {
     "As told": "",
+    "Newest": "-written",
+    "Oldest": "written",
     "Longest": "-length",
     "Shortest": "length",
 }
-_OTHER_SORTS = {
-    "memories": {"Newest": "", "Oldest": "timestamp"},
-    "transcript_vectors": {"Newest": "-created_at", "Most tokens": "-token_count"},
-    "documents": {"By page": "page"},
-}
+_OTHER_SORTS = {"transcript_vectors": {"Most tokens": "-token_count"}, "documents": {"By page": "page"}}
 _SHOWN = 160  # characters of a text in the table
 
 
 def show(memory: Memory) -> None:
     """The tree on the left, what is chosen in it on the right."""
-    tree, table = st.columns([1, 3], gap="medium")
-    with tree:
-        kind, scope = _tree(memory)
-    with table:
-        if kind == _EVENTS:
-            events.show(memory, scope)
+    left, right = st.columns([1, 3], gap="medium")
+    with left:
+        kind, projects, scope = tree.show(memory)
+    with right:
+        if kind == EVENTS:
+            events.show(memory, session=scope, projects=projects)
         else:
-            _table(memory, kind, scope)
+            _entries(memory, kind, projects, scope)
 
 
-def _tree(memory: Memory) -> tuple[str, str | None]:
-    kind = st.radio(
-        "Kind", [*KINDS, _EVENTS], key="kind", bind="query-params", label_visibility="collapsed",
-        format_func=lambda name: "Events" if name == _EVENTS else KINDS[name].label,
-    )  # fmt: skip
-    if kind == "memories":
-        return kind, None
-    source = "transcript_vectors" if kind == _EVENTS else kind
-    project = _project(memory) if source == "transcript_vectors" else None
-    found = _scopes(memory, source, project)
-    label = KINDS[source].scope.capitalize()
-    names = [_ALL, *found]
-    if len(found) <= _FEW:
-        chosen = st.radio(label, names, key=f"scope_{source}", bind="query-params")
-    else:
-        chosen = st.selectbox(
-            label, names, key=f"scope_of_{source}", bind="query-params", help="Type to search among them."
-        )
-    return kind, None if chosen == _ALL else chosen
-
-
-def _project(memory: Memory) -> str | None:
-    projects = [
-        name for name in memory.passages["transcript_vectors"].counts("project_slug") if name != "None"
-    ]
-    if not projects:
-        return None
-    return st.selectbox(
-        "Project", projects, index=None, key="project", bind="query-params", placeholder="all"
-    )
-
-
-def _scopes(memory: Memory, kind: str, project: str | None) -> list[str]:
-    """Every world, session or protocol that has entries."""
-    if project is None:
-        return [*memory.passages[kind].counts()]
-    return [one["session_id"] for one in memory.transcripts.sessions() if one["project_slug"] == project]
-
-
-def _table(memory: Memory, kind: str, scope: str | None) -> None:
-    passages = memory.passages[kind]
+def _entries(memory: Memory, kind: str, projects: list[str], scope: str | None) -> None:
     if scope:
         scopes.about(memory, kind, scope)
     where: dict[str, Any] = {_SCOPES[kind]: scope} if scope else {}
-    if kind == "transcript_vectors" and not scope and (project := st.session_state.get("project")):
-        where["project_slug"] = project
+    if projects and not scope:
+        where["project_slug"] = projects
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        which = st.segmented_control(
+            "Which", list(_WHICH), default="all", required=True, key="which", bind="query-params",
+            format_func=_WHICH.__getitem__, label_visibility="collapsed",
+        )  # fmt: skip
+        before = _before() if which == "old" else None
+        st.space("stretch")
+        if memory.can_write:
+            adding.menu(memory, kind, scope)
+    if which == "alike":
+        likeness.show(memory, kind)
+    else:
+        _table(memory, kind, where, before=before)
+
+
+def _before() -> float:
+    """Until when an entry has to be written to be stale; the same all day, so that pages stay as they are."""
+    days = st.number_input(
+        "Days", 1, 36_500, _OLD, key="days", bind="query-params", width=130, label_visibility="collapsed"
+    )
+    st.caption("days without a change", width="content")
+    return (time.time() // _DAY - days) * _DAY
+
+
+def _table(memory: Memory, kind: str, where: dict[str, Any], *, before: float | None) -> None:
+    passages = memory.passages[kind]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         words = st.text_input(
             "Words", key="words", bind="query-params", type="search", icon=":material/search:", live=True,
@@ -97,18 +85,15 @@ def _table(memory: Memory, kind: str, scope: str | None) -> None:
             "Order", list(sorts), key=f"sort_{kind}", bind="query-params", width=150,
             label_visibility="collapsed",
         )  # fmt: skip
-        if memory.can_write:
-            adding.menu(memory, kind, scope)
-    total = passages.count(words=words or "", where=where)
+    asked: dict[str, Any] = {"words": words or "", "where": where, "before": before}
+    total = passages.count(**asked)
     page = _page(kind, total)
-    rows = passages.find(
-        words=words or "", where=where, order=sorts[sort], offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE
-    )
+    rows = passages.find(**asked, order=sorts[sort], offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE)
     if not rows:
-        _nothing(memory, kind, words or "", scope)
+        _nothing(kind, filtered=bool(words or where or before))
         return
-    chosen = _rows(kind, rows, page)
-    _tools(memory, kind, rows, chosen, words=words or "", where=where, total=total)
+    chosen = _rows(memory, kind, rows, page)
+    _tools(memory, kind, rows, chosen, asked=asked, total=total)
 
 
 def _page(kind: str, total: int) -> int:
@@ -122,12 +107,14 @@ def _page(kind: str, total: int) -> int:
         return st.pagination(pages, key=key, bind="query-params", max_visible_pages=5)
 
 
-def _rows(kind: str, rows: list[Row], page: int) -> list[int]:
+def _rows(memory: Memory, kind: str, rows: list[Row], page: int) -> list[int]:
     """The table; which of its rows are chosen."""
+    written = memory.passages[kind].written([row["id"] for row in rows])
     shown = [
         {
             "text": " ".join(text_of(kind, row).split())[:_SHOWN],
             "where": place_of(kind, row),
+            "written": wording.ago(written[row["id"]]),
             "length": len(text_of(kind, row)),
         }
         for row in rows
@@ -138,6 +125,7 @@ def _rows(kind: str, rows: list[Row], page: int) -> list[int]:
         column_config={
             "text": st.column_config.TextColumn("text", width="large"),
             "where": st.column_config.TextColumn("where", width="medium"),
+            "written": st.column_config.TextColumn("written", width="small"),
             "length": st.column_config.NumberColumn("characters", width="small"),
         },
     )  # fmt: skip
@@ -145,14 +133,7 @@ def _rows(kind: str, rows: list[Row], page: int) -> list[int]:
 
 
 def _tools(
-    memory: Memory,
-    kind: str,
-    rows: list[Row],
-    chosen: list[int],
-    *,
-    words: str,
-    where: dict[str, Any],
-    total: int,
+    memory: Memory, kind: str, rows: list[Row], chosen: list[int], *, asked: dict[str, Any], total: int
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if not chosen:
@@ -173,12 +154,12 @@ def _tools(
                 on_click=_delete,
                 args=(memory, kind, ids),
             )
-        elif (words or where) and total:
+        elif asked["words"] or asked["where"] or asked["before"]:
             with st.popover(f"Delete all {total:,}", icon=":material/delete_sweep:"):
                 st.markdown(f"Deletes {counted(kind, total)} that pass these filters. Undo brings them back.")
                 st.button(
                     f"Delete {total:,}", type="primary", key="delete-all", on_click=_delete_all,
-                    args=(memory, kind, words, where),
+                    args=(memory, kind, asked),
                 )  # fmt: skip
 
 
@@ -188,13 +169,13 @@ def _delete(memory: Memory, kind: str, ids: list[str]) -> None:
     )
 
 
-def _delete_all(memory: Memory, kind: str, words: str, where: dict[str, Any]) -> None:
-    found = memory.passages[kind].find(words=words, where=where, limit=None)
+def _delete_all(memory: Memory, kind: str, asked: dict[str, Any]) -> None:
+    found = memory.passages[kind].find(**asked, limit=None)
     _delete(memory, kind, [row["id"] for row in found])
 
 
-def _nothing(memory: Memory, kind: str, words: str, scope: str | None) -> None:
-    if words or scope:
+def _nothing(kind: str, *, filtered: bool) -> None:
+    if filtered:
         st.info("No entry passes these filters.", icon=":material/search_off:")
     else:
         st.info(f"There is nothing in {KINDS[kind].label.lower()} yet.", icon=KINDS[kind].icon)

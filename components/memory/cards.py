@@ -31,6 +31,7 @@ class Card:
     why: str
     share: float  # 0 to 1, of the bar
     kept_out: str = ""
+    is_entry: bool = True  # False: a message that nothing of is embedded, so there is no entry to open
 
 
 def show(memory: Memory, card: Card, *, question: str, place: str) -> None:
@@ -44,6 +45,8 @@ def show(memory: Memory, card: Card, *, question: str, place: str) -> None:
     ):
         surroundings = "" if card.kept_out else _surroundings(memory, card, question)
         st.html(_html(card, question, surroundings), width="stretch")
+        if not card.is_entry:
+            return
         st.button(
             "",
             key=f"open-{place}-{card.row['id']}",
@@ -57,12 +60,11 @@ def show(memory: Memory, card: Card, *, question: str, place: str) -> None:
 
 def _html(card: Card, question: str, surroundings: str) -> str:
     miss = " mdx-miss" if card.kept_out else ""
-    reason = f'<span class="why">{escape(_REASONS[card.kept_out])}</span>' if card.kept_out else ""
-    why = "" if card.kept_out else f'<span class="why">{escape(card.why)}</span>'
+    why = " · ".join(filter(None, [card.why, _REASONS.get(card.kept_out, "")]))
     place = escape(place_of(card.kind, card.row))
     return (
         f'<div class="{miss.strip()}"><div class="mdx-head"><b>{escape(card.score)}</b>'
-        f'<span title="{place}">{place}</span>{reason}{why}</div>'
+        f'<span title="{place}">{place}</span><span class="why">{escape(why)}</span></div>'
         f'<div class="mdx-bar"><i style="width:{100 * max(0.0, min(1.0, card.share)):.1f}%"></i></div>'
         f'<p class="mdx-text mdx-cut">{marked(excerpt(text_of(card.kind, card.row), question), question)}</p>'
         f"{surroundings}</div>"
@@ -70,7 +72,10 @@ def _html(card: Card, question: str, surroundings: str) -> str:
 
 
 def _surroundings(memory: Memory, card: Card, question: str) -> str:
-    before, after = context_of(memory, card.kind, card.row)
+    if card.is_entry:
+        before, after = context_of(memory, card.kind, card.row)
+    else:
+        before, after = ("\n".join(texts) for texts in memory.transcripts.beside(card.row["parent_id"]))
     return (
         '<details><summary class="mdx-beside">whole, in its surroundings</summary>'
         f'<p class="mdx-beside">{escape(before)}</p>'

@@ -1,13 +1,15 @@
 """Connections: from a coin to the texts that speak of it, and from a text to the coins it speaks of."""
 
+from contextlib import suppress
+
 import streamlit as st
 
 from components import wording
 from components.memory import addressed
 from components.memory.kinds import KINDS, place_of, text_of
 from store.errors import MemedexError
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.memory import Memory
 from store.memory.connections import Mention, Mentioned, coins_in, coins_near, mentions
 from store.records import Record
@@ -48,15 +50,14 @@ def _chosen(library: Library, words: str) -> Record | None:
     if not words:
         st.caption("Finds the lore, papers, memories and conversations that name a coin, or come near it.")
         return None
+    with suppress(MemedexError):  # a link names the address
+        return library.get(words)
     found = library.find(Filter(words=words), limit=_OFFERED)
+    if not found:
+        st.info("No coin has these words.", icon=":material/search_off:")
+        return None
     exact = [record for record in found if words.casefold() in
              (record.name.casefold(), record.ticker.casefold())]  # fmt: skip
-    if not found:
-        try:
-            return library.get(words)
-        except MemedexError:
-            st.info("No coin has these words.", icon=":material/search_off:")
-            return None
     offered = exact or found
     if len(offered) == 1:
         return offered[0]

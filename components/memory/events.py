@@ -1,26 +1,36 @@
 """Events of recorded sessions, by their structure alone: type, tool, level, date and session."""
 
+from typing import Literal
+
 import streamlit as st
 
 from components import wording
 from store.memory import EventFilter, Memory
 
 _PER_PAGE = 100
+_STRUCTURE: tuple[tuple[str, Literal["event", "tool_name", "lvl"], str], ...] = (
+    ("Type", "event", "event"), ("Tool", "tool_name", "tool"), ("Level", "lvl", "level"),
+)  # fmt: skip
 
 
-def show(memory: Memory, session: str | None) -> None:
+def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
     """Filters, and a page of the events that pass, newest first."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        type_ = st.text_input("Type", key="event", bind="query-params", placeholder="tool_call")
-        tool = st.text_input("Tool", key="tool", bind="query-params", placeholder="read_file")
-        level = st.text_input("Level", key="level", bind="query-params", placeholder="ERROR")
+        type_, tool, level = (
+            st.selectbox(
+                label, memory.transcripts.event_values(column), index=None, key=key, bind="query-params",
+                placeholder="any",
+            )
+            for label, column, key in _STRUCTURE
+        )  # fmt: skip
         since = st.date_input("Since", None, key="events_since", bind="query-params")
         until = st.date_input("Until", None, key="events_until", bind="query-params")
     asked = EventFilter(
-        event=type_ or None,
-        tool_name=tool or None,
-        lvl=level or None,
+        event=type_,
+        tool_name=tool,
+        lvl=level,
         session_id=session,
+        project_slug=projects or None,
         since=since.isoformat() if since else None,
         until=until.isoformat() if until else None,
     )

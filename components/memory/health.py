@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from components import jobs, resources, wording
-from components.memory import addressed, likeness, opening
+from components.memory import addressed, opening
 from components.memory.kinds import KINDS, counted, text_of
 from store.jobs import Job
 from store.memory import Memory, doctor
@@ -31,7 +31,6 @@ def show(memory: Memory) -> None:
             "Nothing: every entry has text and a vector, and belongs somewhere.",
             icon=":material/check_circle:",
         )
-    likeness.show(memory)
     if memory.can_write:
         st.subheader("Examination", anchor=False)
         _examination(memory)

@@ -10,17 +10,13 @@ from store.memory.likeness import NEARLY, Pair, near_duplicates
 from store.memory.passages import Passages
 
 _JOB = "memedex.near_duplicates"
-_SHOWN = 10  # pairs
+_SHOWN = 10  # pairs on a page
+_CUT = 200  # characters of a text
 _AT_ONCE = 3_000  # entries that are compared without asking
 
 
-def show(memory: Memory) -> None:
-    """Near-duplicates of one kind: at once where there are few entries, else as long work."""
-    st.subheader("Near-duplicates", anchor=False)
-    kind = st.segmented_control(
-        "Kind", list(KINDS), default="memories", required=True, key="alike", bind="query-params",
-        format_func=lambda name: KINDS[name].label, label_visibility="collapsed",
-    )  # fmt: skip
+def show(memory: Memory, kind: str) -> None:
+    """The pairs of this kind: at once where there are few entries, else as long work."""
     passages = memory.passages[kind]
     if passages.count() <= _AT_ONCE:
         _pairs(memory, kind, near_duplicates(passages))
@@ -44,18 +40,23 @@ def _pairs(memory: Memory, kind: str, pairs: list[Pair]) -> None:
             f"No two {KINDS[kind].one}s have a cosine of {NEARLY} or more.".replace("memorys", "memories")
         )
         return
-    st.caption(
-        f"{wording.counted(len(pairs), 'pair')} with a cosine of {NEARLY} or more, the most alike first."
-    )
-    for number, pair in enumerate(pairs[:_SHOWN]):
+    pages, page = -(-len(pairs) // _SHOWN), 1
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            f"{wording.counted(len(pairs), 'pair')} with a cosine of {NEARLY} or more, the most alike first.",
+            width="stretch",
+        )
+        if pages > 1:
+            page = st.pagination(pages, key=f"pairs_{kind}", max_visible_pages=5)
+    for number, pair in enumerate(pairs[(page - 1) * _SHOWN : page * _SHOWN]):
         rows = memory.passages[kind].rows([pair.one, pair.other])
         with st.container(border=True, gap="xsmall"):
             st.markdown(f"**{pair.cosine:.3f}**")
             for row in rows:
                 with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-                    st.text(
-                        text_of(kind, row)[:200], width="stretch", help=wording.plain(place_of(kind, row))
-                    )
+                    with st.container(gap=None, width="stretch"):
+                        st.text(text_of(kind, row)[:_CUT])
+                        st.caption(wording.plain(place_of(kind, row)))
                     st.button(
                         "", key=f"pair-{number}-{row['id']}", icon=":material/open_in_full:", type="tertiary",
                         help="Open this entry", on_click=addressed.open_entry, args=(kind, row["id"]),

@@ -1,18 +1,19 @@
 """Probe: one question to several kinds of memory side by side, with what was nearly found."""
 
+import time
+
 import streamlit as st
 
 from components import wording
 from components.memory import cards
-from components.memory.asked import Asked, Column, ask
+from components.memory.asked import Asked, Column, Scores, ask
 from components.memory.cards import Card
 from components.memory.kinds import KINDS, counted
 from components.memory.marked import STYLE
 from store.errors import MemedexError
 from store.memory import Memory
 from store.memory import ask as ask_kind
-from store.memory.asking import Candidate
-from store.memory.transcript_search import Hit
+from store.memory.asking import Candidate, Told, ask_messages
 
 _NEAR = 5  # misses shown of each column
 _SPREAD = 6.0  # deviations that fill the bar
@@ -49,8 +50,8 @@ def _found(memory: Memory, asked: Asked) -> list[tuple[str, list[Card]]] | None:
 
 def _ask(memory: Memory, asked: Asked, column: Column) -> tuple[str, list[Card]]:
     """How it was found, and the cards: hits, then misses."""
-    if column.kind == "transcript_vectors" and (asked.mode != "semantic" or asked.mmr is not None):
-        return _search(memory, asked, column)
+    if column.kind == "transcript_vectors":
+        return _ask_messages(memory, asked, column)
     answer = ask_kind(
         memory.passages[column.kind], asked.question, n=asked.n, where=column.where, floor=column.floor,
         budget=asked.budget, near=_NEAR,
@@ -71,32 +72,38 @@ def _as_calibrated(kind: str, one: Candidate) -> Card:
     )
 
 
-def _search(memory: Memory, asked: Asked, column: Column) -> tuple[str, list[Card]]:
-    """Transcripts by words or by both, or made diverse: ranks, not only cosines."""
-    hits = memory.transcripts.search(
-        asked.question,
-        mode=asked.mode,
-        content_types=column.where.get("content_type", ()),
-        session_id=column.where.get("session_id"),
-        n=asked.n + _NEAR,
-        mmr=asked.mmr,
-    )
-    shown = [hit for hit in hits if hit.chunk]
+def _ask_messages(memory: Memory, asked: Asked, column: Column) -> tuple[str, list[Card]]:
+    """Transcripts by meaning, by words or by both, a card for each message."""
+    begun = time.perf_counter()
+    found = ask_messages(
+        memory.passages[column.kind], asked.question, mode=asked.mode, n=asked.n, where=column.where,
+        floor=column.floor, budget=asked.budget, mmr=asked.mmr, near=_NEAR,
+    )  # fmt: skip
     how = {"full_text": "by words", "hybrid": "by words and meaning", "semantic": "by meaning"}[asked.mode]
     more = f", λ = {asked.mmr:g}" if asked.mmr is not None else ""
-    return f"{how}{more}", [
-        _as_hit(hit, kept_out="n" if number >= asked.n else "") for number, hit in enumerate(shown)
-    ]
+    seconds = time.perf_counter() - begun
+    return f"{how}{more} · {seconds * 1000:,.0f} ms", [_as_message(told, asked.scores) for told in found]
 
 
-def _as_hit(hit: Hit, *, kept_out: str) -> Card:
+def _as_message(told: Told, scores: Scores) -> Card:
+    hit, calibrated = told.hit, told.calibrated
     parts = []
-    if hit.cosine is not None:
-        parts.append(f"cosine {hit.cosine:.2f}")
-    if hit.words_rank is not None:
+    if hit.words_rank is not None and not told.kept_out:
         parts.append(f"word rank {hit.words_rank}")
-    assert hit.chunk is not None
-    return Card("transcript_vectors", hit.chunk, f"{hit.score:.3f}", " · ".join(parts), hit.score, kept_out)
+    if hit.cosine is not None and hit.cosine != hit.score:
+        parts.append(f"cosine {hit.cosine:.2f}")
+    if calibrated is not None and scores == "raw" and not told.kept_out:
+        parts.append(f"{calibrated:+.1f} σ")
+    if hit.other_chunks and not told.kept_out:
+        parts.append(f"{len(hit.other_chunks) + 1} chunks")
+    score, share = f"{hit.score:.3f}", hit.score
+    if scores == "calibrated" and calibrated is not None:
+        score, share = f"{calibrated:+.1f} σ", calibrated / _SPREAD
+    row = hit.chunk or {**hit.message, "parent_id": hit.message["id"], "content_type": hit.message["role"],
+                        "total_chunks": 1, "source_text": told.text}  # fmt: skip
+    return Card(
+        "transcript_vectors", row, score, " · ".join(parts), share, told.kept_out, is_entry=bool(hit.chunk)
+    )
 
 
 def _column(

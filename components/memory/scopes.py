@@ -75,19 +75,18 @@ def _recorded(memory: Memory, session: str) -> None:
 def _forgetting(memory: Memory, key: str) -> None:
     """Deleting a session's memory for good."""
     with st.popover("Forget this session for good", icon=":material/delete_forever:"):
-        session = key.partition("_")[2] or key
-        keys = memory.sessions.keys_of(session)
         st.markdown(
             "Its texts, vectors, history and every copy in any file are removed. **This cannot be undone.**"
         )
         st.button("Forget this key", key="forget-key", on_click=_forget, args=(memory, [key]))
-        if len(keys) > 1:
-            st.button(
-                f"Forget all {len(keys)} characters' keys of {wording.plain(session)}",
-                key="forget-all",
-                on_click=_forget,
-                args=(memory, keys),
-            )
+        parts = key.split("_")
+        for first in range(1, len(parts)):  # a character's name may hold an underscore as well
+            session = "_".join(parts[first:])
+            if len(keys := memory.sessions.keys_of(session)) > 1:
+                st.button(
+                    f"Forget all {len(keys)} characters' keys of {wording.plain(session)}",
+                    key=f"forget-all-{session}", on_click=_forget, args=(memory, keys),
+                )  # fmt: skip
 
 
 def _forget(memory: Memory, keys: list[str]) -> None:

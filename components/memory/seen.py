@@ -113,7 +113,7 @@ def _weight(name: str, characters: int, tokens: int, budget: int | None) -> dict
         "characters": characters,
         "tokens": tokens,
         "budget": budget,
-        "full": min(1.0, characters / budget) if budget else None,
+        "full": characters / budget if budget else None,
     }
 
 

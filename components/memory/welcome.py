@@ -8,7 +8,7 @@ from store.memory import Memory, demo
 
 def is_needed(memory: Memory, view: str) -> bool:
     """Whether there is nothing to look at; browsing always works, since that is where things are added."""
-    return view != "Browse" and not any(memory.status().counts.values())
+    return view != "Browse" and not any(passages.count() for passages in memory.passages.values())
 
 
 def show(memory: Memory) -> None:

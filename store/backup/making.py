@@ -16,11 +16,11 @@ from store.files import Disk, content_hash
 from store.importing.candidate import Refusal
 from store.layout import Layout
 from store.listing import state_of
-from store.operations import Operation, State
 from store.outcome import Outcome
 from store.progress import Progress
 from store.reading import Reader
 from store.records import TIERS
+from store.writing.operations import Operation, State
 
 _LOOKS = 10  # at the places of a picture that another process is moving
 _PAUSE = 0.02  # seconds between two of them

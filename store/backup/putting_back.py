@@ -11,7 +11,7 @@ from secrets import token_hex
 
 from store.backup import manifest
 from store.backup.manifest import Manifest, digest_of
-from store.collections import remove_files
+from store.chroma.collections import remove_files
 from store.errors import BadBackup, NotWritten
 from store.files import Disk
 from store.layout import Layout

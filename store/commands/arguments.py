@@ -13,14 +13,17 @@ from store.commands import (
     evaluating,
     keeping,
     labelling,
+    recalling,
     remembering,
     serving,
+    working,
 )
 from store.commands.terminal import Terminal
 from store.errors import InvalidRecord
 from store.exporting import FORMATS, JOINED, TEXTS
-from store.query import MAX_TOP, checked_weights
 from store.records import CAPTION_FACETS, FACETS, TIERS, Facet
+from store.search.evaluation import DEPTH, TOP
+from store.search.query import MAX_TOP, checked_weights
 
 Run = Callable[[argparse.Namespace, Terminal], int]
 
@@ -98,6 +101,7 @@ def parser() -> argparse.ArgumentParser:
     taxonomy.add_argument("--forget", metavar="A,B", type=_tags, default=[], help="tags it shall not know")
 
     drafting.add_arguments(verbs)
+    working.add_arguments(verbs)
     for verb in ("undo", "redo"):
         meaning = "take back your own last decisions" if verb == "undo" else "do again what was undone"
         verbs.add(verb, changing.reverse, meaning).add_argument(
@@ -124,6 +128,7 @@ def parser() -> argparse.ArgumentParser:
     _filters(search)
 
     evaluate = verbs.add("evaluate", evaluating.evaluate, "how well golden queries are answered, as a table")
+    evaluate.add_argument("-k", type=_depth, default=TOP, metavar="K", help="how many results count (10)")
     evaluate.add_argument("--keep", action="store_true", help="also for the page, beside other models'")
     verbs.add("calibrate", evaluating.calibrate, "measure anew on which scale each facet's cosines lie")
 
@@ -151,7 +156,7 @@ def parser() -> argparse.ArgumentParser:
         "path", type=Path, metavar="PATH"
     )
 
-    remembering.add_arguments(verbs.add("memory", remembering.status, "the text memory"))
+    remembering.add_arguments(verbs.add("memory", recalling.status, "the text memory"))
     serving.add_arguments(verbs.add("mcp", serving.serve, "serve agents over the Model Context Protocol"))
     return whole
 
@@ -223,6 +228,12 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 1_000_000_000:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
     return int(text)
+
+
+def _depth(text: str) -> int:
+    if (number := _positive(text)) > DEPTH:
+        raise argparse.ArgumentTypeError(f"right answers are looked for among the first {DEPTH}")
+    return number
 
 
 def _top(text: str) -> int:

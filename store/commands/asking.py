@@ -10,12 +10,12 @@ from store.commands.reporting import as_json, named
 from store.commands.terminal import Terminal, plain, table
 from store.errors import BadPicture, InvalidRecord, UnknownRecord
 from store.exporting import export as write_export
+from store.filter import Filter
 from store.history import Event
-from store.listing import Filter
-from store.query import Part, Query
 from store.reading import Reader
 from store.records import CAPTION_FACETS, TIERS, Record
-from store.search import Hit, Results
+from store.search.query import Part, Query
+from store.search.search import Hit, Results
 
 _TOO_LARGE = 100_000_000  # bytes; far above any picture, and below what would fill the memory
 

@@ -7,8 +7,8 @@ from store.commands.opening import making, spelled, writing
 from store.commands.reporting import report, report_import
 from store.commands.terminal import Terminal
 from store.demo import load
+from store.filter import Filter
 from store.importing import candidates
-from store.listing import Filter
 from store.outcome import ImportReport, Outcome
 from store.progress import Progress
 from store.records import Facet

@@ -1,36 +1,27 @@
-"""The verbs about long work, language models and what they suggest."""
+"""The verbs about language models and what they suggest."""
 
-import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
+from store.captions.takeovers import preview
+from store.captions.takeovers import start as take_in
+from store.captions.taking import take as take_suggestions
 from store.commands.opening import reading, spelled, writing
 from store.commands.reporting import as_json, named, report
 from store.commands.terminal import Terminal, table
+from store.commands.working import Verbs, follow
 from store.drafting import LANES, Plan, lacking, plan_drafting, start
-from store.errors import BadSource, InvalidRecord
-from store.importing.candidate import Refusal
-from store.jobs import Job
+from store.errors import BadSource
 from store.library import Library
 from store.progress import Progress
 from store.prompts import DEFAULT
 from store.records import CAPTION_FACETS
-from store.takeovers import preview
-from store.takeovers import start as take_in
-from store.taking import take as take_suggestions
-
-_LOOK = 0.1  # seconds between two looks at a job
-_ACTIONS = ("resume", "again", "cancel")
-
-
-class Verbs(Protocol):
-    def add(self, verb: str, run: Any, meaning: str) -> ArgumentParser: ...
 
 
 def add_arguments(verbs: Verbs) -> None:
-    """`draft`, `suggestions`, `take`, `prompts`, `jobs`."""
+    """`draft`, `suggestions`, `take`, `prompts`, `import-captions`."""
     draft = verbs.add("draft", draft_, "have a language model draft captions; they wait as suggestions")
     draft.add_argument("addresses", nargs="*", metavar="ADDRESS")
     draft.add_argument("--all", action="store_true", help="every approved coin without caption or suggestion")
@@ -64,10 +55,6 @@ def add_arguments(verbs: Verbs) -> None:
     )
     taken_in.add_argument("--preview", action="store_true", help="only show what would change")
 
-    jobs = verbs.add("jobs", jobs_, "long work: how it stands, and going on with it")
-    jobs.add_argument("action", nargs="?", choices=_ACTIONS)
-    jobs.add_argument("number", nargs="?", type=int, metavar="N")
-
 
 def draft_(arguments: Namespace, terminal: Terminal) -> int:
     """Draft captions, or say what that would cost."""
@@ -86,14 +73,14 @@ def draft_(arguments: Namespace, terminal: Terminal) -> int:
         job = start(
             library, plan, budget=arguments.budget, lanes=arguments.concurrency, who=arguments.who or ""
         )
-        return _follow(library, job, arguments, terminal)
+        return follow(library, job, arguments, terminal)
 
 
 def suggestions(arguments: Namespace, terminal: Terminal) -> int:
     """The open suggestions."""
     with reading(arguments) as reader:
-        addresses = spelled(arguments.addresses) or reader.addresses_with_suggestions()
-        found = [one for address in addresses for one in reader.suggestions(address)]
+        addresses = spelled(arguments.addresses) or reader.suggestions.waiting()
+        found = [one for address in addresses for one in reader.suggestions.of(address)]
     if arguments.json:
         keys = ("id", "address", "facet", "text", "model", "prompt", "hint", "at")
         terminal.answer_json([{key: getattr(one, key) for key in keys} for one in found])
@@ -110,7 +97,7 @@ def take_(arguments: Namespace, terminal: Terminal) -> int:
     if bool(arguments.addresses) == arguments.all:
         arguments.parser.error("name addresses, or give --all")
     with writing(arguments, terminal) as library:
-        addresses = spelled(arguments.addresses) or library.addresses_with_suggestions()
+        addresses = spelled(arguments.addresses) or library.suggestions.waiting()
 
         def work(progress: Progress) -> Any:
             progress.what, progress.total = "take", len(addresses)
@@ -154,7 +141,7 @@ def import_captions(arguments: Namespace, terminal: Terminal) -> int:
         if arguments.preview or not shown.changes:
             return status
         job = take_in(cast(Library, library), shown.changes, who=arguments.who or "")
-        return max(status, _follow(cast(Library, library), job, arguments, terminal))
+        return max(status, follow(cast(Library, library), job, arguments, terminal))
 
 
 def prompts_(arguments: Namespace, terminal: Terminal) -> int:
@@ -180,32 +167,6 @@ def prompts_(arguments: Namespace, terminal: Terminal) -> int:
     else:
         terminal.answer(table(("NAME", "VERSION", "CHARACTERS"), [_prompt_row(one) for one in found]))
     return 0
-
-
-def jobs_(arguments: Namespace, terminal: Terminal) -> int:
-    """List the jobs; resume one, try again what one refused, or cancel it."""
-    if (arguments.action is None) != (arguments.number is None):
-        arguments.parser.error("give an action and the number of a job, or neither")
-    if arguments.action is None:
-        with reading(arguments) as reader:
-            _tell_jobs(reader.jobs.all(), arguments, terminal)
-        return 0
-    with writing(arguments, terminal) as library:
-        number = arguments.number
-        if arguments.action == "cancel":
-            library.jobs.cancel(number)
-            terminal.say(f"job {number} is cancelled; what was done is kept")
-            return 0
-        job = library.jobs.get(number)
-        if arguments.action == "again" and not library.jobs.try_again(number):
-            raise InvalidRecord(f"job {number} refused nothing")
-        if arguments.action == "resume":
-            library.jobs.resume(number)
-            job = library.jobs.get(number)
-            if job is None or not job.is_under_way:
-                raise InvalidRecord(f"job {number} has nothing left to go on with")
-        assert job is not None
-        return _follow(library, job, arguments, terminal)
 
 
 def _plan(arguments: Namespace, library: Any) -> Plan:
@@ -242,66 +203,6 @@ def _tell_plan(plan: Plan, arguments: Namespace, terminal: Terminal) -> int:
     if not plan.sees:
         terminal.say(f"{variant.model} is known not to see pictures")
     return 0
-
-
-def _follow(library: Library, job: Job, arguments: Namespace, terminal: Terminal) -> int:
-    """Watch it to its end; Ctrl-C pauses it."""
-
-    def work(progress: Progress) -> Job:
-        progress.what = job.name
-        while True:
-            rests = library.jobs.wait(job.id, timeout=_LOOK)
-            now = library.jobs.get(job.id) or job
-            progress.total, progress.done = now.total, now.done + now.refused
-            if rests:
-                return now
-            if progress.cancelled:
-                library.jobs.pause(job.id)
-
-    over = terminal.watch(work)
-    refused = library.jobs.items(over.id, state="refused", limit=over.refused or 1)
-    if arguments.json:
-        terminal.answer_json({**_as_json(over), "reasons": {item.key: item.reason for item in refused}})
-    terminal.say(f"job {over.id}: {over.state}, {_figures(over)}")
-    if over.error:
-        terminal.say(over.error)
-    if over.can_resume:
-        terminal.say(f"`jobs resume {over.id}` goes on with what is left")
-    return max(named([Refusal(item.key, item.reason) for item in refused], terminal), over.state == "failed")
-
-
-def _tell_jobs(found: list[Job], arguments: Namespace, terminal: Terminal) -> None:
-    if arguments.json:
-        terminal.answer_json([_as_json(job) for job in found])
-    elif found:
-        rows = [
-            (
-                str(job.id),
-                job.state,
-                job.name,
-                job.who,
-                time.strftime("%Y-%m-%d %H:%M", time.localtime(job.made_at)),
-                " · ".join(part for part in (_figures(job), job.error) if part),
-            )
-            for job in found
-        ]
-        terminal.answer(table(("JOB", "STATE", "WHAT", "WHO", "BEGUN", ""), rows))
-    else:
-        terminal.say("nothing long has been done yet")
-
-
-def _figures(job: Job) -> str:
-    parts = [f"{job.done:,} of {job.total:,} done"] if job.total else []
-    if job.refused:
-        parts.append(f"{job.refused:,} refused")
-    if (cost := job.note.get("cost")) is not None:
-        parts.append(f"${cost:,.4f}")
-    return ", ".join(parts)
-
-
-def _as_json(job: Job) -> dict[str, Any]:
-    keys = ("id", "kind", "name", "who", "state", "total", "done", "refused", "error", "made_at", "ended_at")
-    return {key: getattr(job, key) for key in keys} | {"options": dict(job.options), "note": dict(job.note)}
 
 
 def _prompt_row(prompt: Any) -> tuple[str, ...]:

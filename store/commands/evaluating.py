@@ -2,10 +2,10 @@
 
 from argparse import Namespace
 
-from store import evaluation
 from store.commands.opening import reading, writing
 from store.commands.terminal import Terminal
 from store.people import myself
+from store.search import evaluation
 
 
 def evaluate(arguments: Namespace, terminal: Terminal) -> int:
@@ -16,9 +16,9 @@ def evaluate(arguments: Namespace, terminal: Terminal) -> int:
         with writing(arguments, terminal) as library:
             evaluation.keep(library, found, who=arguments.who or myself())
     if arguments.json:
-        terminal.answer_json(found.as_json())
+        terminal.answer_json(found.as_json(k=arguments.k))
     else:
-        terminal.answer(evaluation.told([found]))
+        terminal.answer(evaluation.told([found], k=arguments.k))
     terminal.say(f"{found.queries} golden queries; {len(found.left_out)} without an answer in this library")
     return 0
 
@@ -26,7 +26,7 @@ def evaluate(arguments: Namespace, terminal: Terminal) -> int:
 def calibrate(arguments: Namespace, terminal: Terminal) -> int:
     """New figures for where each facet's cosines lie."""
     with writing(arguments, terminal) as library:
-        made = terminal.watch(lambda progress: library.calibrate(who=arguments.who or ""))
+        made = terminal.watch(lambda progress: library.calibration.measure(who=arguments.who or ""))
     if arguments.json:
         terminal.answer_json({"version": made.version, "model": made.model, "figures": made.figures})
     terminal.say(f"calibration {made.version} of {made.model} over {made.records:,} coins holds from now on")

@@ -7,12 +7,14 @@ from store import doctor as checking
 from store import switching
 from store.backup import backup as copy_library
 from store.backup import restore_backup as put_back
-from store.commands.opening import check_there_is_one, follow, has_library, making, reading, root_of, writing
+from store.commands.opening import check_there_is_one, has_library, making, reading, root_of, writing
 from store.commands.reporting import as_json, named
 from store.commands.terminal import Terminal
 from store.doctor import Finding
-from store.errors import LibraryInUse
+from store.errors import LibraryInUse, ReadOnly
+from store.layout import Layout
 from store.reading import Reader
+from store.salvage import salvage_if_damaged
 
 
 def doctor(arguments: Namespace, terminal: Terminal) -> int:
@@ -21,17 +23,20 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
         terminal.say(f"there is no library in {root_of(arguments)} yet")
         return _findings([], arguments, terminal)
     if arguments.repair:
+        if salvaged := salvage_if_damaged(Layout(root_of(arguments))):
+            terminal.say(
+                f"the catalog was damaged: a new one took over {salvaged.taken['history']:,} events of its "
+                f"history and {salvaged.taken['vectors']:,} vectors; the old one is kept as {salvaged.kept}"
+            )
         with making(arguments, terminal) as library:
             left = terminal.watch(
                 lambda progress: checking.repair(library, progress=progress, tell=terminal.say)
             )
         return _findings(left, arguments, terminal)
     try:
-        with making(arguments, terminal) as library:
-            follow(library, terminal)
-            found = terminal.watch(lambda progress: checking.check(library))
-    except LibraryInUse as error:
-        terminal.say(f"{error}; Chroma itself is not looked into, only that process may open it")
+        found = terminal.watch(lambda _: checking.check_unopened(root_of(arguments)))
+    except (LibraryInUse, ReadOnly) as error:
+        terminal.say(f"{error}; Chroma itself is not looked into, since only who writes may open it")
         with Reader(root_of(arguments)) as reader:
             found = checking.check(reader)
     return _findings(found, arguments, terminal)

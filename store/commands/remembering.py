@@ -4,22 +4,39 @@
 """
 
 import argparse
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from store.commands.opening import root_of
+from store.commands.recalling import (
+    answered,
+    documents,
+    events,
+    lore,
+    reading,
+    recall,
+    search,
+    status,
+    transcripts,
+)
 from store.commands.reporting import as_json, named
-from store.commands.terminal import Terminal, plain
+from store.commands.terminal import Terminal
+from store.progress import Progress
 
 if TYPE_CHECKING:
     from store.memory import Memory
 
 _PATIENCE = 330.0  # seconds in which Chroma may catch up
+
+_KINDS = ("memories", "documents", "world_lore", "session_memory", "transcript_vectors")
+_STRUCTURE = {
+    "event": "type", "tool": "name of the tool", "level": "such as ERROR", "session": "id of the session",
+    "project": "of the session", "since": "date or time", "until": "date or time, included",
+}  # fmt: skip
 
 Run = Callable[[Namespace, Terminal], int]
 
@@ -51,12 +68,22 @@ def add_arguments(memory: ArgumentParser) -> None:
     asked.add_argument("world", metavar="WORLD")
     asked.add_argument("query", metavar="TEXT")
     asked.add_argument("-n", type=int, default=3, metavar="N", help="how many chunks (3)")
+    asked.add_argument("--max-chars", type=int, default=1000, metavar="N", help="warn above (1000)")
+    told = add("add-lore", add_lore, "add a text to a world, in place of the one with the same name")
+    told.add_argument("world", metavar="WORLD")
+    told.add_argument("name", metavar="NAME")
+    told.add_argument("text", metavar="TEXT")
     worlds_ = add("worlds", worlds, "the worlds; with a folder, take in its YAML files")
     worlds_.add_argument("folder", nargs="?", type=Path, metavar="DIR")
     recalled = add("recall", recall, "what a character remembers of a session")
     recalled.add_argument("key", metavar="CHARACTER_SESSION")
     recalled.add_argument("query", metavar="TEXT")
     recalled.add_argument("-n", type=int, default=3, metavar="N", help="how many exchanges (3)")
+    recalled.add_argument("--max-chars", type=int, default=1500, metavar="N", help="warn above (1500)")
+    exchanged = add("add-memory", add_memory, "remember what was said in a session")
+    exchanged.add_argument("key", metavar="CHARACTER_SESSION")
+    exchanged.add_argument("prompt", metavar="PROMPT")
+    exchanged.add_argument("answer", metavar="ANSWER")
     forgotten = add("forget-session", forget_session, "delete a session's memory for good, from every file")
     forgotten.add_argument("keys", nargs="+", metavar="CHARACTER_SESSION")
 
@@ -78,6 +105,16 @@ def add_arguments(memory: ArgumentParser) -> None:
     found.add_argument("--mode", choices=("hybrid", "semantic", "full_text"), default="hybrid")
     found.add_argument("--type", action="append", default=[], dest="types", metavar="T", help="content type")
     found.add_argument("-n", type=int, default=10, metavar="N", help="how many (10)")
+    happened = add("events", events, "events of recorded sessions, by their structure")
+    for name, meaning in _STRUCTURE.items():
+        happened.add_argument(f"--{name}", metavar="X", help=meaning)
+    happened.add_argument("-n", type=int, default=100, metavar="N", help="how many (100)")
+    happened.add_argument("--offset", type=int, default=0, metavar="N", help="after how many newer ones (0)")
+
+    add("undo", undo, "take back your last decision about the text memory")
+    embedded = add("model", model, "the models in use; with a name, embed everything anew with that one")
+    embedded.add_argument("name", nargs="?", metavar="NAME")
+    embedded.add_argument("--kind", choices=_KINDS, help="one kind of memory alone")
     checked = add("doctor", doctor, "check files, full text, vectors and Chroma")
     checked.add_argument("--repair", action="store_true", help="mend what can be mended, losing nothing")
 
@@ -88,47 +125,63 @@ def demo(arguments: Namespace, terminal: Terminal) -> int:
 
     with _writing(arguments, terminal) as memory:
         counts = terminal.watch(lambda progress: made_up.load(memory, progress=progress))
-    return _answer(counts, arguments, terminal, [f"{name}: {count:,}" for name, count in counts.items()])
-
-
-def status(arguments: Namespace, terminal: Terminal) -> int:
-    """Counts, models, and what is left to do."""
-    with _reading(arguments) as memory:
-        found = asdict(memory.status())
-    return _answer(
-        found, arguments, terminal, [f"{name}: {count:,}" for name, count in found["counts"].items()]
-    )
+    return answered(counts, arguments, terminal, [f"{name}: {count:,}" for name, count in counts.items()])
 
 
 def store(arguments: Namespace, terminal: Terminal) -> int:
     """Remember a text."""
     with _writing(arguments, terminal) as memory:
         done = memory.memories.store_memory(arguments.content, arguments.tags, who=arguments.who or "")
-    return _answer(done, arguments, terminal, [done["memory_id"]])
+    return answered(done, arguments, terminal, [done["memory_id"]])
 
 
-def search(arguments: Namespace, terminal: Terminal) -> int:
-    """The most relevant memories."""
-    with _reading(arguments) as memory:
-        found = memory.memories.search_memory(arguments.query, limit=arguments.limit)
-    rows = [
-        f"{hit['relevance_score']:5.1f} %  {hit['memory_id']}  {hit['content']}" for hit in found["results"]
-    ]
-    return _answer(found, arguments, terminal, rows)
+def add_lore(arguments: Namespace, terminal: Terminal) -> int:
+    """Add a text to a world."""
+    with _writing(arguments, terminal) as memory:
+        memory.lore.add_lore(arguments.world, arguments.name, arguments.text, who=arguments.who or "")
+    id = f"{arguments.world}_{arguments.name}"
+    return answered({"id": id}, arguments, terminal, [id])
 
 
-def lore(arguments: Namespace, terminal: Terminal) -> int:
-    """What is known of a world."""
-    with _reading(arguments) as memory:
-        found = memory.lore.search(arguments.world, arguments.query, n=arguments.n)
-    return _scored(found, arguments, terminal)
+def add_memory(arguments: Namespace, terminal: Terminal) -> int:
+    """Remember an exchange under a key, with an id of its own."""
+    from uuid import uuid4
+
+    from store.memory import exchange
+
+    name, text = str(uuid4()), exchange(arguments.prompt, arguments.answer)
+    with _writing(arguments, terminal) as memory:
+        memory.sessions.add_memory(arguments.key, name, text, who=arguments.who or "")
+    id = f"{arguments.key}_{name}"
+    return answered({"id": id}, arguments, terminal, [id])
 
 
-def recall(arguments: Namespace, terminal: Terminal) -> int:
-    """What a character remembers."""
-    with _reading(arguments) as memory:
-        found = memory.sessions.search(arguments.key, arguments.query, n=arguments.n)
-    return _scored(found, arguments, terminal)
+def undo(arguments: Namespace, terminal: Terminal) -> int:
+    """Take back one's own last decision of any kind; what was changed since is named."""
+    with _writing(arguments, terminal) as memory:
+        outcome = memory.undo(who=arguments.who or "")
+    terminal.say(f"taken back: {len(outcome.done):,} entries")
+    answered({"done": outcome.done, "refused": as_json(outcome.refused)}, arguments, terminal, outcome.done)
+    return named(outcome.refused, terminal)
+
+
+def model(arguments: Namespace, terminal: Terminal) -> int:
+    """Embed one kind, or all, with another model; the old vectors stay until the new ones are complete."""
+    if arguments.name:
+        from store.embedding import open_embedder
+
+        embedder = open_embedder(arguments.name)
+        kinds = [arguments.kind] if arguments.kind else _KINDS
+
+        def embed(progress: Progress) -> None:
+            for kind in kinds:
+                memory.passages[kind].embed_all(embedder, progress=progress)
+
+        with _writing(arguments, terminal) as memory:
+            terminal.watch(embed)
+    with reading(arguments) as memory:
+        models = {kind: memory.passages[kind].model for kind in _KINDS}
+    return answered(models, arguments, terminal, [f"{kind}: {name}" for kind, name in models.items()])
 
 
 def worlds(arguments: Namespace, terminal: Terminal) -> int:
@@ -143,17 +196,19 @@ def worlds(arguments: Namespace, terminal: Terminal) -> int:
             report = memory.lore.load_worlds(memory.places.worlds, who=arguments.who or "")
         refused = report.refused
         terminal.say(f"took in {len(report.done):,} worlds, refused {len(refused):,}")
-    with _reading(arguments) as memory:
+    with reading(arguments) as memory:
         found = [{"id": world.id, "name": world.name, "file": world.file} for world in memory.lore.worlds()]
-    _answer(found, arguments, terminal, [f"{world['id']}  {world['name']}" for world in found])
+    answered(found, arguments, terminal, [f"{world['id']}  {world['name']}" for world in found])
     return named(refused, terminal)
 
 
 def forget_session(arguments: Namespace, terminal: Terminal) -> int:
     """Delete for good."""
     with _writing(arguments, terminal) as memory:
-        gone = {key: memory.sessions.delete_session_memory(key) for key in arguments.keys}
-    return _answer(gone, arguments, terminal, [f"{key}: {count:,} deleted" for key, count in gone.items()])
+        gone = {
+            key: memory.sessions.delete_session_memory(key, who=arguments.who or "") for key in arguments.keys
+        }
+    return answered(gone, arguments, terminal, [f"{key}: {count:,} deleted" for key, count in gone.items()])
 
 
 def import_document(arguments: Namespace, terminal: Terminal) -> int:
@@ -171,7 +226,7 @@ def import_document(arguments: Namespace, terminal: Terminal) -> int:
                 done.append(asdict(source))
             except BadSource as error:
                 refused.append(Refusal(path.name, str(error)))
-    _answer(
+    answered(
         {"done": done, "refused": as_json(refused)},
         arguments,
         terminal,
@@ -180,29 +235,13 @@ def import_document(arguments: Namespace, terminal: Terminal) -> int:
     return named(refused, terminal)
 
 
-def documents(arguments: Namespace, terminal: Terminal) -> int:
-    """The passages of papers nearest to a question."""
-    with _reading(arguments) as memory:
-        found: Any
-        if arguments.compare:
-            names = arguments.protocols or [*memory.documents.protocols()]
-            found = memory.documents.compare(arguments.query, names, arguments.n)
-            hits = [hit for some in found.values() for hit in some]
-        else:
-            found = hits = memory.documents.search(arguments.query, arguments.n, protocol=arguments.protocols)
-    rows = [
-        f"{hit['score']:.3f}  {hit['metadata']['protocol']}  {hit['metadata']['source']}, "
-        f"page {hit['metadata']['page']}  {hit['content']}"
-        for hit in hits
-    ]
-    return _answer(found, arguments, terminal, rows)
-
-
 def import_transcripts(arguments: Namespace, terminal: Terminal) -> int:
     """Take in recorded sessions; again, only what is new."""
     with _writing(arguments, terminal) as memory:
         report = terminal.watch(
-            lambda progress: memory.transcripts.import_sessions(arguments.paths, progress=progress)
+            lambda progress: memory.transcripts.import_sessions(
+                arguments.paths, progress=progress, who=arguments.who or ""
+            )
         )
     terminal.say(
         f"{len(report.sessions):,} sessions: {report.messages:,} new messages, {report.changed:,} changed, "
@@ -211,20 +250,6 @@ def import_transcripts(arguments: Namespace, terminal: Terminal) -> int:
     if getattr(arguments, "json", False):
         terminal.answer_json({**asdict(report), "refused": as_json(report.refused)})
     return named(report.refused, terminal)
-
-
-def transcripts(arguments: Namespace, terminal: Terminal) -> int:
-    """Messages of recorded sessions."""
-    with _reading(arguments) as memory:
-        hits = memory.transcripts.search(
-            arguments.query, mode=arguments.mode, content_types=arguments.types, n=arguments.n
-        )
-    rows = [
-        f"{hit.score:.3f}  {hit.message['session_id']} {hit.message['sequence']}  "
-        f"{(hit.chunk or {}).get('source_text') or hit.message['text_content'] or ''}"
-        for hit in hits
-    ]
-    return _answer([asdict(hit) for hit in hits], arguments, terminal, rows)
 
 
 def doctor(arguments: Namespace, terminal: Terminal) -> int:
@@ -236,21 +261,10 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
         found = checking.repair(memory) if arguments.repair else checking.check(memory)
     for finding in found:
         terminal.say(f"{finding.kind}: {finding.what} ({finding.remedy})")
-    _answer({"well": not found, "findings": [asdict(one) for one in found]}, arguments, terminal, [])
+    answered({"well": not found, "findings": [asdict(one) for one in found]}, arguments, terminal, [])
     if not found:
         terminal.say("all is well")
     return 1 if found else 0
-
-
-@contextmanager
-def _reading(arguments: Namespace) -> Iterator["Memory"]:
-    from store.memory import Memory, Places, UnknownEntry
-
-    root = root_of(arguments)
-    if not Places(root).folder.is_dir():  # a mistyped --root must not make one
-        raise UnknownEntry(f"there is no text memory in {root}; --root names another place")
-    with Memory.open_for_reading(root) as memory:
-        yield memory
 
 
 @contextmanager
@@ -263,17 +277,3 @@ def _writing(arguments: Namespace, terminal: Terminal) -> Iterator["Memory"]:
         if not memory.wait_for_chroma(_PATIENCE):
             found = memory.status()
             terminal.say(f"Chroma is {found.chroma_behind:,} entries behind {found.chroma_fault}".rstrip())
-
-
-def _scored(found: list[tuple[dict[str, Any], float]], arguments: Namespace, terminal: Terminal) -> int:
-    rows = [f"{score:.3f}  {row['id']}  {row['text']}" for row, score in found]
-    return _answer([{**row, "score": score} for row, score in found], arguments, terminal, rows)
-
-
-def _answer(value: Any, arguments: Namespace, terminal: Terminal, rows: list[str]) -> int:
-    if getattr(arguments, "json", False):
-        terminal.answer_json(json.loads(json.dumps(value, default=str)))
-    else:
-        for row in rows:
-            terminal.answer(plain(row))
-    return 0

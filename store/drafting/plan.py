@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from store.captioning import Question
+from store.captions.captioning import Question
 from store.errors import InvalidRecord, ModelUnavailable, UnknownRecord
+from store.filter import Filter
 from store.language_models import import_litellm, price
-from store.listing import Filter
 from store.prompts import DEFAULT, Prompt
 from store.records import CAPTION_FACETS, Facet, Record
 from store.settings import settings
@@ -50,7 +50,7 @@ class Plan:
 
 def lacking(library: "Reader") -> list[str]:
     """Every approved record without a caption, a suggestion, or a draft under way; newest first."""
-    proposed = {*library.addresses_with_suggestions(), *library.jobs.keys_under_way("draft")}
+    proposed = {*library.suggestions.waiting(), *library.jobs.keys_under_way("draft")}
     wanted = library.addresses(Filter(tier="approved", captioned=False))
     return [address for address in wanted if address not in proposed]
 

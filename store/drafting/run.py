@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store import suggestions
-from store.captioning import Captioner, Draft
+from store.captions import suggestions
+from store.captions.captioning import Captioner, Draft
+from store.captions.patience import Patience
+from store.captions.suggestions import Origin, SuggestedFacet
 from store.drafting.plan import question
 from store.errors import (
     BudgetSpent,
@@ -19,11 +21,9 @@ from store.errors import (
 )
 from store.jobs import Done, Item, Kind, Later, Refused, Result, Shift
 from store.language_models import Usage
-from store.patience import Patience
 from store.prompts import Prompt
 from store.records import Record
 from store.settings import settings
-from store.suggestions import Origin, SuggestedFacet
 
 if TYPE_CHECKING:
     from store.library import Library
@@ -63,7 +63,7 @@ class _Run:
         self.lock = threading.Lock()
         self.spent = float(shift.job.note.get("cost") or 0.0)
         self.in_flight, self.dearest = 0, float(options.get("about") or 0.0)
-        self.trouble = ""  # what the provider said last when it did not answer
+        self.trouble = ""  # why the provider did not answer the last time
 
     def do(self, items: Sequence[Item]) -> list[Result]:
         return [self.one(item) for item in items]
@@ -82,7 +82,7 @@ class _Run:
         while (seconds := patience.seconds()) > 0:
             if self.shift.is_stopping:
                 return Later(item)
-            self.shift.rest(seconds, why=f"waiting for {captioner.model}: {self.trouble}")
+            self.shift.rest(seconds, why=f"waiting: {self.trouble}")
         self.reserve()
         used = Usage()
         try:
@@ -115,7 +115,7 @@ class _Run:
 
     def again(self, item: Item, error: ProviderBusy, patience: Patience) -> Result:
         """Its turn comes once more; unless this record alone fails, or nobody was ever there."""
-        self.trouble = str(error)
+        self.trouble = error.why or str(error)
         if patience.is_spent and self.shift.job.total > 1:
             raise CaptioningFailed(f"{error}; what is left waits, continue when the provider is back")
         self.tries[item.position] += 1

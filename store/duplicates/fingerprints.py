@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Bytes = NDArray[np.uint8]
 
-SCHEME = "phash16 v1"  # another one makes every fingerprint anew
+SCHEME = "phash16 v2"  # another one makes every fingerprint anew
 VIEWS = 9
 WHOLE, TRIMMED, MIDDLE, LIGHT, LIGHT_MIDDLE = 0, 1, 2, 7, 8
 CORNERS = (3, 4, 5, 6)  # what is left when a twentieth is cut off two sides that meet
@@ -30,13 +30,16 @@ _SIDE = 128  # pixels; hashes see 64, and a JPG is decoded at a quarter of its s
 _BORDER = 24  # how far a border's pixels may be from its own colour, of 255: JPG noise
 _UNIFORM = 0.98  # of a border's line
 _LEAST = 0.3  # of the side must be left after trimming
-_FLAT = 4.0  # standard deviation below which there is nothing to see; hashes of nothing all look alike
+# Hashes of nothing all look alike, so one colour, bars and gradients have none:
+_FLAT = 4.0  # standard deviation below which there is nothing to see
+_DETAIL = 32  # of 256 low frequencies that must have a hundredth of the largest; bars have 15, a bare disc 61
+_COSINES = np.cos(np.pi * np.outer(2 * np.arange(64) + 1, np.arange(16)) / 128)
 
 NOTHING = b""  # the fingerprint of a picture without anything to see
 
 
 def fingerprint(picture: bytes) -> bytes:
-    """The fingerprint of one of the library's JPGs: SIZE bytes, NOTHING for a blank one; BadPicture."""
+    """The fingerprint of one of the library's JPGs: SIZE bytes, NOTHING for a plain one; BadPicture."""
     from PIL import Image
 
     try:
@@ -45,9 +48,9 @@ def fingerprint(picture: bytes) -> bytes:
             small = image.convert("RGB")
     except Exception as error:  # decoders raise anything at all on a damaged file
         raise BadPicture(f"the picture is damaged ({error})"[:200]) from error
-    if np.asarray(small.convert("L")).std() < _FLAT:
-        return NOTHING
     trimmed = _trimmed(small)
+    if _is_plain(trimmed):
+        return NOTHING
     lightness = _lightness(trimmed)
     far = 1 - _CUT
     views = [
@@ -73,6 +76,16 @@ def mirrored(hashes: Bytes) -> Bytes:
     """The hashes of the mirrored picture: mirroring turns the sign of every second frequency across."""
     turned = hashes[..., [WHOLE, TRIMMED, MIDDLE, 4, 3, 6, 5, LIGHT, LIGHT_MIDDLE], :]
     return turned ^ np.uint8(0b01010101)
+
+
+def _is_plain(view: "Image.Image") -> bool:
+    """Whether so little is to be seen that a hash of it would say nothing."""
+    from PIL import Image
+
+    pixels = np.asarray(view.convert("L").resize((64, 64), Image.Resampling.BILINEAR), np.float64)
+    spectrum = np.abs(_COSINES.T @ pixels @ _COSINES)
+    spectrum[0, 0] = 0.0  # how bright it is
+    return bool(pixels.std() < _FLAT or np.count_nonzero(spectrum > spectrum.max() / 100) < _DETAIL)
 
 
 def _hash(view: "Image.Image") -> bytes:

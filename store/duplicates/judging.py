@@ -11,7 +11,7 @@ from store.duplicates.findings import weigh
 from store.duplicates.verdicts import Verdict
 from store.importing.candidate import Refusal
 from store.outcome import Outcome
-from store.write_path import Decision
+from store.writing.write_path import Decision
 
 
 def judge(

@@ -34,7 +34,10 @@ class Embedder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Identifies everything that decides what a vector is: weights, preprocessing, text splitting."""
+        """Identifies everything that decides what a vector is: weights, preprocessing, text splitting.
+
+        Read from the files once for each Embedder, whose weights stay the same too.
+        """
 
     @property
     def dimensions(self) -> int: ...

@@ -6,6 +6,7 @@ MEMEDEX_EMBEDDING_API_BASE.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class EndpointEmbedder:
     def status(self) -> str:
         return self._litellm.status
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """The name is all that can be known of a model behind an endpoint."""
         return fingerprint(self.name, settings().embedding_api_base, VERSION)

@@ -9,6 +9,7 @@ import json
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,7 @@ class MiniLM:
     def status(self) -> str:
         return self._parts.status
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         weights = weights_folder() / "model.safetensors"
         return fingerprint(NAME, str(weights.stat().st_size), file_digest(GRAPH), VERSION, str(TOKEN_LIMIT))

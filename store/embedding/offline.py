@@ -7,6 +7,7 @@ b²·l·l' (design section 6).
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from PIL import Image
@@ -33,7 +34,7 @@ class OfflineEmbedder:
         self._text = MiniLM()
         self._vision = Vision()
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         return fingerprint(self.name, self._text.fingerprint, self._vision.fingerprint, str(MEANING))
 

@@ -3,6 +3,7 @@ weights."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -56,7 +57,7 @@ class OpenClipEmbedder:
     def status(self) -> str:
         return self._parts.status
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         path = weights(self._choice)
         return fingerprint(

@@ -6,6 +6,7 @@ Face's cache on this machine.
 
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,7 @@ class PackagedMiniLM:
     def status(self) -> str:
         return self._model.status
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         return self._model.fingerprint
 
@@ -90,7 +91,7 @@ class SentenceTransformerEmbedder:
         limit = json.loads(path.read_text()).get("max_seq_length") if path.is_file() else None
         return int(limit or self._model.get().max_seq_length or 512)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         files = sorted(
             path for path in self._folder.rglob("*") if path.suffix in (".safetensors", ".bin", ".json")

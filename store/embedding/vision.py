@@ -9,6 +9,7 @@ network's pooled features. Files, made by scripts/make_offline_models.py: `lite0
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Vision:
     def status(self) -> str:
         return self._parts.status
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         return fingerprint(VERSION, *(file_digest(path) for path in (NETWORK, HEADS)))
 

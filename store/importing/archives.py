@@ -12,13 +12,15 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from store import images
 from store.errors import BadSource
+from store.importing import tables
 from store.importing.candidate import Refusal, shown
 from store.importing.names import is_leftover, relative
 from store.importing.trees import Tree
 
-MAX_ENTRIES = 100_000
-MAX_DIRECTORY = 50_000_000  # bytes of the list of entries, which is read into memory whole
+MAX_ENTRIES = 2 * tables.MAX_ROWS + 1  # our own largest export: a table, a picture and a text for each row
+MAX_DIRECTORY = 150 * MAX_ENTRIES  # bytes of the list of entries, which is read into memory whole
 MAX_UNPACKED = 4_000_000_000
+_OWN_SIZES = 3  # … or so many times what it takes itself, which no bomb needs and many pictures do
 MAX_RATIO = 200  # pictures hardly shrink; what shrinks a thousandfold is a bomb
 _SMALL = 10_000_000  # below this, no ratio does harm
 _CHUNK = 1_000_000
@@ -34,10 +36,11 @@ class ArchiveTree(Tree):
 
     opens_archives = False  # an archive in an archive may go on for ever
 
-    def __init__(self, archive: ZipFile, *, title: str) -> None:
+    def __init__(self, archive: ZipFile, *, title: str, size: int) -> None:
         self.title = title
         self.refused = []
         self._archive = archive
+        self._may_unpack = max(MAX_UNPACKED, _OWN_SIZES * size)
         self._unpacked = 0
         self._entries: dict[str, ZipInfo] = {}
         for info in archive.infolist():
@@ -87,8 +90,8 @@ class ArchiveTree(Tree):
             if len(content) > limit:
                 raise BadSource(f"it is larger than {limit // 1_000_000} MB")
             _check_ratio(len(content), info)
-            if self._unpacked > MAX_UNPACKED:
-                raise TooMuch(f"the archive unpacks to more than {MAX_UNPACKED // 10**9} GB")
+            if self._unpacked > self._may_unpack:
+                raise TooMuch(f"the archive unpacks to more than {self._may_unpack // 10**9} GB")
         return bytes(content)
 
 
@@ -117,7 +120,7 @@ def _tree(file: BinaryIO, *, title: str) -> ArchiveTree:
         raise BadSource(f"it is no zip archive, or a damaged one ({error})"[:200]) from error
     except OSError as error:
         raise BadSource(f"it cannot be read: {error.strerror or error}") from error
-    return ArchiveTree(archive, title=title)
+    return ArchiveTree(archive, title=title, size=_size(file))
 
 
 def _check_ratio(unpacked: int, info: ZipInfo) -> None:

@@ -1,11 +1,12 @@
 """Captions and tags alone, from the formats that exports have; pictures are not looked at."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from store.captions.joined import HOLDS, JOINED, joined
 from store.errors import BadSource, InvalidRecord
 from store.importing import archives, tables, texts
 from store.importing.candidate import Refusal, shown
@@ -23,6 +24,14 @@ class Arrived:
     address: str
     caption: dict[Facet, str]
     tags: list[str] | None  # None: not spoken of
+
+
+class _Told(NamedTuple):
+    """What an export says stands in the text file of one record, and what of."""
+
+    holds: Any  # JOINED or a facet
+    caption: dict[Facet, str]
+    tags: list[str] | None
 
 
 def captions_at(paths: Iterable[Path], *, facet: Facet) -> Iterator[Arrived | Refusal]:
@@ -51,14 +60,15 @@ def captions_dropped(files: Iterable[tuple[str, bytes]], *, facet: Facet) -> Ite
 
 def _captions(tree: Tree, facet: Facet) -> Iterator[Arrived | Refusal]:
     yield from tree.refused
-    for name in tree.chosen:
+    told: dict[str, _Told] = {}
+    for name in sorted(tree.chosen, key=lambda name: suffix(name) == ".txt"):  # tables say what these hold
         kind = suffix(name)
         try:
             if kind == ".zip" and tree.opens_archives:
                 with archives.opened(tree.picture(name), title=tree.item(name)) as inner:
                     yield from _captions(inner, facet)
             elif kind in (*tables.SUFFIXES, ".json", ".txt"):
-                yield from _read(tree, name, facet)
+                yield from _text(tree, name, facet, told) if kind == ".txt" else _read(tree, name, told)
         except archives.TooMuch as error:
             yield Refusal(tree.title, f"{error}; the rest of it was left out")
             return
@@ -66,23 +76,37 @@ def _captions(tree: Tree, facet: Facet) -> Iterator[Arrived | Refusal]:
             yield Refusal(tree.item(name), str(error))
 
 
-def _read(tree: Tree, name: str, facet: Facet) -> Iterator[Arrived | Refusal]:
-    content = tree.read(name, limit=texts.MAX_BYTES)
-    if suffix(name) == ".txt":
-        text = texts.decoded(content).strip()
-        yield Arrived(tree.item(name), checked_address(Path(stem(name)).name), {facet: text}, None)
-        return
+def _text(tree: Tree, name: str, facet: Facet, told: Mapping[str, _Told]) -> Iterator[Arrived]:
+    """One facet alone; where an export's table stands beside it, only what was changed in it since."""
+    text = texts.decoded(tree.read(name, limit=texts.MAX_BYTES)).strip()
+    address = checked_address(Path(stem(name)).name)
+    said = told.get(address)
+    if said is None or said.holds != JOINED:
+        which = said.holds if said else facet
+        if said is None or text != said.caption.get(which, "").strip():
+            yield Arrived(tree.item(name), address, {which: text}, None)
+    elif text != joined(said.caption, said.tags or []):
+        raise BadSource(
+            "it was changed, and in a joined line nobody can tell where a facet ends; "
+            "change its line in records.jsonl instead, or export one facet alone"
+        )
+
+
+def _read(tree: Tree, name: str, told: dict[str, _Told]) -> Iterator[Arrived | Refusal]:
     if suffix(name) in tables.SUFFIXES:
-        rows = tables.rows_of(content, suffix=suffix(name))
+        rows = tables.rows_of(tree.read(name, limit=tables.MAX_BYTES), suffix=suffix(name))
     else:
-        value = texts.parsed(texts.decoded(content))
+        value = texts.parsed(texts.decoded(tree.read(name, limit=texts.MAX_BYTES)))
         rows = tables.listed(value if isinstance(value, list) else [value])
     for number, row in rows:
         item = shown(f"{tree.item(name)} row {number}") if suffix(name) != ".json" else tree.item(name)
         try:
             if isinstance(row, BadSource):
                 raise row
-            yield _arrived(item, sidecar_of(tables.metadata_of(dict(row))))
+            one = _arrived(item, sidecar_of(tables.metadata_of(dict(row))))
+            if (holds := row.get(HOLDS)) in (JOINED, *CAPTION_FACETS):
+                told[one.address] = _Told(holds, one.caption, one.tags)
+            yield one
         except (BadSource, InvalidRecord) as error:
             yield Refusal(item, str(error))
 

@@ -5,9 +5,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import Any
 
 from store import images
+from store.captions.joined import HOLDS
 from store.errors import BadSource, InvalidRecord
 from store.importing import archives, tables, texts, token_lists
 from store.importing.candidate import Candidate, Refusal, shown
@@ -46,6 +48,7 @@ class _Reading:
         self.tree = tree
         self.pictures = Pictures(tree.names)
         self.used: set[str] = set()
+        self.unread: set[str] = set()  # files that tell of pictures nobody knows which, since they are broken
 
     def all(self) -> Iterator[Found]:
         lists = dict(self._token_lists())
@@ -75,6 +78,8 @@ class _Reading:
         for name in rest:
             if suffix(name) == ".json":
                 yield from self._guarded(name, self._sidecar(name))
+        for name in sorted(self.unread):
+            yield from self._waiting(name, rest)
         for name in rest:
             if name not in self.used and suffix(name) not in (".json", *tables.SUFFIXES):
                 yield from self._guarded(name, self._other(name))
@@ -104,9 +109,29 @@ class _Reading:
             if token_lists.is_token_list(value):
                 yield name, value["tokens"]
 
+    def _waiting(self, broken: str, names: list[str]) -> Iterator[Refusal]:
+        """Keep pictures from being taken alone, under a wrong name, that a broken file may tell of."""
+        folder = folder_of(broken)
+        waiting = {
+            name
+            for name in names
+            if name not in self.used and suffix(name) in images.SUFFIXES and folder in folders_above(name)
+        }
+        if waiting:
+            self.used |= waiting
+            count, them = (f"{len(waiting):,} pictures", "them") if len(waiting) > 1 else ("1 picture", "it")
+            reason = (
+                f"{count} beside it may be told of in what could not be read; mend it, or import {them} alone"
+            )
+            yield Refusal(self.tree.item(broken), reason)
+
     def _table(self, name: str) -> Iterator[Found]:
-        content = self.tree.read(name, limit=texts.MAX_BYTES)
-        yield from self._rows(name, tables.rows_of(content, suffix=suffix(name)))
+        self.unread.add(name)
+        content = self.tree.read(name, limit=tables.MAX_BYTES)
+        rows = list(islice(tables.rows_of(content, suffix=suffix(name)), tables.MAX_ROWS + 1))
+        if all(isinstance(row, dict) for _, row in rows):
+            self.unread.discard(name)
+        yield from self._rows(name, iter(rows))
 
     def _rows(self, name: str, every: Iterator[tuple[int, dict[str, Any] | BadSource]]) -> Iterator[Found]:
         rows = list(islice(every, tables.MAX_ROWS + 1))
@@ -121,6 +146,8 @@ class _Reading:
                     raise row
                 reference = tables.picture_reference(row := dict(row))
                 self._claim(reference, folder=folder_of(name), shared=shared)
+                if HOLDS in row:  # the text file beside its picture repeats what the row says
+                    self.used.add(str(PurePosixPath(folder_of(name), str(reference)).with_suffix(".txt")))
                 sidecar = sidecar_of(tables.metadata_of(row))
                 address = sidecar.get("token_address", "")
                 found = self.pictures.meant(reference, folder=folder_of(name), address=address, shared=shared)
@@ -136,7 +163,10 @@ class _Reading:
             self.used.add(
                 found
             )  # even if the sidecar is broken: without it, the picture would get a wrong key
+        else:
+            self.unread.add(name)
         value = texts.parsed(texts.decoded(self.tree.read(name, limit=texts.MAX_BYTES)))
+        self.unread.discard(name)
         if isinstance(value, list):
             yield from self._rows(name, tables.listed(value))
             return

@@ -1,11 +1,13 @@
 """One coin's metadata, from whatever names strangers give the fields to the sidecar of reference 1."""
 
+import contextlib
 import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from store.captions.joined import HOLDS
 from store.errors import BadSource
 from store.records import CAPTION_FACETS, checked_address, sidecar_bytes
 
@@ -18,7 +20,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "created_at": ("created_at", "createdAt", "created_timestamp"),
     "tags": ("tags",),
 }
-_OWN = ("tier",)  # said by exports and `list --json`, known by the library
+_OWN = ("tier", HOLDS)  # said by exports and `list --json`, known by the library
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _MILLISECONDS = 1e11  # as seconds, that is the year 5138
 _MICROSECONDS = 1e14
@@ -66,9 +68,9 @@ def one_line(value: Any) -> Any:
 
 
 def tags(value: Any) -> list[str]:
-    """Clean tags in their order, each once, from a list or from text with commas or bars between them."""
+    """Clean tags in their order, each once, from a list or from text with commas or else bars in it."""
     if isinstance(value, str):
-        value = re.split(r"[,|]", value)
+        value = value.split("," if "," in value else "|")
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
         raise BadSource("tags must be a list of texts")
     single = (one_line(part) for tag in value for part in tag.split(","))  # a tag holds no comma
@@ -91,10 +93,8 @@ def unix_seconds(value: Any) -> int | None:
 
 
 def _from_text(text: str) -> int | float | None:
-    try:
+    with contextlib.suppress(ValueError):  # no number, so it may be a date
         return float(text) if "." in text else int(text)
-    except ValueError:
-        pass
     try:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -15,6 +15,7 @@ from store.records import CAPTION_FACETS
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
 # A cell that a spreadsheet would run as a formula; exports put an apostrophe before.
 FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
+MAX_BYTES = 200_000_000  # read line by line: an export of a hundred thousand coins comes in again
 MAX_ROWS = 200_000  # a million of nothing would make a million refusals
 TOO_MANY = f"it holds more than {MAX_ROWS:,} entries; split it"
 MORE = "more"  # the column that holds, as JSON, what fits no other

@@ -154,10 +154,11 @@ class Book:
                 [total, done, number],
             )
 
-    def settle(self, number: int, settled: Sequence[Settled]) -> None:
-        """Mark items as done or refused, and write what came of them, all at once."""
+    def settle(self, number: int, settled: Sequence[Settled], *, worked: float) -> None:
+        """Mark items as done or refused, and write what came of them, all at once; `worked` seconds more."""
         now = time.time()
         with self._catalog.writing() as db:
+            db.execute("UPDATE jobs SET worked = worked + ? WHERE id = ?", [worked, number])
             for item, state, reason, write in settled:
                 marked = db.execute(
                     "UPDATE job_items SET state = ?, reason = ?, at = ? "

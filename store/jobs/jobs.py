@@ -143,6 +143,12 @@ class Jobs:
         runner.wake()
         return True
 
+    def dealt_with(self, number: int) -> None:
+        """What came of it was saved or thrown away; nothing of it waits for a person any more."""
+        self._directed()
+        self._book.keep(number, {"dealt": True})
+        self.cancel(number)
+
     def go_on(self) -> None:
         """Continue everything that the end of an earlier run of the program interrupted."""
         self._book.go_on()

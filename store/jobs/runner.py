@@ -80,8 +80,8 @@ class Runner:
         return replace(
             job,
             total=job.total or counted.total,
-            done=job.done if job.total else counted.done,
-            worked=job.worked + time.monotonic() - shift.began,
+            done=max(job.done, counted.done),
+            worked=job.worked + shift.not_kept,
             what=counted.what,
             rate=shift.rate(),
             is_stopping=shift.is_stopping,
@@ -114,7 +114,10 @@ class Runner:
                     with self._change:
                         del self._live[shift.job.id]
                         self._change.notify_all()
-        except sqlite3.Error:  # the disk is full, or the library was closed: what is left waits in the book
+        except (
+            MemedexError,
+            sqlite3.Error,
+        ):  # the disk is full, or the library was closed: what is left waits in the book
             log.warning("long work stopped", exc_info=True)
             with self._change:
                 self._threads.pop(queue, None)
@@ -142,9 +145,7 @@ class Runner:
             log.exception("the job %r failed", job.name)
             error = f"{type(caught).__name__}: {caught}"
         counted = shift.progress
-        self._book.count(
-            job.id, total=counted.total, done=counted.done, worked=time.monotonic() - shift.began
-        )
+        self._book.count(job.id, total=counted.total, done=counted.done, worked=shift.worked_since())
         self._end(shift, error)
 
     def _end(self, shift: Shift, error: str) -> None:

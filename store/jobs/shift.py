@@ -62,7 +62,7 @@ class Shift:
         self.job = job
         self.library = library
         self.progress = Progress()  # what it is doing, and how far, where the job has no items
-        self.began = time.monotonic()
+        self.began = self._kept = time.monotonic()  # up to the latter its time is in the book
         self._book = book
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -117,13 +117,24 @@ class Shift:
                 case Refused(item, reason, write):
                     settled.append((item, "refused", reason, write))
         if settled:
-            self._book.settle(self.job.id, settled)
+            self._book.settle(self.job.id, settled, worked=self.worked_since())
         with self._lock:
             self._in_hand -= {result.item.position for result in results}
             if settled:
                 self._pace.append((time.monotonic(), len(settled)))
                 while self._pace[0][0] < time.monotonic() - _MINUTE and len(self._pace) > 2:
                     self._pace.popleft()
+
+    def worked_since(self) -> float:
+        """Seconds since this was asked last, to be kept: a kill must not make the work look shorter."""
+        with self._lock:
+            before, self._kept = self._kept, time.monotonic()
+            return self._kept - before
+
+    @property
+    def not_kept(self) -> float:
+        """Seconds of work that the book does not have yet."""
+        return time.monotonic() - self._kept
 
     def rate(self) -> float:
         """Items a second over the last minute."""

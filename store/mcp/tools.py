@@ -10,11 +10,11 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from store.errors import MemedexError
-from store.listing import Filter
+from store.filter import Filter
 from store.mcp.access import Access
 from store.memory import ContentType, documents, lore, sessions, transcript_search
 from store.memory.transcript_search import Mode
-from store.query import MAX_TOP, Part, Query
+from store.search.query import MAX_TOP, Part, Query
 
 _P = ParamSpec("_P")
 _MOST = 100  # passages, messages or coins of one answer
@@ -88,7 +88,7 @@ class Tools:
         papers = self._access.memory.documents
         if compare:
             return {"protocols": papers.compare(query, protocols or [*papers.protocols()], n)}
-        return {"results": papers.search(query, n, protocol=protocols)}
+        return {"results": papers.search(query, n, protocol=protocols or None)}
 
     def search_transcripts(
         self,

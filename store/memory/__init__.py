@@ -21,8 +21,9 @@ from store.memory.memory import Memory, Status
 from store.memory.passages import Passages
 from store.memory.places import Places
 from store.memory.sessions import Sessions, exchange, memory_key
+from store.memory.transcript_intake import TranscriptReport
 from store.memory.transcript_search import Hit
-from store.memory.transcripts import TranscriptReport, Transcripts
+from store.memory.transcripts import Transcripts
 from store.memory.worlds import World
 
 __all__ = [

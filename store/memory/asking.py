@@ -1,13 +1,19 @@
-"""One question to one kind of memory, with what was nearly found and what kept it out."""
+"""One question to one kind of memory, with what was nearly found and what kept it out.
+
+Transcripts are asked by messages, as their search finds them: several chunks of one message are one hit.
+"""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from store.memory.passages import Passages, Row, checked_count, checked_text
+from store.memory import transcript_search
+from store.memory.inputs import checked_count, checked_text
+from store.memory.passages import Passages, Row
 from store.memory.resident import Where
+from store.memory.transcript_search import Hit, Mode
 
 KeptOut = Literal["", "filter", "threshold", "n", "budget"]
 _NEAR = 10
@@ -35,6 +41,19 @@ class Asked:
     search_seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message of a transcript that was found, and why the model would not see it ("" where it would)."""
+
+    hit: Hit
+    calibrated: float | None  # as for a candidate; None where nothing was compared by meaning
+    kept_out: KeptOut
+
+    @property
+    def text(self) -> str:
+        return str((self.hit.chunk or {}).get("source_text") or self.hit.message["text_content"] or "")
+
+
 def ask(
     passages: Passages,
     question: str,
@@ -57,8 +76,9 @@ def ask(
     scores = passages.resident().scores(vector, where or {})
     passing = set(np.flatnonzero(scores.passing).tolist())
     order = np.argsort(-scores.cosines, kind="stable")
-    mean = float(scores.cosines.mean()) if len(order) else 0.0
-    deviation = float(scores.cosines.std()) or 1.0
+    mean, deviation = 0.0, 1.0
+    if len(order):
+        mean, deviation = float(scores.cosines.mean()), float(scores.cosines.std()) or 1.0
     chosen: list[tuple[str, float, KeptOut]] = []
     hits = misses = characters = 0
     for place in order.tolist():
@@ -96,3 +116,57 @@ def ask(
         model_seconds=embedded - begun,
         search_seconds=time.perf_counter() - embedded,
     )
+
+
+def ask_messages(
+    passages: Passages,
+    question: str,
+    *,
+    mode: Mode,
+    n: int,
+    where: Where | None = None,
+    floor: float | None = None,
+    budget: int | None = None,
+    mmr: float | None = None,
+    near: int = _NEAR,
+) -> list[Told]:
+    """The messages that pass, best first, then the nearest of those that do not, best first.
+
+    `floor` is the lowest cosine, `budget` the most characters in all. Nothing is counted as asked.
+    """
+    checked_text(question, what="the question")
+    by_meaning = mode != "full_text" or floor is not None
+    vector = passages.question(question) if by_meaning else None
+    mean, deviation = 0.0, 1.0
+    if vector is not None and len(cosines := passages.resident().scores(vector, {}).cosines):
+        mean, deviation = float(cosines.mean()), float(cosines.std()) or 1.0
+
+    def found(where: Where) -> list[Hit]:
+        return transcript_search.search(
+            passages, question, mode=mode, where=where, n=n + near, mmr=mmr, vector=vector
+        )
+
+    passing = found(where or {})
+    known = {hit.message["id"] for hit in passing}
+    others = [hit for hit in found({}) if hit.message["id"] not in known] if where else []
+    hits: list[Told] = []
+    misses: list[Told] = []
+    characters = 0
+    for number, hit in enumerate([*passing, *others]):
+        told = Told(hit, None if hit.cosine is None else (hit.cosine - mean) / deviation, "")
+        kept_out: KeptOut = ""
+        if number >= len(passing):
+            kept_out = "filter"
+        elif floor is not None and (hit.cosine is None or hit.cosine < floor):
+            kept_out = "threshold"
+        elif len(hits) >= n:
+            kept_out = "n"
+        elif budget is not None and characters + len(told.text) > budget:
+            kept_out = "budget"
+        if kept_out:
+            misses.append(replace(told, kept_out=kept_out))
+        else:
+            hits.append(told)
+            characters += len(told.text)
+    misses.sort(key=lambda told: -told.hit.score)
+    return hits + misses[:near]

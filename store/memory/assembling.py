@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from store.files import Disk
 from store.memory.context import HEADING, LORE_RESULTS, MEMORY_RESULTS, TOTAL_CHARS, log_retrieved
 from store.memory.errors import InvalidInput
+from store.memory.inputs import checked_text
 from store.memory.lore import MAX_CHARS as LORE_CHARS
-from store.memory.passages import checked_text
 from store.memory.resident import Where
 from store.memory.sessions import MAX_CHARS as MEMORY_CHARS
 from store.memory.tokens import count_tokens

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from store.chroma.client import open_client
 from store.memory.kind import Kind
 
 if TYPE_CHECKING:
@@ -89,13 +90,7 @@ class Chroma:
 
     def _connect(self) -> "ClientAPI":
         if self._client is None:
-            import chromadb
-            from chromadb.config import Settings
-
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._client = chromadb.PersistentClient(
-                str(self._folder), settings=Settings(anonymized_telemetry=False)
-            )
+            self._client = open_client(self._folder)
         return self._client
 
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from store.listing import Filter
+from store.filter import Filter
 from store.memory.passages import Passages, Row
-from store.query import Part, Query
 from store.reading import Reader
 from store.records import Record
+from store.search.query import Part, Query
 
 if TYPE_CHECKING:
     from store.memory.memory import Memory

@@ -1,7 +1,6 @@
 """One SQLite file of the text memory: what all kinds have in common, one writer, readers beside it."""
 
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -10,6 +9,7 @@ from pathlib import Path
 from store.errors import CatalogDamaged, CatalogTooNew, NotWritten, ReadOnly
 from store.files import Disk
 from store.memory.kind import Kind
+from store.sqlite_file import SqliteFile
 
 VERSION = 1
 
@@ -76,20 +76,16 @@ def words_of(table: str, text: str, *, words: str = "words") -> str:
     return _WORDS.format(table=table, text=text, words=words)
 
 
-class Database:
-    """One connection writes, under a lock; readers have their own and see whole transactions only."""
+class Database(SqliteFile):
+    """The texts of one kind, their vectors and what was done to them."""
 
     def __init__(self, path: Path, kind: Kind, *, disk: Disk, writable: bool) -> None:
-        self.path = path
-        self._disk = disk
-        self._pool: list[sqlite3.Connection] = []
-        self._writer: sqlite3.Connection | None = None
-        self.lock = threading.RLock()
+        super().__init__(path, disk=disk)
         try:
             version = _version(path, kind)
             if writable:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self._writer = _connect(path)
+                self._writer = self._connect()
                 if version == 0:
                     self._prepare(kind)
             elif version == 0:
@@ -108,40 +104,17 @@ class Database:
             raise
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection that cannot write, for the length of the block."""
-        try:
-            db = self._pool.pop()
-        except IndexError:
-            db = _connect(self.path)
-            db.execute("PRAGMA query_only = 1")
-        try:
-            yield db
-        finally:
-            self._pool.append(db)
-
-    @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction, the whole write path of what is only here: its commit decides, and its failure
         leaves nothing behind.
 
         NotWritten when the disk refuses, ReadOnly when opened for reading.
         """
-        if self._writer is None:
-            raise ReadOnly("the text memory was opened for reading; close the process that writes first")
-        with self.lock:
-            db = self._writer
-            try:
-                db.execute("BEGIN IMMEDIATE")
+        try:
+            with super().writing() as db:
                 yield db
-                self._disk.step("commit", self.path)
-                db.execute("COMMIT")
-            except BaseException as error:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                if isinstance(error, OSError | sqlite3.OperationalError):
-                    raise NotWritten(f"nothing was changed: {error}") from error
-                raise
+        except (OSError, sqlite3.OperationalError) as error:
+            raise NotWritten(f"nothing was changed: {error}") from error
 
     @contextmanager
     def noting(self) -> Iterator[sqlite3.Connection]:
@@ -154,16 +127,6 @@ class Database:
                     yield db
             finally:
                 self._writer.execute("PRAGMA synchronous = FULL")
-
-    def meta(self, key: str) -> str:
-        """What is kept under this key; "" when nothing is."""
-        with self.reading() as db:
-            row = db.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
-        return str(row[0]) if row else ""
-
-    def set_meta(self, key: str, value: str) -> None:
-        with self.writing() as db:
-            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
 
     def rewrite(self) -> None:
         """Write the file anew without what was deleted, and empty the write-ahead log.
@@ -183,12 +146,15 @@ class Database:
             except (OSError, sqlite3.OperationalError) as error:
                 raise NotWritten(f"{self.path.name} could not be written anew: {error}") from error
 
-    def close(self) -> None:
-        with self.lock:
-            for db in [*self._pool, *([self._writer] if self._writer else [])]:
-                db.close()
-            self._pool.clear()
-            self._writer = None
+    def check_writable(self) -> None:
+        """ReadOnly when opened for reading."""
+        if self._writer is None:
+            raise ReadOnly("the text memory was opened for reading; close the process that writes first")
+
+    def _connect(self) -> sqlite3.Connection:
+        db = super()._connect()
+        db.execute("PRAGMA secure_delete = 1")  # what is deleted is overwritten, not only unlinked
+        return db
 
     def _prepare(self, kind: Kind) -> None:
         """Make the tables, and bring older ones up to date, in one transaction: all of it or nothing."""
@@ -210,15 +176,6 @@ class Database:
             if db.in_transaction:
                 db.execute("ROLLBACK")
             raise
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-    db.row_factory = sqlite3.Row
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = FULL")  # what was answered as stored must outlive a power cut
-    db.execute("PRAGMA secure_delete = 1")  # what is deleted is overwritten, not only unlinked
-    return db
 
 
 def _version(path: Path, kind: Kind) -> int:

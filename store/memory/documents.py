@@ -9,8 +9,9 @@ from uuid import uuid4
 from store.errors import BadSource
 from store.files import Disk, content_hash
 from store.memory import pdf
+from store.memory.inputs import checked_count, checked_text
 from store.memory.kind import Kind
-from store.memory.passages import Passages, Row, checked_count, checked_text
+from store.memory.passages import Passages, Row
 from store.memory.pdf import Rectangle
 from store.memory.splitting import split_recursively
 
@@ -26,6 +27,7 @@ KIND = Kind(
     scope="protocol",
     filters=("source", "page", "protocol"),
     order="protocol, source, page, chunk_index",
+    written="(SELECT s.imported_at FROM sources s WHERE s.id = protocol || '/' || documents.source)",
     siblings=("protocol", "source"),
     sequence=("chunk_index",),
     schema="""
@@ -145,7 +147,7 @@ class Documents:
         where = {} if protocol is None else {"protocol": _protocols(protocol)}
         found = self.passages.search(question, n=checked_count(n, what="n"), where=where)
         for name in sorted({str(row["protocol"]) for row, _ in found}):
-            self.passages.note_question(name)
+            self.passages.questions.note(name)
         return [{**passage(row), "score": score} for row, score in found]
 
     def compare(

@@ -2,9 +2,9 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from uuid import NAMESPACE_URL, uuid5
 
 from store.memory.transcript_files import moment
@@ -25,6 +25,7 @@ class EventFilter:
     lvl: str | None = None
     session_id: str | None = None
     user_id: str | None = None
+    project_slug: str | Collection[str] | None = None  # of the session's messages: it, or one of several
     since: str | None = None
     until: str | None = None
 
@@ -79,6 +80,24 @@ def count(db: sqlite3.Connection, filter: EventFilter) -> int:
     return int(db.execute(f"SELECT count(*) FROM events WHERE {conditions}", values).fetchone()[0])
 
 
+def sessions(db: sqlite3.Connection, *, project_slug: str | Collection[str] | None) -> dict[str, int]:
+    """Every session that has events, of one project, several or all, and how many."""
+    conditions, values = _conditions(db, EventFilter(project_slug=project_slug))
+    rows = db.execute(
+        f"SELECT session_id, count(*) FROM events WHERE {conditions} GROUP BY session_id ORDER BY session_id",
+        values,
+    )
+    return dict(rows.fetchall())
+
+
+def values(db: sqlite3.Connection, column: Literal["event", "tool_name", "lvl"]) -> list[str]:
+    """What this column says anywhere, found by as many steps through its index as there are values."""
+    found = set[str]()
+    for user in _users(db):
+        found.update(_steps(db, column, "user_id = ? AND", [user]))
+    return sorted(found)
+
+
 def _conditions(db: sqlite3.Connection, filter: EventFilter) -> tuple[str, list[Any]]:
     # Every index begins with the user: without one asked for, all of them are named.
     users = [filter.user_id] if filter.user_id is not None else _users(db)
@@ -87,6 +106,11 @@ def _conditions(db: sqlite3.Connection, filter: EventFilter) -> tuple[str, list[
         if (wanted := getattr(filter, column)) is not None:
             parts.append(f"{column} = ?")
             values.append(wanted)
+    if filter.project_slug is not None:
+        slugs = [filter.project_slug] if isinstance(filter.project_slug, str) else [*filter.project_slug]
+        among = ", ".join("?" * len(slugs))
+        parts.append(f"session_id IN (SELECT session_id FROM transcripts WHERE project_slug IN ({among}))")
+        values += slugs
     for bound, sign in ((filter.since, ">="), (filter.until, "<=")):
         if bound is not None:
             parts.append(f"ts {sign} ?")
@@ -96,13 +120,16 @@ def _conditions(db: sqlite3.Connection, filter: EventFilter) -> tuple[str, list[
 
 
 def _users(db: sqlite3.Connection) -> list[str]:
-    """All users, found by as many steps through an index as there are users."""
-    found: list[str] = []
-    row = db.execute("SELECT min(user_id) FROM events").fetchone()
-    while row[0] is not None:
-        found.append(row[0])
-        row = db.execute("SELECT min(user_id) FROM events WHERE user_id > ?", [row[0]]).fetchone()
-    return found
+    return list(_steps(db, "user_id", "", []))
+
+
+def _steps(db: sqlite3.Connection, column: str, condition: str, values: list[str]) -> Iterator[str]:
+    """Each value of an indexed column once, without looking at the rows between."""
+    query = f"SELECT min({column}) FROM events WHERE {condition} {column} > ?"
+    value = db.execute(query, [*values, ""]).fetchone()[0]
+    while value is not None:
+        yield value
+        value = db.execute(query, [*values, value]).fetchone()[0]
 
 
 def _text(value: Any) -> str | None:

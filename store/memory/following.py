@@ -4,11 +4,11 @@ import json
 import logging
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from store.chroma_process import ChromaProcess
+from store.chroma.following import ChromaFollower
+from store.chroma.process import ChromaProcess
 from store.errors import MemedexError
 from store.files import Disk
 from store.memory.chroma import Chroma, Point, metadata_of, remove_files
@@ -18,43 +18,23 @@ from store.memory.places import Places
 log = logging.getLogger(__name__)
 
 _BATCH = 1_000  # entries; well below Chroma's get_max_batch_size of 5,461
-_RETRY = 30.0  # seconds between tries while Chroma fails
 _TIME_LIMIT = 300.0  # seconds for a check in a process of its own; a damaged index has been seen to hang
 
 
-class Follower:
+class Follower(ChromaFollower):
     """Brings each collection up to the last line of its kind's `changes`."""
 
     def __init__(self, places: Places, kinds: Sequence[Passages]) -> None:
-        self.fault = ""  # why Chroma is behind; "" while it follows
+        super().__init__(thread="memedex-memory-chroma")
         self._places = places
         self._kinds = kinds
         self._chroma: ChromaProcess | None = None
-        self._changed = threading.Condition()
-        self._using = threading.Lock()  # Chroma's files: one at a time
-        self._due = self._busy = self._closing = False
         self._is_trusted = False  # by this process: checked, or made by it
-        self._thread: threading.Thread | None = None
-
-    def wake(self) -> None:
-        """There is something to apply."""
-        with self._changed:
-            self._due = True
-            if self._thread is None and not self._closing:
-                self._thread = threading.Thread(target=self._run, name="memedex-memory-chroma", daemon=True)
-                self._thread.start()
-            self._changed.notify_all()
 
     def wake_if_needed(self) -> None:
         """Chroma is opened only when it has something to get, or was not closed cleanly."""
         if self.behind or self._marker.exists() or self._is_lost():
             self.wake()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Until Chroma has caught up (True) or fails or takes too long (False)."""
-        with self._changed:
-            self._changed.wait_for(lambda: not (self._due or self._busy) or bool(self.fault), timeout)
-        return self.behind == 0 and not self.fault
 
     @property
     def behind(self) -> int:
@@ -80,18 +60,6 @@ class Follower:
             self._start_anew()
         self.wake()
 
-    def close(self) -> None:
-        """Stop after the batch at hand and take the dirty marker away."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join()
-        with self._using:
-            self._let_go()
-            if not self.fault:
-                self._marker.unlink(missing_ok=True)
-
     @property
     def _marker(self) -> Path:
         """There from before Chroma's first write until a clean end."""
@@ -107,25 +75,6 @@ class Follower:
         return not (self._places.chroma / "chroma.sqlite3").exists() and any(
             kind.database.meta("chroma_cursor") not in ("", "0") for kind in self._kinds
         )
-
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                self._busy = False
-                self._changed.notify_all()
-                self._changed.wait_for(lambda: self._due or self._closing, _RETRY if self.fault else None)
-                if self._closing:
-                    return
-                self._due, self._busy = False, True
-            try:
-                with self._using:
-                    self._follow()
-                self.fault = ""
-            except BaseException as error:  # Chroma's Rust panics are no Exceptions
-                log.exception("Chroma is behind")
-                self._let_go()
-                self._is_trusted = False
-                self.fault = f"{type(error).__name__}: {error}"
 
     def _follow(self) -> None:
         if not self._is_trusted and self._marker.exists() and (faults := _check(self._places.root)):
@@ -150,10 +99,19 @@ class Follower:
         self._let_go()
         remove_files(self._places.chroma)
 
+    def _give_up(self) -> None:
+        self._is_trusted = False
+        self._let_go()
+
     def _let_go(self) -> None:
         if self._chroma is not None:
             self._chroma.close()
             self._chroma = None
+
+    def _let_go_cleanly(self) -> None:
+        self._let_go()
+        if not self.fault:
+            self._marker.unlink(missing_ok=True)
 
     def _drain_all(self) -> None:
         for kind in self._kinds:

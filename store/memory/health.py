@@ -1,5 +1,6 @@
 """How the text memory is doing: figures of each kind, and what to look after."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,37 +43,34 @@ class Concern:
 
 
 def figures(passages: Passages) -> Figures:
-    """The numbers of one kind, counted in its file; 0.2 s for 100,000 entries."""
+    """The numbers of one kind, counted in one pass through its file; 0.8 s for 100,000 entries."""
     kind, path = passages.kind, passages.database.path
-    length = f"length({kind.text})"
+    model = "CASE WHEN vector IS NULL THEN '' ELSE coalesce(embedding_model, 'unknown') END"
+    lengths, models = Counter[int](), Counter[str]()
     with passages.database.reading() as db:
-        count, total, least, most = db.execute(
-            f"SELECT count(*), coalesce(sum({length}), 0), coalesce(min({length}), 0), "
-            f"coalesce(max({length}), 0) FROM {kind.table}"
-        ).fetchone()
-        models = dict(
-            db.execute(
-                "SELECT CASE WHEN vector IS NULL THEN '' ELSE coalesce(embedding_model, 'unknown') END AS m, "
-                f"count(*) FROM {kind.table} GROUP BY m ORDER BY m"
-            ).fetchall()
+        rows = db.execute(
+            f"SELECT length({kind.text}) AS length, {model} AS model, count(*) AS entries FROM {kind.table} "
+            "GROUP BY length, model"
         )
-        width = max(1, -(-(most + 1) // _BINS))
-        bins = dict(
-            db.execute(
-                f"SELECT {length} / ? AS bin, count(*) FROM {kind.table} GROUP BY bin ORDER BY bin", [width]
-            ).fetchall()
-        )
+        for row in rows:
+            lengths[row["length"]] += row["entries"]
+            models[row["model"]] += row["entries"]
+    longest = max(lengths, default=0)
+    width = max(1, -(-(longest + 1) // _BINS))
+    bins = Counter[int]()
+    for length, entries in lengths.items():
+        bins[length // width] += entries
     files = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")]
     return Figures(
         kind=kind.name,
-        entries=count,
-        characters=total,
-        shortest=least,
-        longest=most,
+        entries=lengths.total(),
+        characters=sum(length * entries for length, entries in lengths.items()),
+        shortest=min(lengths, default=0),
+        longest=longest,
         size=sum(file.stat().st_size for file in files if file.exists()),
         model=passages.model,
-        models=models,
-        lengths=[(number * width, bins.get(number, 0)) for number in range(_BINS)] if count else [],
+        models=dict(sorted(models.items())),
+        lengths=[(number * width, bins[number]) for number in range(_BINS)] if lengths else [],
     )
 
 
@@ -128,7 +126,7 @@ def _lore(memory: "Memory") -> list[Concern]:
 
 def _sessions(memory: "Memory") -> list[Concern]:
     sessions = memory.passages["session_memory"]
-    asked = sessions.questions()
+    asked = sessions.questions.all()
     never = [key for key in sessions.counts() if key not in asked]
     return [_scopes(sessions, "sessions never queried", never, remedy="probe or delete them")]
 

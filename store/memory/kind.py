@@ -35,6 +35,9 @@ class Kind:
     filters: tuple[str, ...] = ()  # columns to filter by; with the id all that Chroma is given
     scope: str = ""  # the column that says to which world, session or protocol an entry belongs
     order: str = "rowid"  # how entries are listed when nobody asks otherwise
+    written: str = (
+        "0"  # SQL: when what an entry says was written, in UNIX seconds; a later edit counts by itself
+    )
     siblings: tuple[str, ...] = ()  # columns that entries cut from the same text have in common
     sequence: tuple[str, ...] = ("number",)  # … and what brings those in reading order
     metadata: Callable[[Any], dict[str, Any]] = field(default=_nothing_more)  # what else Chroma gets of a row

@@ -55,11 +55,12 @@ def find(
     *,
     words: str,
     where: Where,
+    before: float | None,
     order: str,
     offset: int,
     limit: int | None,
 ) -> list[dict[str, Any]]:
-    conditions, values = _conditions(kind, words, where)
+    conditions, values = _conditions(kind, words, where, before)
     chosen = db.execute(  # numbers alone: sorting whole rows would move every vector
         f"SELECT rowid FROM {kind.table} WHERE {conditions} ORDER BY {_order(db, kind, order)} "
         "LIMIT ? OFFSET ?",
@@ -74,14 +75,28 @@ def find(
     return [found[row[0]] for row in chosen if row[0] in found]
 
 
-def count(db: sqlite3.Connection, kind: Kind, *, words: str, where: Where) -> int:
-    conditions, values = _conditions(kind, words, where)
+def count(db: sqlite3.Connection, kind: Kind, *, words: str, where: Where, before: float | None) -> int:
+    conditions, values = _conditions(kind, words, where, before)
     return int(db.execute(f"SELECT count(*) FROM {kind.table} WHERE {conditions}", values).fetchone()[0])
 
 
 def counts(db: sqlite3.Connection, kind: Kind, column: str) -> dict[str, int]:
-    found = db.execute(f"SELECT {column}, count(*) FROM {kind.table} GROUP BY {column} ORDER BY {column}")
+    found = db.execute(
+        f"SELECT {column}, count(*) FROM {kind.table} WHERE {column} IS NOT NULL "
+        f"GROUP BY {column} ORDER BY {column}"
+    )
     return {str(row[0]): row[1] for row in found}
+
+
+def written(db: sqlite3.Connection, kind: Kind, ids: Sequence[str]) -> dict[str, float]:
+    """When what these entries say was written or last edited, in UNIX seconds."""
+    found: dict[str, float] = {}
+    for start in range(0, len(ids), _MANY):
+        part = ids[start : start + _MANY]
+        marks = ", ".join("?" * len(part))
+        rows = db.execute(f"SELECT id, {_written(kind)} FROM {kind.table} WHERE id IN ({marks})", part)
+        found |= dict(rows.fetchall())
+    return found
 
 
 def history(db: sqlite3.Connection, *, id: str | None, limit: int) -> list[Event]:
@@ -129,7 +144,15 @@ def _decision(row: sqlite3.Row) -> Decision:
     return Decision(row["number"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"]))
 
 
-def _conditions(kind: Kind, words: str, where: Where) -> tuple[str, list[Any]]:
+def _written(kind: Kind) -> str:
+    edited = (
+        "SELECT max(d.at) FROM history h JOIN decisions d ON d.number = h.decision "
+        f"WHERE h.id = {kind.table}.id AND h.tbl = '{kind.table}' AND d.verb = 'edit'"
+    )
+    return f"max(coalesce({kind.written}, 0), coalesce(({edited}), 0))"
+
+
+def _conditions(kind: Kind, words: str, where: Where, before: float | None) -> tuple[str, list[Any]]:
     parts, values = ["TRUE"], list[Any]()
     for column, wanted in where.items():
         if column not in kind.filters:
@@ -140,6 +163,9 @@ def _conditions(kind: Kind, words: str, where: Where) -> tuple[str, list[Any]]:
     if words.strip():
         parts.append(f"{kind.table}.rowid IN (SELECT rowid FROM words WHERE words MATCH ?)")
         values.append(matching(words))
+    if before is not None:
+        parts.append(f"{_written(kind)} < ?")
+        values.append(before)
     return " AND ".join(parts), values
 
 
@@ -149,7 +175,7 @@ def _order(db: sqlite3.Connection, kind: Kind, order: str) -> str:
     if not column:
         return kind.order
     known = {row["name"] for row in db.execute(f"PRAGMA table_info({kind.table})")} - {"vector"}
-    if column not in known | {"length"}:
+    if column not in known | {"length", "written"}:
         raise InvalidInput(f"{kind.name} cannot be sorted by {column}")
-    by = f"length({kind.text})" if column == "length" else column
+    by = {"length": f"length({kind.text})", "written": _written(kind)}.get(column, column)
     return f"{by} {'DESC' if order.startswith('-') else 'ASC'}, rowid"

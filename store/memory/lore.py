@@ -10,9 +10,10 @@ from typing import Any
 from store.errors import ModelUnavailable
 from store.importing.candidate import Refusal
 from store.memory.errors import InvalidInput
+from store.memory.inputs import as_json, checked_count, checked_text
 from store.memory.kind import Kind
 from store.memory.lines import split_lines
-from store.memory.passages import Passages, as_json, checked_count, checked_text
+from store.memory.passages import Passages
 from store.memory.worlds import World, read_worlds
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,8 @@ KIND = Kind(
     scope="world_id",
     filters=("world_id",),
     order="world_id, number",
+    written="(SELECT max(d.at) FROM history h JOIN decisions d ON d.number = h.decision "
+    "WHERE h.id = world_lore.id)",
     siblings=("world_id",),
     sequence=("length(lore_id)", "lore_id"),  # base_lore_10 comes after base_lore_9
     metadata=_own_metadata,
@@ -123,7 +126,7 @@ class Lore:
             query, n=checked_count(n, what="n_results"), where={"world_id": world_id}
         )
         if found:  # a key that nothing is kept under is not kept either
-            self.passages.note_question(world_id)
+            self.passages.questions.note(world_id)
         return found
 
     # -- worlds -------------------------------------------------------------------------------------------
@@ -200,9 +203,10 @@ class Lore:
     @staticmethod
     def _base_ids(execute: Any, world_id: str) -> Iterable[str]:
         found = execute(
-            "SELECT id FROM world_lore WHERE world_id = ? AND lore_id GLOB ?", [world_id, f"{BASE}[0-9]*"]
+            "SELECT id, lore_id FROM world_lore WHERE world_id = ? AND lore_id GLOB ?",
+            [world_id, f"{BASE}[0-9]*"],
         )
-        return [row[0] for row in found]
+        return [row["id"] for row in found if row["lore_id"].removeprefix(BASE).isdecimal()]
 
 
 def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from store.memory.errors import InvalidInput
+from store.memory.inputs import checked_count, checked_text
 from store.memory.kind import Kind
-from store.memory.passages import Passages, checked_count, checked_text
+from store.memory.passages import Passages
 
 MOST_TAGS = 10
 LONGEST_TAG = 50  # characters
@@ -27,6 +28,7 @@ KIND = Kind(
     text="content",
     filters=("timestamp",),
     order="number DESC",
+    written="unixepoch(timestamp)",
     metadata=_joined_tags,
     schema="""
 CREATE TABLE memories (
@@ -100,7 +102,7 @@ class Memories:
             for row, cosine in found
             if relevance(cosine) >= RELEVANT
         ]
-        self.passages.note_question("memories")
+        self.passages.questions.note("memories")
         return {"results": results, "total_results": len(results), "query_embedding_generated": True}
 
     def edit(

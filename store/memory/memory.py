@@ -1,7 +1,5 @@
 """The text memory of one root: all kinds, opened together, with one writer."""
 
-import atexit
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -26,9 +24,7 @@ from store.memory.sessions import Sessions
 from store.memory.transcripts import Transcripts
 from store.outcome import Outcome
 from store.people import myself
-
-_open: dict[Path, "Memory"] = {}  # one for each root in this process, whoever asks
-_opening = threading.Lock()
+from store.writers import Writers
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +59,11 @@ class Memory:
         `models` gives models by name, `embedder` stands for all of them.
         """
         root = Path(root).resolve()
-        with _opening:
-            if root not in _open:
-                lock = WriterLock(Places(root).lock)
-                lock.acquire()
-                try:
-                    _open[root] = cls(
-                        root, embedder=embedder, models=models, disk=disk, clock=clock, lock=lock
-                    )
-                except BaseException:
-                    lock.release()
-                    raise
-            return _open[root]
+        return _writers.open(
+            root,
+            lambda lock: cls(root, embedder=embedder, models=models, disk=disk, clock=clock, lock=lock),
+            lock=Places(root).lock,
+        )
 
     @classmethod
     def open_for_reading(
@@ -110,7 +99,6 @@ class Memory:
         self._models_lock = threading.Lock()
         self.passages: dict[str, Passages] = {}
         self._follower: Follower | None = None
-        self._is_closed = False
         try:
             for kind in KINDS:
                 self.passages[kind.name] = Passages(
@@ -201,18 +189,25 @@ class Memory:
 
     def close(self) -> None:
         """Finish what is at hand and let another process write; a second time changes nothing."""
-        with _opening:
-            if self._is_closed:
-                return
-            self._is_closed = True
-            if _open.get(self.places.root) is self:
-                del _open[self.places.root]
-        if self._follower:
-            self._follower.close()
-        for passages in self.passages.values():
-            passages.close()
         if self._lock:
-            self._lock.release()
+            _writers.close(self.places.root, self, end=self._end)
+        else:
+            self._end()
+
+    def forget(self) -> None:
+        """In a forked child: leave the lock to the parent."""
+        if self._lock:
+            self._lock.forget()
+
+    def _end(self) -> None:
+        try:
+            if self._follower:
+                self._follower.close()
+        finally:
+            for passages in self.passages.values():
+                passages.close()
+            if self._lock:
+                self._lock.release()
 
     def __enter__(self) -> "Memory":
         return self
@@ -236,19 +231,4 @@ class Memory:
             return self._models[name]
 
 
-def _forget_all() -> None:
-    """A forked child has neither the parent's lock nor its threads: it must open for itself."""
-    for memory in _open.values():
-        if memory._lock:
-            memory._lock.forget()
-    _open.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
-
-
-@atexit.register
-def _close_all() -> None:
-    for memory in list(_open.values()):
-        memory.close()
+_writers: Writers[Memory] = Writers()

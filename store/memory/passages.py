@@ -17,8 +17,6 @@ Everything that can fail (reading, splitting, embedding) comes before it. Chroma
 derived, and get nothing but vectors, ids and the columns to filter by.
 """
 
-import contextlib
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,18 +26,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from store.chosen_model import ChosenModel
 from store.embedding import Embedder, open_embedder
-from store.errors import ModelUnavailable, NotWritten
+from store.errors import ModelUnavailable
 from store.files import Disk
 from store.memory import listing, undoing
 from store.memory.change import Change
 from store.memory.database import Database
 from store.memory.errors import InvalidInput, UnknownEntry
+from store.memory.inputs import checked_text
 from store.memory.kind import Kind
 from store.memory.listing import Decision, Event
 from store.memory.places import Places
+from store.memory.questions import Questions
 from store.memory.resident import Found, Resident, Where
-from store.memory.settings import memory_settings
+from store.memory.settings import LOCAL, memory_settings
 from store.outcome import Outcome
 from store.people import myself
 from store.progress import Progress
@@ -55,8 +56,8 @@ class Passages:
     # What a viewer may call (store/desk.py); that a question was asked is counted for them as well.
     READING = frozenset(
         {
-            "embed", "to_embed", "get", "rows", "find", "count", "counts", "vector", "history", "decisions",
-            "question", "nearest", "search", "resident", "note_question", "questions", "last_decision",
+            "embed", "to_embed", "get", "rows", "find", "count", "counts", "written", "vector", "history",
+            "decisions", "question", "nearest", "search", "resident", "last_decision",
         }
     )  # fmt: skip
 
@@ -78,27 +79,32 @@ class Passages:
         self.database = Database(
             Places(root).database(kind.file), kind, disk=disk or Disk(), writable=writable
         )
-        self._embedder = embedder
-        self._models = models
+        self._model = ChosenModel(self.database, embedder, models=models)
+        self.questions = Questions(self.database, clock, writable=writable)
         self._resident: Resident | None = None
         self.changed = changed  # called after every change: Chroma has something to follow
-        if writable and not self.model:
-            name = embedder.name if embedder else memory_settings().embedder_of(kind.name)
-            self.database.set_meta("model", name)
+        if writable:
+            self._choose_model(embedder)
 
     # -- the model ----------------------------------------------------------------------------------------
 
     @property
     def model(self) -> str:
         """The embedding model of this kind, by name."""
-        return self.database.meta("model")
+        return self._model.name
+
+    def _choose_model(self, given: Embedder | None) -> None:
+        """The configured one for a new kind, and for one with nothing in it that has another by default."""
+        configured = memory_settings().embedder_of(self.kind.name)
+        if not self.model:
+            self.database.set_meta("model", given.name if given else configured)
+        elif given is None and configured not in (LOCAL, self.model) and not self.count():
+            self.database.set_meta("model", configured)
 
     @property
     def embedder(self) -> Embedder:
         """The model itself; its weights are loaded when it is first used."""
-        if self._embedder is None or self._embedder.name != self.model:
-            self._embedder = self._models(self.model)
-        return self._embedder
+        return self._model.embedder
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The float32 bytes of each text's vector; a text longer than the model reads goes in windows."""
@@ -127,9 +133,10 @@ class Passages:
         """
         from store.memory.switching import embed_all
 
-        done = embed_all(self, embedder or self.embedder, progress=progress or Progress())
+        embedder = embedder or self.embedder
+        done = embed_all(self, embedder, progress=progress or Progress())
         if done:
-            self._embedder = embedder or self._embedder
+            self._model.use(embedder)
             self.changed()
         return done
 
@@ -205,19 +212,29 @@ class Passages:
         *,
         words: str = "",
         where: Where | None = None,
+        before: float | None = None,
         order: str = "",
         offset: int = 0,
         limit: int | None = 100,
     ) -> list[Row]:
-        """Entries that hold all the words and pass the filters, a page of them."""
+        """Entries that hold all the words and pass the filters, a page of them.
+
+        `before`: only what was neither written nor edited since then (UNIX seconds).
+        """
         with self.database.reading() as db:
             return listing.find(
-                db, self.kind, words=words, where=where or {}, order=order, offset=offset, limit=limit
-            )
+                db, self.kind, words=words, where=where or {}, before=before,
+                order=order, offset=offset, limit=limit,
+            )  # fmt: skip
 
-    def count(self, *, words: str = "", where: Where | None = None) -> int:
+    def count(self, *, words: str = "", where: Where | None = None, before: float | None = None) -> int:
         with self.database.reading() as db:
-            return listing.count(db, self.kind, words=words, where=where or {})
+            return listing.count(db, self.kind, words=words, where=where or {}, before=before)
+
+    def written(self, ids: Sequence[str]) -> dict[str, float]:
+        """When each entry was written or last edited (UNIX seconds)."""
+        with self.database.reading() as db:
+            return listing.written(db, self.kind, ids)
 
     def counts(self, column: str = "") -> dict[str, int]:
         """How many entries each world, session or protocol has, or each value of another filter column."""
@@ -277,23 +294,6 @@ class Passages:
             self._resident.refresh(db)
         return self._resident
 
-    def note_question(self, scope: str) -> None:
-        """Count that this world, session or protocol was asked; nothing of the question is kept."""
-        if not self.can_write:
-            return
-        # A full disk is no reason to leave somebody without an answer.
-        with contextlib.suppress(NotWritten), self.database.noting() as db:
-            db.execute(
-                "INSERT INTO queried VALUES (?, 1, ?) "
-                "ON CONFLICT (scope) DO UPDATE SET times = times + 1, last = excluded.last",
-                [scope, self.clock()],
-            )
-
-    def questions(self) -> dict[str, tuple[int, float]]:
-        """How often each scope was asked, and when last (UNIX seconds)."""
-        with self.database.reading() as db:
-            return {row["scope"]: (row["times"], row["last"]) for row in db.execute("SELECT * FROM queried")}
-
     # -- for good -----------------------------------------------------------------------------------------
 
     def forget(self, column: str, value: str, *, who: str = "") -> int:
@@ -315,28 +315,3 @@ class Passages:
 
     def close(self) -> None:
         self.database.close()
-
-
-def checked_text(text: object, *, what: str) -> str:
-    """A text that says something and can be stored; else InvalidInput."""
-    if not isinstance(text, str):
-        raise InvalidInput(f"{what} has to be text, not {type(text).__name__}")
-    if not text.strip():
-        raise InvalidInput(f"{what} is empty")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InvalidInput(f"{what} holds half a character (a lone surrogate)") from None
-    return text
-
-
-def checked_count(n: object, *, what: str, most: int = 10_000) -> int:
-    """A whole number from 1 to `most`; else InvalidInput."""
-    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= most:
-        raise InvalidInput(f"{what} has to be a whole number from 1 to {most:,}, not {n!r}")
-    return n
-
-
-def as_json(value: Any) -> str:
-    """JSON that any SQLite can hold: half characters stay escaped."""
-    return json.dumps(value, separators=(",", ":"))

@@ -3,9 +3,10 @@
 import logging
 from typing import Any
 
+from store.memory.inputs import checked_count, checked_text
 from store.memory.kind import Kind
 from store.memory.lore import check_owner
-from store.memory.passages import Passages, checked_count, checked_text
+from store.memory.passages import Passages
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +21,7 @@ KIND = Kind(
     scope="session_id",
     filters=("session_id",),
     order="session_id, number",
+    written="at",
     siblings=("session_id",),
     schema="""
 CREATE TABLE session_memory (
@@ -95,7 +97,7 @@ class Sessions:
             query, n=checked_count(n, what="n_results"), where={"session_id": session_id}
         )
         if found:  # a key that nothing is kept under is not kept either
-            self.passages.note_question(session_id)
+            self.passages.questions.note(session_id)
         return found
 
     def keys_of(self, session: str) -> list[str]:

@@ -10,12 +10,14 @@ import numpy as np
 from store.memory.diversity import mmr_ranking
 from store.memory.errors import InvalidInput
 from store.memory.extraction import CONTENT_TYPES
+from store.memory.inputs import checked_count
 from store.memory.listing import matching
-from store.memory.passages import Passages, checked_count
-from store.memory.resident import Where
+from store.memory.passages import Passages
+from store.memory.resident import Vector, Where
 
 Mode = Literal["full_text", "semantic", "hybrid"]
 RESULTS = 10
+RANKED = 20_000  # rows with all the words that are ranked where nothing is filtered: the last taken in
 _RANK = 60  # reciprocal rank fusion: 1 / (60 + rank), as it was published
 _LEAST = 50  # messages that are ranked, at least
 
@@ -27,7 +29,7 @@ class Hit:
     message: dict[str, Any]  # the row of `transcripts`
     score: float  # semantic: cosine; full_text: 1 / rank; hybrid: both ranks fused, 1 for first in both
     chunk: dict[str, Any] | None = None  # the row of `transcript_vectors` that fits best
-    cosine: float | None = None
+    cosine: float | None = None  # None: nothing of it has a vector, or only words were asked for
     words_rank: int | None = None  # from 1
     other_chunks: list[str] = field(default_factory=list)  # ids of further chunks that were found
 
@@ -42,9 +44,16 @@ class _Candidate:
 
 
 def search(
-    passages: Passages, question: str, *, mode: Mode, where: Where, n: int, mmr: float | None
+    passages: Passages,
+    question: str,
+    *,
+    mode: Mode,
+    where: Where,
+    n: int,
+    mmr: float | None,
+    vector: Vector | None = None,
 ) -> list[Hit]:
-    """The n messages that answer best, in order."""
+    """The n messages that answer best, in order; `vector` where the question was embedded already."""
     if mode not in get_args(Mode):
         raise InvalidInput(f"there is no search {mode!r}; choose one of {', '.join(get_args(Mode))}")
     types = where.get("content_type", ())
@@ -56,8 +65,9 @@ def search(
     ranked = n if mmr is None else 4 * n
     pool = max(_LEAST, ranked)
     found: dict[str, _Candidate] = {}
-    if mode in ("semantic", "hybrid"):
-        _by_meaning(passages, question, where, pool, found)
+    if mode != "full_text":
+        vector = passages.question(question) if vector is None else vector
+        _by_meaning(passages, vector, where, pool, found)
     if mode in ("full_text", "hybrid"):
         with passages.database.reading() as db:
             # Whole words first: the beginnings of words cost a hundred times as much in a large index.
@@ -70,14 +80,16 @@ def search(
     candidates = sorted(found.values(), key=lambda one: (-one.score, one.parent))
     if mmr is not None:
         candidates = _diverse(passages, candidates[:pool], n, mmr)
+    if vector is not None:
+        _complete(passages, vector, candidates[:n])
     return _hits(passages, candidates[:n])
 
 
 def _by_meaning(
-    passages: Passages, question: str, where: Where, pool: int, found: dict[str, _Candidate]
+    passages: Passages, vector: Vector, where: Where, pool: int, found: dict[str, _Candidate]
 ) -> None:
     """Chunks by cosine, folded into their messages, until there are enough messages."""
-    scores = passages.resident().scores(passages.question(question), where)
+    scores = passages.resident().scores(vector, where)
     asked = 2 * pool
     while True:
         best = scores.best(asked)
@@ -108,8 +120,10 @@ def _by_words(
     else:  # the best by words first: a common word is in nearly every row
         query = (
             "SELECT v.id, v.parent_id, w.rank FROM (SELECT rowid, rank FROM words WHERE words MATCH ? "
-            "ORDER BY rank LIMIT ?) w CROSS JOIN transcript_vectors v ON v.rowid = w.rowid ORDER BY w.rank"
+            "AND rowid > ? ORDER BY rank LIMIT ?) w CROSS JOIN transcript_vectors v ON v.rowid = w.rowid "
+            "ORDER BY w.rank"
         )
+        values = [_oldest_ranked(db, "words", words)]
     rows = db.execute(query, [words, *values, 4 * pool]).fetchall()
     for row in rows:
         if row["parent_id"] not in best:
@@ -127,8 +141,10 @@ def _by_words(
         else:
             query = (
                 "SELECT t.id, w.rank FROM (SELECT rowid, rank FROM message_words WHERE message_words MATCH ? "
-                "ORDER BY rank LIMIT ?) w CROSS JOIN transcripts t ON t.rowid = w.rowid ORDER BY w.rank"
+                "AND rowid > ? ORDER BY rank LIMIT ?) w CROSS JOIN transcripts t ON t.rowid = w.rowid "
+                "ORDER BY w.rank"
             )
+            values = [_oldest_ranked(db, "message_words", words)]
         rows = db.execute(query, [words, *values, pool]).fetchall()
         for row in rows:
             rank, chunk = best.get(row["id"], (row["rank"], None))
@@ -140,6 +156,15 @@ def _by_words(
         if not one.chunks and (chunk := best[parent][1]):
             one.chunks.append(chunk)
     return len(order)
+
+
+def _oldest_ranked(db: sqlite3.Connection, index: str, words: str) -> int:
+    """The row after which rows are ranked: what nearly every one has says nothing, and costs the most."""
+    row = db.execute(
+        f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+        [words, RANKED],
+    ).fetchone()
+    return int(row[0]) if row else -1
 
 
 def _score(found: dict[str, _Candidate], mode: Mode) -> None:
@@ -170,6 +195,13 @@ def _diverse(
             row[:] = known[one.chunks[0]]
     order = mmr_ranking([one.score for one in candidates], vectors, k=n, trade_off=trade_off)
     return [candidates[place] for place in order]
+
+
+def _complete(passages: Passages, vector: Vector, candidates: Sequence[_Candidate]) -> None:
+    """The cosines of those that only their words had found; their places stay."""
+    bare = {one.chunks[0]: one for one in candidates if one.cosine is None and one.chunks}
+    for id, own in passages.resident().vectors(bare).items():
+        bare[id].cosine = float(own @ vector)
 
 
 def _hits(passages: Passages, candidates: Sequence[_Candidate]) -> list[Hit]:

@@ -1,52 +1,34 @@
 """Recorded sessions (reference 5): taken in, kept free of vectors, embedded by type of content."""
 
-import json
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from itertools import islice
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
-from uuid import NAMESPACE_URL, uuid5
+from typing import Any, Literal
 
 from store.importing.candidate import Refusal
 from store.memory import events, transcript_search
 from store.memory.chunking import SIZES, chunk_text
 from store.memory.events import EventFilter
-from store.memory.extraction import ContentType, extract_all_embeddable_content, readable
-from store.memory.passages import Passages, Row, as_json, checked_text
+from store.memory.extraction import ContentType
+from store.memory.inputs import checked_text
+from store.memory.passages import Passages, Row
 from store.memory.switching import embed_new
-from store.memory.transcript_files import Message, Session, moment, read_sessions
+from store.memory.transcript_files import read_sessions
+from store.memory.transcript_intake import TranscriptReport, take_in
 from store.memory.transcript_search import Hit, Mode
 from store.people import myself
 from store.progress import Progress
 from store.settings import settings
-
-_MESSAGES = 200  # of one transaction
-_EVENTS = 5_000
-_T = TypeVar("_T")
-
-
-@dataclass(slots=True)
-class TranscriptReport:
-    """What an import came to; `present` are messages and events that were there already."""
-
-    sessions: list[str] = field(default_factory=list)
-    messages: int = 0
-    changed: int = 0  # messages that say something else than at the last import
-    events: int = 0
-    present: int = 0
-    refused: list[Refusal] = field(default_factory=list)
-    embedded: bool = True  # False: cancelled before; `embed_new` goes on
 
 
 class Transcripts:
     """Import, search by content type, and events by structure."""
 
     READING = frozenset(
-        {"without_vector", "search", "sessions", "messages", "beside", "find_events", "count_events"}
-    )
+        {
+            "without_vector", "search", "sessions", "messages", "beside", "find_events", "count_events",
+            "event_sessions", "event_values",
+        }
+    )  # fmt: skip
 
     def __init__(self, passages: Passages) -> None:
         self.passages = passages
@@ -71,7 +53,7 @@ class Transcripts:
                     report.refused.append(session)
                     continue
                 session.user_id = session.user_id or user_id or settings().user or "local"
-                self._take_in(session, report, progress)
+                take_in(self.passages, session, report, progress)
                 if progress.cancelled:
                     break
         self._note(report, who=who)
@@ -195,89 +177,15 @@ class Transcripts:
         with self.passages.database.reading() as db:
             return events.count(db, filter or EventFilter())
 
-    # -- taking in ----------------------------------------------------------------------------------------
-
-    def _take_in(self, session: Session, report: TranscriptReport, progress: Progress) -> None:
-        progress.what = f"reading {session.session_id}"
-        report.sessions.append(session.session_id)
-        for batch in _batches(enumerate(session.messages), _MESSAGES):
-            if progress.cancelled:
-                return
-            self._take_messages(session, batch, report)
-            progress.done += len(batch)
-        for lines in _batches(enumerate(session.events), _EVENTS):
-            if progress.cancelled:
-                return
-            self._take_events(session, lines, report)
-            progress.done += len(lines)
-        report.refused += session.refused
-
-    def _take_messages(
-        self, session: Session, batch: Sequence[tuple[int, Message]], report: TranscriptReport
-    ) -> None:
+    def event_sessions(self, *, project_slug: str | Collection[str] | None = None) -> dict[str, int]:
+        """Every session that has events, and how many."""
         with self.passages.database.reading() as db:
-            known = {
-                row["sequence"]: row
-                for row in db.execute(
-                    "SELECT id, sequence, content FROM transcripts "
-                    "WHERE user_id = ? AND session_id = ? AND sequence BETWEEN ? AND ?",
-                    [session.user_id, session.session_id, batch[0][0], batch[-1][0]],
-                )
-            }
-        fresh = {}
-        for sequence, message in batch:
-            before, content = known.get(sequence), as_json(message.get("content"))
-            if before is None or (before["content"] != content and _differs(before["content"], content)):
-                id = before["id"] if before else _id(session, sequence)
-                fresh[id] = (sequence, message, content)
-        report.present += len(batch) - len(fresh)
-        chunks = {id: _vector_rows(id, session, row[1]) for id, row in fresh.items()}
-        if not fresh:
-            return
-        with self.passages.database.writing() as db:
-            for id, (sequence, message, content) in fresh.items():
-                if sequence in known:
-                    _remove_chunks(db, id)
-                    report.changed += 1
-                else:
-                    report.messages += 1
-                turn = message.get("turn")
-                db.execute(
-                    "INSERT INTO transcripts (id, user_id, session_id, project_slug, sequence, role, "
-                    "content, turn, ts, text_content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-                    "ON CONFLICT (id) DO UPDATE SET role = excluded.role, content = excluded.content, "
-                    "turn = excluded.turn, ts = excluded.ts, text_content = excluded.text_content",
-                    [
-                        id, session.user_id, session.session_id, session.project_slug, sequence,
-                        message["role"], content, turn if isinstance(turn, int) else None,
-                        moment(message.get("ts")), readable(message),
-                    ],
-                )  # fmt: skip
-                _insert_chunks(db, chunks[id])
+            return events.sessions(db, project_slug=project_slug)
 
-    def _take_events(
-        self, session: Session, lines: Sequence[tuple[int, Mapping[str, Any]]], report: TranscriptReport
-    ) -> None:
-        now = datetime.fromtimestamp(self.passages.clock(), UTC).isoformat(timespec="seconds")
-        rows = []
-        for sequence, line in lines:
-            try:
-                rows.append(
-                    events.row_of(
-                        line,
-                        user=session.user_id,
-                        session=session.session_id,
-                        sequence=sequence,
-                        synced_at=now,
-                    )
-                )
-            except ValueError as error:
-                item = f"{session.session_id}: event {sequence + 1}"
-                report.refused.append(Refusal(item, f"left out: {error}"))
-        with self.passages.database.writing() as db:
-            added = events.insert(db, rows)
-        report.events += added
-        report.present += len(rows) - added
+    def event_values(self, column: Literal["event", "tool_name", "lvl"]) -> list[str]:
+        """The types, tools or levels that there are among the events."""
+        with self.passages.database.reading() as db:
+            return events.values(db, column)
 
     def _note(self, report: TranscriptReport, *, who: str) -> None:
         """That something was imported; it is taken back by `remove_session`, not by undo."""
@@ -291,43 +199,6 @@ class Transcripts:
                         report.messages + report.changed + report.events,
                     ],
                 )
-
-
-def _id(session: Session, sequence: int) -> str:
-    """The same message of the same session always has the same id, and no two can share one."""
-    return str(uuid5(NAMESPACE_URL, json.dumps([session.user_id, session.session_id, sequence])))
-
-
-def _differs(stored: str, content: str) -> bool:
-    """Whether two JSON texts say something else; older files may only be spaced otherwise."""
-    try:
-        return bool(json.loads(stored) != json.loads(content))
-    except ValueError:
-        return True
-
-
-def _vector_rows(id: str, session: Session, message: Message) -> list[dict[str, Any]]:
-    rows = []
-    for content_type, text in extract_all_embeddable_content(message).items():
-        chunks = chunk_text(text, content_type) if text else []
-        rows += [
-            {
-                "id": f"{id}_{content_type}_{index}",
-                "parent_id": id,
-                "user_id": session.user_id,
-                "session_id": session.session_id,
-                "project_slug": session.project_slug,
-                "content_type": content_type,
-                "chunk_index": index,
-                "total_chunks": len(chunks),
-                "span_start": chunk.start,
-                "span_end": chunk.end,
-                "token_count": chunk.tokens,
-                "source_text": text[chunk.start : chunk.end] if text else "",
-            }
-            for index, chunk in enumerate(chunks)
-        ]
-    return rows
 
 
 def _pieces(row: Row) -> list[dict[str, Any]]:
@@ -349,26 +220,3 @@ def _pieces(row: Row) -> list[dict[str, Any]]:
         }
         for index, chunk in enumerate(chunks)
     ]
-
-
-def _insert_chunks(db: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
-    for row in rows:
-        db.execute(
-            f"INSERT INTO transcript_vectors ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
-            [*row.values()],
-        )
-        db.execute("INSERT OR REPLACE INTO changes (tbl, id) VALUES ('transcript_vectors', ?)", [row["id"]])
-
-
-def _remove_chunks(db: sqlite3.Connection, parent: str) -> None:
-    ids = db.execute("SELECT id FROM transcript_vectors WHERE parent_id = ?", [parent]).fetchall()
-    db.executemany(
-        "INSERT OR REPLACE INTO changes (tbl, id) VALUES ('transcript_vectors', ?)", [tuple(id) for id in ids]
-    )
-    db.execute("DELETE FROM transcript_vectors WHERE parent_id = ?", [parent])
-
-
-def _batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
-        yield batch

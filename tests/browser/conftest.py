@@ -101,6 +101,8 @@ def dashboard(root: Path, *, port: int = 0, **settings: str) -> Iterator[Server]
         with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=60) as answer:
             assert answer.read() == b"ok"
         yield server
+        noise = [line for line in server.log if "Warning" in line or "Session State API" in line]
+        assert not noise, "the terminal of whoever runs this is not clean:\n" + "".join(server.log)
     finally:
         process.terminate()
         process.wait(30)

@@ -57,7 +57,7 @@ def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, seed
         assert record.caption == {
             "entity": "An ape on a bench", "context": "Waiting for the next cycle", "visual": "",
         }  # fmt: skip
-        assert library.drafts(UNCAPTIONED.address) == []
+        assert library.drafts.of(UNCAPTIONED.address) == []
 
 
 def test_what_is_typed_survives_the_end_of_the_server(
@@ -73,7 +73,7 @@ def test_what_is_typed_survives_the_end_of_the_server(
     serve(server.root, port=int(server.url.rpartition(":")[2]))
     expect(state(page)).to_have_text("Draft kept")
     with server.stored() as library:
-        (draft,) = library.drafts(UNCAPTIONED.address)
+        (draft,) = library.drafts.of(UNCAPTIONED.address)
         assert draft.fields["caption"]["visual"] == "Soft light, a grainy phot"
         assert library.get(UNCAPTIONED.address).caption == {}
     page.route("**/editor/keep", lambda route: route.abort())  # the connection is lost, and then the page
@@ -84,7 +84,7 @@ def test_what_is_typed_survives_the_end_of_the_server(
     expect(page.get_by_role("textbox", name="Visual")).to_have_value("Soft light, a grainy photograph")
     expect(state(page)).to_have_text("Draft kept")
     with server.stored() as library:
-        assert library.drafts(UNCAPTIONED.address)[0].fields["caption"]["visual"].endswith("photograph")
+        assert library.drafts.of(UNCAPTIONED.address)[0].fields["caption"]["visual"].endswith("photograph")
     page.get_by_role("button", name="Discard").click()
     expect(page.get_by_role("textbox", name="Visual")).to_have_value("")
 
@@ -115,6 +115,34 @@ def test_two_people_on_one_coin_lose_nothing(page: Page, browser: Browser, seede
         assert "umbrella" in kept["entity"]
         assert kept["entity"] != "A wet frog under an umbrella"
         assert [each.event.who for each in library.revisions(FROG.address)][1] == "bob"
+
+
+def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Page, seeded: Server) -> None:
+    def draft() -> str:
+        with seeded.stored() as library:
+            (kept,) = library.drafts.of(UNCAPTIONED.address)
+            return str(kept.fields["caption"]["entity"])
+
+    def entity(window: Page) -> Locator:
+        return window.get_by_role("textbox", name="Entity")
+
+    other = page.context.new_page()
+    edit(page, seeded, UNCAPTIONED.address)
+    edit(other, seeded, UNCAPTIONED.address)
+    entity(other).fill("from the other window")
+    expect(state(other)).to_have_text("Draft kept")
+    entity(page).fill("from the first window")
+    said = page.get_by_text("Another window of yours wrote other words for Entity")
+    expect(said).to_be_visible()
+    entity(page).press_sequentially(", and more")
+    page.reload()
+    expect(said).to_be_visible()
+    expect(entity(page)).to_have_value("from the first window, and more")
+    assert draft() == "from the other window"
+    page.get_by_role("button", name="Keep mine").click()
+    expect(said).to_be_hidden()
+    expect(state(page)).to_have_text("Draft kept")
+    assert draft() == "from the first window, and more"
 
 
 def test_a_caption_shows_its_neighbours_while_it_is_typed(page: Page, seeded: Server) -> None:
@@ -173,9 +201,9 @@ def test_suggestions_are_taken_in_part_and_refused(
             assert {facet: source.edited for facet, source in sources.items()} == {
                 "entity": True, "context": False, "visual": False,
             }  # fmt: skip
-            assert {each.text for each in library.suggestions(UNCAPTIONED.address, states=("refused",))} == {
-                "Oil paint."
-            }
+            assert {
+                each.text for each in library.suggestions.of(UNCAPTIONED.address, states=("refused",))
+            } == {"Oil paint."}
 
 
 def test_an_older_text_is_restored_and_the_history_tells_both(page: Page, seeded: Server) -> None:
@@ -222,6 +250,8 @@ def test_what_is_left_out_of_a_replacement_stays_as_it_is(page: Page, seeded: Se
     page.keyboard.press("w")
     expect(page.get_by_text("1 coin chosen")).to_be_visible()
     page.get_by_role("button", name="Look through all instead").click()
+    expect(page.get_by_role("radiogroup", name="Among")).to_be_visible()
+    at_rest(page)
     page.get_by_role("textbox", name="Find", exact=True).fill("a ")
     page.get_by_role("textbox", name="Replace with").fill("one ")
     expect(page.locator(".memedex-rows li")).to_have_count(4)

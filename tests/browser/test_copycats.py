@@ -19,7 +19,7 @@ ORIGINAL, COPY, OTHER = address(0), address(1), address(2)
 def fill(library: Library) -> None:
     library.add([drawn(0), drawn(1, drawing(0).resize((90, 90)), token_name="С0in 0"), drawn(2)])
     library.approve([ORIGINAL])
-    library.examine_duplicates()
+    library.duplicates.examine()
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_a_verdict_by_keys_sticks_and_is_taken_back(app: Server, page: Page) -> 
     expect(beside.get_by_role("button", name="Copy of it")).to_have_attribute("aria-pressed", "true")
     grid.expect_settled()
     with app.stored() as library:
-        [said] = library.judgements(COPY)
+        [said] = library.duplicates.judgements(COPY)
         assert (said.verdict, said.other) == ("copy of", ORIGINAL)
     grid.press("Escape")
     expect(badge(grid, COPY)).to_be_hidden()
@@ -89,5 +89,5 @@ def test_who_may_only_look_compares_and_says_nothing(
     expect(beside.get_by_role("button", name="Different")).to_have_count(0)
     grid.press("n", "c")
     reader = Library.open_for_reading(app.root)
-    assert reader.judgements(COPY) == []
+    assert reader.duplicates.judgements(COPY) == []
     reader.close()

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
 from tests.browser.grid_page import GridPage, eventually, filled

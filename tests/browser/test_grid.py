@@ -55,7 +55,10 @@ def test_shift_click_chooses_all_between(grid: GridPage) -> None:
 
 def test_a_drawn_box_adds_what_it_touches(grid: GridPage) -> None:
     grid.cards.nth(23).click(modifiers=["Control"])
-    grid.page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
+    grid.page.evaluate(  # the grid follows its cursor first, once that is painted
+        """() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
+            .then(() => document.querySelector("[data-testid=stMain]").scrollTo(0, 0))"""
+    )
     start, end = grid.cards.nth(0).bounding_box(), grid.cards.nth(1).bounding_box()
     assert start
     assert end
@@ -126,8 +129,18 @@ def test_the_sheet_of_keys_shows_every_verb(grid: GridPage) -> None:
     expect(grid.cards).to_have_count(24)
 
 
-def test_the_size_of_the_cards_is_remembered(app: Server, grid: GridPage) -> None:
+def test_the_bar_is_one_row_and_the_size_of_the_cards_is_remembered(app: Server, grid: GridPage) -> None:
+    bar = grid.page.get_by_role("toolbar", name="What to do")
+    wide = bar.bounding_box()
+    grid.page.set_viewport_size({"width": 800, "height": 1000})
+    grid.page.get_by_role("button", name="More", exact=True).click()
+    expect(bar.get_by_role("button", name="Approve")).to_be_visible()
+    narrow = bar.bounding_box()
+    assert wide
+    assert narrow
+    assert narrow["height"] == wide["height"]
     grid.page.get_by_role("button", name="Large cards").click()
+    grid.page.set_viewport_size({"width": 1440, "height": 1000})
     width = grid.cards.first.bounding_box()
     again = GridPage(grid.page, f"{app.url}/pending?pending_per=24+a+page")
     assert again.cards.first.bounding_box() == width

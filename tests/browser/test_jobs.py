@@ -6,9 +6,12 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from store.exporting import destination, start
+from store.library import Library
 from tests.browser.coins import UNCAPTIONED
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import at_rest, visit
+from tests.browser.grid_page import eventually
 from tests.store.language_model_server import GOOD, running, says
 
 
@@ -42,4 +45,27 @@ def test_a_run_is_watched_from_another_page_and_outlives_its_tab_and_the_server(
         expect(other.get_by_text("1 of 1 done")).to_be_visible()
         expect(other.get_by_role("button", name="Continue")).to_have_count(0)
         with again.stored() as library:
-            assert [one.facet for one in library.suggestions(UNCAPTIONED.address)].count("entity") == 1
+            assert [one.facet for one in library.suggestions.of(UNCAPTIONED.address)].count("entity") == 1
+
+
+def test_what_a_crash_interrupted_goes_on_before_anybody_opens_a_page(
+    seed: Path, tmp_path: Path, serve: Serve
+) -> None:
+    root = shutil.copytree(seed, tmp_path / "res")
+    library = Library.open(root)
+    job = start(library, [UNCAPTIONED.address], format="jsonl")
+    assert library.jobs.wait(job.id, timeout=30)
+    place = destination(library.layout, job)
+    place.unlink()
+    with library.catalog.writing() as db:  # as a kill in its middle leaves it
+        db.execute("UPDATE jobs SET state = 'running', done = 0")
+        db.execute("UPDATE job_items SET state = 'waiting'")
+    library.close()
+    with serve(root).stored() as stored:
+
+        def is_done() -> bool:
+            found = stored.jobs.get(job.id)
+            return found is not None and found.state == "done"
+
+        assert eventually(is_done, within=60)
+    assert place.exists()

@@ -17,7 +17,7 @@ CARDS = [
 APPROVE = {"verb": "approve", "label": "Approve", "said": "Approved", "key": "a", "leaves": True, "tone": ""}
 DATA: dict[str, Any] = {
     "key": "pending", "boot": "now", "actions": [APPROVE], "undoable": True, "confirmed": {}, "cards": CARDS,
-    "beacon": {"url": "/decisions", "token": ""}, "details": {}, "pages": False, "sentence": "",
+    "beacon": {"url": "/decisions", "token": ""}, "details": {}, "pages": False,
 }  # fmt: skip
 
 # As Streamlit does: new data calls the default export; what an overtaken call returned is called too.

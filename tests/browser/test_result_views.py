@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from store.query import Part, Query
-from store.relevance import drop
+from store.search.query import Part, Query
+from store.search.relevance import drop
 from tests.browser.coins import COINS, DOG, FROG
 from tests.browser.dashboard import Server, at_rest
 from tests.browser.grid_page import GridPage, eventually
@@ -52,6 +52,11 @@ def test_two_settings_stand_side_by_side(results: GridPage) -> None:
     expect(sentence).to_have_text(
         re.compile(r"Overlap 100 % · rank correlation -?[01]\.\d\d · 0 in · 0 out · \d moved")
     )
+    expect(results.page).to_have_url(re.compile(r"\bw=0%2C0%2C1%2C1%2C4"))
+    expect(results.page).to_have_url(re.compile(r"against=0%2C4%2C3%2C2%2C1"))
+    results.page.reload()
+    expect(results.page.get_by_text("Now: context 1 · visual 1 · emotions 4")).to_be_visible()
+    expect(results.page.get_by_text("Held: entity 4 · context 3 · visual 2 · emotions 1")).to_be_visible()
     twin = results.page.locator(".versus section").first.locator("li").first
     twin.hover()
     expect(results.page.locator(".versus li.lit")).to_have_count(2)
@@ -80,7 +85,7 @@ def test_good_and_bad_are_kept_and_taken_back_by_the_same_key(page: Page, seeded
 
     def said() -> dict[str, bool]:
         with seeded.stored() as library:
-            return library.judged_results("frog")
+            return library.golden.judged("frog")
 
     results.press("g")
     assert eventually(lambda: said() == {FROG.address: True})

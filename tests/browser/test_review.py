@@ -1,14 +1,17 @@
 """Review with the hands on the keyboard: nothing is lost, everything can be taken back."""
 
 import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
+from store.filter import Filter
+from store.layout import Layout
 from store.library import Library
-from store.listing import Filter
-from tests.browser.conftest import dashboard
+from tests.browser.conftest import Serve, dashboard
 from tests.browser.dashboard import Server
 from tests.browser.grid_page import GridPage, eventually, filled
 from tests.store.conftest import CREATED_AT, coin
@@ -223,7 +226,7 @@ def test_only_a_real_address_leads_to_an_explorer(grid: GridPage) -> None:
     for address, links in ((solana, 1), (made_up, 0)):
         grid.card(address).dblclick()
         expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
-        link = grid.viewer.get_by_role("link")
+        link = grid.viewer.get_by_role("link", name=re.compile("Solscan|Etherscan"))
         expect(link).to_have_count(links)
         if links:
             expect(link).to_have_attribute("rel", "noopener noreferrer")
@@ -260,3 +263,22 @@ def test_words_narrow_the_grid(app: Server, page: Page) -> None:
     expect(grid.cards).to_have_count(1)
     page.get_by_placeholder("words, tag:dog …").fill("no such coin")
     expect(page.get_by_text("No pending coin passes these filters.")).to_be_visible()
+
+
+def test_a_coin_edited_by_hand_comes_back_once_with_what_it_says_now(
+    serve: Serve, page: Page, tmp_path: Path
+) -> None:
+    app = serve(filled(tmp_path / "res", lambda library: library.add(coin(number) for number in range(3))))
+    grid = GridPage(page, f"{app.url}/pending")
+    edited = grid.at()
+    sidecar = Layout(app.root).sidecar("pending", edited)
+    sidecar.write_text(json.dumps({**json.loads(sidecar.read_text()), "token_name": "Renamed by hand"}))
+    grid.press("a")
+    expect(grid.said).to_contain_text("they count now, look at it again")
+    expect(grid.card(edited)).to_contain_text("Renamed by hand")
+    assert tier(app, edited) == "pending"
+    grid.card(edited).click()
+    grid.press("a")
+    expect(grid.card(edited)).to_have_count(0)
+    grid.expect_settled()
+    assert tier(app, edited) == "approved"

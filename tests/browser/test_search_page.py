@@ -1,5 +1,7 @@
 """Search in a real browser: by words, by picture, by example; filters, links, verbs."""
 
+import base64
+
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.coins import CAT, COINS, DOG, FROG, PIZZA
@@ -29,12 +31,19 @@ def test_words_find_the_coin_they_describe(page: Page, shared: Server) -> None:
     expect(page.get_by_text(f"Exact: compared with {len(COINS)} coins")).to_be_visible()
 
 
-def test_a_picture_finds_itself(page: Page, shared: Server) -> None:
+def test_a_pasted_picture_finds_itself(page: Page, shared: Server) -> None:
     ask(page, shared)
     with shared.stored() as library:
         content = library.picture(PIZZA.address).read_bytes()
-    page.locator(".well input[type=file]").set_input_files(
-        {"name": "photo.jpg", "mimeType": "image/jpeg", "buffer": content}
+    expect(page.get_by_text("Drop or paste a picture")).to_be_visible()
+    page.evaluate(
+        """text => {
+            const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+            const clipboardData = new DataTransfer();
+            clipboardData.items.add(new File([bytes], "photo.jpg", { type: "image/jpeg" }));
+            document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+        }""",
+        base64.b64encode(content).decode(),
     )
     expect(results(page).first).to_contain_text(PIZZA.name)
     expect(results(page).first).to_contain_text("1.000")
@@ -170,11 +179,35 @@ def test_a_search_is_kept_under_a_name_with_its_weights(page: Page, seeded: Serv
     page.get_by_label("Save this search as").fill("frogs")
     page.get_by_role("button", name="Save search").click()
     expect(page.get_by_role("button", name="frogs")).to_be_attached()
+    page.get_by_label("Save these weights as").fill("context alone")
+    page.get_by_role("button", name="Save weights").click()
+    preset = page.get_by_role("group", name="Presets").get_by_role("button", name="context alone")
+    expect(preset).to_have_attribute("aria-pressed", "true")
     with seeded.stored() as library:
-        kept = library.saved_searches()["frogs"]
+        kept = library.searches.all()["frogs"]
         assert (kept.line, kept.weights and kept.weights["context"]) == ("frog", 5.0)
     ask(page, seeded)
     page.get_by_role("button", name="Saved").click()
     page.get_by_role("button", name="frogs").click()
     expect(page.get_by_role("slider", name="Weight of context")).to_have_value("5")
     expect(page.get_by_role("slider", name="Weight of entity")).to_have_value("0")
+    page.get_by_role("button", name="Reference").click()
+    expect(page.get_by_role("slider", name="Weight of entity")).to_have_value("4")
+    preset.click()
+    expect(page.get_by_role("slider", name="Weight of entity")).to_have_value("0")
+
+
+def test_the_way_back_leads_to_what_was_asked(page: Page, shared: Server) -> None:
+    ask(page, shared, "?q=frog in the rain&as=table")
+    rows = page.locator(".results-table tbody tr")
+    expect(rows.first).to_contain_text(FROG.name)
+    page.keyboard.press("e")
+    expect(page.get_by_role("heading", name="Captions", level=1)).to_be_visible()
+    expect(page).to_have_url(f"{shared.url}/captions?address={FROG.address}")
+    page.go_back()
+    expect(page.get_by_role("searchbox", name="Search")).to_have_value("frog in the rain")
+    expect(rows.first).to_contain_text(FROG.name)
+    page.get_by_role("link", name="Evaluation").click()
+    expect(page.get_by_role("heading", name="Evaluation", level=1)).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("searchbox", name="Search")).to_have_value("frog in the rain")

@@ -1,16 +1,15 @@
 """A morning's work on a thousand pending coins, without touching the mouse."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from store.filter import Filter
 from store.layout import Layout
 from store.library import Library
-from store.listing import Filter
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
 from tests.browser.grid_page import GridPage
@@ -57,7 +56,7 @@ def pending(library: Library) -> int:
 def test_the_whole_flow_by_keys(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending")
     assert grid.at() == coin(0)
-    expect(page.get_by_text("1 to 60 of 1,000 coins")).to_be_visible()
+    expect(page.get_by_text("1–60 of 1,000")).to_be_visible()
 
     # One by one, a slip taken back and done again.
     grid.press("a", "r", "2", "z", "z", "Shift+Z")
@@ -91,7 +90,7 @@ def test_the_whole_flow_by_keys(app: Server, page: Page) -> None:
         tiers = {number: library.get(coin(number)).tier for number in range(8)}
         assert {library.get(address).tier for address in chosen} == {"approved"}
         assert library.history(address=coin(6))[0].reason == "copycat"
-        [said] = library.judgements(coin(6))
+        [said] = library.duplicates.judgements(coin(6))
         assert said.verdict == "different"
     assert tiers == {
         0: "approved", 1: "trash", 2: "approved", 3: "approved",
@@ -105,7 +104,7 @@ def test_all_that_match_a_line_typed_after_a_slash(app: Server, page: Page) -> N
         before, even = pending(library), library.count(Filter(tier="pending", tags=("even",)))
     grid.press("/")
     page.keyboard.type("tag:even")
-    expect(page.get_by_text(f"1 to 60 of {even} coins")).to_be_visible()
+    expect(page.get_by_text(f"1–60 of {even}")).to_be_visible()
     grid.press("Enter")
     expect(page.get_by_role("searchbox")).not_to_be_focused()
     grid.press("Shift+A")
@@ -115,6 +114,6 @@ def test_all_that_match_a_line_typed_after_a_slash(app: Server, page: Page) -> N
     with app.stored() as library:
         assert pending(library) == before - even + 1
     grid.press("z")
-    expect(page.get_by_text(re.compile(f"of {even} coins"))).to_be_visible()
+    expect(page.get_by_text(f"1–60 of {even}")).to_be_visible()
     with app.stored() as library:
         assert pending(library) == before

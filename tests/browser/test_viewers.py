@@ -1,10 +1,14 @@
-"""Who may only look: no button and no key changes anything."""
+"""Who may only look: no button and no key changes anything, and what is seen can be taken along."""
+
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from store.importing import Candidate, candidates
 from store.library import Library
 from tests.browser.conftest import Serve
+from tests.browser.dashboard import visit
 from tests.browser.grid_page import GridPage, filled
 from tests.store.conftest import coin
 
@@ -35,3 +39,21 @@ def test_no_key_and_no_button_decides(
     assert reader.counts()["pending"] == 3
     assert [decision.verb for decision in reader.decisions()] == ["import"]
     reader.close()
+
+
+def test_what_is_seen_is_downloaded_and_nothing_of_it_stays(
+    serve: Serve, page: Page, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    def fill(library: Library) -> None:
+        library.add(coin(number) for number in range(3))
+
+    root = filled(tmp_path_factory.mktemp("taken along"), fill)
+    app = serve(root, MEMEDEX_USER="eve", MEMEDEX_VIEWERS="eve")
+    visit(page, app, "exchange", title="In and out")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download 3 coins").click()
+    download.value.save_as(tmp_path / "coins.zip")
+    assert len([one for one in candidates([tmp_path / "coins.zip"]) if isinstance(one, Candidate)]) == 3
+    with app.stored() as library:
+        assert library.jobs.all() == []
+        assert not library.layout.exports.exists()

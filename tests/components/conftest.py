@@ -13,11 +13,18 @@ from starlette.applications import Starlette
 from components import pictures
 from components.editor import routes as editor
 from components.grid import beacon
+from store.chroma.following import ChromaFollower
 from store.library import Library
 from tests.store.conftest import coin, furnished
 from tests.store.hashed import Hashed
 
 COINS = 6
+
+
+@pytest.fixture(autouse=True)
+def _chroma_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chroma stays behind: opening it costs more than the rest of a test."""
+    monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from components.grid.grid import ledger_of, token
 from components.grid.ledger import BOOT, entries_of
 from store.desk import Desk
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.settings import settings
 from tests.components.conftest import Client
 from tests.store.conftest import address

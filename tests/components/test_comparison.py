@@ -21,7 +21,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
         copy = drawn(1, drawing(0).resize((90, 90)), token_name="Соin 0", tags=["cat"])
         library.add([drawn(0), copy, drawn(2, ticker="OTHER")])
         library.reject([ORIGINAL], reason="scam", who="ann")
-        library.examine_duplicates()
+        library.duplicates.examine()
         yield library
 
 
@@ -52,9 +52,9 @@ def test_a_verdict_of_the_page_stands_is_undone_and_a_strange_one_refused(librar
     found = comparison(library, COPY)
     assert found
     assert found["others"][0]["verdict"] == "copy of"
-    assert library.suspicions([COPY]) == {}
+    assert library.duplicates.suspicions([COPY]) == {}
     library.undo()
-    assert COPY in library.suspicions([COPY])
+    assert COPY in library.duplicates.suspicions([COPY])
     for client, entries in entries_of(judged("stolen")).items():
         ledger.apply(library, f"{client} 2", entries, handlers={})
     [result] = ledger.confirmed(["page 2"])["page 2"]["results"]

@@ -43,7 +43,7 @@ def typed(library: Library, n: int = 1, client: str = "tab", **caption: str | No
 def test_what_is_typed_is_kept_for_each_person(client: Client, captioned: Library) -> None:
     ask(client, captioned, "keep", draft=typed(captioned, entity="Ann's w"))
     ask(client, captioned, "keep", draft=typed(captioned, entity="Bob's"), who="bob")
-    kept = {draft.who: draft.fields["caption"]["entity"] for draft in captioned.drafts(FIRST)}
+    kept = {draft.who: draft.fields["caption"]["entity"] for draft in captioned.drafts.of(FIRST)}
     assert kept == {"ann": "Ann's w", "bob": "Bob's"}
     assert captioned.get(FIRST).caption["entity"] == "text 10 entity"
 
@@ -51,7 +51,7 @@ def test_what_is_typed_is_kept_for_each_person(client: Client, captioned: Librar
 def test_an_older_sending_that_comes_late_changes_nothing(client: Client, captioned: Library) -> None:
     ask(client, captioned, "keep", draft=typed(captioned, 2, entity="all of it"))
     assert ask(client, captioned, "keep", draft=typed(captioned, 1, entity="all o")) == {"kept": 2}
-    assert (captioned.draft(FIRST, who="ann") or {})["caption"]["entity"] == "all of it"
+    assert (captioned.drafts.own(FIRST, who="ann") or {})["caption"]["entity"] == "all of it"
 
 
 def test_another_window_of_the_same_person_is_not_written_over(client: Client, captioned: Library) -> None:
@@ -60,7 +60,7 @@ def test_another_window_of_the_same_person_is_not_written_over(client: Client, c
     answer = ask(client, captioned, "keep", draft=other, knows="")
     assert answer["elsewhere"]["caption"]["entity"] == "in one window"
     ask(client, captioned, "keep", draft=other, knows="tab")
-    assert (captioned.draft(FIRST, who="ann") or {})["caption"]["entity"] == "in another"
+    assert (captioned.drafts.own(FIRST, who="ann") or {})["caption"]["entity"] == "in another"
 
 
 def test_a_commit_is_stored_and_ends_the_draft(client: Client, captioned: Library) -> None:
@@ -72,7 +72,7 @@ def test_a_commit_is_stored_and_ends_the_draft(client: Client, captioned: Librar
     assert record.caption == {"entity": "a dog on the moon", "context": "text 10 context", "emotions": ""}
     assert saved["revision"] == record.revision
     assert saved["wrote"]["entity"]["model"] == "gpt"
-    assert captioned.drafts(FIRST) == []
+    assert captioned.drafts.of(FIRST) == []
     assert captioned.decisions()[0].who == "ann"
 
 
@@ -95,7 +95,6 @@ def test_neighbours_measures_and_history_are_told(client: Client, captioned: Lib
     found = ask(client, captioned, "look", facet="entity", text="text 11 entity")
     assert [each["address"] for each in found["neighbours"]] == [SECOND]
     assert found["neighbours"][0]["cosine"] == pytest.approx(1, abs=1e-5)
-    assert found["measure"] == {"tokens": 5, "limit": 77, "windows": 1, "first": 14}
     assert found["pictures"] == 2
     long = ask(client, captioned, "measure", texts={"entity": "word " * 100, "visual": ""})
     assert long["entity"]["windows"] == 2
@@ -129,7 +128,7 @@ def test_a_suggestion_waits_beside_the_text_and_is_settled_when_it_is_saved(
     assert by_facet["entity"]["text"] == GOOD["entity"]
     assert by_facet["entity"]["prompt"] == "caption v1"
     assert captioned.get(FIRST).caption["entity"] == "text 10 entity", "nothing is stored before it is saved"
-    assert captioned.drafts(FIRST) == []
+    assert captioned.drafts.of(FIRST) == []
 
     draft = typed(captioned, entity=f"{GOOD['entity']} And more.")
     draft["sources"] = {
@@ -143,7 +142,8 @@ def test_a_suggestion_waits_beside_the_text_and_is_settled_when_it_is_saved(
     ask(client, captioned, "commit", draft=draft, ids=[by_facet["entity"]["id"]])
     ask(client, captioned, "refuse", ids=[by_facet["visual"]["id"]])
     states = {
-        each.facet: each.state for each in captioned.suggestions(FIRST, states=("taken", "refused", "open"))
+        each.facet: each.state
+        for each in captioned.suggestions.of(FIRST, states=("taken", "refused", "open"))
     }
     assert (states["entity"], states["visual"], states["emotions"]) == ("taken", "refused", "open")
     (source,) = captioned.revisions(FIRST)[0].sources.values()
@@ -181,7 +181,7 @@ def test_a_model_that_fails_says_why_and_one_that_is_not_there_what_to_set(
 @pytest.mark.parametrize("draft", [None, [], {"caption": 3}, {"caption": {}, "base": {}, "tags": [], "n": 1}])
 def test_what_is_no_draft_is_refused(client: Client, captioned: Library, draft: object) -> None:
     assert "not a draft" in ask(client, captioned, "keep", draft=draft)["failed"]
-    assert captioned.drafts(FIRST) == []
+    assert captioned.drafts.of(FIRST) == []
 
 
 def test_a_viewer_looks_and_changes_nothing(

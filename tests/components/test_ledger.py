@@ -6,8 +6,8 @@ import pytest
 
 from components.grid.ledger import BOOT, Entry, Ledger, entries_of
 from components.grid.matching import offered
+from store.filter import Filter
 from store.library import Library, Outcome
-from store.listing import Filter
 from tests.store.conftest import address, coin
 
 
@@ -60,6 +60,18 @@ def test_a_refused_decision_is_confirmed_with_its_reason(library: Library, ledge
     assert "approved" in result["refused"][0]["reason"]
 
 
+def test_of_a_burst_every_reason_is_told_until_the_page_has_heard_it(
+    library: Library, ledger: Ledger
+) -> None:
+    library.approve([address(0)])
+    log = [entry(n, "approve", 0) for n in range(1, 101)]
+    ledger.apply(library, "page", log, handlers={})
+    assert all(result["refused"] for result in ledger.confirmed(["page"])["page"]["results"])
+    assert [result["n"] for result in ledger.confirmed(["page"])["page"]["results"]] == list(range(1, 101))
+    ledger.apply(library, "page", [entry(101, "approve", 0)], handlers={})
+    assert [result["n"] for result in ledger.confirmed(["page"])["page"]["results"]] == [101]
+
+
 def test_the_reason_for_a_rejection_is_stored(library: Library, ledger: Ledger) -> None:
     ledger.apply(library, "page", [entry(1, "reject", 0, reason="copycat")], handlers={})
     assert library.history(address=address(0))[0].reason == "copycat"
@@ -86,6 +98,15 @@ class TestAfterARestart:
         ledger.apply(library, "page", [entry(1, "approve", 0, boot="earlier", seen=seen)], handlers={})
         assert approved(library) == set()
         assert "changed" in ledger.confirmed(["page"])["page"]["results"][0]["refused"][0]["reason"]
+
+    def test_what_was_done_before_the_page_heard_of_it_is_no_complaint(
+        self, library: Library, ledger: Ledger
+    ) -> None:
+        log = [entry(1, "approve", 0, boot="earlier", seen={address(0): library.get(address(0)).revision})]
+        library.approve([address(0)])
+        ledger.apply(library, "page", log, handlers={})
+        assert ledger.confirmed(["page"])["page"]["results"][0]["refused"] == []
+        assert library.history(address=address(0), limit=1)[0].verb == "approve"
 
     def test_undo_is_not_done_a_second_time(self, library: Library, ledger: Ledger) -> None:
         library.approve([address(0)])

@@ -8,12 +8,25 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from components import resources
+from store.chroma.following import ChromaFollower
 from store.library import Library
 from store.settings import settings
 from tests.browser.coins import COINS, PENDING, UNCAPTIONED
 from tests.store.hashed import Hashed
 
 OVERVIEW = Path(__file__).resolve().parent.parent.parent / "overview.py"
+
+
+@pytest.fixture
+def chroma() -> None:
+    """Chroma follows as it does in earnest."""
+
+
+@pytest.fixture(autouse=True)
+def _chroma_behind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For every other test Chroma stays behind: opening it costs more than the rest of the test."""
+    if "chroma" not in request.fixturenames:
+        monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
 
 
 @pytest.fixture

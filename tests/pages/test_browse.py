@@ -34,7 +34,7 @@ def line(app: AppTest) -> str:
 
 def shown(app: AppTest) -> list[str]:
     """The addresses of the cards, in their order."""
-    [grid] = app.get("bidi_component")
+    [grid] = [part for part in app.get("bidi_component") if part.proto.component_name == "memedex.grid"]
     return re.findall(r'"address": ?"([^"]+)"', str(grid.proto.json))
 
 
@@ -90,16 +90,16 @@ def test_a_filter_is_kept_under_a_name_opened_also_by_its_link_and_forgotten(two
     app = with_drawer(pending_words="tag:nsfw decided:today")
     app.text_input(key="pending-filter-name").input("not safe")
     press(app, "Save filter")
-    assert two.saved_filters() == {"not safe": "tag:nsfw decided:today"}
+    assert two.filters.all() == {"not safe": "tag:nsfw decided:today"}
 
     app = with_drawer()
     app.button(key="pending-saved-not safe").click()
     assert line(app.run()) == "tag:nsfw decided:today"
     app.button(key="pending-forget-not safe").click()
     ran(app)
-    assert two.saved_filters() == {}
+    assert two.filters.all() == {}
 
-    two.save_filter("dogs", "tag:dog")
+    two.filters.save("dogs", "tag:dog")
     linked = opened("pending", filter="dogs")
     assert line(linked) == "tag:dog"
     assert "filter" not in linked.query_params
@@ -110,9 +110,9 @@ def test_a_filter_is_kept_under_a_name_opened_also_by_its_link_and_forgotten(two
 def test_a_viewer_opens_saved_filters_but_keeps_none(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    library.save_filter("dogs", "tag:dog")
+    library.filters.save("dogs", "tag:dog")
     with pytest.raises(InvalidRecord, match="1 to 60"):
-        library.save_filter(" ", "tag:dog")
+        library.filters.save(" ", "tag:dog")
     monkeypatch.setattr(settings(), "viewers", "tester")
     app = with_drawer(pending_words="tag:cat")
     assert [button.label for button in app.button] == ["dogs"]

@@ -3,10 +3,10 @@
 import pytest
 
 from components.replacing import replacing
+from store.captions.replacing import Wanted, replacements
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.progress import Progress
-from store.replacing import Wanted, replacements
 from store.settings import settings
 from tests.browser.coins import CAT, FROG, UNCAPTIONED
 from tests.pages.conftest import finish_jobs, opened, press, ran, words

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from store.language_models import import_litellm
 from store.library import Library
 from store.settings import settings
 from tests.browser.coins import COINS, UNCAPTIONED
@@ -20,6 +21,7 @@ def model(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Languag
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         settings.cache_clear()
         server.answers = [says(json.dumps(GOOD))]
+        import_litellm()  # until then the page says that it reads the price list
         yield server
 
 
@@ -31,7 +33,7 @@ def test_what_lacks_a_caption_is_drafted_after_a_look_at_the_cost(
     assert "about $0.000" in words(app)
     press(app, "Draft 1 coin")
     finish_jobs()
-    assert [one.facet for one in library.suggestions(UNCAPTIONED.address)].count("entity") == 1
+    assert [one.facet for one in library.suggestions.of(UNCAPTIONED.address)].count("entity") == 1
     told = words(opened("jobs"))
     assert "1 of 1 done" in told
     assert "$0.0002" in told, "what it has cost"
@@ -83,18 +85,22 @@ def test_a_prompt_is_edited_and_tried_beside_another(model: LanguageModelServer,
     ran(app)
     (job,) = library.jobs.all()
     assert (job.done, words(app).count(GOOD["entity"])) == (job.total, job.total)
-    assert library.suggestions(UNCAPTIONED.address) == []
+    assert library.suggestions.of(UNCAPTIONED.address) == []
 
 
 def test_without_a_language_model_the_page_says_how_to_have_one(library: Library) -> None:
     assert "MEMEDEX_CAPTION_MODEL" in words(opened("drafting"))
-    assert "Nothing long has been done yet" in words(opened("jobs"))
+    told = words(opened("jobs"))
+    assert "Nothing long is under way" in told
+    assert "It begins on these pages" in told
 
 
 def test_what_was_chosen_in_a_grid_is_what_is_drafted(model: LanguageModelServer, library: Library) -> None:
     app = opened()
     app.session_state["memedex.drafting.chosen"] = [coin.address for coin in COINS[:2]]
     app.switch_page("pages/drafting.py")
-    press(ran(app), "Draft 2 coins")
+    ran(app).number_input(key="draft-budget").set_value(1.5)
+    press(app, "Draft 2 coins")  # in one run with the budget
     finish_jobs()
-    assert library.addresses_with_suggestions() == [coin.address for coin in COINS[:2]]
+    assert library.jobs.all()[0].options["budget"] == 1.5
+    assert set(library.suggestions.waiting()) == {coin.address for coin in COINS[:2]}

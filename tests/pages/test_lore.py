@@ -1,5 +1,6 @@
 """The page about lore and memory, as it opens and as its controls change what is stored."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from store.library import Library
 from store.memory import Memory, demo
-from store.memory.following import Follower
 from store.settings import settings
 from tests.pages.conftest import finish_jobs, opened, press, ran, words
 from tests.store.memory.bags import Bags
@@ -18,9 +18,8 @@ QUESTION = "Who lights the lamps of the city?"
 
 
 @pytest.fixture
-def bare(empty: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+def bare(empty: Library, tmp_path: Path) -> Iterator[Memory]:
     """A text memory without an entry; the page opens this very one."""
-    monkeypatch.setattr(Follower, "wake", lambda self: None)  # opening Chroma costs more than the test
     memory = Memory.open(tmp_path, embedder=Bags())
     yield memory
     memory.close()
@@ -106,7 +105,7 @@ def test_the_model_s_view_is_the_reference_s_context_word_for_word(memory: Memor
     assert "--- RECENT MEMORY ---\nUser: " in app.code[0].value
     assert "`context_warning`: lore has 1,402 characters, more than 1,000" in said
     assert "2. The city has seven gates" in said, "the other chunk says nine"
-    assert not memory.passages["world_lore"].questions(), "looking does not count as asking"
+    assert not memory.passages["world_lore"].questions.all(), "looking does not count as asking"
 
     app.number_input(key="n_lore").set_value(1)
     assert "context_warning" not in words(ran(app))
@@ -131,6 +130,15 @@ def test_browsing_finds_words_and_deletes_what_passes_with_undo(memory: Memory) 
     assert memory.passages["memories"].count() == 14
 
 
+def test_browsing_shows_what_is_stale_and_what_is_nearly_said_twice(memory: Memory) -> None:
+    for _ in range(2):
+        memory.memories.store_memory("said twice today")
+    app = opened("lore", view="Browse", kind="Memories", which="Stale", days="1")
+    assert "14 memories" in words(app), "all but the new ones"
+    app.segmented_control(key="which").set_value("alike")
+    assert "1 pair with a cosine of 0.95 or more" in words(ran(app))
+
+
 def test_a_session_is_forgotten_for_good_with_all_its_characters(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="mira_lantern")
     press(app, "Forget all 2 characters' keys of lantern")
@@ -150,6 +158,27 @@ def test_events_are_found_by_their_structure(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Events", level="ERROR")
     assert "1 event" in words(app)
     assert app.dataframe[0].value["error_type"].to_list() == ["TimeoutError"]
+
+
+def test_several_projects_are_browsed_and_probed_together(bare: Memory, tmp_path: Path) -> None:
+    for project in ("bridges", "rivers", "roads"):
+        folder = tmp_path / "recorded" / project
+        folder.mkdir(parents=True)
+        about = {"session_id": f"s-{project}", "user_id": "ann", "project_slug": project}
+        (folder / "metadata.json").write_text(json.dumps(about))
+        said = {"role": "user", "content": f"how do {project} age"}
+        (folder / "transcript.jsonl").write_text(json.dumps(said))
+    bare.transcripts.import_sessions([tmp_path / "recorded"])
+    app = opened("lore", view="Browse", kind="Transcripts")
+    app.multiselect(key="project").set_value(["bridges", "roads"])
+    told = app.run().dataframe[0].value["text"].to_list()
+    assert sorted(told) == ["how do bridges age", "how do roads age"]
+
+    app = opened("lore", q="how do they age", mode="full_text")
+    app.multiselect(key="project").set_value(["rivers", "roads"])
+    found, _, kept_out = shown(app.run()).partition("Not retrieved · 1 nearest")
+    assert kept_out, "the third project's session is only nearly found"
+    assert "There is nothing of this kind yet." in found, "asking an empty kind is no fault"
 
 
 def test_a_page_after_the_last_one_is_the_last(memory: Memory) -> None:

@@ -83,7 +83,7 @@ def test_a_coin_is_promoted_from_its_caption(library: Library) -> None:
 
 def test_a_coin_with_a_draft_is_saved_before_it_is_promoted(library: Library) -> None:
     library.caption(UNCAPTIONED.address, caption={"entity": "An ape", "context": "Apes together"})
-    library.save_draft(UNCAPTIONED.address, {"entity": "An ape on"})
+    library.drafts.save(UNCAPTIONED.address, {"entity": "An ape on"})
     app = opened("captions", address=UNCAPTIONED.address)
     assert next(each for each in app.button if each.label == "Promote to the library").disabled
 
@@ -98,14 +98,16 @@ def test_a_link_to_a_coin_that_is_not_there_says_so(library: Library) -> None:
     assert "local-nobody" in said
 
 
-def test_the_examination_finds_a_library_well(library: Library) -> None:
+def test_the_examination_finds_a_library_well(chroma: None, library: Library) -> None:
     assert library.wait_for_chroma(60)
     app = press(opened("health"), "Examine everything")
     finish_jobs()
     assert "All is well" in words(ran(app))
 
 
-def test_the_examination_finds_a_sidecar_that_was_changed_and_repair_takes_it_in(library: Library) -> None:
+def test_the_examination_finds_a_sidecar_that_was_changed_and_repair_takes_it_in(
+    chroma: None, library: Library
+) -> None:
     assert library.wait_for_chroma(60)
     path = library.layout.sidecar("pending", PENDING.address)
     path.write_text(path.read_text().replace(PENDING.name, "Renamed"))
@@ -142,3 +144,16 @@ def test_a_second_program_is_told_who_holds_the_library_and_may_look(library: Li
         assert app.title[0].value == "Overview"
         assert {metric.label: metric.value for metric in app.metric}["Library"] == str(len(COINS))
         other.communicate()
+
+
+def test_a_damaged_catalog_is_repaired_where_it_is_noticed(library: Library) -> None:
+    library.close()
+    with library.layout.catalog.open("r+b") as catalog:
+        catalog.write(bytes(4096))
+    app = opened("history")
+    assert app.title[0].value == "The catalog is damaged"
+    next(button for button in app.button if button.label == "Repair").click()
+    ran(app)
+    assert app.title[0].value == "History"
+    assert "Promoted 4 coins" in words(app)
+    Library.open(library.layout.root).close()  # the page opened another

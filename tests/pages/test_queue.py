@@ -12,9 +12,10 @@ from components.grid.ledger import BOOT, Entry, Ledger
 from components.grid.matching import offered
 from components.promoting import handler, marks
 from store import tagging
+from store.duplicates.duplicates import Duplicates
 from store.errors import ModelUnavailable
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.reading import Reader
 from tests.browser.coins import COINS, DOG, PENDING, UNCAPTIONED
 from tests.pages.conftest import finish_jobs, opened, press, ran, words
@@ -210,3 +211,12 @@ def test_logos_on_the_network_are_offered_and_fetched_only_when_asked_for(
     job = library.jobs.all()[0]
     assert (job.kind, job.refused) == ("logos", 1)
     assert "not on the public internet" in library.jobs.items(job.id)[0].reason
+
+
+def test_pending_says_how_many_coins_are_still_to_be_compared(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Duplicates, "unexamined", lambda self: 1_234)
+    assert "1,234 to compare" in words(opened("pending"))
+    monkeypatch.setattr(Duplicates, "unexamined", lambda self: 0)
+    assert "to compare" not in words(opened("pending"))

@@ -1,9 +1,15 @@
 """The map, the evaluation and the way to the model, as pages."""
 
+import json
+
 import pytest
 
-from store import evaluation
+from components import context_view
+from store import generation, inventing
+from store.filter import Filter
 from store.library import Library
+from store.maps import map_of
+from store.search import evaluation
 from store.settings import settings
 from tests.browser.coins import COINS, FROG, picture
 from tests.pages.conftest import finish_jobs, opened, press, ran, words
@@ -18,16 +24,16 @@ def test_golden_queries_are_kept_asked_and_shown(library: Library) -> None:
     question.set_value(COINS[0].entity)
     answers.set_value(COINS[0].address)
     press(app, "Keep")
-    assert [one.answers for one in library.golden()] == [(COINS[0].address,)]
+    assert [one.answers for one in library.golden.all()] == [(COINS[0].address,)]
     press(ran(app), "Ask them all")
     finish_jobs()
     ran(app)
     (kept,) = evaluation.kept(library)
     assert kept.queries == 1
-    assert kept.rows[0].mrr.mean == 1
+    assert kept.scores(kept.rows[0]).mrr.mean == 1
     assert app.dataframe[0].value["MRR"][0].startswith("1.00")
     press(app, "Forget it")
-    assert library.golden() == []
+    assert library.golden.all() == []
 
 
 def test_a_small_library_says_why_it_is_not_calibrated(library: Library) -> None:
@@ -40,6 +46,34 @@ def test_the_context_is_that_of_the_nearest_and_says_what_it_costs(library: Libr
     assert app.code[0].value.count("Example ") == 2
     assert "2 examples" in words(app)
     assert "No language model is configured" in words(app)
+
+
+def test_results_that_were_chosen_are_given_in_an_order_of_ones_own(library: Library) -> None:
+    first, second, third = (coin.address for coin in COINS[:3])
+    app = opened("generate", gen_q="frog", gen_pick=f"{first},{second},local-gone,{third}")
+    assert "3 coins chosen" in words(app)
+    assert "1 not here any more" in words(app)
+    app.button(key=f"gen-earlier-{third}").click()
+    ran(app)
+    app.button(key=f"gen-without-{first}").click()
+    ran(app)
+    assert app.query_params["gen_pick"] == f"{third},{second}"
+    assert app.code[0].value.index(COINS[2].entity) < app.code[0].value.index(COINS[1].entity)
+    press(app, "The nearest instead")
+    assert "gen_pick" not in app.query_params
+    assert "None of the chosen coins" in words(opened("generate", gen_q="frog", gen_pick="local-gone"))
+
+
+def test_a_viewer_reads_the_context_but_has_nothing_made(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMEDEX_VIEWERS", "tester")
+    settings.cache_clear()
+    monkeypatch.setattr(context_view, "is_warm", lambda: True)
+    app = opened("generate", gen_q=FROG.entity, gen_model="openai/any")
+    assert FROG.entity in app.code[0].value
+    assert "cl100k" not in words(app)
+    assert "Only a curator" in words(app)
 
 
 def test_a_budget_that_is_too_small_says_so(library: Library) -> None:
@@ -68,7 +102,7 @@ def test_neighbours_are_arranged_when_somebody_looks_for_them(library: Library) 
     app = opened("map", map_by="Neighbours")
     finish_jobs()
     ran(app)
-    assert library.map_of("fused", "tsne") is not None
+    assert map_of(library, "fused", "tsne") is not None
     assert "Arrange anew" in [button.label for button in app.button]
 
 
@@ -81,3 +115,31 @@ def test_a_picture_in_the_trends_folder_becomes_a_search(library: Library) -> No
     assert "what do we have like this?" in words(app)
     press(app, "Search")
     assert app.query_params["q"].startswith("picture:")
+
+
+def test_what_was_made_waits_on_the_page_until_it_is_saved(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"name": "Rain Frog", "ticker": "RAIN", "entity": "a frog", "context": "patience"}
+    monkeypatch.setattr(generation, "stream", lambda *_, **__: iter(["Here: ", json.dumps(said)]))
+    monkeypatch.setattr(context_view, "is_warm", lambda: True)
+    press(opened("generate", gen_q=FROG.entity, gen_model="openai/any"), "Generate")
+    finish_jobs()
+    app = opened("generate")
+    assert "Rain Frog · RAIN" in words(app)
+    press(app, "Save as pending")
+    assert "Rain Frog" in {record.name for record in library.find(Filter(tier="pending"))}
+    assert "Rain Frog · RAIN" not in words(opened("generate"))
+
+
+def test_an_answer_without_a_coin_is_shown_and_thrown_away(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generation, "stream", lambda *_, **__: iter(["I would ", "rather not."]))
+    job = inventing.start(library.jobs, "frog", [FROG.address], model="m", budget=None, pictures=False)
+    assert library.jobs.wait(job.id, timeout=30)
+    app = opened("generate")
+    assert "answered in words, not with a coin" in words(app)
+    assert "I would rather not." in [element.value for element in app.text]
+    press(app, "Throw away")
+    assert "No coin was made" not in words(opened("generate"))

@@ -1,6 +1,9 @@
 """What somebody sees who may only look: everything, and no way to change any of it."""
 
+import errno
+
 import pytest
+from filelock import FileLock
 
 from components.search_box import EXAMPLES
 from store.library import Library
@@ -36,3 +39,16 @@ def test_no_page_shows_a_button_that_would_change_anything(name: str, looked_at:
 def test_captions_can_be_read_but_not_written(address: str, looked_at: Library) -> None:
     app = opened("captions", address=address)
     assert {button.label for button in app.button if not button.disabled} <= HARMLESS
+
+
+def test_on_a_read_only_disk_the_pages_open_for_reading_without_asking(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    library.close()
+    monkeypatch.setattr(FileLock, "acquire", refused)
+    app = opened("pending")
+    assert "reading only" in words(app)
+    assert "1 coin" in words(app)

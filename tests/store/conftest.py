@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from store.collections import INDEX
-from store.follower import Follower
+from store.chroma.collections import INDEX
+from store.chroma.follower import Follower
 from store.images import normalise
 from store.importing.candidate import Candidate
 from store.library import Library
@@ -113,7 +113,7 @@ def _chroma_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     """For every other test in this one: importing it anew costs more than the rest of the test."""
     if "chroma_apart" not in request.fixturenames:
         monkeypatch.setattr(
-            "store.follower.ChromaProcess", lambda make, *given, **named: make(*given, **named)
+            "store.chroma.follower.ChromaProcess", lambda make, *given, **named: make(*given, **named)
         )
 
 

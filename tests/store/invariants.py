@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from store.collections import Collections, own_files
+from store.chroma.collections import Collections, own_files
 from store.embedding import Embedder
 from store.files import content_hash
+from store.filter import Filter
 from store.layout import Layout
 from store.library import Library
-from store.listing import Filter
 from store.reading import Reader
 from store.records import CAPTION_FACETS, FACETS, TIERS, Facet, Tier, chroma_metadata
 
@@ -56,7 +56,7 @@ def contents(library: Reader) -> Contents:
                 dict(record.sidecar),
                 record.image_hash,
                 frozenset(library.embedded_facets(record.address)),
-                {draft.who: draft.fields for draft in library.drafts(record.address)},
+                {draft.who: draft.fields for draft in library.drafts.of(record.address)},
             )
             for record in library.find(Filter())
         },
@@ -144,9 +144,7 @@ def library_records_have_exactly_their_vectors(library: Reader) -> None:
 
 def search_finds_the_library_and_nothing_else(library: Reader) -> None:
     """The resident matrices hold the library's records with their own vectors."""
-    library._refreshed_search()
-    assert library._resident is not None
-    snapshot = library._resident.matrices.snapshot()
+    snapshot = library.snapshot()
     records = {record.address: record for record in library.find(Filter(tier="library"))}
     assert set(snapshot.addresses) == set(records)
     assert len(snapshot) == len(records)

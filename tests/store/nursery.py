@@ -1,7 +1,7 @@
 """Writers to be killed. `python -m tests.store.nursery ROOT`, told what to do line by line on standard input.
 
     quick SEED      a child that writes until it is killed, Chroma left behind
-    chroma SEED     the same with Chroma following; it says "chroma" whenever that has caught up
+    chroma SEED     the same with Chroma following; it says "chroma" once that has what was first promoted
 
 The children are forked from a process that has imported everything, so that most of their lives is writing.
 Each prints JSON lines: {"begin": {address: [tier, entity]}} before a verb, with what the verb will lead to,
@@ -12,14 +12,15 @@ import json
 import os
 import random
 import sys
+import tempfile
 from pathlib import Path
 
 import chromadb  # noqa: F401  imported once, for all children
 
-from store.collections import INDEX
-from store.follower import Follower
+from store.chroma.collections import INDEX
+from store.chroma.follower import Follower
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from tests.store.conftest import coin
 from tests.store.hashed import Hashed
 
@@ -38,6 +39,7 @@ def write_for_ever(root: Path, seed: int, *, chroma: bool) -> None:
         Follower.wake = lambda self: None  # type: ignore[method-assign]
     library = Library.open(root, embedder=Hashed())
     say(ready=True)
+    waits = chroma  # later Chroma may stay behind for ever: a writer without pause is faster
     while True:
         records = {record.address: record for record in library.find(Filter())}
         now = {key: [record.tier, record.caption.get("entity", "")] for key, record in records.items()}
@@ -73,11 +75,21 @@ def write_for_ever(root: Path, seed: int, *, chroma: bool) -> None:
             say(begin={key: [goals[verb], now[key][1]] for key in fit})
             getattr(library, verb)(fit)
         say(done=True)
-        if chroma and library._follower.wait(0):
+        if waits and verb == "promote":
+            assert library.wait_for_chroma(60)
             say(chroma=True)
+            waits = False
+
+
+def warm_up() -> None:
+    """Import what the verbs import when they are first used."""
+    with tempfile.TemporaryDirectory() as folder, Library.open(Path(folder), embedder=Hashed()) as library:
+        library.add([coin(0)])
+        library.caption(coin(0).sidecar["token_address"], caption={"entity": "warm"})
 
 
 def main(root: Path) -> None:
+    warm_up()
     for line in sys.stdin:
         kind, seed = line.split()
         child = os.fork()

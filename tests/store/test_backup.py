@@ -15,9 +15,9 @@ from store.backup import backup, restore_backup
 from store.doctor import check
 from store.errors import BadBackup, LibraryInUse, MemedexError, NotWritten
 from store.files import Disk
+from store.filter import Filter
 from store.layout import Layout
 from store.library import Library
-from store.listing import Filter
 from store.progress import Progress
 from store.reading import Reader
 from tests.store.conftest import address, approved_with_caption, coin, furnished
@@ -55,7 +55,7 @@ def filled(library: Library, captioned: Callable[..., list[str]]) -> Library:
     library.reject([address(6)], reason="a copy")
     library.degrade(addresses[2:3])
     library.undo()
-    library.save_draft(address(4), {"visual": "still think"})
+    library.drafts.save(address(4), {"visual": "still think"})
     assert library.wait_for_chroma()
     return library
 

@@ -7,8 +7,8 @@ import pytest
 
 from store import decided
 from store.decided import Asked
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from tests.store.conftest import address, coin
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -21,7 +21,7 @@ TWO = 14 * HOUR  # the moment everything is taken back to
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time of decisions, to be set."""
     now = [TWO - HOUR]
-    monkeypatch.setattr("store.write_path.time.time", lambda: now[0])
+    monkeypatch.setattr("store.writing.write_path.time.time", lambda: now[0])
     return now
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from store import patience
+from store.captions import patience
+from store.captions.patience import Patience
 from store.drafting import lacking, plan_drafting, plan_trial, start
 from store.errors import InvalidRecord, ModelUnavailable
-from store.jobs import Job
+from store.jobs import Job, Shift
 from store.library import Library
-from store.patience import Patience
 from store.settings import settings
 from tests.store.conftest import address, coin
 from tests.store.language_model_server import GOOD, Answer, LanguageModelServer, fails, running, says
@@ -56,13 +56,13 @@ def over(library: Library, job: Job) -> Job:
 def test_drafts_wait_as_suggestions_and_nothing_of_a_record_or_of_what_is_typed_changes(
     model: LanguageModelServer, library: Library
 ) -> None:
-    library.save_draft(COINS[0], {"entity": "My own words"})
+    library.drafts.save(COINS[0], {"entity": "My own words"})
     before = library.generation
     job = drafted(library)
     assert (job.state, job.done, job.refused) == ("done", 6, 0)
     assert library.generation == before
-    assert (library.draft(COINS[0]) or {})["entity"] == "My own words"
-    found = {one.facet: one for one in library.suggestions(COINS[0])}
+    assert (library.drafts.own(COINS[0]) or {})["entity"] == "My own words"
+    found = {one.facet: one for one in library.suggestions.of(COINS[0])}
     assert found["entity"].text == GOOD["entity"]
     assert (found["entity"].model, found["entity"].prompt) == (MODEL, "caption v1")
     assert found["new_tags"].tags == ["space"], "dog is the coin's already, space not in the taxonomy"
@@ -76,12 +76,12 @@ def test_a_suggestion_is_taken_or_refused_and_a_newer_one_of_the_same_model_take
 ) -> None:
     drafted(library, COINS[:1])
     drafted(library, COINS[:1])
-    everything = library.suggestions(COINS[0], states=("open", "replaced"))
+    everything = library.suggestions.of(COINS[0], states=("open", "replaced"))
     assert [one.state for one in everything if one.facet == "entity"] == ["open", "replaced"]
-    first = library.suggestions(COINS[0])[0]
-    assert library.settle_suggestions([first.id], "taken", who="ann") == 1
-    assert first.id not in [one.id for one in library.suggestions(COINS[0])]
-    (taken,) = library.suggestions(COINS[0], states=["taken"])
+    first = library.suggestions.of(COINS[0])[0]
+    assert library.suggestions.settle([first.id], "taken", who="ann") == 1
+    assert first.id not in [one.id for one in library.suggestions.of(COINS[0])]
+    (taken,) = library.suggestions.of(COINS[0], states=["taken"])
     assert (taken.id, taken.settled_by) == (first.id, "ann")
 
 
@@ -130,12 +130,16 @@ def test_many_are_asked_at_once_and_each_only_once(model: LanguageModelServer, l
 
 
 def test_a_provider_that_asks_for_patience_gets_it_from_all_lanes(
-    model: LanguageModelServer, library: Library
+    model: LanguageModelServer, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    said: set[str] = set()
+    rest = Shift.rest
+    monkeypatch.setattr(Shift, "rest", lambda *how, why: (said.add(why), rest(*how, why=why)))
     model.answers = [fails(429, "slow", Retry_After="1"), says(JSON)]
     job = drafted(library, lanes=2)
     assert (job.done, job.refused) == (6, 0)
     assert job.worked >= 1.0
+    assert said == {f"waiting: {MODEL} asks to slow down (rate limit)"}
 
 
 def test_a_provider_that_goes_away_in_the_middle_costs_nothing_but_time(
@@ -212,7 +216,7 @@ def test_one_facet_is_asked_for_anew_with_a_hint(model: LanguageModelServer, lib
     model.answers = [says('{"context": "shorter"}')]
     job = start(library, plan_drafting(library, COINS[:1], only="context", hint="shorter, please"))
     assert over(library, job).done == 1
-    (found,) = library.suggestions(COINS[0])
+    (found,) = library.suggestions.of(COINS[0])
     assert (found.facet, found.text, found.hint) == ("context", "shorter", "shorter, please")
 
 
@@ -223,8 +227,8 @@ def test_two_prompts_are_tried_side_by_side_and_suggest_nothing_yet(
     plan = plan_trial(library, COINS[:2], [(MODEL, "caption"), ("openai/other", "short")])
     job = over(library, start(library, plan))
     assert (job.done, job.total) == (4, 4)
-    assert library.suggestions(COINS[0]) == []
-    tried = {(one.model, one.prompt) for one in library.suggestions_of_job(job.id)}
+    assert library.suggestions.of(COINS[0]) == []
+    tried = {(one.model, one.prompt) for one in library.suggestions.of_job(job.id)}
     assert tried == {(MODEL, "caption v1"), ("openai/other", "short v1")}
 
 
@@ -238,7 +242,7 @@ def test_a_run_keeps_the_prompt_it_was_begun_with(model: LanguageModelServer, li
     library.jobs.resume(job.id)
     over(library, job)
     assert all(told(asked).startswith("First Coin") for asked in model.asked)
-    assert library.suggestions(COINS[0])[0].prompt == "caption v1"
+    assert library.suggestions.of(COINS[0])[0].prompt == "caption v1"
 
 
 def test_a_prompt_edited_with_another_program_is_a_version_of_its_own(library: Library) -> None:

@@ -10,8 +10,8 @@ from PIL import ImageOps
 from store import catalog
 from store.catalog import VERSION
 from store.duplicates import examining, findings
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.progress import Progress
 from store.reading import Reader
 from tests.store.conftest import address
@@ -27,35 +27,36 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 def three(library: Library) -> Library:
     """Three coins that have nothing in common."""
     library.add(drawn(number) for number in range(3))
-    library.examine_duplicates()
+    library.duplicates.examine()
     return library
 
 
 def shared(library: Reader, one: str) -> dict[str, list[str]]:
     """What a record shares with each other one."""
     return {
-        suspect.other: [finding.kind for finding in suspect.findings] for suspect in library.duplicates(one)
+        suspect.other: [finding.kind for finding in suspect.findings]
+        for suspect in library.duplicates.of(one)
     }
 
 
 def kinds(library: Reader) -> dict[str, str]:
     """Every badge there is."""
     everybody = library.addresses(Filter())
-    return {one: badge.kind for one, badge in library.suspicions(everybody).items()}
+    return {one: badge.kind for one, badge in library.duplicates.suspicions(everybody).items()}
 
 
 def test_coins_that_have_nothing_in_common_have_no_badge(three: Library) -> None:
     assert kinds(three) == {}
     assert all(shared(three, one) == {} for one in (FIRST, SECOND, THIRD))
-    assert three.unexamined() == 0
+    assert three.duplicates.unexamined() == 0
 
 
 def test_the_same_picture_under_another_address_is_told_of_both(three: Library) -> None:
     three.add([drawn(3, drawing(0))])
-    three.examine_duplicates()
+    three.duplicates.examine()
     assert shared(three, address(3)) == {FIRST: ["exact picture"]}
     assert kinds(three) == {FIRST: "exact picture", address(3): "exact picture"}
-    (suspect,) = three.duplicates(FIRST)
+    (suspect,) = three.duplicates.of(FIRST)
     assert (suspect.other, suspect.name, suspect.tier, suspect.sure) == (address(3), "Coin 3", "pending", 1.0)
 
 
@@ -63,8 +64,8 @@ def test_the_same_picture_under_another_address_is_told_of_both(three: Library) 
 def test_a_copy_of_a_rejected_coin_is_recognised(three: Library, name: str) -> None:
     three.reject([FIRST], reason="a scam")
     three.add([drawn(3, COPIES[name](drawing(0)))])
-    three.examine_duplicates()
-    (suspect,) = three.duplicates(address(3))
+    three.duplicates.examine()
+    (suspect,) = three.duplicates.of(address(3))
     assert (suspect.other, suspect.tier) == (FIRST, "trash")
     assert [finding.kind for finding in suspect.findings] == ["near picture"]
     assert 0.6 <= suspect.sure < 1
@@ -72,7 +73,7 @@ def test_a_copy_of_a_rejected_coin_is_recognised(three: Library, name: str) -> N
 
 def test_a_mirrored_picture_is_told_as_mirrored(three: Library) -> None:
     three.add([drawn(3, ImageOps.mirror(drawing(0)))])
-    three.examine_duplicates()
+    three.duplicates.examine()
     assert shared(three, address(3)) == {FIRST: ["mirrored"]}
     assert shared(three, FIRST) == {address(3): ["mirrored"]}
 
@@ -91,26 +92,26 @@ def test_the_same_or_a_confusable_name_or_ticker(
     three: Library, name: str, ticker: str, expected: list[str]
 ) -> None:
     three.add([drawn(3, token_name=name, ticker=ticker)])
-    three.examine_duplicates()
+    three.duplicates.examine()
     assert shared(three, address(3)) == {FIRST: expected}
     assert kinds(three) == {FIRST: expected[0], address(3): expected[0]}
 
 
 def test_what_agrees_in_two_ways_is_surer_than_each(three: Library) -> None:
     three.add([drawn(3, token_name="Coin 0", ticker="C0")])
-    (suspect,) = three.duplicates(address(3))
+    (suspect,) = three.duplicates.of(address(3))
     assert max(finding.sure for finding in suspect.findings) < suspect.sure < 1
 
 
 def test_before_anybody_compared_it_a_coins_own_duplicates_are_found_all_the_same(three: Library) -> None:
     three.add([drawn(3, COPIES["with text"](drawing(0)))])
-    assert three.unexamined() == 1
+    assert three.duplicates.unexamined() == 1
     assert shared(three, address(3)) == {FIRST: ["near picture"]}
 
 
 def test_records_can_be_filtered_and_ordered_by_suspicion(three: Library) -> None:
     three.add([drawn(3, drawing(0)), drawn(4, ticker="C1")])
-    three.examine_duplicates()
+    three.duplicates.examine()
     order = [record.address for record in three.find(Filter(), sort="suspicious")]
     assert set(order[:2]) == {FIRST, address(3)}
     assert set(order[2:4]) == {SECOND, address(4)}
@@ -121,33 +122,33 @@ def test_records_can_be_filtered_and_ordered_by_suspicion(three: Library) -> Non
 
 def test_moving_a_record_changes_nothing_and_needs_no_second_look(three: Library) -> None:
     three.add([drawn(3, drawing(0))])
-    three.examine_duplicates()
+    three.duplicates.examine()
     before = kinds(three)
     three.approve([FIRST, address(3)])
     three.delete([FIRST])
-    assert three.unexamined() == 0
+    assert three.duplicates.unexamined() == 0
     assert kinds(three) == before
 
 
 def test_a_record_taken_away_is_nobodys_duplicate(three: Library, embedder: Hashed) -> None:
     three.add([drawn(3, drawing(0))])
-    three.examine_duplicates()
+    three.duplicates.examine()
     for path in (three.layout.sidecar("pending", FIRST), three.layout.image("pending", FIRST)):
         path.unlink()
     three.take_in_changes()
-    three.examine_duplicates()
+    three.duplicates.examine()
     assert kinds(three) == {}
     assert shared(three, address(3)) == {}
 
 
 def test_a_record_renamed_outside_is_compared_anew(three: Library) -> None:
     three.add([drawn(3, token_name="Coin 0")])
-    three.examine_duplicates()
+    three.duplicates.examine()
     assert set(kinds(three)) == {FIRST, address(3)}
     sidecar = three.layout.sidecar("pending", address(3))
     sidecar.write_text(sidecar.read_text().replace("Coin 0", "Quite another name"))
     three.take_in_changes()
-    three.examine_duplicates()
+    three.duplicates.examine()
     assert kinds(three) == {}
 
 
@@ -155,11 +156,11 @@ def test_cancelled_it_keeps_what_is_done_and_goes_on_later(library: Library) -> 
     library.add(drawn(number, drawing(0)) for number in range(20))
     progress = Progress()
     progress.cancel()
-    assert library.examine_duplicates(progress=progress) == 0
-    assert library.unexamined() == 20
-    assert library.examine_duplicates() == 20
+    assert library.duplicates.examine(progress=progress) == 0
+    assert library.duplicates.unexamined() == 20
+    assert library.duplicates.examine() == 20
     assert len(kinds(library)) == 20
-    assert library.examine_duplicates() == 0
+    assert library.duplicates.examine() == 0
 
 
 def test_in_the_background_new_coins_are_compared_by_themselves(
@@ -170,7 +171,7 @@ def test_in_the_background_new_coins_are_compared_by_themselves(
 
     def told(self: examining.Examiner, *, progress: Progress | None = None) -> int:
         found = examine(self, progress=progress)
-        if not library.unexamined() and library.count(Filter()) == 2:
+        if not library.duplicates.unexamined() and library.count(Filter()) == 2:
             done.set()
         return found
 
@@ -184,7 +185,7 @@ def test_in_the_background_new_coins_are_compared_by_themselves(
 
 def test_a_reader_beside_the_writer_sees_the_same(three: Library) -> None:
     three.add([drawn(3, drawing(0))])
-    three.examine_duplicates()
+    three.duplicates.examine()
     with Reader(three.layout.root, embedder=Hashed()) as reader:
         assert kinds(reader) == kinds(three)
         assert shared(reader, FIRST) == shared(three, FIRST)
@@ -194,10 +195,10 @@ def test_another_way_of_comparing_compares_everything_anew(
     three: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     three.add([drawn(3, drawing(0))])
-    three.examine_duplicates()
+    three.duplicates.examine()
     before = kinds(three)
     monkeypatch.setattr(examining, "SCHEME", "another")
-    assert three.examine_duplicates() == 4
+    assert three.duplicates.examine() == 4
     assert kinds(three) == before
 
 
@@ -206,9 +207,9 @@ def test_of_a_ticker_that_many_use_each_is_told_of_some(
 ) -> None:
     monkeypatch.setattr(findings, "MOST", 5)
     library.add(drawn(number, ticker="PEPE") for number in range(8))
-    library.examine_duplicates()
+    library.duplicates.examine()
     assert set(kinds(library).values()) == {"same ticker"}
-    assert len(library.duplicates(FIRST)) == 5
+    assert len(library.duplicates.of(FIRST)) == 5
 
 
 # -- catalogs of earlier versions ---------------------------------------------------------------------------
@@ -243,7 +244,7 @@ def test_an_older_catalog_is_brought_up_to_date_and_keeps_what_it_says(old: Path
     with Library.open(old, embedder=Hashed()) as library:
         assert library.counts() == {"pending": 3, "approved": 1, "library": 0, "trash": 0}
         assert [decision.verb for decision in library.decisions()] == ["approve", "import", "import"]
-        assert library.examine_duplicates() == 4
+        assert library.duplicates.examine() == 4
         assert kinds(library) == {FIRST: "exact picture", address(3): "exact picture"}
         library.undo(who="ann")
         assert library.get(FIRST).tier == "pending"
@@ -254,7 +255,7 @@ def test_an_older_catalog_is_brought_up_to_date_and_keeps_what_it_says(old: Path
 def test_opened_for_reading_an_older_catalog_is_brought_up_to_date_as_well(old: Path) -> None:
     with Library.open_for_reading(old, embedder=Hashed()) as reader:
         assert shared(reader, FIRST) == {}  # nobody has compared them yet
-        assert reader.suspicions([FIRST]) == {}
+        assert reader.duplicates.suspicions([FIRST]) == {}
 
 
 def test_a_migration_cut_short_is_done_again(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,4 +265,4 @@ def test_a_migration_cut_short_is_done_again(old: Path, monkeypatch: pytest.Monk
         Library.open(old, embedder=Hashed())
     monkeypatch.setattr(catalog, "_VERSIONS", whole)
     with Library.open(old, embedder=Hashed()) as library:
-        assert library.examine_duplicates() == 4
+        assert library.duplicates.examine() == 4

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from PIL import Image, ImageOps
+from PIL import Image, ImageDraw, ImageOps
 
 from store.duplicates import fingerprints, neighbours
 from store.duplicates.fingerprints import fingerprint
@@ -75,6 +75,30 @@ def test_a_picture_without_anything_to_see_resembles_nothing(thirty: Neighbours)
     blank = fingerprint(kept(Image.new("RGB", (64, 64), "teal")))
     assert blank == fingerprints.NOTHING
     assert thirty.near(blank) == []
+
+
+@pytest.mark.parametrize("split", [(32, 0, 64, 64), (0, 32, 64, 64), (20, 0, 64, 64)], ids=str)
+@pytest.mark.parametrize("colours", [("lime", "blue"), ("red", "black")], ids=" and ".join)
+def test_two_bars_of_colour_say_too_little_to_be_taken_for_copies(
+    split: tuple[int, int, int, int], colours: tuple[str, str]
+) -> None:
+    bars = Image.new("RGB", (64, 64), colours[0])
+    bars.paste(colours[1], split)
+    assert fingerprint(kept(bars)) == fingerprints.NOTHING
+
+
+def test_a_plain_colour_is_not_recognised_by_the_white_it_was_fitted_into() -> None:
+    assert fingerprint(kept(Image.new("RGB", (64, 32), "red"))) == fingerprints.NOTHING
+
+
+def test_a_gradient_says_too_little_as_well() -> None:
+    assert fingerprint(kept(Image.linear_gradient("L").convert("RGB"))) == fingerprints.NOTHING
+
+
+def test_a_bare_disc_still_has_a_fingerprint() -> None:
+    disc = Image.new("RGB", (128, 128), "white")
+    ImageDraw.Draw(disc).ellipse((8, 8, 120, 120), fill="navy")
+    assert len(fingerprint(kept(disc))) == fingerprints.SIZE
 
 
 def test_blank_pictures_are_no_neighbours_of_each_other(db: sqlite3.Connection) -> None:

@@ -45,7 +45,7 @@ def seen(root: Path) -> Iterator[Library]:
 def similar(library: Library, one: str) -> dict[str, float]:
     return {
         suspect.other: finding.sure
-        for suspect in library.duplicates(one)
+        for suspect in library.duplicates.of(one)
         for finding in suspect.findings
         if finding.kind == "similar embedding"
     }
@@ -73,4 +73,4 @@ def test_another_picture_is_not_similar(seen: Library) -> None:
 
 def test_a_model_that_is_missing_keeps_nobody_from_seeing_the_rest(seen: Library) -> None:
     seen.catalog.set_meta("model", "no such model")
-    assert [finding.kind for finding in seen.duplicates(PENDING)[0].findings] == ["exact picture"]
+    assert [finding.kind for finding in seen.duplicates.of(PENDING)[0].findings] == ["exact picture"]

@@ -6,8 +6,8 @@ import pytest
 
 from store.backup import backup, restore_backup
 from store.errors import NothingToUndo
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.salvage import salvage
 from tests.store.conftest import address
 from tests.store.duplicates import drawing, drawn
@@ -22,28 +22,28 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 def alike(library: Library) -> Library:
     """Three coins with one picture, and one that has nothing to do with them."""
     library.add([*(drawn(number, drawing(0)) for number in range(3)), drawn(3)], who="ann")
-    library.examine_duplicates()
+    library.duplicates.examine()
     return library
 
 
 def badges(library: Library) -> set[str]:
-    return set(library.suspicions(library.addresses(Filter())))
+    return set(library.duplicates.suspicions(library.addresses(Filter())))
 
 
 def said(library: Library, one: str) -> dict[str, str | None]:
     """What stands of a record and each that looks like it."""
     return {
         suspect.other: suspect.judgement.verdict if suspect.judgement else None
-        for suspect in library.duplicates(one)
+        for suspect in library.duplicates.of(one)
     }
 
 
 def test_a_verdict_is_told_of_both_records_with_who_and_when(alike: Library) -> None:
-    outcome = alike.judge(COPY, "copy of", [ONE], who="ann")
+    outcome = alike.duplicates.judge(COPY, "copy of", [ONE], who="ann")
     assert (outcome.done, outcome.refused) == ([ONE], [])
     assert said(alike, COPY) == {ONE: "copy of", THIRD: None}
     assert said(alike, ONE) == {COPY: "copied by", THIRD: None}
-    (told,) = alike.judgements(ONE)
+    (told,) = alike.duplicates.judgements(ONE)
     assert (told.verdict, told.other, told.who, told.decision) == ("copied by", COPY, "ann", outcome.decision)
     assert told.at > 0
 
@@ -53,30 +53,30 @@ def test_a_verdict_is_told_of_both_records_with_who_and_when(alike: Library) -> 
     [("different", "different"), ("copy of", "copied by"), ("better than", "worse than")],
 )
 def test_each_verdict_can_be_read_from_both_sides(alike: Library, verdict: str, from_there: str) -> None:
-    alike.judge(ONE, verdict, [COPY])
+    alike.duplicates.judge(ONE, verdict, [COPY])
     assert (said(alike, ONE)[COPY], said(alike, COPY)[ONE]) == (verdict, from_there)
-    alike.judge(COPY, verdict, [ONE])
+    alike.duplicates.judge(COPY, verdict, [ONE])
     assert (said(alike, ONE)[COPY], said(alike, COPY)[ONE]) == (from_there, verdict)
 
 
 def test_a_judged_pair_is_not_asked_again(alike: Library) -> None:
-    alike.judge(ONE, "different", [COPY, THIRD])
+    alike.duplicates.judge(ONE, "different", [COPY, THIRD])
     assert badges(alike) == {COPY, THIRD}
-    alike.judge(COPY, "different", [THIRD])
+    alike.duplicates.judge(COPY, "different", [THIRD])
     assert badges(alike) == set()
     assert alike.count(Filter(suspicious=True)) == 0
 
 
 def test_a_new_coin_that_looks_alike_is_asked_about_all_the_same(alike: Library) -> None:
-    alike.judge(ONE, "different", [COPY, THIRD])
-    alike.judge(COPY, "different", [THIRD])
+    alike.duplicates.judge(ONE, "different", [COPY, THIRD])
+    alike.duplicates.judge(COPY, "different", [THIRD])
     alike.add([drawn(4, drawing(0))])
-    alike.examine_duplicates()
+    alike.duplicates.examine()
     assert badges(alike) == {ONE, COPY, THIRD, address(4)}
 
 
 def test_undo_takes_a_verdict_back_and_redo_gives_it_again(alike: Library) -> None:
-    alike.judge(ONE, "different", [COPY, THIRD], who="ann")
+    alike.duplicates.judge(ONE, "different", [COPY, THIRD], who="ann")
     outcome = alike.undo(who="ann")
     assert set(outcome.done) == {ONE, COPY, THIRD}
     assert said(alike, ONE) == {COPY: None, THIRD: None}
@@ -89,8 +89,8 @@ def test_undo_takes_a_verdict_back_and_redo_gives_it_again(alike: Library) -> No
 
 
 def test_undo_brings_back_the_verdict_before(alike: Library) -> None:
-    alike.judge(ONE, "different", [COPY], who="ann")
-    alike.judge(ONE, "better than", [COPY], who="ann")
+    alike.duplicates.judge(ONE, "different", [COPY], who="ann")
+    alike.duplicates.judge(ONE, "better than", [COPY], who="ann")
     alike.undo(who="ann")
     assert said(alike, ONE)[COPY] == "different"
     alike.undo(who="ann")
@@ -99,7 +99,7 @@ def test_undo_brings_back_the_verdict_before(alike: Library) -> None:
 
 def test_verdicts_and_moves_are_taken_back_in_the_order_they_were_made(alike: Library) -> None:
     alike.approve([ONE], who="ann")
-    alike.judge(COPY, "copy of", [ONE], who="ann")
+    alike.duplicates.judge(COPY, "copy of", [ONE], who="ann")
     alike.reject([COPY], reason="a copy", who="ann")
     alike.undo(3, who="ann")
     assert alike.counts()["pending"] == 4
@@ -110,8 +110,8 @@ def test_verdicts_and_moves_are_taken_back_in_the_order_they_were_made(alike: Li
 
 
 def test_what_somebody_else_said_since_stays(alike: Library) -> None:
-    alike.judge(ONE, "different", [COPY, THIRD], who="ann")
-    alike.judge(COPY, "copy of", [ONE], who="bob")
+    alike.duplicates.judge(ONE, "different", [COPY, THIRD], who="ann")
+    alike.duplicates.judge(COPY, "copy of", [ONE], who="bob")
     outcome = alike.undo(who="ann")
     assert [refusal.item for refusal in outcome.refused] == [min(ONE, COPY)]
     assert said(alike, ONE) == {COPY: "copied by", THIRD: None}
@@ -119,40 +119,43 @@ def test_what_somebody_else_said_since_stays(alike: Library) -> None:
 
 
 def test_verdicts_are_among_the_decisions(alike: Library) -> None:
-    outcome = alike.judge(ONE, "different", [COPY, THIRD], who="ann")
+    outcome = alike.duplicates.judge(ONE, "different", [COPY, THIRD], who="ann")
     made = alike.decisions()[0]
     assert (made.id, made.verb, made.who, made.count, made.is_undone) == (
         outcome.decision, "judge", "ann", 2, False,
     )  # fmt: skip
-    assert [{told.address, told.other} for told in alike.judged(made.id)] == [{ONE, THIRD}, {ONE, COPY}]
+    assert [{told.address, told.other} for told in alike.duplicates.judged(made.id)] == [
+        {ONE, THIRD},
+        {ONE, COPY},
+    ]
     alike.undo(who="ann")
     assert alike.decisions()[1].is_undone
-    assert all(told.is_undone for told in alike.judged(made.id))
+    assert all(told.is_undone for told in alike.duplicates.judged(made.id))
 
 
 def test_the_same_verdict_again_is_no_decision(alike: Library) -> None:
-    alike.judge(ONE, "different", [COPY], who="ann")
-    outcome = alike.judge(COPY, "different", [ONE], who="ann")
+    alike.duplicates.judge(ONE, "different", [COPY], who="ann")
+    outcome = alike.duplicates.judge(COPY, "different", [ONE], who="ann")
     assert (outcome.done, outcome.decision) == ([ONE], None)
-    assert len(alike.judgements(ONE)) == 1
+    assert len(alike.duplicates.judgements(ONE)) == 1
 
 
 @pytest.mark.parametrize("other", [ONE, address(99)])
 def test_itself_or_an_unknown_record_is_refused(alike: Library, other: str) -> None:
-    outcome = alike.judge(ONE, "different", [other, COPY], who="ann")
+    outcome = alike.duplicates.judge(ONE, "different", [other, COPY], who="ann")
     assert [refusal.item for refusal in outcome.refused] == [other]
     assert outcome.done == [COPY]
 
 
 def test_an_unknown_record_has_no_verdict(alike: Library) -> None:
-    outcome = alike.judge(address(99), "different", [ONE], who="zoe")
+    outcome = alike.duplicates.judge(address(99), "different", [ONE], who="zoe")
     assert (outcome.done, outcome.decision) == ([], None)
     with pytest.raises(NothingToUndo):
         alike.undo(who="zoe")
 
 
 def test_verdicts_survive_a_restart(alike: Library) -> None:
-    alike.judge(ONE, "different", [COPY], who="ann")
+    alike.duplicates.judge(ONE, "different", [COPY], who="ann")
     alike.close()
     with Library.open(alike.layout.root, embedder=Hashed()) as library:
         assert said(library, ONE)[COPY] == "different"
@@ -161,15 +164,15 @@ def test_verdicts_survive_a_restart(alike: Library) -> None:
 
 
 def test_verdicts_survive_a_record_going_to_the_trash_and_back(alike: Library) -> None:
-    alike.judge(ONE, "different", [COPY])
+    alike.duplicates.judge(ONE, "different", [COPY])
     alike.delete([COPY])
     alike.restore([COPY])
     assert said(alike, ONE)[COPY] == "different"
-    assert alike.unexamined() == 0
+    assert alike.duplicates.unexamined() == 0
 
 
 def test_a_backup_holds_the_verdicts(alike: Library, tmp_path: Path) -> None:
-    alike.judge(ONE, "copied by", [COPY], who="ann")
+    alike.duplicates.judge(ONE, "copied by", [COPY], who="ann")
     backup(alike, tmp_path / "backup")
     alike.undo(who="ann")
     restore_backup(tmp_path / "other", tmp_path / "backup")
@@ -179,11 +182,11 @@ def test_a_backup_holds_the_verdicts(alike: Library, tmp_path: Path) -> None:
 
 
 def test_a_new_catalog_takes_the_verdicts_over_from_a_damaged_one(alike: Library) -> None:
-    alike.judge(ONE, "different", [COPY, THIRD], who="ann")
+    alike.duplicates.judge(ONE, "different", [COPY, THIRD], who="ann")
     alike.close()
-    taken = salvage(alike.layout)
+    taken = salvage(alike.layout).taken
     assert taken["verdicts"] == 2
     with Library.open(alike.layout.root, embedder=Hashed()) as library:
-        library.examine_duplicates()
+        library.duplicates.examine()
         assert said(library, ONE) == {COPY: "different", THIRD: "different"}
         assert badges(library) == {COPY, THIRD}

@@ -215,6 +215,10 @@ def test_a_load_that_failed_says_why_and_is_tried_again() -> None:
     assert (lazy.get(), lazy.status) == ("loaded", "ready")
 
 
+def test_the_files_of_a_model_are_hashed_once_not_at_every_search(offline: Embedder) -> None:
+    assert offline.fingerprint is offline.fingerprint
+
+
 def test_a_fingerprint_stays_the_same_and_differs_between_models(offline: Embedder) -> None:
     assert offline.fingerprint == open_embedder(OFFLINE).fingerprint
     assert offline.fingerprint != open_embedder("sentence-transformers:all-MiniLM-L6-v2").fingerprint

@@ -10,13 +10,17 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from store.errors import BadSource
-from store.exporting import FORMATS, export
+from store.errors import BadSource, ReadOnly
+from store.exporting import FORMATS, KEPT, export, remove, start, zipped
+from store.exporting import destination as where
 from store.images import normalise
-from store.importing import Candidate, candidates
-from store.importing.tables import rows_of
+from store.importing import Candidate, archives, candidates
+from store.importing.tables import MAX_ROWS, rows_of
+from store.library import Library
 from store.progress import Progress
 from store.records import Record
+from tests.store.conftest import approved_with_caption
+from tests.store.hashed import Hashed
 
 MINT = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
 OTHER = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
@@ -31,7 +35,7 @@ def record(address=MINT, tier="library", **changes):
         "token_address": address,
         "created_at": 1_693_440_000,
         "caption": {"entity": "a dog", "context": "wow", "visual": "", "emotions": "-happy"},
-        "tags": ["dog", "space cat"],
+        "tags": ["dog|wolf", "space cat", "=1+1", "🚀"],
         "tags_categories": ["animals"],
         "chainId": 101,
         "name": "another name",
@@ -45,7 +49,13 @@ def record(address=MINT, tier="library", **changes):
 def records():
     pending = record(OTHER, "pending", token_name="=cmd|' /C calc'!A0", ticker="@sum", description="")
     del pending.sidecar["caption"]
-    return [record(), pending, record(THIRD, "approved", caption={"entity": "", "visual": "x", "odd": 1})]
+    odd = {
+        "entity": "",
+        "visual": "x\r\n\n 漢字\u2028‏שלום 👩‍🚀",
+        "emotions": '"quoted", and, more\t',
+        "odd": 1,
+    }
+    return [record(tags=["dog|wolf"]), pending, record(THIRD, "approved", caption=odd)]
 
 
 @pytest.fixture
@@ -66,7 +76,7 @@ def imported(path):
 
 
 @pytest.mark.parametrize("ending", ["", ".zip"])
-@pytest.mark.parametrize("form", [form for form in FORMATS if form != "txt"])
+@pytest.mark.parametrize("form", FORMATS)
 def test_every_format_can_be_imported_again_with_all_it_held(tmp_path, picture_of, form, ending):
     destination = tmp_path / f"out{ending}"
     exported = export(records(), picture_of, destination=destination, format=form)
@@ -77,6 +87,21 @@ def test_every_format_can_be_imported_again_with_all_it_held(tmp_path, picture_o
     }
     for address, found in again.items():
         assert normalise(found.picture) == picture_of(address).read_bytes()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_zip_of_as_many_coins_as_a_table_may_hold_is_within_what_is_read_from_one(
+    tmp_path, picture_of, form
+):
+    long = [record(f"local-{n}{'a' * 57}", tier) for n, tier in enumerate(("library", "approved", "pending"))]
+    destination = tmp_path / "out.zip"
+    export(long, lambda _: picture_of(MINT), destination=destination, format=form)
+    with zipfile.ZipFile(destination) as archive:
+        entries = archive.infolist()
+    assert len(entries) <= 2 * len(long) + 1
+    assert archives.MAX_ENTRIES >= 2 * MAX_ROWS + 1
+    listed = max(46 + len(entry.filename) + len(entry.extra) for entry in entries)  # bytes in the zip's list
+    assert listed * archives.MAX_ENTRIES <= archives.MAX_DIRECTORY
 
 
 def test_the_reference_format_is_the_references_own_layout(tmp_path, picture_of):
@@ -91,7 +116,7 @@ def test_the_reference_format_is_the_references_own_layout(tmp_path, picture_of)
         f"approved/{THIRD}.jpg",
     }
     metadata = json.loads((tmp_path / "out" / "rag_db" / "metadata" / f"{MINT}.json").read_text())
-    assert metadata == record().sidecar
+    assert metadata == records()[0].sidecar
 
 
 def test_an_image_folder_has_the_same_columns_in_each_line(tmp_path, picture_of):
@@ -165,6 +190,60 @@ def test_progress_is_told_and_a_missing_picture_is_refused_by_its_address(tmp_pa
     assert exported.done == [MINT, THIRD]
     assert [refusal.item for refusal in exported.refused] == [OTHER]
     assert progress.total == 3
+
+
+def test_an_export_in_the_background_is_begun_anew_after_it_was_cut_short(root):
+    with Library.open(root, embedder=Hashed()) as library:
+        coins = approved_with_caption(library, 0, 1)
+        job = start(library, [*coins, MINT], format="txt")
+        library.jobs.wait(job.id, timeout=30)
+        (refused,) = library.jobs.items(job.id, state="refused")
+        assert (refused.key, library.jobs.get(job.id).done) == (MINT, 2)
+        place = where(library.layout, job)
+        assert len(list(candidates([place]))) == 2
+        place.unlink()
+        (library.layout.exports / ".memedex-export-left").mkdir()
+        with library.catalog.writing() as db:  # as a kill in its middle leaves it
+            db.execute("UPDATE jobs SET state = 'running', done = 0, refused = 0")
+            db.execute("UPDATE job_items SET state = 'waiting', reason = ''")
+    with Library.open(root, embedder=Hashed()) as library:
+        assert library.jobs.get(job.id).state == "interrupted"
+        library.jobs.go_on()
+        library.jobs.wait(job.id, timeout=30)
+        assert list(library.layout.exports.iterdir()) == [place]
+        assert len(list(candidates([place]))) == library.jobs.get(job.id).done == 2
+
+
+def test_the_last_exports_stay_and_what_somebody_renamed(root):
+    with Library.open(root, embedder=Hashed()) as library:
+        coins = approved_with_caption(library, 0)
+        places = []
+        for number in range(KEPT + 2):
+            job = start(library, coins, format="jsonl")
+            library.jobs.wait(job.id, timeout=30)
+            places.append(where(library.layout, job))
+            if number == 0:
+                mine = places[0].rename(places[0].with_name("mine.zip"))
+        assert {*library.layout.exports.iterdir()} == {mine, *places[-KEPT:]}
+        remove(library, job)
+        assert {*library.layout.exports.iterdir()} == {mine, *places[-KEPT:-1]}
+        reader = Library.open_for_reading(root)
+        with pytest.raises(ReadOnly):
+            remove(reader, library.jobs.get(job.id - 1))
+        reader.close()
+        assert places[-2].exists()
+
+
+def test_a_few_coins_are_zipped_at_once_for_whoever_may_only_look(root, tmp_path):
+    with Library.open(root, embedder=Hashed()) as library:
+        coins = approved_with_caption(library, 0, 1)
+        reader = Library.open_for_reading(root)
+        (tmp_path / "taken.zip").write_bytes(zipped(reader, [*coins, MINT], format="txt", texts="entity"))
+        assert {*imported(tmp_path / "taken.zip")} == {*coins}
+        with pytest.raises(BadSource, match="at most 2,000"):
+            zipped(reader, coins * 1_001, format="txt")
+        assert (reader.jobs.all(), library.layout.exports.exists()) == ([], False)
+        reader.close()
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones(tmp_path, picture_of):

@@ -10,8 +10,8 @@ import pytest
 
 from store.errors import NotWritten
 from store.files import Disk
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.outcome import Outcome
 from store.reading import Reader
 from tests.store.conftest import address, approved_with_caption, coin, written
@@ -97,7 +97,7 @@ class Stage:
             library.promote([*PROMOTED, TRASH[1]])
             library.reject([TRASH[0]])
             library.delete([TRASH[1]])
-            library.save_draft(CAPTIONED[0], {"entity": "being typed"})
+            library.drafts.save(CAPTIONED[0], {"entity": "being typed"})
             case.before(library)
             self.before = contents(library)
         self._number = 0
@@ -240,8 +240,8 @@ def test_a_full_disk_before_there_is_a_library_leaves_the_way_free_for_one(root:
 
 def test_a_draft_that_cannot_be_kept_is_told_so(on_a_full_disk: Library) -> None:
     with pytest.raises(NotWritten, match="the disk says no"):
-        on_a_full_disk.save_draft(BYSTANDER, {"entity": "half a"})
-    assert on_a_full_disk.draft(BYSTANDER) is None
+        on_a_full_disk.drafts.save(BYSTANDER, {"entity": "half a"})
+    assert on_a_full_disk.drafts.own(BYSTANDER) is None
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from store.errors import BadSource
 from store.fetching import logos
 from store.fetching.download import Downloads, TryLater
 from store.fetching.guard import Guard, any_address, is_global
+from store.filter import Filter
 from store.importing import candidates
 from store.importing.candidate import RemoteLogo
 from store.library import Library
-from store.listing import Filter
 from store.settings import settings
 from tests.store.conftest import address, picture
 

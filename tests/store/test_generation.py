@@ -2,16 +2,19 @@
 
 import json
 from collections.abc import Callable, Iterator
+from threading import Event
 
 import pytest
 
-from store import context, generation
+from store import context, generation, inventing
 from store.context import PICTURE_TOKENS, Context
 from store.errors import CaptioningFailed, InvalidRecord
+from store.filter import Filter
+from store.jobs import Job
 from store.language_models import import_litellm
 from store.library import Library
-from store.listing import Filter
 from store.memory.tokens import count_tokens
+from store.settings import settings
 from tests.store.conftest import address
 from tests.store.language_model_server import LanguageModelServer, fails, running, says
 
@@ -44,11 +47,12 @@ def three(library: Library, captioned: Callable[..., list[str]]) -> list[str]:
 
 def test_the_form_is_reference_1_with_absent_facets_left_out(library: Library, three: list[str]) -> None:
     made = context.build(library, reversed(three))
-    assert made.text == "\n\n".join(
+    assert [example.text for example in made.examples] == [
         f"Example {place}:\nEntity: text {number} entity\nContext: text {number} context\n"
-        f"Visual: text {number} visual\nImage: [picture of {address(number)}]"
+        f"Visual: text {number} visual"
         for place, number in enumerate((3, 2, 1), start=1)
-    )
+    ]
+    assert all(example.picture for example in made.examples)
     words = [count_tokens(example.text) for example in made.examples]
     assert made.tokens == sum(words) + 3 * PICTURE_TOKENS
     assert made.left_out == ()
@@ -60,7 +64,7 @@ def test_tokens_are_those_of_the_model(library: Library, three: list[str]) -> No
     assert made.tokens == sum(
         counter(model="anthropic/claude-3-haiku-20240307", text=example.text) for example in made.examples
     )
-    assert "Image" not in made.text
+    assert "Image" not in context.as_markdown(made)
 
 
 def test_a_budget_says_what_it_left_out(library: Library, three: list[str]) -> None:
@@ -100,10 +104,11 @@ def test_a_coin_is_streamed_read_and_saved_with_where_it_came_from(
     answer.streamed = True
     model.answers = [answer]
     made = context.build(library, three)
-    coin = generation.read(answered(model, made), made, model=MODEL, prompt="frog")
+    coin = generation.read(answered(model, made), model=MODEL, prompt="frog", sources=three)
     assert (coin.name, coin.ticker) == ("Rain Frog", "RAIN")
     assert coin.caption == {"entity": "a frog in the rain", "context": "patience", "emotions": "calm"}
     assert model.asked[0]["stream"] is True
+    assert model.asked[0]["messages"] == generation.messages(made, "frog")
     report = library.add([generation.candidate(coin, None)])
     assert not report.refused
     (saved,) = library.find(Filter(tier="pending"))
@@ -114,24 +119,34 @@ def test_a_coin_is_streamed_read_and_saved_with_where_it_came_from(
 
 
 def test_a_copy_is_recognised_by_what_it_says_and_by_its_name(library: Library, three: list[str]) -> None:
-    made = context.build(library, three)
     said = {"entity": "text 2 entity", "context": "text 2 context", "name": "Another", "ticker": "OTHR"}
-    near = generation.nearest(library, generation.read(json.dumps(said), made, model=MODEL, prompt="x"))
+    near = generation.nearest(
+        library, generation.read(json.dumps(said), model=MODEL, prompt="x", sources=three)
+    )
     assert (near[0].address, near[0].is_copy, near[0].same) == (address(2), True, ())
     assert near[0].cosine == pytest.approx(1, abs=1e-5)
     assert not any(one.is_copy for one in near[1:])
     named = {**said, "entity": "new", "context": "newer", "name": "coin 3", "ticker": "c3"}
-    near = generation.nearest(library, generation.read(json.dumps(named), made, model=MODEL, prompt="x"))
+    near = generation.nearest(
+        library, generation.read(json.dumps(named), model=MODEL, prompt="x", sources=three)
+    )
     assert [(one.address, one.same) for one in near if one.is_copy] == [(address(3), ("name", "ticker"))]
 
 
-@pytest.mark.parametrize("answer", ["", "no", "{", '{"name": "x"}', '{"name": 3, "ticker": []}', "[1]"])
-def test_an_answer_without_a_coin_says_what_is_missing(
-    library: Library, three: list[str], answer: str
-) -> None:
-    made = context.build(library, three)
-    with pytest.raises(CaptioningFailed, match="entity"):
-        generation.read(answer, made, model=MODEL, prompt="x")
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("", "gave an empty answer"),
+        ("I'm sorry, I can't.", "answered in words, not with a coin: “I'm sorry, I can't.”"),
+        ('{"name": "Rain Fr', "broke off"),
+        ('{"name": "x"}', "left out ticker, entity, context"),
+        ('{"name": 3, "ticker": []}', "left out ticker, entity, context"),
+        ("[1]", "in words"),
+    ],
+)
+def test_an_answer_without_a_coin_says_what_came_instead(answer: str, told: str) -> None:
+    with pytest.raises(CaptioningFailed, match=told):
+        generation.read(answer, model=MODEL, prompt="x", sources=())
 
 
 def test_a_provider_that_fails_and_an_empty_prompt_are_told(
@@ -143,3 +158,66 @@ def test_a_provider_that_fails_and_an_empty_prompt_are_told(
     model.answers = [fails(401, "bad key")]
     with pytest.raises(CaptioningFailed, match="did not accept the key"):
         answered(model, made)
+
+
+def begun(library: Library, addresses: list[str]) -> Job:
+    return inventing.start(library.jobs, "a  frog", addresses, model=MODEL, budget=None, pictures=False)
+
+
+@pytest.fixture
+def configured(model: LanguageModelServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
+    """What is asked in the background goes to the server beside the test."""
+    monkeypatch.setenv("MEMEDEX_CAPTION_API_BASE", model.address)
+    settings.cache_clear()
+    yield model
+    settings.cache_clear()
+
+
+def test_a_coin_is_made_in_the_background_and_waits_until_somebody_deals_with_it(
+    library: Library, three: list[str], configured: LanguageModelServer
+) -> None:
+    answer = says(json.dumps(COIN))
+    answer.streamed = True
+    configured.answers = [answer]
+    job = begun(library, three)
+    assert job.name == "Make a coin: a frog"
+    assert library.jobs.wait(job.id, timeout=30)
+    (draft,) = inventing.mine(library.jobs, library.who)
+    assert (draft.state, draft.note["answer"], draft.note["sources"]) == ("done", json.dumps(COIN), three)
+    assert inventing.mine(library.jobs, "somebody else") == []
+    library.jobs.dealt_with(job.id)
+    assert inventing.mine(library.jobs, library.who) == []
+
+
+def test_an_answer_that_is_stopped_keeps_what_had_come(
+    library: Library, three: list[str], configured: LanguageModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_begun, may_go_on = Event(), Event()
+
+    def slowly(*_: object, **__: object) -> Iterator[str]:
+        yield '{"name": "Rain '
+        has_begun.set()
+        assert may_go_on.wait(30)
+        yield 'Frog"'
+
+    monkeypatch.setattr(generation, "stream", slowly)
+    job = begun(library, three)
+    assert has_begun.wait(30)
+    library.jobs.cancel(job.id)
+    may_go_on.set()
+    assert library.jobs.wait(job.id, timeout=30)
+    (draft,) = inventing.mine(library.jobs, library.who)
+    assert (draft.state, draft.note["answer"]) == ("cancelled", '{"name": "Rain Frog"')
+
+
+def test_a_refusal_of_the_provider_stands_with_the_draft(
+    library: Library, three: list[str], configured: LanguageModelServer
+) -> None:
+    configured.answers = [fails(401, "bad key")]
+    job = begun(library, three)
+    assert library.jobs.wait(job.id, timeout=30)
+    (draft,) = inventing.mine(library.jobs, library.who)
+    assert (draft.state, draft.note["answer"]) == ("failed", "")
+    assert "did not accept the key" in draft.error
+    library.jobs.dealt_with(job.id)
+    assert library.jobs.open() == []

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from store import library as library_module
 from store.errors import NothingToUndo
 from store.files import Disk
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
+from store.writing import changing
 from tests.store.conftest import address, approved_with_caption, coin, written
 from tests.store.hashed import Hashed
 from tests.store.invariants import contents, holds
@@ -195,7 +195,7 @@ def open_on(disaster: Disaster, root: Path) -> Library:
 @pytest.fixture
 def many(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which ann approved six coins in one go, in three operations of two."""
-    monkeypatch.setattr(library_module, "_OPERATION", 2)
+    monkeypatch.setattr(changing, "OPERATION", 2)
     with open_on(Disaster(), root) as library:
         library.add((coin(number) for number in range(6)), who="ann")
         library.approve(library.addresses(Filter()), who="ann")

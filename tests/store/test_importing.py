@@ -59,6 +59,13 @@ def from_folder(folder, files):
     return sorted_out(candidates([lay(folder / "in", files)]))
 
 
+def everything(folder, files):
+    """The coins, and every refusal with its item, also several of one item."""
+    found = list(candidates([lay(folder / "in", files)]))
+    refused = [(one.item, one.reason) for one in found if isinstance(one, Refusal)]
+    return [one for one in found if isinstance(one, Candidate)], refused
+
+
 def dropped(files):
     return sorted_out(
         uploaded(
@@ -192,11 +199,40 @@ def test_each_bad_row_is_refused_with_its_line_and_the_others_go_through(tmp_pat
         (b'name,file\nDoge,"open', "not CSV"),
     ],
 )
-def test_a_table_that_cannot_be_read_is_refused_by_name_and_the_pictures_go_through(tmp_path, table, reason):
-    coins, refused = from_folder(tmp_path, {"coins.csv": table, "a.png": png()})
-    assert len(coins) == 1
-    assert all(item.startswith("in/coins.csv") and reason in why for item, why in refused.items())
-    assert refused
+def test_pictures_wait_for_a_table_that_cannot_be_read_rather_than_get_a_wrong_name(tmp_path, table, reason):
+    files = {"coins.csv": table, "a.png": png(), "deep/b.png": png("lime")}
+    coins, refused = everything(tmp_path, {**files, "x.json": sidecar(), "x.png": png("blue")})
+    assert [coin.sidecar["token_address"] for coin in coins] == [MINT]
+    assert {item.partition(" row")[0] for item, _ in refused} == {"in/coins.csv"}
+    assert reason in refused[0][1]
+    assert "2 pictures beside it" in refused[1][1]
+    alone, _ = from_folder(tmp_path / "alone", {name: files[name] for name in ("a.png", "deep/b.png")})
+    assert len(alone) == 2
+
+
+def test_a_picture_waits_when_its_row_has_a_comma_too_many_and_comes_once_that_is_mended(tmp_path):
+    table = "file,name,description\na.png,Doge,much, wow\nb.png,Cat,purr\n"
+    files = {"coins.csv": table, "a.png": png(), "b.png": png("lime")}
+    coins, refused = everything(tmp_path, files)
+    assert [coin.sidecar["token_name"] for coin in coins] == ["Cat"]
+    assert [("row 2" in item, "1 picture beside" in why) for item, why in refused] == [
+        (True, False),
+        (False, True),
+    ]
+    mended = table.replace("much, wow", '"much, wow"')
+    coins, refused = everything(tmp_path, {**files, "coins.csv": mended})
+    assert [coin.sidecar["description"] for coin in coins] == ["much, wow", "purr"]
+    assert not refused
+
+
+def test_logos_wait_for_a_token_list_that_was_cut_short(tmp_path):
+    files = {"tokenlist.json": '{"tokens": [{"addr', f"images/{MINT}.png": png()}
+    coins, refused = everything(tmp_path, files)
+    assert not coins
+    assert [why.partition(":")[0] for _, why in refused] == [
+        "it is not JSON",
+        "1 picture beside it may be told of in what could not be read; mend it, or import it alone",
+    ]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
@@ -221,7 +257,10 @@ def test_json_in_any_unicode_encoding_is_read(tmp_path, encoding):
         (b'{"token_name": "a", "token_name": "b"}', "twice"),
         (json.dumps(sidecar(x=1)).replace("1}", "1e999}").encode(), "cannot be written"),
         (json.dumps(sidecar(x=1)).replace("1}", "9" * 5000 + "}").encode(), "cannot be read"),
-        (json.dumps(sidecar(token_name="\ud800")).encode(), "cannot be written"),
+        (
+            json.dumps(sidecar(token_name="\ud800")).encode(),
+            "cannot be written as JSON: it holds half a sign",
+        ),
         (json.dumps(sidecar(token_address="../../x")).encode(), "base58"),
         (json.dumps(sidecar(token_address=7)).encode(), "base58"),
         (json.dumps(sidecar(tags=[1])).encode(), "tags"),

@@ -148,10 +148,17 @@ def test_an_entry_that_lies_about_its_size_is_refused():
 
 def test_reading_stops_when_the_whole_has_grown_too_large(monkeypatch):
     monkeypatch.setattr(archives, "MAX_UNPACKED", 2_500)
-    content = zipped([(f"{n}.png", bytes(1_000)) for n in range(9)], compression=zipfile.ZIP_STORED)
+    content = zipped([(f"{n}.png", bytes(1_000)) for n in range(9)])
     coins, refused = taken(content)
     assert len(coins) == 2
     assert "the rest of it was left out" in refused["coins.zip"]
+
+
+def test_pictures_may_come_to_more_where_the_archive_takes_as_much_itself(monkeypatch):
+    monkeypatch.setattr(archives, "MAX_UNPACKED", 2_500)
+    content = zipped([(f"{n}.png", bytes(1_000)) for n in range(9)], compression=zipfile.ZIP_STORED)
+    coins, refused = taken(content)
+    assert (len(coins), refused) == (9, {})
 
 
 def test_an_archive_of_too_many_entries_is_refused_before_they_are_listed(monkeypatch):

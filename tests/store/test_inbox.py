@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from store import inbox as inboxes
+from store.filter import Filter
 from store.inbox import LOG, Inbox
 from store.library import Library
-from store.listing import Filter
 from tests.store.conftest import address, coin, picture
 
 pytestmark = pytest.mark.usefixtures("without_chroma")

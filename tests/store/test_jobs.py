@@ -83,6 +83,21 @@ class Gate:
         return Done(item)
 
 
+def test_the_time_worked_is_kept_with_each_result(shop: Workshop) -> None:
+    kept: list[float] = []
+
+    def answer(item: Item) -> Result:
+        with shop.catalog.reading() as db:
+            kept.append(db.execute("SELECT worked FROM jobs").fetchone()[0])
+        return Done(item)
+
+    shop.answer = answer
+    job = shop.rested(shop.start())
+    assert kept[0] == 0
+    assert kept == sorted({*kept})
+    assert job.worked >= kept[-1]
+
+
 def test_a_job_does_each_of_its_items_once_and_counts_them(shop: Workshop) -> None:
     shop.batch, shop.lanes = 3, 4
     job = shop.rested(shop.start([*LETTERS, "a"]))
@@ -221,7 +236,7 @@ def test_an_item_is_marked_and_its_result_written_together_or_not_at_all(shop: W
     job = shop.rested(shop.start(["a", "b"]))  # the second cannot write the same key
     assert (job.state, job.done) == ("failed", 1)
     assert "UNIQUE" in job.error
-    assert shop.catalog.meta("written") == 1
+    assert shop.catalog.meta("written") == "1"
 
 
 def test_work_without_items_keeps_its_options_its_notes_and_its_own_count(shop: Workshop) -> None:

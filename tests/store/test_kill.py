@@ -16,15 +16,16 @@ from typing import Any
 
 import pytest
 
-from store.follower import Follower
+from store.chroma.follower import Follower
+from store.chroma.probe import probe
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
-from store.probe import probe
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_says_what_the_sidecars_say, contents, holds
 
 KILLS = int(os.environ.get("MEMEDEX_TEST_KILLS", "50"))
-LONGEST = 0.15  # seconds of writing before the end; some thirty verbs
+MOST = 20  # verbs before the end, which comes in the middle of another one
+LONGEST = 0.01  # seconds after the last of them; a verb takes some milliseconds
 PROGRAM = Path(__file__).resolve().parents[2]
 
 States = dict[str, list[str]]
@@ -82,19 +83,23 @@ def killed(nursery: subprocess.Popen[str], order: str, *, chance: random.Random)
     assert nursery.stdout
     nursery.stdin.write(order + "\n")
     nursery.stdin.flush()
-    moment = chance.uniform(0, LONGEST)
-    signs = {"chroma"} if order.startswith("chroma") else {"ready"}  # not before it has begun
+    verbs, moment = chance.randrange(MOST), chance.uniform(0, LONGEST)
+    ready = "chroma" if order.startswith("chroma") else "ready"  # not before it has begun
     lines: list[dict[str, Any]] = []
     timer: threading.Timer | None = None
     child = 0
+    left = -1  # verbs before it is killed; counted once it is ready
     for text in nursery.stdout:
         line = json.loads(text)
         child = line.get("born", child)
         if "dead" in line:
             break
         lines.append(line)
-        signs -= line.keys()
-        if not signs and child and timer is None:
+        if ready in line:
+            left = verbs
+        elif "done" in line and left > 0:
+            left -= 1
+        if left == 0 and child and timer is None:
             timer = threading.Timer(moment, os.kill, (child, signal.SIGKILL))
             timer.start()
     assert timer

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from store.drafting import plan_drafting, start
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.settings import settings
 from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.hashed import Hashed
@@ -25,19 +25,19 @@ PROGRAM = Path(__file__).resolve().parents[2]
 COUNT = 256
 KILLS = 3
 GO_ON = """
-import sys, time
+import signal, sys
 from pathlib import Path
-from store.follower import Follower
+from store.chroma.follower import Follower
 from store.library import Library
 from tests.store.hashed import Hashed
 Follower.wake = lambda self: None
 library = Library.open(Path(sys.argv[1]), embedder=Hashed())
 library.jobs.go_on()
 print("going", flush=True)
-while library.jobs.under_way():
-    time.sleep(0.01)
+for job in library.jobs.under_way():
+    library.jobs.wait(job.id)
 print("done", flush=True)
-time.sleep(60)
+signal.pause()
 """
 
 
@@ -112,7 +112,7 @@ def test_a_drafting_run_killed_anywhere_asks_again_only_for_what_was_under_way(
         assert over
         assert (over.state, over.done) == ("done", count)
         for one in library.addresses(Filter()):
-            kept = library.suggestions(one, states=["open", "replaced"])
+            kept = library.suggestions.of(one, states=["open", "replaced"])
             assert [each.facet for each in kept].count("entity") == 1
     asked = Counter(str(each["messages"][0]["content"][0]["text"]) for each in model.asked)
     assert len(asked) == count

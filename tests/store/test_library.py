@@ -1,18 +1,20 @@
 """The verbs, one after the other: what each does, what it refuses, and what is then on the disk."""
 
 import json
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from store import library as library_module
+from store import listing
 from store.errors import UnknownRecord
+from store.filter import Filter
 from store.importing.candidate import Candidate, Refusal
 from store.library import Library
-from store.listing import Filter
 from store.progress import Progress
-from store.query import Part, Query
+from store.search.query import Part, Query
+from store.writing import changing
 from tests.store.conftest import (
     CREATED_AT,
     address,
@@ -38,8 +40,8 @@ def root(quick_root: Path) -> Path:
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operations of four records and of five, where they hold up to 64 and 256 in earnest."""
-    monkeypatch.setattr(library_module, "_EMBEDDED", 4)
-    monkeypatch.setattr(library_module, "_OPERATION", 5)
+    monkeypatch.setattr(changing, "EMBEDDED", 4)
+    monkeypatch.setattr(changing, "OPERATION", 5)
 
 
 def tier_of(library: Library, known: str) -> str:
@@ -281,12 +283,12 @@ def test_caption_of_a_record_that_somebody_changed_meanwhile_is_refused(library:
 
 def test_caption_ends_ones_own_draft_and_nobody_elses(library: Library) -> None:
     bring(library, "approved", 0)
-    library.save_draft(FIRST, {"entity": "half a sen"}, who="ann")
-    library.save_draft(FIRST, {"entity": "something el"}, who="bob")
-    assert library.draft(FIRST, who="ann") == {"entity": "half a sen"}
+    library.drafts.save(FIRST, {"entity": "half a sen"}, who="ann")
+    library.drafts.save(FIRST, {"entity": "something el"}, who="bob")
+    assert library.drafts.own(FIRST, who="ann") == {"entity": "half a sen"}
     library.caption(FIRST, caption=written("half a sentence"), who="ann")
-    assert library.draft(FIRST, who="ann") is None
-    assert [(draft.who, draft.fields["entity"]) for draft in library.drafts(FIRST)] == [
+    assert library.drafts.own(FIRST, who="ann") is None
+    assert [(draft.who, draft.fields["entity"]) for draft in library.drafts.of(FIRST)] == [
         ("bob", "something el")
     ]
 
@@ -299,6 +301,28 @@ def test_tags_bring_their_categories_from_the_taxonomy(library: Library) -> None
     assert library.get(FIRST).categories == ["animals", "space", "other"]
     assert library.tag_counts(Filter(categories=("space",))) == {"dog": 2, "moon": 2, "my own": 2}
     holds(library)
+
+
+def test_tags_are_counted_once_for_each_state_of_the_library(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = []
+    count = listing.label_counts
+
+    def counting(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
+        counted.append(filter)
+        return count(db, kind, filter)
+
+    monkeypatch.setattr(listing, "label_counts", counting)
+    bring(library, "library", 0, 1)
+    before = library.tag_counts(Filter())
+    assert library.tag_counts(Filter()) == before
+    assert len(counted) == 1
+    library.edit_tags([FIRST], add=["entirely new"])
+    assert library.tag_counts(Filter()) == {**before, "entirely new": 1}
+    library.undo()
+    assert library.tag_counts(Filter()) == before
+    assert library.category_counts(Filter()) != before
 
 
 def test_tags_may_hold_no_comma(library: Library) -> None:

@@ -1,16 +1,17 @@
 """Orders by what pictures look like: to a chosen coin, to what was approved, to the library."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from store.errors import UnknownRecord
+from store.errors import ModelUnavailable, UnknownRecord
+from store.filter import Filter
 from store.importing.candidate import Candidate
 from store.library import Library
-from store.listing import Filter
 from store.looks import Order
 from store.progress import Progress
 from tests.browser.grid_page import eventually
@@ -91,13 +92,94 @@ def test_most_unlike_the_library_follows_promotion_and_degrading(library: Librar
     assert ordered(library, "unlike") == [0, 1, 2, 3, 4]
 
 
-def test_what_was_looked_at_costs_promotion_no_picture_more(library: Library) -> None:
+def test_what_was_looked_at_and_read_costs_promotion_nothing_more(library: Library) -> None:
     embedder = library.embedder
     assert isinstance(embedder, Turning)
     assert embedder.asked == 5
     approved_with_caption(library, 0)
+    look(library)
+    assert embedder.asked == 5 + 3, "its texts"
     assert library.promote([address(0)]).refused == []
-    assert embedder.asked == 5 + 3  # its texts
+    assert embedder.asked == 5 + 3
+
+
+@pytest.fixture
+def ready(library: Library) -> str:
+    """A captioned coin that nobody has looked at yet."""
+    library.add([shade(12, 80)])
+    library.approve([address(12)])
+    library.caption(address(12), caption={"entity": "a", "context": "b"})
+    return address(12)
+
+
+def interrupted(library: Library, monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> list[int]:
+    """How many pictures the model is given each time; at the first, `act` comes in between."""
+    plain, given = library.embedder.embed_images, list[int]()
+
+    def embed(images: Sequence[Image.Image]) -> np.ndarray:
+        given.append(len(images))
+        if len(given) == 1:
+            act()
+        return plain(images)
+
+    monkeypatch.setattr(library.embedder, "embed_images", embed)
+    return given
+
+
+def test_the_background_begins_with_nothing_that_a_promotion_has_in_hand(
+    library: Library, ready: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = interrupted(library, monkeypatch, lambda: look(library))
+    assert library.promote([ready]).refused == []
+    look(library)
+    assert given == [1]
+
+
+def test_a_promotion_waits_for_what_the_background_has_in_hand(
+    library: Library, ready: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    promotion = Thread(target=library.promote, args=([ready],))
+
+    def promote() -> None:
+        promotion.start()
+        promotion.join(0.5)
+        assert promotion.is_alive()
+
+    given = interrupted(library, monkeypatch, promote)
+    look(library)
+    promotion.join()
+    assert given == [1]
+    assert library.get(ready).tier == "library"
+
+
+def test_what_was_left_to_a_promotion_that_failed_is_looked_at_later(
+    library: Library, ready: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        look(library)
+        raise ModelUnavailable("out of memory")
+
+    given = interrupted(library, monkeypatch, fail)
+    assert library.promote([ready]).refused
+    look(library)
+    assert given == [1, 1]
+    assert library.by_looks([ready], "like", like=address(0)).unseen == 0
+
+
+def test_of_the_approved_the_background_looks_first_at_what_a_promotion_comes_to_last(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(shade(number, 11 * number) for number in range(5, 9))
+    library.approve([address(number) for number in (5, 6)])
+    seen = list[int]()
+
+    def embed(images: Sequence[Image.Image]) -> np.ndarray:
+        seen.extend(round(np.asarray(image)[..., 0].mean() / 11) for image in images)
+        return np.ones((len(images), library.embedder.dimensions), np.float32)
+
+    monkeypatch.setattr(library.embedder, "embed_images", embed)
+    look(library)
+    assert seen == [8, 7, 5, 6]
 
 
 def test_a_new_picture_stands_at_the_end_until_it_is_looked_at(library: Library) -> None:
@@ -117,7 +199,7 @@ def test_figures_that_were_brought_up_to_date_are_those_made_anew(library: Libra
         verb = (library.approve, library.give_back)[int(random.integers(0, 2))]
         verb(some)
         kept = ordered(library, "approved")
-        library._looks = None
+        library._appearance._looks = None
         assert ordered(library, "approved") == kept
 
 

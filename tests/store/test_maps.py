@@ -8,10 +8,10 @@ import pytest
 from store import maps
 from store.errors import InvalidRecord
 from store.library import Library
-from store.maps import Map
+from store.maps import Map, map_of
 from store.progress import Progress
 from store.records import FACETS
-from store.vectors import Matrices, load
+from store.search.vectors import Matrices, load
 from tests.store.conftest import address
 
 RANDOM = np.random.default_rng(8)
@@ -78,27 +78,27 @@ def test_a_cancelled_arrangement_is_none(groups: Matrices) -> None:
 
 def test_two_records_are_no_map_and_there_are_no_other_spaces(library: Library) -> None:
     with pytest.raises(InvalidRecord, match="3 coins"):
-        library.map_of("entity")
+        map_of(library, "entity")
     with pytest.raises(InvalidRecord, match="sound"):
-        library.map_of("sound")
+        map_of(library, "sound")
 
 
 def test_the_job_keeps_a_map_and_brings_it_up_to_date(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
     library.promote(captioned(*range(8)))
-    assert library.map_of("entity", "tsne") is None
+    assert map_of(library, "entity", "tsne") is None
 
     def arrange(**options: object) -> Map:
         job = library.jobs.start("map", name="arrange", options={"space": "entity", **options})
         assert library.jobs.wait(job.id, timeout=60)
-        found = library.map_of("entity", "tsne")
+        found = map_of(library, "entity", "tsne")
         assert found is not None
         return found
 
     first = arrange()
     library.promote(captioned(8))
-    seen = library.map_of("entity", "tsne")
+    seen = map_of(library, "entity", "tsne")
     assert seen is not None
     assert set(seen.addresses) == {address(number) for number in range(9)}  # before anything was kept
     kept = arrange()

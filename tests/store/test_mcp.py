@@ -55,7 +55,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def access(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Access]:
     monkeypatch.setattr(Follower, "wake", lambda self: None)
     monkeypatch.setattr("store.mcp.access.open_embedder", lambda name: Bags())
-    monkeypatch.setattr("store.reading.open_embedder", lambda name: Hashed())
+    monkeypatch.setattr("store.chosen_model.open_embedder", lambda name: Hashed())
     opened = Access(root, who="agent")
     yield opened
     opened.close()

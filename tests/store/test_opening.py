@@ -1,6 +1,8 @@
 """What somebody did to the files by hand is found on opening: it wins, and history says so."""
 
+import errno
 import json
+import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,15 +10,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from filelock import FileLock
 from numpy.typing import NDArray
 
+from store.errors import ReadOnly
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.opening import OUTSIDE
-from store.query import Part, Query
 from store.reading import Reader
 from store.records import Tier
-from tests.store.conftest import address, approved_with_caption, coin, normal_picture, written
+from store.search.query import Part, Query
+from tests.store.conftest import (
+    address,
+    approved_with_caption,
+    coin,
+    furnished,
+    normal_picture,
+    written,
+)
 from tests.store.hashed import Hashed
 from tests.store.invariants import contents, holds, vectors_of
 
@@ -174,6 +185,22 @@ def test_a_record_in_two_tiers_that_the_catalog_does_not_know_is_in_the_later(
         assert "also lies in pending" in library.status().faults[0]
 
 
+def test_a_file_that_is_no_picture_is_told_and_what_else_was_changed_is_taken_in(
+    library: Library, root: Path, reopened: Callable[[], Library]
+) -> None:
+    approved_with_caption(library, 0, 1)
+    library.promote([FIRST, SECOND])
+    library.close()
+    library.layout.image("library", FIRST).write_bytes(b"junk")
+    edit(library.layout.sidecar("library", SECOND), caption=written("by hand"))
+    library = reopened()
+    assert [fault for fault in library.status().faults if FIRST in fault and "cannot be used" in fault]
+    assert library.get(SECOND).caption["entity"] == "by hand entity"
+    with library.catalog.reading() as db:
+        embedded = "SELECT count(*) FROM embeddings e JOIN records r ON r.id = e.record WHERE r.address = ?"
+        assert db.execute(embedded, [SECOND]).fetchone()[0] == 4
+
+
 def test_a_broken_sidecar_is_told_and_the_catalog_keeps_what_it_knew(
     library: Library, reopened: Callable[[], Library]
 ) -> None:
@@ -233,6 +260,21 @@ def test_a_sidecar_edited_while_we_work_is_not_overwritten(
     edit(library.layout.sidecar("pending", FIRST), description="by hand")
     assert not library.edit_tags([FIRST], add=["moon"]).done
     assert reopened().get(FIRST).description == "by hand"
+
+
+def test_what_was_edited_while_we_work_counts_from_the_first_decision_that_meets_it(library: Library) -> None:
+    library.add([coin(0), coin(1), coin(2)])
+    edit(library.layout.sidecar("pending", FIRST), description="by hand")
+    os.utime(library.layout.sidecar("pending", SECOND), (1, 1))  # the same content
+    library.layout.sidecar("pending", THIRD).unlink()
+    outcome = library.approve([FIRST, SECOND, THIRD])
+    reasons = {refusal.item: refusal.reason for refusal in outcome.refused}
+    assert "they count now, look at it again" in reasons[FIRST]
+    assert "they count now" in reasons[SECOND]
+    assert "cannot be taken in: its sidecar is missing" in reasons[THIRD]
+    assert library.get(FIRST).description == "by hand"
+    assert library.history(address=FIRST)[0].who == OUTSIDE
+    assert sorted(library.approve([FIRST, SECOND]).done) == sorted([FIRST, SECOND])
 
 
 def test_a_strangers_file_in_the_way_is_set_aside(library: Library) -> None:
@@ -316,3 +358,24 @@ def test_stray_files_in_operations_keep_nothing_from_opening(
     (library.layout.operations / "staged-and-forgotten" / "x.json").write_text("{}")
     library = reopened()
     assert [path.name for path in library.layout.operations.iterdir()] == [".DS_Store"]
+
+
+def test_a_library_on_a_read_only_disk_can_be_looked_at(
+    tmp_path: Path, embedder: Hashed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = furnished(tmp_path / "nur zum Lesen é?")
+    with Library.open(root, embedder=embedder) as library:
+        library.add([coin(0)])
+    files = sorted(root.rglob("*"))
+    with monkeypatch.context() as read_only:
+        read_only.setattr(os, "access", lambda *_: False)
+        read_only.setattr(FileLock, "acquire", _refused)
+        with Library.open_for_reading(root, embedder=embedder) as reader:
+            assert [record.name for record in reader.find(Filter())] == ["Coin 0"]
+        with pytest.raises(ReadOnly, match="mend the permission"):
+            Library.open(root, embedder=embedder)
+    assert sorted(root.rglob("*")) == files, "SQLite put nothing beside it"
+
+
+def _refused(*_: object, **__: object) -> None:
+    raise OSError(errno.EROFS, "Read-only file system")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.query_line import edited, parsed, values, written
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed

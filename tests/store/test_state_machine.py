@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from store.collections import INDEX
+from store.chroma.collections import INDEX
+from store.chroma.follower import Follower
 from store.files import Disk
-from store.follower import Follower
 from store.library import Library
-from store.query import Part, Query
+from store.search.query import Part, Query
 from tests.store.conftest import address, furnished
 from tests.store.hashed import Hashed
 from tests.store.invariants import Contents, Kept, chroma_says_what_the_sidecars_say, contents, holds
@@ -108,7 +108,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(number=st.sampled_from(COINS), text=st.sampled_from(TEXTS), who=st.sampled_from(PEOPLE))
     def type_a_draft(self, number: int, text: str, who: str) -> None:
-        self.library.save_draft(address(number), {"entity": text}, who=who)
+        self.library.drafts.save(address(number), {"entity": text}, who=who)
         self.model.drafts[address(number), who] = {"entity": text}
 
     @rule(text=st.sampled_from(TEXTS[:3]))

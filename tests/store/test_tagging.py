@@ -8,8 +8,8 @@ import pytest
 from store import tagging
 from store.errors import BadSource, InvalidRecord
 from store.files import Disk
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from store.sidecars import read
 from tests.store.conftest import TAXONOMY, address, approved_with_caption, coin
 from tests.store.hashed import Hashed

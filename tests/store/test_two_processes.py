@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from store.errors import LibraryInUse
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
-from store.query import Part, Query
 from store.records import TIERS
+from store.search.query import Part, Query
 from tests.store.conftest import address, approved_with_caption, coin, written
 from tests.store.hashed import Hashed
 from tests.store.invariants import contents, holds
@@ -24,8 +24,8 @@ HEAD = """
 import os, sys
 from store.errors import LibraryInUse, ReadOnly
 from store.library import Library
-from store.listing import Filter
-from store.query import Part, Query
+from store.filter import Filter
+from store.search.query import Part, Query
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 root = sys.argv[1]

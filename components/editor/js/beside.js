@@ -17,26 +17,37 @@ export class Beside {
   ask(row, { wait = LOOK_PAUSE } = {}) {
     clearTimeout(this.timer);
     this.row = row;
-    this.timer = setTimeout(() => this.look(row), wait);
+    this.timer = setTimeout(() => this.look(), wait);
   }
 
-  async look(row) {
-    this.asked?.abort();
-    this.asked = new AbortController();
-    const { signal } = this.asked;
+  /** One question at a time: a text of twenty pages takes the model seconds, and every pause asks again. */
+  async look() {
+    const { row } = this;
+    this.editor.measure([row]);
+    if (this.asking) return (this.again = true);
     const { address } = this.editor;
+    const { text } = row;
+    this.asking = true;
+    const slow = setTimeout(() => this.node.classList.add("behind"), 400);
     try {
-      const answer = await this.editor.ask("look", { address, facet: row.facet, text: row.text }, { signal });
-      if (signal.aborted || address !== this.editor.address) return;
-      if (answer.waits) {
-        this.say("The model is being loaded …");
-        return this.ask(row, { wait: 1500 });
-      }
-      if (answer.measure) row.measure(answer.measure);
-      this.show(row, answer);
-    } catch (error) {
-      if (!signal.aborted) this.show(row, { failed: "No answer from the server." });
+      const answer = await this.editor.ask("look", { address, facet: row.facet, text });
+      if (address === this.editor.address && row === this.row && !this.stopped) this.told(row, answer);
+    } catch {
+      if (row === this.row) this.show(row, { failed: "No answer from the server." });
+    } finally {
+      clearTimeout(slow);
+      this.asking = false;
+      if (this.again) {
+        this.again = false;
+        if (!this.stopped) this.look();
+      } else this.node.classList.remove("behind");
     }
+  }
+
+  told(row, answer) {
+    if (!answer.waits) return this.show(row, answer);
+    this.say("The model is being loaded …");
+    this.ask(row, { wait: 1500 });
   }
 
   show(row, answer) {
@@ -83,7 +94,7 @@ export class Beside {
 
   stop() {
     clearTimeout(this.timer);
-    this.asked?.abort();
+    this.stopped = true;
   }
 }
 

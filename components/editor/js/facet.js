@@ -110,7 +110,10 @@ export class Row {
   tell() {
     const { reach } = this;
     const written = this.text.trim();
-    const characters = count(this.text.length, "character");
+    const signs = [...this.text]; // as the server counts: an emoji is no two
+    const isTooLong = signs.length > this.purpose.most;
+    const characters = `${count(signs.length, "character")}${isTooLong ? `, at most ${this.purpose.most.toLocaleString("en")} can be saved` : ""}`;
+    this.count.classList.toggle("too-long", isTooLong);
     const missing = this.nothing ? "declared: nothing to say" : this.purpose.required ? "not written yet, and needed" : "not written yet";
     setText(this.count, !written ? missing : reach ? `${characters} · ${reach.tokens.toLocaleString("en")} of ${reach.limit.toLocaleString("en")} tokens` : characters);
     this.meter.style.setProperty("--share", `${Math.min(1, (written && reach ? reach.tokens / reach.limit : 0)) * 100}%`);
@@ -118,7 +121,7 @@ export class Row {
     this.node.classList.toggle("over", over);
     this.beyond.hidden = !over;
     if (!over) return;
-    const rest = this.text.slice(reach.first).trim();
+    const rest = signs.slice(reach.first).join("").trim();
     this.beyond.replaceChildren(
       el("b", {}, `Longer than the model reads at once. `),
       `Nothing is cut off: it is read in ${reach.windows} overlapping windows whose vectors are averaged, so each detail counts for less. Beyond the first window: `,

@@ -46,6 +46,13 @@ export class Keeper {
     return numbered;
   }
 
+  /** Keep in this browser alone: the server has what another window wrote, until somebody chooses. */
+  hold(address, draft) {
+    this.waiting.delete(address);
+    stored(() => localStorage.setItem(this.prefix + address, JSON.stringify({ ...draft, client: this.client, n: ++this.n })));
+    this.say("draft");
+  }
+
   /** There is nothing to keep any more. */
   drop(address) {
     this.waiting.set(address, { isGone: true, n: ++this.n });
@@ -73,7 +80,7 @@ export class Keeper {
         const answer = await this.ask(...this.told(address, draft));
         if (answer.failed) throw new Error(answer.failed);
         if (answer.elsewhere) {
-          this.done(address, draft);
+          if (this.waiting.get(address)?.n === draft.n) this.waiting.delete(address); // it stays in this browser
           this.elsewhere(address, answer.elsewhere);
           continue;
         }

@@ -166,7 +166,8 @@ class Editor {
 
   changed(row) {
     if (!this.canWrite) return;
-    if (this.isChanged) this.keeper.keep(this.address, this.draft());
+    if (this.meeting.isWithWindow) this.keeper.hold(this.address, this.draft());
+    else if (this.isChanged) this.keeper.keep(this.address, this.draft());
     else this.keeper.drop(this.address); // typed, and typed back
     if (row) {
       this.beside.ask(row);
@@ -179,14 +180,9 @@ class Editor {
     return { caption, tags: this.tags.values, base: this.base, sources: this.attributed() };
   }
 
-  /** Which model wrote each facet, and whether it was changed since. */
+  /** Which model's suggestion each facet began with; what is left of it, the server sees. */
   attributed() {
-    const found = {};
-    for (const row of this.rows) {
-      const source = this.sources[row.facet];
-      if (source && row.value) found[row.facet] = { model: source.model, prompt: source.prompt ?? "", edited: source.edited || row.value !== (source.text ?? row.value), text: source.text };
-    }
-    return found;
+    return Object.fromEntries(this.rows.filter((row) => row.value && this.sources[row.facet]).map(({ facet }) => [facet, this.sources[facet]]));
   }
 
   throwAway() {
@@ -227,7 +223,10 @@ class Editor {
         if (next) this.go(this.data.ways.bare);
       }
     } catch (error) {
-      if (address === this.address) this.keeper.keep(address, this.draft());
+      if (address === this.address) {
+        this.keeper.keep(address, this.draft());
+        this.noteThat(`Not saved: ${error.message}`); // stays, while the state goes on to say that the draft is kept
+      }
       this.say("failed", error.message);
     } finally {
       this.committing = false;
@@ -257,7 +256,7 @@ class Editor {
     if (this.isChanged) return this.say("failed", "save or discard what you are writing first");
     this.rows.forEach((row) => row.show(revision.after.caption[row.facet] ?? null));
     this.tags.show(revision.after.tags);
-    this.sources = Object.fromEntries(Object.entries(revision.sources).map(([facet, source]) => [facet, { ...source, text: revision.after.caption[facet] }]));
+    this.sources = {};
     await this.commit();
   }
 
@@ -287,16 +286,17 @@ class Editor {
     if (this.beside.row !== row || !row.text) this.beside.ask(row, { wait: 0 });
   }
 
-  async measure() {
+  /** How much of the model's limit these texts take. */
+  async measure(rows = this.rows) {
     const { address } = this;
-    clearTimeout(this.measuring);
+    const texts = Object.fromEntries(rows.filter((row) => row.text.trim()).map((row) => [row.facet, row.text]));
+    if (!Object.keys(texts).length) return;
     try {
-      const texts = Object.fromEntries(this.rows.filter((row) => row.text.trim()).map((row) => [row.facet, row.text]));
-      if (!Object.keys(texts).length) return;
       const answer = await this.ask("measure", { texts });
       if (address !== this.address) return;
+      clearTimeout(this.measuring);
       if (!Object.keys(answer).length) this.measuring = setTimeout(() => this.measure(), 1500);
-      for (const row of this.rows) if (answer[row.facet] && row.text === texts[row.facet]) row.measure(answer[row.facet]);
+      for (const row of rows) if (answer[row.facet] && row.text === texts[row.facet]) row.measure(answer[row.facet]);
     } catch {
       // the count of tokens comes with the next letter
     }
@@ -324,12 +324,11 @@ class Editor {
     this.note.replaceChildren(...(sentence ? [icon("alert"), el("span", {}, sentence)] : []));
   }
 
-  async ask(verb, body, { signal } = {}) {
+  async ask(verb, body) {
     let answer;
     try {
-      answer = await fetch(`${this.data.routes}/${verb}`, { method: "POST", body: JSON.stringify({ token: this.data.token, ...body }), signal: signal ?? AbortSignal.timeout(PATIENT) });
-    } catch (error) {
-      if (signal?.aborted) throw error;
+      answer = await fetch(`${this.data.routes}/${verb}`, { method: "POST", body: JSON.stringify({ token: this.data.token, ...body }), signal: AbortSignal.timeout(PATIENT) });
+    } catch {
       throw new Error("the server cannot be reached; your words are kept in this browser and sent again");
     }
     if (!answer.ok) throw new Error(answer.status === 403 ? "this page is from another library; reload it" : `the server answered ${answer.status}`);

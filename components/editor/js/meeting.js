@@ -13,6 +13,11 @@ export class Meeting {
     return this.disputes.size > 0;
   }
 
+  /** Whether the other text is a draft of one's own, which the server would lose for what is typed here. */
+  get isWithWindow() {
+    return this.isOpen && !this.theirs.base;
+  }
+
   forget() {
     this.disputes.clear();
     this.theirs = null;

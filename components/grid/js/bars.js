@@ -1,32 +1,46 @@
 // Scores made visible: for each result how much each facet gave.
 
-import { el, setText } from "./dom.js";
+import { el, setHidden, setText } from "./dom.js";
 
 export const FACET_NAMES = ["image", "entity", "context", "visual", "emotions"];
+const HATCH = 4; // percent of the bar
+const EMPTY = "rgb(255 255 255 / 0.2)";
 
 /** Draws score, movement and the stacked bar of one card. */
 export function bar(node, scores, index) {
   const { list, top, before } = scores;
   const { parts } = node;
   const hit = list[index];
-  parts.score.hidden = parts.bar.hidden = false;
+  setHidden(parts.score, false);
+  setHidden(parts.bar, false);
   setText(parts.score, hit.score.toFixed(3));
   const moved = before?.has(hit.row) ? before.get(hit.row) - index : 0;
-  parts.moved.hidden = !moved;
+  setHidden(parts.moved, !moved);
   setText(parts.moved, moved > 0 ? `▲${moved}` : `▼${-moved}`);
   parts.moved.classList.toggle("up", moved > 0);
-  if (!parts.bar.children.length) for (const facet of FACET_NAMES) parts.bar.append(el("i", { class: `part ${facet}` }));
-  hit.facets.forEach((facet, at) => {
-    const part = parts.bar.children[at];
-    part.style.width = `${Math.max(0, top > 0 ? (facet.contribution / top) * 100 : 0)}%`;
-    part.classList.toggle("missing", !facet.present);
-  });
+  const stripe = painted(hit.facets, top);
+  if (node.stripe !== stripe) parts.bar.style.background = node.stripe = stripe;
   node.hit = hit;
   const strange = scores.disagreement(hit.row);
-  parts.strange.hidden = !strange;
-  parts.strange.title = strange;
+  setHidden(parts.strange, !strange);
+  if (strange) parts.strange.title = strange;
   node.classList.toggle("beyond", scores.drop !== null && index >= scores.drop);
   node.classList.toggle("first-beyond", scores.drop !== null && index === scores.drop);
+}
+
+/** The bar as one background, which costs no layout: each facet's share of a full bar, hatched where it is missing. */
+function painted(facets, top) {
+  const stops = [];
+  let from = 0;
+  facets.forEach(({ contribution, present }, at) => {
+    const to = from + (top > 0 ? Math.max(0, contribution / top) * 100 : 0);
+    const colour = `var(--${FACET_NAMES[at]})`;
+    const stop = (what, a, b) => b > a && stops.push(`${what} ${a.toFixed(2)}% ${b.toFixed(2)}%`);
+    if (present) stop(colour, from, to);
+    else for (let a = from; a < to; a += HATCH) stop(colour, a, Math.min(to, a + HATCH / 2)), stop("transparent", a + HATCH / 2, Math.min(to, a + HATCH));
+    from = to;
+  });
+  return `linear-gradient(90deg, ${[...stops, `${EMPTY} ${from.toFixed(2)}%`, EMPTY].join(", ")})`;
 }
 
 /** Shows the breakdown while the mouse is on a card's bar. */

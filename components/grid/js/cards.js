@@ -1,8 +1,7 @@
 // The cards: one node for each address for as long as it is on the page, moved rather than made anew.
 
-import { age, el, icon, setText } from "./dom.js";
-import { likeness } from "./comparison.js";
-import { bar } from "./bars.js";
+import { setAttribute, setText } from "./dom.js";
+import { dress, make } from "./card.js";
 
 const GAP = 10; // px, as in the style
 const PADDING = 4;
@@ -19,6 +18,7 @@ export class Cards {
 
   /** Shows these addresses in this order; `model` says what each looks like. */
   show(model, { glide = true, scores = null } = {}) {
+    if (this.isMoved) this.settle();
     const calm = performance.now() - this.changedAt > CALM;
     const glides = glide && calm && canGlide();
     const shape = glides ? this.shape() : null;
@@ -35,7 +35,7 @@ export class Cards {
     model.visible.forEach((address, index) => {
       let node = this.nodes.get(address);
       if (!node) {
-        node = make(address);
+        node = make();
         this.nodes.set(address, node);
       }
       dress(node, model.card(address), { scores, index });
@@ -49,6 +49,65 @@ export class Cards {
     if (changed) this.changedAt = performance.now();
     if (glides && changed) this.glide(this.places, model.visible, shape, sight);
     if (changed) this.places = new Map(model.visible.map((address, index) => [address, index]));
+  }
+
+  /**
+   * The same while a hand is on a slider: a card keeps its place in the document and is only drawn elsewhere, so that
+   * nothing is laid out anew, and cards out of sight wait. `show` puts all in order when the hand rests.
+   */
+  move(model, { scores }) {
+    const shape = this.shape();
+    const [first, last] = this.inSight(shape.pitch);
+    const glides = performance.now() - this.changedAt > CALM && canGlide();
+    const row = (place) => Math.floor(place / shape.columns);
+    let changed = !this.isMoved;
+    this.isMoved = true;
+    this.exchange(model);
+    model.visible.forEach((address, index) => {
+      const node = this.nodes.get(address);
+      const was = this.places.get(address) ?? index;
+      const isFar = Math.max(row(index), row(was)) < first || Math.min(row(index), row(was)) > last;
+      if (isFar && node.dataset.address === address) return;
+      dress(node, model.card(address), { scores, index });
+      const to = shift(node.slot, index, shape);
+      this.places.set(address, index);
+      if (node.shift === to) return;
+      changed = true;
+      node.gliding?.cancel();
+      node.style.transform = node.shift = to;
+      if (glides && was !== index) node.gliding = node.animate([{ transform: shift(node.slot, was, shape) }, { transform: to }], MOTION);
+    });
+    if (changed) this.changedAt = performance.now();
+  }
+
+  /** Nodes of cards that go are taken by those that come, where they are. */
+  exchange(model) {
+    const wanted = new Set(model.visible);
+    const leaving = [...this.nodes].filter(([address]) => !wanted.has(address));
+    for (const address of model.visible) {
+      if (this.nodes.has(address)) continue;
+      const [gone, free] = leaving.pop() ?? [];
+      const node = free ?? make();
+      if (free) this.forget(gone);
+      else this.container.append(node);
+      this.nodes.set(address, node);
+    }
+    for (const [address, node] of leaving) node.remove(), this.forget(address);
+    [...this.container.children].forEach((node, slot) => (node.slot = slot));
+  }
+
+  forget(address) {
+    this.nodes.delete(address);
+    this.places.delete(address);
+  }
+
+  /** Every card drawn where it lies. */
+  settle() {
+    for (const node of this.nodes.values()) {
+      node.gliding?.cancel();
+      node.style.transform = node.shift = "";
+    }
+    this.isMoved = false;
   }
 
   /** Cursor, selection, refusals and waiting, without touching anything else. */
@@ -93,79 +152,24 @@ export class Cards {
    * First, last, invert, play: each card in sight glides from where it was. Places follow from the order, since all
    * cards are of one size: reading them from the page would lay it out anew in the middle of the change.
    */
-  glide(before, after, { columns, pitch }, [first, last]) {
+  glide(before, after, shape, [first, last]) {
     after.forEach((address, index) => {
       const was = before.get(address);
       if (was === undefined || was === index) return;
-      const rows = [Math.floor(was / columns), Math.floor(index / columns)];
+      const rows = [was, index].map((place) => Math.floor(place / shape.columns));
       if (Math.max(...rows) < first || Math.min(...rows) > last) return;
-      const x = ((was % columns) - (index % columns)) * pitch;
-      const y = (rows[0] - rows[1]) * pitch;
-      this.nodes.get(address).animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }], MOTION);
+      this.nodes.get(address).animate([{ transform: shift(index, was, shape) }, { transform: "none" }], MOTION);
     });
   }
 }
 
+/** How a card that lies at one place is drawn at another. */
+function shift(from, to, { columns, pitch }) {
+  const x = Math.round(((to % columns) - (from % columns)) * pitch);
+  const y = Math.round((Math.floor(to / columns) - Math.floor(from / columns)) * pitch);
+  return x || y ? `translate(${x}px, ${y}px)` : "none";
+}
+
 function canGlide() {
   return !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-}
-
-function setAttribute(node, name, value) {
-  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
-}
-
-function make(address) {
-  const parts = {
-    picture: el("img", { alt: "", loading: "lazy", decoding: "async", draggable: "false" }),
-    name: el("span", { class: "name" }),
-    ticker: el("span", { class: "ticker" }),
-    age: el("span", { class: "age" }),
-    tags: el("span", { class: "tags" }),
-    mark: el("span", { class: "mark", hidden: true }),
-    reason: el("span", { class: "reason" }),
-    score: el("span", { class: "score", hidden: true }),
-    moved: el("span", { class: "moved", hidden: true }),
-    strange: el("span", { class: "strange", hidden: true }, "≠"),
-    bar: el("span", { class: "bar", hidden: true }),
-    twin: el("span", { class: "twin-badge", "data-twin": "", title: "Compare (d)", hidden: true }),
-  };
-  const node = el(
-    "div",
-    { class: "card", role: "gridcell", tabindex: "-1", "data-address": address },
-    parts.picture,
-    el("span", { class: "pick", "data-pick": "" }, icon("check")),
-    el("span", { class: "expand", "data-expand": "", title: "Open (enter)" }, icon("expand")),
-    parts.mark,
-    el("span", { class: "standing" }, parts.strange, parts.moved, parts.score),
-    parts.reason,
-    el("span", { class: "foot" }, parts.twin, el("span", { class: "line" }, parts.name, parts.ticker), el("span", { class: "line small" }, parts.age, parts.tags), parts.bar),
-  );
-  parts.picture.addEventListener("load", () => node.classList.add("loaded"));
-  parts.picture.addEventListener("error", () => node.classList.add("broken"));
-  node.parts = parts;
-  return node;
-}
-
-function dress(node, card, { scores, index }) {
-  if (node.card !== card) {
-    const { parts } = node;
-    node.card = card;
-    if (parts.picture.getAttribute("src") !== card.picture) {
-      node.classList.remove("loaded", "broken");
-      if (card.picture) parts.picture.src = card.picture;
-      else parts.picture.removeAttribute("src");
-    }
-    setText(parts.name, card.name);
-    setText(parts.ticker, card.ticker);
-    setText(parts.age, card.blank ? "" : age(card.created_at));
-    node.classList.toggle("blank", Boolean(card.blank));
-    setText(parts.tags, card.tags.join(" · "));
-    setText(parts.mark, card.mark?.label ?? "");
-    parts.mark.hidden = !card.mark;
-    node.dataset.tone = card.mark?.tone ?? "";
-    setText(parts.twin, card.twin ? likeness(card.twin) : "");
-    parts.twin.hidden = !card.twin;
-    setAttribute(node, "aria-label", [card.name, card.ticker, card.mark?.label, card.twin && likeness(card.twin)].filter(Boolean).join(", "));
-  }
-  if (scores) bar(node, scores, index);
 }

@@ -59,7 +59,10 @@ export class Decisions {
     const { model, tools, data } = this.grid;
     for (const result of results) {
       for (const { item, reason } of result.refused) model.refused.set(item, reason);
-      if (result.refused.length) tools.say(`${count(result.refused.length, "coin")} refused: ${result.refused[0].reason}`, "red");
+      const [first] = result.refused; // without an item where the whole was refused
+      const isCalm = first && !first.item && ["undo", "redo"].includes(result.verb); // nothing that was decided is at stake
+      if (isCalm) tools.say(first.reason);
+      else if (first) tools.say(first.item ? `${count(result.refused.length, "coin")} refused: ${first.reason}` : first.reason, "red");
       else if (result.said) tools.say(result.said);
       if (result.verb === "undo" && result.done.length && data.cards?.some((card) => card.address === result.done[0])) model.moveTo(result.done[0]);
     }

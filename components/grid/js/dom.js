@@ -51,7 +51,18 @@ export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }
 
-/** Gives a node this text unless it has it already, so that unchanged cards cost nothing. */
+/** Gives a node this text unless it has it already, and in the text node it has, so that little is laid out anew. */
 export function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  const only = node.childNodes.length === 1 && node.firstChild.nodeType === Node.TEXT_NODE ? node.firstChild : null;
+  if (!only) node.textContent === text || (node.textContent = text);
+  else if (only.data !== text) only.data = text;
+}
+
+/** Attributes written only where they change: each write asks for the node's style anew. */
+export function setAttribute(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
+export function setHidden(node, hidden) {
+  if (node.hidden !== hidden) node.hidden = hidden;
 }

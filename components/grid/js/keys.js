@@ -3,14 +3,15 @@
 import { VERDICTS } from "./comparison.js";
 
 const STEPS = { ArrowLeft: [-1, 0], h: [-1, 0], ArrowRight: [1, 0], l: [1, 0], ArrowUp: [0, -1], k: [0, -1], ArrowDown: [0, 1], j: [0, 1] };
-const CONTROLS = "button, a, summary, canvas, audio, video, [role=slider], [role=tab], [role=radio], [role=option], [role=menuitem], [role=combobox], [role=listbox]";
+const WITH_ARROWS = "canvas, audio, video, [role=slider], [role=tab], [role=radio], [role=option], [role=menuitem], [role=combobox], [role=listbox]";
+const CONTROLS = `button, a, summary, ${WITH_ARROWS}`;
 
 export function listenToKeys(grid) {
   const heard = (event) => {
     if (event.isComposing || event.defaultPrevented || !grid.root.isConnected) return;
     const target = event.composedPath()[0];
     if (event.key === "Enter" && target === filterField()) return leaveFilter(grid, target);
-    if (isTyping(target) || document.querySelector("[role=dialog], dialog[open]")) return;
+    if (isTyping(target) || isElsewhere(grid)) return;
     if (take(grid, event, target)) {
       event.preventDefault();
       event.stopImmediatePropagation();
@@ -24,16 +25,24 @@ function isTyping(target) {
   return target instanceof Element && (target.matches("input, textarea, select") || target.isContentEditable);
 }
 
+/** Whether one of the page's own dialogs or drawers is open; toasts and tooltips are none. */
+function isElsewhere(grid) {
+  return Boolean(grid.root.getRootNode().host?.closest("[inert]") || document.querySelector("[role=dialog]"));
+}
+
 /** Does what the key stands for; true when it stood for something. */
 function take(grid, event, target) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (grid.help.open) return close(grid.help, key);
+  if (grid.tools.closeMenu() && key === "Escape") return grid.follow(), true;
   if ((event.ctrlKey || event.metaKey) && !event.altKey && key === "a" && !grid.viewer.isOpen) return grid.selectPage(), true;
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   if (key === "?") return grid.help.showModal(), true;
-  const onControl = target instanceof Element && target.matches(CONTROLS);
-  if (onControl && (key === "Enter" || key === " " || (key.startsWith("Arrow") && !grid.root.contains(target)))) return false;
+  const on = (controls) => target instanceof Element && target.matches(controls);
+  if ((key === "Enter" || key === " ") && on(CONTROLS)) return false;
+  if (key.startsWith("Arrow") && on(WITH_ARROWS) && !grid.root.contains(target)) return false;
   if (key === "z") return event.repeat || grid.decisions.takeBack(event.shiftKey ? "redo" : "undo"), true;
+  if (grid.ranking.views?.hasCards === false) return false;
   // A key held down must not decide a whole queue.
   if (event.repeat && !STEPS[key]) return grid.actions.some((action) => action.key === key);
   if (grid.ranking.views?.why.open) return false;

@@ -5,10 +5,14 @@ const BATCH = 100; // ms between two sendings while keys come fast; the first on
 const PATIENCE = 2500; // ms without a confirmation before the whole log is sent again
 
 export class DecisionLog {
-  /** `send` carries a value to the server, `beacon` is {url, token} for the moment the page goes away. */
-  constructor(grid, send) {
+  /**
+   * `send` carries a value to the server; `waits` is told how many decisions it has not answered for a while, and 0 once
+   * it has; `beacon` is {url, token} for the moment the page goes away.
+   */
+  constructor(grid, { send, waits }) {
     this.grid = grid;
     this.send = send;
+    this.waits = waits;
     this.client = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
     this.key = `${PREFIX}${grid}:${this.client}`;
     this.entries = [];
@@ -47,6 +51,8 @@ export class DecisionLog {
     this.confirmed = own.n;
     this.entries = this.entries.filter((entry) => entry.n > own.n);
     this.keep();
+    if (this.isLate && !this.entries.length) this.waits(0);
+    this.isLate &&= this.entries.length > 0;
     return [...news, ...fresh];
   }
 
@@ -71,7 +77,13 @@ export class DecisionLog {
     this.sentAt = performance.now();
     // Streamlit looks at a value only when it differs from the last, and what began with that may have been cut off.
     this.send({ ...this.contents(), sending: ++this.sendings });
-    this.timer = setTimeout(() => this.sendNow(), PATIENCE);
+    this.timer = setTimeout(() => this.sendAgain(), PATIENCE);
+  }
+
+  sendAgain() {
+    this.isLate = this.entries.length > 0;
+    if (this.isLate) this.waits(this.entries.length);
+    this.sendNow();
   }
 
   /** The page is going away: a run of the script may never start, a beacon still arrives. */

@@ -1,6 +1,6 @@
 // One grid: it takes the server's data, holds what is decided here, and keeps both in step.
 
-import { el } from "./dom.js";
+import { count, el } from "./dom.js";
 import { Cards } from "./cards.js";
 import { Comparison } from "./comparison.js";
 import { Decisions } from "./decisions.js";
@@ -20,7 +20,7 @@ class Grid {
     this.root = root;
     this.key = key;
     this.model = new Model(key);
-    this.log = new DecisionLog(key, (contents) => this.tell("log", contents));
+    this.log = new DecisionLog(key, { send: (contents) => this.tell("log", contents), waits: (number) => this.sayWaiting(number) });
     this.decisions = new Decisions(this);
     this.ranking = new Ranking(this);
     this.tools = new Tools(this);
@@ -36,11 +36,14 @@ class Grid {
     const leave = () => this.log.flush();
     window.addEventListener("pagehide", leave);
     this.stops.push(() => window.removeEventListener("pagehide", leave));
-    this.watcher = new ResizeObserver(() => {
+    this.watcher = new ResizeObserver(([{ contentRect }]) => {
+      const width = Math.round(contentRect.width);
+      if (width === this.tools.width) return; // higher or lower only: rows came or went
       this.cards.measured = null;
+      this.tools.fit({ width });
       this.placeBar();
     });
-    this.watcher.observe(this.parts.field);
+    this.watcher.observe(root);
   }
 
   /** New data from the server. */
@@ -188,6 +191,12 @@ class Grid {
     const active = document.activeElement;
     if (!active || active === document.body || active === this.root.getRootNode().host) node.focus({ preventScroll: true });
     node.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Nothing is lost, but nothing is stored either: a server that is away, or busy with something long. */
+  sayWaiting(number) {
+    if (number) this.tools.say(`${count(number, "decision")} not stored yet: the server does not answer. This browser keeps ${number === 1 ? "it" : "them"} and goes on trying.`, "red");
+    else this.tools.say("All that was decided is stored");
   }
 
   tell(name, value) {

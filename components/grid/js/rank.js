@@ -48,13 +48,24 @@ function fold(groups, scores, present) {
 
 /** Rows by falling score, equal scores in the server's order. */
 function bestRows(scores, present, top) {
-  const eligible = new Float64Array(scores.length);
   let hits = 0;
-  for (let row = 0; row < scores.length; row++) if (present[row]) eligible[hits++] = scores[row];
-  const threshold = hits > top ? eligible.subarray(0, hits).sort()[hits - top] : -Infinity;
+  for (let row = 0; row < scores.length; row++) hits += present[row];
+  const least = reached(scores, present, top);
   const rows = [];
-  for (let row = 0; row < scores.length; row++) if (present[row] && scores[row] >= threshold) rows.push(row);
+  for (let row = 0; row < scores.length; row++) if (present[row] && scores[row] >= least) rows.push(row);
   return { rows: rows.sort((a, b) => scores[b] - scores[a] || a - b).slice(0, top), hits };
+}
+
+/** A score that at least `top` rows reach and hardly more: of many heaps the best, of these the `top`-th. */
+function reached(scores, present, top) {
+  const heaps = 4 * top;
+  if (scores.length < 2 * heaps) return -Infinity;
+  const best = new Float64Array(heaps).fill(-Infinity);
+  for (let row = 0, heap = 0; row < scores.length; row++) {
+    if (present[row] && scores[row] > best[heap]) best[heap] = scores[row];
+    if (++heap === heaps) heap = 0;
+  }
+  return best.sort()[heaps - top];
 }
 
 function explain(row, score, columns, means, used, total, scale) {

@@ -44,6 +44,8 @@ export class Ranking {
     for (const card of cards) this.pool.set(card.row, card);
     this.sliders.offer(ranking.presets);
     this.sliders.take(ranking.weights);
+    this.sliders.calibration.show();
+    this.views.take(ranking.view, ranking.held);
   }
 
   /** What the cosines are measured by: as they are, or by the library's fixed figures. */
@@ -55,7 +57,8 @@ export class Ranking {
     this.holdPlaces();
     this.calibrated = on;
     this.again();
-    this.tellWeights();
+    this.sliders.calibration.show();
+    this.sliders.restSoon();
   }
 
   get weights() {
@@ -94,8 +97,20 @@ export class Ranking {
 
   /** The weights were moved: everything in its new place at once. */
   again() {
-    this.grid.cards.changedAt = 0;
+    const { grid } = this;
+    if (grid.frame.hidden) return grid.paint();
+    this.rank();
+    grid.model.settle(grid.log.entries);
+    grid.cards.move(grid.model, { scores: this.scoresOfVisible() });
+    this.views.show();
+    grid.refresh();
+  }
+
+  /** The hand rests: what was only drawn in its place now lies there. */
+  rest() {
     this.grid.paint();
+    this.sliders.calibration.show();
+    this.tellWeights();
   }
 
   tellWeights() {

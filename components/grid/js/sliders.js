@@ -2,6 +2,7 @@
 
 import { el, setText } from "./dom.js";
 import { FACET_NAMES } from "./bars.js";
+import { Calibration } from "./calibration.js";
 
 const REST = 400; // ms without movement
 const PRESETS = [
@@ -20,10 +21,11 @@ export class Sliders {
     this.presets = PRESETS.map(([label, weights, title]) => ({ weights, button: el("button", { type: "button", title, onclick: () => this.set(weights) }, label) }));
     this.presetRow = el("div", { class: "presets", role: "group", "aria-label": "Presets" }, ...this.presets.map(({ button }) => button));
     this.note = el("p", { class: "note" });
+    this.calibration = new Calibration(ranking);
     this.node = el(
       "section",
       { class: "sliders", "aria-label": "Weights" },
-      this.presetRow,
+      el("div", { class: "settings" }, this.presetRow, this.calibration.node),
       el("div", { class: "rows" }, ...this.rows.map(({ node }) => node)),
       this.note,
     );
@@ -72,10 +74,14 @@ export class Sliders {
   moved() {
     this.paint();
     this.ranking.again();
+    this.restSoon();
+  }
+
+  restSoon() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.timer = null;
-      this.ranking.tellWeights();
+      this.ranking.rest();
     }, REST);
   }
 

@@ -12,12 +12,14 @@ const COLUMNS = [
   ["age", "Age", (card) => -card.created_at],
 ];
 
+const WORDS = new Set(["name", "ticker", "age"]); // the others are numbers, which end at the right
+
 export class ResultTable {
   constructor(ranking) {
     this.ranking = ranking;
     this.by = "place";
     this.turned = 1;
-    this.head = el("tr", {}, el("th", {}), ...COLUMNS.map(([key, label]) => el("th", { scope: "col" }, el("button", { type: "button", onclick: () => this.sort(key) }, label))));
+    this.head = el("tr", {}, el("th", {}), ...COLUMNS.map(([key, label]) => el("th", { scope: "col", class: WORDS.has(key) ? null : "number" }, el("button", { type: "button", onclick: () => this.sort(key) }, label))));
     this.body = el("tbody", {});
     this.node = el("div", { class: "results-table", hidden: true }, el("table", {}, el("thead", {}, this.head), this.body));
   }

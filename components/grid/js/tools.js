@@ -1,57 +1,58 @@
-// The bar above the cards: what can be done, to how many, with which key; and what just happened.
+// The bar above the cards: what can be done, to how many, with which key. One row, whatever the width: what does not
+// fit is found behind its last button.
 
 import { count, el, icon, setText } from "./dom.js";
 
 const SIZES = [["S", 120, "Small cards"], ["M", 168, "Medium cards"], ["L", 248, "Large cards"]];
+const ALWAYS = 3; // verbs that stay as long as anything else can go
+const READ = 5000; // ms until what was said fades; a refusal stays
 
 export class Tools {
   constructor(grid) {
     this.grid = grid;
     this.chosen = el("span", { class: "chosen-count" });
     this.verbs = el("span", { class: "verbs" });
-    this.sentence = el("span", { class: "sentence" });
-    this.said = el("span", { class: "said", role: "status", "aria-live": "polite" });
+    this.said = el("div", { class: "said", role: "status", "aria-live": "polite", popover: "manual" });
     this.all = tool("All", "ctrl a", "Select all on this page", () => grid.selectPage());
     this.everything = tool("", "shift a", "Select all that match, on every page", () => grid.selectEverything());
     this.none = el("button", { type: "button", class: "tool square", title: "Clear the selection (esc)", "aria-label": "Clear the selection", onclick: () => grid.clear() }, icon("cross"));
     this.back = el("button", { type: "button", class: "tool", onclick: () => grid.bringBack() });
+    this.picking = el("span", { class: "picking" });
     this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: () => grid.decisions.takeBack("undo") }, icon("undo"));
     this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: () => grid.decisions.takeBack("redo") }, icon("redo"));
     this.sizes = el("span", { class: "sizes", role: "group", "aria-label": "Card size" });
     for (const [label, size, title] of SIZES) {
       this.sizes.append(el("button", { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) }, label));
     }
-    const help = el("button", { type: "button", class: "tool square", title: "Keys (?)", "aria-label": "Keys", onclick: () => grid.help.showModal() }, "?");
-    this.node = el(
-      "div",
-      { class: "tools", role: "toolbar", "aria-label": "What to do" },
-      this.verbs,
-      el("span", { class: "picking" }, this.chosen, this.none, this.back, this.all, this.everything),
-      this.said,
-      el("span", { class: "right" }, this.sentence, this.undo, this.redo, this.sizes, help),
-    );
+    this.help = el("button", { type: "button", class: "tool square", title: "Keys (?)", "aria-label": "Keys", onclick: () => grid.help.showModal() }, "?");
+    this.menu = el("div", { class: "menu", popover: "auto", onclick: () => this.menu.hidePopover() });
+    this.more = el("button", { type: "button", class: "tool square", title: "More", "aria-label": "More" }, el("b", {}, "⋯"));
+    this.more.popoverTargetElement = this.menu;
+    this.menu.addEventListener("beforetoggle", () => this.placeMenu());
+    this.right = el("span", { class: "right" });
+    this.node = el("div", { class: "tools", role: "toolbar", "aria-label": "What to do" }, this.verbs, this.picking, this.right, this.menu, this.said);
+    this.buttons = [];
   }
 
   /** Makes the verbs' buttons, once for each set of actions. */
-  offer(actions, { undoable, sentence }) {
-    setText(this.sentence, sentence ?? "");
+  offer(actions, { undoable }) {
     const made = JSON.stringify(actions);
     this.undo.hidden = this.redo.hidden = !undoable;
     if (this.made === made) return;
     this.made = made;
+    this.fitted = null;
     this.buttons = actions.map((action) => {
       const label = el("span");
       const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: () => this.grid.decisions.make(action) }, label, el("kbd", {}, action.key));
       return { action, button, label };
     });
-    this.verbs.replaceChildren(...this.buttons.map(({ button }) => button));
   }
 
   refresh(model) {
     const size = model.chosenCount;
     const matching = this.grid.data?.matching;
     const elsewhere = [...model.selection.keys()].filter((address) => !model.visible.includes(address)).length;
-    for (const { action, button, label } of this.buttons ?? []) {
+    for (const { action, button, label } of this.buttons) {
       setText(label, size > 1 && !action.single ? `${action.label} ${size.toLocaleString("en")}` : action.label);
       button.disabled = !model.targets(action).length;
     }
@@ -64,12 +65,53 @@ export class Tools {
     this.back.hidden = Boolean(size) || !model.cleared;
     if (model.cleared) setText(this.back, `Bring back ${count(model.cleared.size, "selected coin")}`);
     for (const button of this.sizes.children) button.setAttribute("aria-pressed", String(Number(button.dataset.size) === this.grid.size));
+    this.fit();
+  }
+
+  /** Puts behind the last button what this width has no room for, what is rarest first. */
+  fit({ width = this.width } = {}) {
+    this.width = width;
+    const verbs = this.buttons.map(({ button }) => button);
+    const shown = [...verbs, this.chosen, this.none, this.back, this.all, this.everything, this.undo, this.redo];
+    // Measuring lays the page out, so only where something has changed its width.
+    const now = JSON.stringify([width, ...shown.map((node) => (node.hidden ? null : node.textContent))]);
+    if (!width || this.fitted === now) return;
+    this.fitted = now;
+    this.verbs.replaceChildren(...verbs);
+    this.picking.replaceChildren(this.chosen, this.none, this.back, this.all, this.everything);
+    this.right.replaceChildren(this.undo, this.redo, this.sizes, this.help, this.more);
+    this.menu.replaceChildren();
+    this.more.hidden = true;
+    const foldable = [...verbs.slice(ALWAYS).reverse(), this.sizes, this.help, this.all, this.everything, ...verbs.slice(1, ALWAYS).reverse()];
+    for (const node of foldable.filter((each) => !each.hidden)) {
+      if (this.node.scrollWidth <= this.node.clientWidth) break;
+      this.more.hidden = false;
+      this.menu.prepend(node);
+    }
+  }
+
+  placeMenu() {
+    const { bottom, right } = this.more.getBoundingClientRect();
+    Object.assign(this.menu.style, { top: `${bottom + 6}px`, right: `${document.documentElement.clientWidth - right}px` });
+  }
+
+  /** Whether the menu was open. */
+  closeMenu() {
+    const open = this.menu.matches(":popover-open");
+    if (open) this.menu.hidePopover();
+    return open;
   }
 
   /** Says what happened, for eyes and for screen readers. */
   say(text, tone = "") {
-    setText(this.said, text);
-    this.said.dataset.tone = tone;
+    const { said, grid } = this;
+    setText(said, text);
+    said.dataset.tone = tone;
+    this.fading?.cancel();
+    if (tone !== "red") this.fading = said.animate({ opacity: [1, 0] }, { duration: 400, delay: READ, fill: "forwards" });
+    // Above whatever dialog was opened last.
+    if (grid.viewer.isOpen || grid.comparison.isOpen) said.hidePopover();
+    if (!said.matches(":popover-open")) said.showPopover();
   }
 }
 

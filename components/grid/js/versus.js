@@ -2,7 +2,7 @@
 
 import { el, icon } from "./dom.js";
 import { FACET_NAMES } from "./bars.js";
-import { rank } from "./rank.js";
+import { RAW, rank } from "./rank.js";
 
 export class Versus {
   constructor(ranking) {
@@ -21,21 +21,27 @@ export class Versus {
 
   /** Holds the present setting as the one to compare with. */
   pin() {
-    this.held = { weights: this.ranking.weights, scale: this.ranking.scale, calibrated: this.ranking.calibrated };
+    this.hold({ ...this.ranking.weights, calibrated: Boolean(this.ranking.calibrated) });
+    this.ranking.grid.tell("held", { ...this.held.weights, calibrated: this.held.calibrated });
+  }
+
+  /** The setting of a link, or the first one. */
+  hold({ calibrated, ...weights }) {
+    this.held = { weights, calibrated };
   }
 
   show() {
     if (this.node.hidden || !this.ranking.similarities) return;
-    if (!this.held) this.pin();
+    if (!this.held) this.hold({ ...this.ranking.weights, calibrated: Boolean(this.ranking.calibrated) });
     const { ranking } = this;
     const top = ranking.grid.data.ranking.top;
-    const before = rank(ranking.similarities, this.held.weights, top, this.held.scale).list;
+    const before = rank(ranking.similarities, this.held.weights, top, (this.held.calibrated && ranking.grid.data.ranking.calibrated) || RAW).list;
     const now = rank(ranking.similarities, ranking.weights, top, ranking.scale).list;
     const [was, is] = [before, now].map((list) => new Map(list.map((hit, at) => [hit.row, at])));
     const both = [...was.keys()].filter((row) => is.has(row));
     const moved = both.filter((row) => was.get(row) !== is.get(row));
     this.before.textContent = `Held: ${setting(this.held)}`;
-    this.now.textContent = `Now: ${setting(ranking)}`;
+    this.now.textContent = `Now: ${setting(ranking) === setting(this.held) ? "the same, until a slider moves" : setting(ranking)}`;
     const overlap = before.length ? Math.round((100 * both.length) / Math.max(before.length, now.length)) : 0;
     const tau = kendall(both.map((row) => is.get(row)));
     this.sentence.textContent = `Overlap ${overlap} % · rank correlation ${tau === null ? "–" : tau.toFixed(2)} · ${now.length - both.length} in · ${before.length - both.length} out · ${moved.length} moved`;

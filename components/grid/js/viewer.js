@@ -118,7 +118,7 @@ function facts(grid, card, detail, model) {
   return [
     el("h2", {}, el("span", {}, card.name), el("span", { class: "ticker" }, card.ticker)),
     reason ? el("p", { class: "reason" }, reason) : null,
-    el("p", { class: "meta" }, card.mark ? el("span", { class: `pill ${card.mark.tone}` }, card.mark.label) : null, `${age(card.created_at)} old, ${new Date(card.created_at * 1000).toLocaleDateString("en-CA")}`),
+    el("p", { class: "meta" }, card.mark ? el("span", { class: `pill ${card.mark.tone}` }, card.mark.label) : null, born(card.created_at, detail?.no_age)),
     description ? el("p", { class: "description" }, description) : el("p", { class: "description none" }, "No description."),
     detail?.tags?.length || card.tags.length ? el("p", { class: "pills" }, ...(detail?.tags ?? card.tags).map((tag) => el("span", { class: "pill" }, tag))) : null,
     detail?.twins?.length ? section("Looks like", twinsOf(grid, card.address, detail.twins)) : null,
@@ -126,8 +126,16 @@ function facts(grid, card, detail, model) {
     detail ? captions(caption) : null,
     ...(detail?.fields ?? []).map(([label, value]) => section(label, el("p", {}, value))),
     section("Address", el("p", { class: "address" }, el("code", {}, card.address), detail?.explorer ? link(detail.explorer) : null)),
+    detail ? section("Mentions", el("p", {}, link(detail.mentions))) : null,
     detail?.history?.length ? section("History", el("ol", { class: "history" }, ...detail.history.map((line) => el("li", {}, el("span", {}, line.what), el("time", {}, line.when))))) : null,
   ].filter(Boolean);
+}
+
+function born(seconds, unknown) {
+  const day = new Date(seconds * 1000).toLocaleDateString("en-CA");
+  if (unknown) return `imported ${day}, its age is not known`;
+  const old = age(seconds);
+  return old === "now" ? `new, ${day}` : `${old} old, ${day}`;
 }
 
 function captions(caption) {

@@ -1,6 +1,6 @@
-// How results are looked at: as cards, as a table, or two settings side by side; raw or calibrated.
+// How results are looked at: as cards, as a table, or two settings side by side.
 
-import { el } from "./dom.js";
+import { count, el, setText } from "./dom.js";
 import { ResultTable } from "./table.js";
 import { Versus } from "./versus.js";
 import { explainOrder, whyDialog } from "./why.js";
@@ -11,26 +11,41 @@ export class Views {
     this.table = new ResultTable(ranking);
     this.versus = new Versus(ranking);
     this.why = whyDialog();
-    this.view = "cards";
-    this.buttons = [["cards", "Cards"], ["table", "Table"], ["versus", "Compare"]].map(([view, label]) => el("button", { type: "button", "data-view": view, onclick: () => this.choose(view) }, label));
+    this.buttons = [["cards", "Cards"], ["table", "Table"], ["versus", "Compare"], ["map", "Map"]].map(([view, label]) => el("button", { type: "button", "data-view": view, onclick: () => this.turnTo(view) }, label));
     this.found = el("span", { class: "found", role: "status" });
     this.ask = el("button", { type: "button", class: "tool", title: "The two selected results, or the one under the cursor and its neighbour (y)", onclick: () => this.askWhy() }, "Why this order?", el("kbd", {}, "y"));
     this.csv = el("button", { type: "button", class: "tool", hidden: true, onclick: () => this.table.download() }, "Download CSV");
-    this.calibrated = el("input", { type: "checkbox", onchange: () => ranking.calibrate(this.calibrated.checked) });
-    this.calibration = el("label", { class: "switch", title: "Raw: cosines as they are. Calibrated: each facet's cosines brought to one scale, by fixed figures of this library, so that equal weights are equal say." }, this.calibrated, "Calibrated");
-    this.node = el("div", { class: "views" }, el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons), this.found, el("span", { class: "right" }, this.calibration, this.ask, this.csv), this.why);
-    this.choose("cards");
+    this.node = el("div", { class: "views" }, el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons), this.found, el("span", { class: "right" }, this.ask, this.csv), this.why);
+  }
+
+  /** Another view, which the server is told: the map is drawn by a component of its own. */
+  turnTo(view) {
+    this.told = true;
+    if (view === "versus") this.versus.pin();
+    this.choose(view);
+    this.ranking.grid.tell("view", view);
+  }
+
+  /** The view of a link, until somebody has chosen one. */
+  take(view, held) {
+    if (this.told || view === this.view) return;
+    if (held) this.versus.hold(held);
+    this.choose(view);
+  }
+
+  get hasCards() {
+    return this.view === "cards" || this.view === "table";
   }
 
   choose(view) {
     const { grid } = this.ranking;
     this.view = view;
-    if (view === "versus") this.versus.pin();
     for (const button of this.buttons) button.setAttribute("aria-pressed", String(button.dataset.view === view));
     this.table.node.hidden = view !== "table";
     this.versus.node.hidden = view !== "versus";
     this.csv.hidden = view !== "table";
-    if (grid.frame) grid.frame.hidden = view !== "cards";
+    grid.frame.hidden = view !== "cards";
+    grid.tools.node.hidden = !this.hasCards; // nothing is done to a coin that is not seen
     this.show();
   }
 
@@ -40,11 +55,11 @@ export class Views {
     this.versus.show();
     if (!scores) return;
     const hits = scores.list.length;
-    this.found.textContent = !hits ? "" : scores.drop ? `${scores.drop} stand out; then relevance drops` : "No clear drop in relevance";
+    const said = scores.drop ? `${count(scores.drop, "result")} stand${scores.drop === 1 ? "s" : ""} out; then relevance drops` : "No clear drop in relevance";
+    setText(this.found, hits ? [changes(scores), said].filter(Boolean).join(" · ") : "");
+    this.found.title = this.found.textContent;
     this.ask.disabled = hits < 2;
-    const offered = grid.data?.ranking.calibrated;
-    this.calibration.hidden = !offered;
-    this.calibrated.checked = Boolean(this.ranking.calibrated);
+    this.ask.hidden = !this.hasCards;
   }
 
   /** The two results selected; else the one under the cursor, and the one above it (below the first). */
@@ -59,4 +74,12 @@ export class Views {
     this.why.showModal();
     return true;
   }
+}
+
+/** What the last movement changed: results that stand elsewhere, and those that were not there. */
+function changes({ list, before }) {
+  if (!before?.size) return "";
+  const came = list.filter(({ row }) => !before.has(row)).length;
+  const moved = list.filter(({ row }, at) => before.has(row) && before.get(row) !== at).length;
+  return moved || came ? `${moved.toLocaleString("en")} moved, ${came.toLocaleString("en")} came in` : "nothing moved";
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from store.commands import arriving
-from store.listing import Filter
+from store.filter import Filter
 from store.reading import Reader
 from tests.store.commands.program import Run, run_here
 from tests.store.conftest import address, picture

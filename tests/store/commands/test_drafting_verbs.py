@@ -59,7 +59,7 @@ def test_nothing_that_is_written_or_being_typed_is_replaced(
 ) -> None:
     ask("draft", APPROVED, CAPTIONED)
     with Library.open(root) as library:
-        library.save_draft(APPROVED, {"caption": {"entity": "my own"}}, who="ann")
+        library.drafts.save(APPROVED, {"caption": {"entity": "my own"}}, who="ann")
         before = library.get(CAPTIONED).caption
     taken = ask("take", "--all")
     assert taken.returncode == 1

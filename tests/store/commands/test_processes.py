@@ -14,8 +14,8 @@ import pytest
 
 from store.commands.terminal import plain
 from store.embedding import open_embedder
+from store.filter import Filter
 from store.library import Library
-from store.listing import Filter
 from tests.store.commands.program import KEPT, PENDING, Run, environment, program, run_elsewhere
 from tests.store.conftest import address, coin
 from tests.store.invariants import holds

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from store.chroma.collections import own_files
 from store.commands.arguments import parser
 from store.commands.terminal import table
 from store.embedding import open_embedder
+from store.filter import Filter
 from store.layout import Layout
 from store.library import Library
-from store.listing import Filter
 from store.reading import Reader
 from tests.store.commands.program import (
     ALSO_KEPT,
@@ -386,13 +387,68 @@ def test_doctor_ends_with_1_and_names_what_is_wrong(run: Run, root: Path) -> Non
     assert KEPT in {finding["address"] for finding in json.loads(done.stdout)["findings"]}
 
 
-def test_doctor_repairs_a_lost_sidecar_from_the_catalog(run: Run, root: Path) -> None:
+def test_doctor_changes_nothing_until_it_is_asked_to_repair(run: Run, root: Path) -> None:
+    layout = Layout(root)
+    for path in own_files(layout.chroma):
+        path.unlink()
+    sidecar = layout.sidecar("library", KEPT)
+    sidecar.write_text(
+        sidecar.read_text(encoding="utf-8").replace("to the moon", "to Mars"), encoding="utf-8"
+    )
+    before = everything_in(layout)
+    found = {each["what"]: each["address"] for each in json.loads(run("doctor", "--json").stdout)["findings"]}
+    assert found == {"its files were changed outside the program": KEPT, "Chroma's files are gone": ""}
+    assert everything_in(layout) == before
+    assert run("doctor", "--repair").returncode == 0
+    assert caption(root, KEPT)["context"] == "to Mars"
+    chroma_says_what_the_sidecars_say(root, open_embedder("offline"))
+
+
+def test_doctor_names_a_change_that_was_cut_short_and_leaves_it(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise SystemExit
+
+    with Library.open(root) as library:
+        monkeypatch.setattr(library._journal, "_apply", die)
+        with pytest.raises(SystemExit):
+            library.approve([PENDING])
+    for _ in "twice":
+        done = run("doctor", "--json")
+        assert [each["address"] for each in json.loads(done.stdout)["findings"]] == [PENDING]
+    assert PENDING in run("list", "--tier", "approved").stdout
+    assert run("doctor").returncode == 0
+
+
+def everything_in(layout: Layout) -> dict[Path, bytes]:
+    """Every file of the library, the catalog by what it says of records."""
+    files = [path for path in layout.memecoins.rglob("*") if path.is_file()]
+    content = {path: path.read_bytes() for path in files if not path.name.startswith(("catalog.", "writer."))}
+    with Reader(layout.root) as reader, reader.catalog.reading() as db:
+        rows = [
+            tuple(row)
+            for table in ("records", "history", "chroma_queue")
+            for row in db.execute(f"SELECT * FROM {table}")
+        ]
+    return {**content, layout.catalog: repr(rows).encode()}
+
+
+def test_doctor_repairs_a_catalog_without_its_header_and_a_lost_sidecar_from_it(run: Run, root: Path) -> None:
+    with Layout(root).catalog.open("r+b") as catalog:
+        catalog.write(bytes(100))
+    refused = run("history")
+    assert refused.returncode == 1
+    assert "doctor --repair" in refused.stderr
     sidecar = Layout(root).sidecar("library", KEPT)
     expected = sidecar.read_bytes()
     sidecar.unlink()
     assert run("doctor").returncode == 1
-    assert run("doctor", "--repair").returncode == 0
+    repaired = run("doctor", "--repair")
+    assert repaired.returncode == 0
+    assert "the old one is kept as" in repaired.stderr
     assert sidecar.read_bytes() == expected
+    assert "promote" in run("history").stdout
     assert run("doctor").returncode == 0
 
 

@@ -91,3 +91,39 @@ def test_a_mistyped_root_makes_no_memory(run: Any, tmp_path: Path) -> None:
     with pytest.raises(MemedexError, match="there is no text memory"):
         run("status", root=str(tmp_path / "nowhere"))
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_lore_and_exchanges_are_added_asked_and_taken_back(
+    run: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("add-lore", "peaks", "forge", "Dwarves forged the peaks.") == (0, {"id": "peaks_forge"})
+    status, done = run("add-memory", "mira_one", "Who forged?", "Dwarves.")
+    assert (status, done["id"][:9]) == (0, "mira_one_")
+    assert run("recall", "mira_one", "forged")[1][0]["text"] == "User: Who forged?\nAI: Dwarves."
+    assert run("lore", "peaks", "forged", "--max-chars", "10")[1][0]["id"] == "peaks_forge"
+    assert run("undo") == (0, {"done": [done["id"]], "refused": []})
+    assert run("undo") == (0, {"done": ["peaks_forge"], "refused": []})
+    with pytest.raises(MemedexError, match="nothing of yours"):
+        run("undo")
+
+
+def test_events_are_listed_by_their_structure(run: Any, tmp_path: Path) -> None:
+    session = tmp_path / "s1"
+    session.mkdir()
+    told = [{"event": f"e{n}", "ts": f"2026-01-0{n}", "lvl": "INFO"} for n in (1, 2, 3)]
+    (session / "events.jsonl").write_text("\n".join(map(json.dumps, told)))
+    run("import-transcripts", str(session))
+    status, found = run("events", "--level", "INFO", "--since", "2026-01-02", "-n", "1", "--offset", "1")
+    assert (status, [event["event"] for event in found]) == (0, ["e2"])
+
+
+def test_another_model_embeds_one_kind_anew(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("store", "short tickers are preferred")
+    monkeypatch.setattr("store.embedding.open_embedder", lambda name: Bags(name=name))
+    status, models = run("model", "other", "--kind", "memories")
+    assert (status, models["memories"], models["documents"]) == (0, "other", "offline")
+    with Memory.open_for_reading(tmp_path / "res") as memory:
+        assert memory.passages["memories"].model == "other"
+        assert memory.passages["memories"].to_embed() == 0

@@ -279,6 +279,7 @@ def test_papers_in_the_1536_dimensions_of_ada_002_through_litellm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Reference 3: VECTOR(1536), when it is configured; memories stay with the local model."""
+    Memory.open(tmp_path / "ada").close()  # somebody looked before it was configured
     with running() as endpoint:
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
         monkeypatch.setenv("MEMEDEX_EMBEDDING_API_BASE", endpoint.address)
@@ -300,6 +301,12 @@ def test_papers_in_the_1536_dimensions_of_ada_002_through_litellm(
                     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
                 assert memory.documents.search("how long?")[0]["metadata"]["protocol"] == "aave"
                 assert {request["model"] for request in endpoint.asked} == {ADA}
+            monkeypatch.delenv("MEMEDEX_DOCUMENT_EMBEDDER")
+            memory_settings.cache_clear()
+            with Memory.open(tmp_path / "ada") as memory:
+                assert memory.status().models["documents"] == f"litellm:{ADA}", (
+                    "what is there keeps its model"
+                )
         finally:
             settings.cache_clear()
             memory_settings.cache_clear()

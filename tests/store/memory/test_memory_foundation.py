@@ -234,7 +234,7 @@ def test_a_probe_says_what_was_nearly_found_and_what_kept_it_out(memory: Memory)
     asked = ask(passages, "dragon fire", n=3, where={"world_id": "peaks"}, budget=20)
     assert [one.row["id"] for one in asked.hits] == ["peaks_1", "peaks_3"]
     assert asked.misses[0].kept_out in ("budget", "filter")
-    assert passages.questions() == {}, "a probe is no question of the story"
+    assert passages.questions.all() == {}, "a probe is no question of the story"
 
 
 # -- another model -------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from store.memory.worlds import World
 from tests.browser.coins import COINS, DOG, FROG
 from tests.store.hashed import Hashed
 from tests.store.memory.bags import Bags
+from tests.store.memory.conftest import Clock
 
 
 def told(memory: Memory) -> None:
@@ -45,6 +46,23 @@ def test_what_is_near_an_entry_is_the_nearest_others_without_itself(memory: Memo
     memory.memories.store_memory("ledgers balance")
     found = nearest_to(memory.passages["memories"], one, n=1)
     assert [(row["id"], round(score, 2)) for row, score in found] == [(two, 0.67)]
+
+
+def test_stale_is_what_was_neither_written_nor_edited_since(memory: Memory, clock: Clock) -> None:
+    told(memory)
+    memory.documents.import_document(Path("a.md"), protocol="aave", content=b"loans and rates")
+    old = memory.memories.store_memory("frogs like rain")["memory_id"]
+    written, clock.now = clock.now, clock.now + 100
+    memory.memories.store_memory("frogs like mud")
+    memory.memories.edit(old, content="frogs love rain")
+    memory.sessions.add_memory("mira_one", "0", "said again")
+    expected = {"memories": 0, "documents": 1, "world_lore": 12, "session_memory": 4}
+    for kind, count in expected.items():
+        passages = memory.passages[kind]
+        stale = passages.find(before=int(clock.now), order="written")
+        assert (len(stale), passages.count(before=int(clock.now))) == (count, count), kind
+        assert passages.count(before=int(written)) == 0, "what was written then is not from before"
+        assert {*passages.written([row["id"] for row in stale]).values()} <= {written}
 
 
 def test_near_duplicates_are_all_pairs_above_the_line_whatever_the_block(
@@ -108,7 +126,7 @@ def test_the_assembled_context_is_the_reference_s_with_production_numbers(memory
     assert lore.context_warning, "two chunks of 740 characters are over 1,000"
     assert not remembered.context_warning
     assert context.characters == lore.characters + remembered.characters
-    assert not memory.passages["session_memory"].questions(), "looking is not asking"
+    assert not memory.passages["session_memory"].questions.all(), "looking is not asking"
 
 
 def test_without_memory_the_block_is_empty(memory: Memory) -> None:

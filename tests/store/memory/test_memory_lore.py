@@ -118,9 +118,9 @@ def test_base_lore_is_split_and_numbered(memory: Memory) -> None:
 
 def test_a_world_imported_again_leaves_no_old_chunks_and_keeps_what_was_added(memory: Memory) -> None:
     memory.lore.put_world(world("\n".join([LINE * 9] * 4)))
-    memory.lore.add_lore("peaks", "mountain_lore_1", "added by hand")
+    memory.lore.add_lore("peaks", "base_lore_1_notes", "added by hand")
     memory.lore.put_world(world("all of it is new"))
-    assert sorted(ids(memory)) == ["peaks_base_lore_0", "peaks_mountain_lore_1"]
+    assert sorted(ids(memory)) == ["peaks_base_lore_0", "peaks_base_lore_1_notes"]
     assert memory.lore.passages.count(words="dragons") == 0
 
 
@@ -225,7 +225,7 @@ def test_how_often_a_world_was_asked_is_counted_and_nothing_of_the_question_kept
     memory.lore.add_lore("peaks", "1", "dragons")
     for _ in range(3):
         memory.lore.query_lore("peaks", "an unmistakable questionnaire")
-    assert memory.lore.passages.questions() == {"peaks": (3, 1_769_853_600.25)}
+    assert memory.lore.passages.questions.all() == {"peaks": (3, 1_769_853_600.25)}
     memory.close()
     assert all(b"questionnaire" not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from store.memory import EventFilter, InvalidInput, Memory
+from store.memory.asking import ask_messages
 from store.memory.diversity import mmr_ranking
 from store.progress import Progress
 from tests.store.memory.bags import Bags
@@ -68,47 +69,6 @@ def imported(memory: Memory, session: Path) -> Memory:
 def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
     with memory.transcripts.passages.database.reading() as db:
         return [dict(row) for row in db.execute(query)]
-
-
-def columns(memory: Memory, table: str) -> list[str]:
-    return [row["name"] for row in rows(memory, f"PRAGMA table_info({table})")]
-
-
-# -- tables --------------------------------------------------------------------------------------------------
-
-
-def test_transcripts_table_has_every_column_and_no_vector(memory: Memory) -> None:
-    assert columns(memory, "transcripts") == [
-        "id", "user_id", "session_id", "project_slug", "sequence", "role", "content", "turn", "ts",
-        "text_content", "synced_at",
-    ]  # fmt: skip
-
-
-def test_transcript_vectors_table_has_every_column(memory: Memory) -> None:
-    assert columns(memory, "transcript_vectors") == [
-        "id", "parent_id", "user_id", "session_id", "project_slug", "content_type", "chunk_index",
-        "total_chunks", "span_start", "span_end", "token_count", "source_text", "vector", "embedding_model",
-        "created_at",
-    ]  # fmt: skip
-
-
-def test_events_table_has_every_column_and_no_vector(memory: Memory) -> None:
-    assert columns(memory, "events") == [
-        "id", "user_id", "session_id", "sequence", "event", "ts", "lvl", "turn", "data", "tool_name",
-        "error_type", "model_used", "data_truncated", "data_size_bytes", "synced_at",
-    ]  # fmt: skip
-
-
-def test_schema_meta_says_version_2(memory: Memory) -> None:
-    assert rows(memory, "SELECT * FROM schema_meta") == [{"key": "version", "value": "2"}]
-
-
-def test_indexes_are_those_of_the_reference(memory: Memory) -> None:
-    names = {row["name"] for row in rows(memory, "SELECT name FROM sqlite_master WHERE type = 'index'")}
-    assert names >= {
-        "idx_vectors_parent", "idx_vectors_session", "idx_vectors_user", "idx_event_type", "idx_tool_name",
-        "idx_level",
-    }  # fmt: skip
 
 
 # -- import --------------------------------------------------------------------------------------------------
@@ -267,6 +227,19 @@ def test_full_text_covers_message_texts_and_chunk_texts(imported: Memory) -> Non
     assert imported.transcripts.search('re" OR (relay*', mode="full_text") == []
 
 
+def test_of_words_that_nearly_every_message_has_the_last_taken_in_are_ranked(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.memory.transcript_search.RANKED", 2)
+    lines(tmp_path / "x.jsonl", [{"role": "user", "content": f"common word {n}"} for n in range(5)])
+    memory.transcripts.import_sessions([tmp_path / "x.jsonl"])
+    found = memory.transcripts.search("common", mode="full_text")
+    assert {hit.message["sequence"] for hit in found} == {3, 4}
+    assert len(memory.transcripts.search("common", mode="full_text", session_id="x")) == 5, (
+        "a filter ranks all"
+    )
+
+
 def test_hybrid_puts_first_what_is_first_by_words_and_by_meaning(imported: Memory) -> None:
     best, *_ = imported.transcripts.search("relayer connection refused")
     assert best.message["sequence"] == 2
@@ -335,6 +308,24 @@ def test_search_with_mmr_brings_variety(memory: Memory, tmp_path: Path) -> None:
     assert len(memory.transcripts.search("bridge fails today", mode="semantic", n=4, mmr=0.3)) == 4
 
 
+def test_a_probe_of_transcripts_says_what_kept_messages_out(imported: Memory) -> None:
+    def kept_out(question: str = "relayer", **asked: Any) -> list[tuple[int, str]]:
+        given = {"mode": "semantic", "n": 2, **asked}
+        found = ask_messages(imported.passages["transcript_vectors"], question, **given)
+        return [(told.hit.message["sequence"], told.kept_out) for told in found]
+
+    assert kept_out() == [(2, ""), (1, ""), (0, "n")], "thinking and answer of one message are one hit"
+    assert kept_out(floor=0.4) == [(2, ""), (1, ""), (0, "threshold")]
+    assert kept_out(where={"content_type": ["tool_output"]}) == [(2, ""), (1, "filter"), (0, "filter")]
+    assert kept_out(budget=30) == [(2, ""), (1, "budget"), (0, "budget")]
+    assert [kept for _, kept in kept_out(mode="hybrid", mmr=0.5)] == ["", "", "n"]
+    assert kept_out("brief", mode="full_text") == [(4, "")], "the text of a message without any chunk"
+    assert kept_out("connection relayer", mode="hybrid", floor=0.9)[0][1] == "threshold"
+    first = ask_messages(imported.passages["transcript_vectors"], "the relayer has", mode="hybrid", n=1)[0]
+    assert first.hit.cosine is not None
+    assert first.calibrated is not None
+
+
 # -- events --------------------------------------------------------------------------------------------------
 
 
@@ -350,11 +341,25 @@ def test_search_with_mmr_brings_variety(memory: Memory, tmp_path: Path) -> None:
         (EventFilter(session_id="s1", user_id="ann", lvl="INFO"), ["llm:response", "tool:pre"]),
         (EventFilter(session_id="s2"), []),
         (EventFilter(user_id="bob"), []),
+        (EventFilter(project_slug="bridges", event="tool:pre"), ["tool:pre"]),
+        (EventFilter(project_slug=["bridges", "roads"], event="tool:pre"), ["tool:pre"]),
+        (EventFilter(project_slug=["roads", "rivers"]), []),
+        (EventFilter(project_slug="None"), []),
     ],
 )
 def test_events_are_found_by_structure(imported: Memory, filter: EventFilter, expected: list[str]) -> None:
     assert [row["event"] for row in imported.transcripts.find_events(filter)] == expected
     assert imported.transcripts.count_events(filter) == len(expected)
+
+
+def test_events_say_what_there_is_to_choose_from(imported: Memory) -> None:
+    transcripts = imported.transcripts
+    assert transcripts.event_values("event") == ["llm:response", "tool:error", "tool:pre"]
+    assert transcripts.event_values("tool_name") == ["bash"]
+    assert transcripts.event_values("lvl") == ["ERROR", "INFO"]
+    assert transcripts.event_sessions() == transcripts.event_sessions(project_slug="bridges") == {"s1": 3}
+    assert transcripts.event_sessions(project_slug=["bridges", "other"]) == {"s1": 3}
+    assert transcripts.event_sessions(project_slug="other") == {}
 
 
 def test_events_have_their_fields_extracted_and_are_not_embedded(imported: Memory, bags: Bags) -> None:

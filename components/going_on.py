@@ -1,0 +1,40 @@
+"""What an earlier run of the program left unfinished goes on before anybody opens a page."""
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from store.catalog import is_made
+from store.errors import MemedexError
+from store.layout import Layout
+from store.library import Library
+from store.reading import Reader
+from store.settings import settings
+
+
+@contextlib.asynccontextmanager
+async def from_the_start(_: object) -> AsyncIterator[None]:
+    """The server's life: it begins with what waits, without keeping anybody waiting for that."""
+    threading.Thread(target=_go_on, args=(settings().root,), name="memedex-go-on", daemon=True).start()
+    yield
+
+
+def _go_on(root: Path) -> None:
+    with contextlib.suppress(MemedexError, OSError, sqlite3.Error):  # the first page says what is in the way
+        if not settings().read_only and _is_left(root):
+            Library.open(root).jobs.go_on()  # the pages will have this very one
+
+
+def _is_left(root: Path) -> bool:
+    """Whether there is such work; a library without any is left closed until somebody comes."""
+    layout = Layout(root.resolve())
+    if not is_made(layout.catalog):
+        return False
+    reader = Reader(layout.root)
+    try:
+        states = {job.state for job in reader.jobs.open() if not job.is_passing}
+    finally:
+        reader.close()
+    return not states.isdisjoint({"waiting", "running", "interrupted"})

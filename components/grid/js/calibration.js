@@ -1,0 +1,37 @@
+// Raw or calibrated: the switch, what it means in one sentence, and what it changes for the present weights.
+
+import { el, setText } from "./dom.js";
+import { RAW, rank } from "./rank.js";
+
+const MEANING = {
+  raw: "Raw: cosines as they are; texts lie closer to texts than to pictures.",
+  calibrated: "All facets on one scale: equal weights have equal say.",
+};
+
+export class Calibration {
+  constructor(ranking) {
+    this.ranking = ranking;
+    this.input = el("input", { type: "checkbox", onchange: () => ranking.calibrate(this.input.checked) });
+    this.told = el("span", { class: "told-scale", role: "status" });
+    this.node = el("div", { class: "calibration", hidden: true }, el("label", { class: "switch" }, this.input, "Calibrated"), this.told);
+  }
+
+  /** How it stands; ranks twice, so not while a slider moves. */
+  show() {
+    const { ranking } = this;
+    const scale = ranking.grid.data?.ranking.calibrated;
+    this.node.hidden = !scale;
+    if (!scale || !ranking.similarities) return;
+    this.input.checked = Boolean(ranking.calibrated);
+    setText(this.told, ranking.calibrated ? `${MEANING.calibrated} ${this.changed(scale)}` : MEANING.raw);
+  }
+
+  changed(scale) {
+    const { similarities, weights, grid } = this.ranking;
+    const [raw, calibrated] = [RAW, scale].map((one) => rank(similarities, weights, grid.data.ranking.top, one).list.map(({ row }) => row));
+    const was = new Map(raw.map((row, at) => [row, at]));
+    const came = calibrated.filter((row) => !was.has(row)).length;
+    const moved = calibrated.filter((row, at) => was.has(row) && was.get(row) !== at).length;
+    return moved || came ? `Against raw ${moved.toLocaleString("en")} moved, ${came.toLocaleString("en")} came in.` : "Here it changes nothing.";
+  }
+}

@@ -1,0 +1,64 @@
+// One card: its node, made once, and dressed as the coin that it shows.
+
+import { age, el, icon, setAttribute, setHidden, setText } from "./dom.js";
+import { likeness } from "./comparison.js";
+import { bar } from "./bars.js";
+
+/** A card that shows nobody yet. */
+export function make() {
+  const parts = {
+    picture: el("img", { alt: "", loading: "lazy", decoding: "async", draggable: "false" }),
+    name: el("span", { class: "name" }),
+    ticker: el("span", { class: "ticker" }),
+    age: el("span", { class: "age" }),
+    tags: el("span", { class: "tags" }),
+    mark: el("span", { class: "mark", hidden: true }),
+    reason: el("span", { class: "reason" }),
+    score: el("span", { class: "score", hidden: true }),
+    moved: el("span", { class: "moved", hidden: true }),
+    strange: el("span", { class: "strange", hidden: true }, "≠"),
+    bar: el("span", { class: "bar", hidden: true }),
+    twin: el("span", { class: "twin-badge", "data-twin": "", title: "Compare (d)", hidden: true }),
+  };
+  const node = el(
+    "div",
+    { class: "card", role: "gridcell", tabindex: "-1" },
+    parts.picture,
+    el("span", { class: "pick", "data-pick": "" }, icon("check")),
+    el("span", { class: "expand", "data-expand": "", title: "Open (enter)" }, icon("expand")),
+    parts.mark,
+    el("span", { class: "standing" }, parts.strange, parts.moved, parts.score),
+    parts.reason,
+    el("span", { class: "foot" }, parts.twin, el("span", { class: "line" }, parts.name, parts.ticker), el("span", { class: "line small" }, parts.age, parts.tags), parts.bar),
+  );
+  parts.picture.addEventListener("load", () => node.classList.add("loaded"));
+  parts.picture.addEventListener("error", () => node.classList.add("broken"));
+  node.parts = parts;
+  return node;
+}
+
+/** What this node shows now; `scores` say where it stands among results. */
+export function dress(node, card, { scores, index }) {
+  if (node.card !== card) {
+    const { parts } = node;
+    node.card = card;
+    node.dataset.address = card.address;
+    if (parts.picture.getAttribute("src") !== card.picture) {
+      node.classList.remove("loaded", "broken");
+      if (card.picture) parts.picture.src = card.picture;
+      else parts.picture.removeAttribute("src");
+    }
+    setText(parts.name, card.name);
+    setText(parts.ticker, card.ticker);
+    setText(parts.age, card.blank ? "" : age(card.created_at));
+    node.classList.toggle("blank", Boolean(card.blank));
+    setText(parts.tags, card.tags.join(" · "));
+    setText(parts.mark, card.mark?.label ?? "");
+    setHidden(parts.mark, !card.mark);
+    node.dataset.tone = card.mark?.tone ?? "";
+    setText(parts.twin, card.twin ? likeness(card.twin) : "");
+    setHidden(parts.twin, !card.twin);
+    setAttribute(node, "aria-label", [card.name, card.ticker, card.mark?.label, card.twin && likeness(card.twin)].filter(Boolean).join(", "));
+  }
+  if (scores) bar(node, scores, index);
+}

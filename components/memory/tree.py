@@ -1,0 +1,73 @@
+"""The tree of Browse: kinds, projects, and below them worlds, sessions or protocols, each with its count."""
+
+import streamlit as st
+
+from components.memory.kinds import KINDS
+from store.memory import Memory
+
+EVENTS = "events"
+_ALL = "everything"
+_FEW = 15  # scopes that are all shown
+_COUNTS = """<style>
+.st-key-memedex-tree [role=radiogroup] > div {flex-direction:row; align-items:center; gap:.5rem}
+.st-key-memedex-tree [data-testid=stRadioCaption] {padding:0; margin:0}
+</style>"""  # a count beside its name, not below it
+
+
+def show(memory: Memory) -> tuple[str, list[str], str | None]:
+    """Which kind, which projects and which world, session or protocol is chosen; none: all of them."""
+    st.html(_COUNTS)
+    with st.container(key="memedex-tree"):
+        kind = _kind(memory)
+        if kind == "memories":
+            return kind, [], None
+        chosen = projects(memory) if kind in (EVENTS, "transcript_vectors") else []
+        return kind, chosen, _scope(memory, kind, chosen)
+
+
+def _kind(memory: Memory) -> str:
+    counts = {name: memory.passages[name].count() for name in KINDS}
+    counts[EVENTS] = memory.transcripts.count_events()
+    names = [*KINDS, EVENTS]
+    return st.radio(
+        "Kind", names, key="kind", bind="query-params", label_visibility="collapsed",
+        format_func=lambda name: "Events" if name == EVENTS else KINDS[name].label,
+        captions=[f"{counts[name]:,}" for name in names],
+    )  # fmt: skip
+
+
+def projects(memory: Memory) -> list[str]:
+    """The projects of recorded sessions that are chosen; none: all of them."""
+    names = {one["project_slug"] for one in memory.transcripts.sessions()} - {None}
+    if not names:
+        return []
+    return st.multiselect("Projects", sorted(names), key="project", bind="query-params", placeholder="all")
+
+
+def _scope(memory: Memory, kind: str, chosen: list[str]) -> str | None:
+    source = "transcript_vectors" if kind == EVENTS else kind
+    found = _scopes(memory, kind, chosen)
+    label, names = KINDS[source].scope.capitalize(), [_ALL, *found]
+    if len(found) <= _FEW:
+        scope = st.radio(
+            label, names, key=f"scope_{source}", bind="query-params",
+            captions=["", *(f"{count:,}" for count in found.values())],
+        )  # fmt: skip
+    else:
+        scope = st.selectbox(
+            label, names, key=f"scope_of_{source}", bind="query-params", help="Type to search among them."
+        )
+    return None if scope == _ALL else scope
+
+
+def _scopes(memory: Memory, kind: str, chosen: list[str]) -> dict[str, int]:
+    """Every world, session or protocol that has entries, and how many."""
+    if kind == EVENTS:
+        return memory.transcripts.event_sessions(project_slug=chosen or None)
+    counts = memory.passages[kind].counts()
+    if kind == "world_lore":
+        return {**{world.id: 0 for world in memory.lore.worlds()}, **counts}
+    if not chosen:
+        return counts
+    of_these = {one["session_id"] for one in memory.transcripts.sessions() if one["project_slug"] in chosen}
+    return {name: count for name, count in counts.items() if name in of_these}

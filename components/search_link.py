@@ -1,0 +1,90 @@
+"""What a search's address says beside the line: view, weights, calibration, and how many results."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from components.grid import RESULT_VIEWS, ResultView, chosen_calibration, chosen_held, chosen_view
+from store.records import FACETS, Facet
+
+SIZES = (20, 60, 200, 1000)
+_VIEW = "as"  # not "view", which other pages bind: going back from one of them, Streamlit drops what it bound
+_CALIBRATED = "calibrated"
+_HELD = "against"  # five numbers likewise, and a 1 where they weigh calibrated scores
+_WEIGHTS = "w"  # five numbers in the order of FACETS, where they are not the usual ones
+
+
+def size() -> int:
+    given = st.selectbox(
+        "Results", SIZES, index=SIZES.index(60), key="n", bind="query-params",
+        label_visibility="collapsed",
+    )  # fmt: skip
+    return given if given in SIZES else 60
+
+
+def view(key: str) -> ResultView:
+    """How the results are looked at: as was chosen, else as the link says; and the link says it too."""
+    linked = st.query_params.get(_VIEW, st.query_params.pop("view", ""))  # as links once said it
+    chosen = chosen_view(key) or next((one for one in RESULT_VIEWS if one == linked), "cards")
+    if chosen == "cards":
+        st.query_params.pop(_VIEW, None)
+    else:
+        st.query_params[_VIEW] = chosen
+    return chosen
+
+
+def calibrated(key: str) -> bool:
+    """Where the switch was left, else what the link says; and the link says it too."""
+    told = chosen_calibration(key)
+    chosen = st.query_params.get(_CALIBRATED) == "1" if told is None else told
+    if chosen:
+        st.query_params[_CALIBRATED] = "1"
+    else:
+        st.query_params.pop(_CALIBRATED, None)
+    return chosen
+
+
+def weights() -> dict[Facet, float] | None:
+    """The weights of a shared link."""
+    return _read(st.query_params.get(_WEIGHTS, "").split(","))
+
+
+def held(key: str, *, view: ResultView) -> dict[str, float] | None:
+    """The setting that is compared with, as was chosen, else as the link says; and the link says it too."""
+    if view != "versus":
+        st.query_params.pop(_HELD, None)
+        return None
+    linked = st.query_params.get(_HELD, "").split(",")
+    weights = _read(linked[: len(FACETS)])
+    told = chosen_held(key)
+    if told is None and weights is not None:
+        told = {**weights, "calibrated": float(linked[len(FACETS) :] == ["1"])}
+    if told is None:
+        st.query_params.pop(_HELD, None)
+    else:
+        st.query_params[_HELD] = ",".join(
+            [*(f"{told[facet]:g}" for facet in FACETS), *(["1"] if told["calibrated"] else [])]
+        )
+    return told
+
+
+def _read(numbers: Sequence[str]) -> dict[Facet, float] | None:
+    try:
+        values = [float(number) for number in numbers]
+    except ValueError:
+        return None
+    if len(values) != len(FACETS) or not all(0 <= value <= 10 for value in values):
+        return None
+    return dict(zip(FACETS, values, strict=True))
+
+
+def ranking() -> dict[str, str]:
+    """What the address says of weights and calibration, for a page that is to rank the same way."""
+    return {key: st.query_params[key] for key in (_WEIGHTS, _CALIBRATED) if key in st.query_params}
+
+
+def keep_weights(weights: Mapping[Facet, float], usual: Mapping[Facet, float]) -> None:
+    if dict(weights) == dict(usual):
+        st.query_params.pop(_WEIGHTS, None)
+    else:
+        st.query_params[_WEIGHTS] = ",".join(f"{weights[facet]:g}" for facet in FACETS)

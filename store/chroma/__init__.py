@@ -1,0 +1,1 @@
+"""Chroma, which follows what was decided, in a process of its own."""

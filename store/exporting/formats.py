@@ -1,0 +1,185 @@
+"""The forms an export can have, each of which can be imported again with all it held."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sized
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from store.captions.joined import HOLDS, JOINED, joined
+from store.errors import BadSource
+from store.exporting.places import Place, appearing
+from store.importing import Refusal
+from store.importing.tables import MORE, inert
+from store.layout import Layout
+from store.progress import Progress
+from store.records import CAPTION_FACETS, Record, sidecar_bytes
+
+Format = Literal["reference", "jsonl", "csv", "imagefolder", "txt"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+TEXTS: tuple[str, ...] = (JOINED, *CAPTION_FACETS)  # what stands in the files of the format txt
+
+_TABLE = "records.jsonl"
+_BREAKS = {
+    ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"
+}  # some readers take them for line ends
+_FLAT = ("token_address", "token_name", "ticker", "description", "created_at")
+_COLUMNS = ("file_name", *_FLAT, "tags", *CAPTION_FACETS, "tier", MORE)
+
+
+@dataclass(slots=True)
+class Exported:
+    """What lies at the destination now, and what could not be written."""
+
+    destination: Path
+    done: list[str] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+
+
+def export(
+    records: Iterable[Record],
+    picture_of: Callable[[str], Path],
+    *,
+    destination: Path,
+    format: str,  # noqa: A002  as the command line calls it
+    texts: str = JOINED,
+    progress: Progress | None = None,
+) -> Exported:
+    """Write the records and their pictures to a new folder, or to a zip if `destination` ends in .zip.
+
+    `reference` is reference 1's layout, `jsonl` one file of whole sidecars, `csv` a table for spreadsheets,
+    `imagefolder` what Hugging Face's datasets read, `txt` each picture with a text file beside it, as
+    trainers of LoRAs expect: all facets and tags in one line, or with `texts` one facet alone; a table beside
+    them, which trainers pass over, says the rest. It appears complete or, when cancelled, not at all.
+    BadSource for an unknown format or where something lies already.
+    """
+    writers: dict[str, Callable[[Iterable[tuple[Record, bytes]], Place], None]] = {
+        "reference": _reference,
+        "jsonl": _jsonl,
+        "csv": _csv,
+        "imagefolder": _imagefolder,
+        "txt": partial(_txt, texts=texts),
+    }
+    check(format, texts)
+    progress = progress or Progress()
+    exported = Exported(destination)
+    progress.total = len(records) if isinstance(records, Sized) else 0
+    try:
+        with appearing(destination) as place:
+            writers[format](_readable(records, picture_of, exported, progress), place)
+    except _Cancelled:
+        exported.done.clear()
+    return exported
+
+
+def check(format: str, texts: str) -> None:  # noqa: A002
+    """BadSource, naming what there is, for a format or a text that there is not."""
+    if format not in FORMATS:
+        raise BadSource(f"there is no export format {format!r}; choose one of {', '.join(FORMATS)}")
+    if texts not in TEXTS:
+        raise BadSource(f"there is no text {texts!r} to export; choose one of {', '.join(TEXTS)}")
+
+
+class _Cancelled(Exception):
+    """Half an export is of no use, so nothing of it stays."""
+
+
+def _readable(
+    records: Iterable[Record], picture_of: Callable[[str], Path], exported: Exported, progress: Progress
+) -> Iterator[tuple[Record, bytes]]:
+    """Each record with its picture; those without one refused."""
+    for record in records:
+        if progress.cancelled:
+            raise _Cancelled
+        try:
+            picture = picture_of(record.address).read_bytes()
+        except OSError as error:
+            exported.refused.append(Refusal(record.address, f"its picture cannot be read: {error.strerror}"))
+            continue
+        yield record, picture
+        exported.done.append(record.address)
+        progress.done += 1
+
+
+def _reference(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
+    layout = Layout(Path())
+    for record, picture in pairs:
+        sidecar = layout.sidecar(record.tier, record.address).relative_to(layout.memecoins)
+        image = layout.image(record.tier, record.address).relative_to(layout.memecoins)
+        place.put(sidecar.as_posix(), sidecar_bytes(record.sidecar))
+        place.put(image.as_posix(), picture)
+
+
+def _jsonl(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
+    with place.open(_TABLE) as table:
+        for record, picture in pairs:
+            name = f"images/{record.address}.jpg"
+            place.put(name, picture)
+            table.write(_whole(record, file_name=name))
+
+
+def _imagefolder(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
+    with place.open("metadata.jsonl") as table:
+        for record, picture in pairs:
+            name = f"{record.address}.jpg"
+            place.put(name, picture)
+            table.write(_line(_row(record, name)))
+
+
+def _csv(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
+    with place.open("records.csv") as file:
+        # utf-8-sig: without the mark, Excel takes UTF-8 for the local code page.
+        table = io.TextIOWrapper(file, encoding="utf-8-sig", newline="", write_through=True)
+        writer = csv.writer(table)
+        writer.writerow(_COLUMNS)
+        for record, picture in pairs:
+            name = f"images/{record.address}.jpg"
+            place.put(name, picture)
+            # The comma behind the last one says that a bar in a tag is not what parts them.
+            row = _row(record, name) | {"tags": "".join(f"{tag}," for tag in record.tags)}
+            writer.writerow([inert("" if row[column] is None else str(row[column])) for column in _COLUMNS])
+        table.detach()
+
+
+def _txt(pairs: Iterable[tuple[Record, bytes]], place: Place, *, texts: str) -> None:
+    with place.open(_TABLE) as table:
+        for record, picture in pairs:
+            name = f"{record.address}.jpg"
+            place.put(name, picture)
+            place.put(f"{record.address}.txt", f"{text_of(record, texts)}\n".encode())
+            table.write(_whole(record, file_name=name, **{HOLDS: texts}))
+
+
+def text_of(record: Record, texts: str) -> str:
+    """One facet as it is written, or all of them and the tags in one line."""
+    if texts != JOINED:
+        return record.caption.get(texts, "")  # type: ignore[call-overload,no-any-return]
+    return joined(record.caption, record.tags)
+
+
+def _row(record: Record, file_name: str) -> dict[str, Any]:
+    """One flat row with the same columns for every record; what fits none stands in `more` as JSON."""
+    caption = record.sidecar.get("caption")
+    spread = {facet: (record.caption.get(facet) or None) for facet in CAPTION_FACETS}
+    more = {key: value for key, value in record.sidecar.items() if key not in (*_FLAT, "tags", "caption")}
+    if isinstance(caption, dict):
+        # An empty facet means nothing to say, an absent one not written yet: a cell cannot tell them apart.
+        left = {key: text for key, text in caption.items() if spread.get(key) is None}
+        if left or not caption:
+            more["caption"] = left
+    row = {key: record.sidecar[key] for key in _FLAT} | spread
+    text = json.dumps(more, ensure_ascii=False, sort_keys=True) if more else None
+    return {"file_name": file_name, **row, "tags": record.tags, "tier": record.tier, MORE: text}
+
+
+def _whole(record: Record, **more: str) -> bytes:
+    # `caption` is always said, so that no other key of a stranger can be taken for a facet.
+    return _line({**more, "caption": None, **record.as_json()})
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).translate(_BREAKS).encode() + b"\n"

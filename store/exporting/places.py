@@ -1,0 +1,84 @@
+"""Where an export is being written: a folder or a zip, which appears complete or not at all."""
+
+import io
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Protocol
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+from store.errors import BadSource
+
+HALF = ".memedex-export-"  # how the folder of an export that is not complete is called
+
+
+class Place(Protocol):
+    """Where an export is being written: a folder or a zip."""
+
+    def put(self, name: str, content: bytes) -> None: ...
+
+    def open(self, name: str) -> AbstractContextManager[IO[bytes]]: ...
+
+
+class _Folder:
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def put(self, name: str, content: bytes) -> None:
+        with self.open(name) as file:
+            file.write(content)
+
+    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        path = self._root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("xb")  # two addresses may differ in case only, and the disk may not mind case
+
+
+class _Zip:
+    def __init__(self, archive: ZipFile) -> None:
+        self._archive = archive
+
+    def put(self, name: str, content: bytes) -> None:
+        self._archive.writestr(_entry(name), content)
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        # A zip takes one entry at a time, so a table waits until the pictures are in.
+        buffer = io.BytesIO()
+        yield buffer
+        self.put(name, buffer.getvalue())
+
+
+def _entry(name: str) -> ZipInfo:
+    entry = ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))  # the same export gives the same bytes
+    entry.compress_type = ZIP_STORED if name.endswith(".jpg") else ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+@contextmanager
+def appearing(destination: Path) -> Iterator[Place]:
+    """A place beside the destination that takes its name when all went well.
+
+    BadSource where something lies already, or the disk refuses.
+    """
+    as_zip = destination.suffix.lower() == ".zip"
+    is_empty_folder = destination.is_dir() and not as_zip and not any(destination.iterdir())
+    if (destination.exists() or destination.is_symlink()) and not is_empty_folder:
+        raise BadSource(f"there is something at {destination} already; export to a new place")
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=HALF, dir=destination.parent) as folder:
+            made = Path(folder) / "export"
+            if as_zip:
+                with ZipFile(made, "w") as archive:
+                    yield _Zip(archive)
+            else:
+                made.mkdir()
+                yield _Folder(made)
+            if is_empty_folder:
+                destination.rmdir()
+            made.rename(destination)
+    except OSError as error:
+        raise BadSource(f"the export to {destination} failed: {error.strerror or error}") from error

@@ -1,0 +1,65 @@
+"""A new coin made in the background: what the model says is kept with the job as it comes, and waits there.
+
+Whoever asked may leave the page, close the tab, or lose the program: asked again, it begins anew.
+"""
+
+import time
+from collections.abc import Sequence
+
+from store import context, generation
+from store.jobs import Job, Jobs, Kind, Shift
+from store.settings import settings
+
+_EVERY = 0.4  # seconds between two looks at the answer
+_NAME = 60  # characters of the prompt in the job's name
+
+
+def start(
+    jobs: Jobs, prompt: str, addresses: Sequence[str], *, model: str, budget: int | None, pictures: bool
+) -> Job:
+    """Have a model make a coin from a prompt and these records; its note says what came of it."""
+    prompt = " ".join(prompt.split())
+    return jobs.start(
+        KIND.name,
+        name=f"Make a coin: {prompt[:_NAME]}",
+        options={
+            "prompt": prompt, "addresses": list(addresses), "model": model, "budget": budget,
+            "pictures": pictures,
+        },
+    )  # fmt: skip
+
+
+def mine(jobs: Jobs, who: str) -> list[Job]:
+    """What this person had made and neither saved nor thrown away, newest first."""
+    return [
+        job for job in jobs.all() if job.kind == KIND.name and job.who == who and not job.note.get("dealt")
+    ]
+
+
+def _invent(shift: Shift) -> None:
+    asked = shift.job.options
+    shift.progress.what = "asking the model"
+    given = context.build(
+        shift.library, asked["addresses"], budget=asked["budget"], model=asked["model"],
+        pictures=asked["pictures"],
+    )  # fmt: skip
+    sources, answer = [example.record.address for example in given.examples], ""
+    pieces = generation.stream(
+        given, asked["prompt"], model=asked["model"], api_base=settings().caption_api_base or None,
+        timeout=settings().caption_timeout,
+    )  # fmt: skip
+    shift.keep(answer="", sources=sources)
+    kept = time.monotonic()
+    try:
+        for piece in pieces:
+            answer += piece
+            if shift.is_stopping:
+                return
+            if time.monotonic() - kept > _EVERY:
+                shift.keep(answer=answer)
+                kept = time.monotonic()
+    finally:
+        shift.keep(answer=answer)
+
+
+KIND = Kind("invent", _invent, queue="invention")

@@ -1,0 +1,184 @@
+"""Where the cosines of each facet usually lie: fixed figures that bring all facets to one scale.
+
+A text lies closer to texts than to pictures, whatever both show (CLIP's modality gap), so that equal
+weights are not equal say. Calibrated, (cosine - mean) / deviation stands in a cosine's place, mean and
+deviation over a stated set of questions and all records of the library: for texts the hundred of
+reference_questions.txt, for pictures and examples up to a hundred records of its own, chosen by their
+addresses. The figures are stored with a version and change only when somebody asks for new ones; never with
+the results, or a slider would make other scores jump.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.catalog import Catalog
+from store.chosen_model import ChosenModel
+from store.embedding import Embedder
+from store.errors import InvalidRecord
+from store.listing import counts
+from store.people import myself
+from store.records import FACETS, Facet
+from store.search.blocks import Snapshot, Vector
+from store.search.query import Kind, Part, Query
+from store.search.ranking import RAW, Scale
+
+LEAST_RECORDS = 200  # below, the figures say more about these records than about the model
+_OWN = 100  # records that are asked like pictures and like examples
+_COMPARED = 5_000  # records that each question is compared with
+_FLAT = 1e-6
+
+Figures = Mapping[Kind, Mapping[Facet, tuple[float, float]]]  # mean and deviation
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Fixed figures of one model over one library as it was."""
+
+    version: int
+    model: str
+    made_at: float  # UNIX seconds
+    who: str
+    records: int  # of the library at that time
+    questions: str  # hash of the reference questions
+    figures: Figures
+
+    def scale(self, parts: Iterable[Part]) -> Scale:
+        """For a question of these parts; a mixture lies between the figures of its parts."""
+        parts = [part for part in parts if part.weight]
+        centres, spreads = list(RAW.centre), list(RAW.spread)
+        for number, facet in enumerate(FACETS):
+            told = [
+                (part.weight, *self.figures[part.kind][facet])
+                for part in parts
+                if facet in part.facets and facet in self.figures.get(part.kind, {})
+            ]
+            if total := sum(abs(weight) for weight, _, _ in told):
+                centres[number] = sum(weight * mean for weight, mean, _ in told) / total
+                spreads[number] = sum(abs(weight) * spread for weight, _, spread in told) / total
+        return Scale(tuple(centres), tuple(spreads))
+
+
+def reference_questions() -> list[str]:
+    """The texts that stand for what people ask."""
+    return resources.files("store").joinpath("reference_questions.txt").read_text("utf-8").splitlines()
+
+
+def measure(snapshot: Snapshot, embedder: Embedder) -> Figures:
+    """Mean and deviation of every facet's cosines for each kind of question."""
+    texts = embedder.embed_texts(reference_questions())
+    rows = _chosen(snapshot, _COMPARED)
+    own = {facet: _rows(snapshot, facet, rows) for facet in FACETS}
+    few = {facet: found[:_OWN] for facet, found in own.items()}
+    across = embedder.cross_modal_scale
+    asked: dict[Kind, dict[Facet, tuple[Vector, float]]] = {
+        "text": {facet: (texts, across if facet == "image" else 1.0) for facet in FACETS},
+        "image": {facet: (few["image"], 1.0 if facet == "image" else across) for facet in FACETS},
+        "like": {facet: (few[facet], 1.0) for facet in FACETS},
+    }
+    return {
+        kind: {
+            facet: _spread(questions, own[facet], scale, apart=kind != "text")
+            for facet, (questions, scale) in of.items()
+            if len(own[facet]) and len(questions)
+        }
+        for kind, of in asked.items()
+    }
+
+
+def passing(snapshot: Snapshot, embedder: Embedder) -> Calibration:
+    """Figures of this moment, kept nowhere."""
+    figures = measure(snapshot, embedder)
+    return Calibration(0, embedder.name, time.time(), "", len(snapshot), "", figures)
+
+
+class Calibrations:
+    """`library.calibration`: the figures that stand, and measuring new ones."""
+
+    READING = frozenset({"in_force", "scale"})
+
+    def __init__(self, catalog: Catalog, model: ChosenModel, *, snapshot: Callable[[], Snapshot]) -> None:
+        self._catalog = catalog
+        self._model = model
+        self._snapshot = snapshot
+
+    def in_force(self) -> Calibration | None:
+        """The newest of the library's model; None where there is none, or the library is too small for it."""
+        with self._catalog.reading() as db:
+            if counts(db)["library"] < LEAST_RECORDS:
+                return None
+            row = db.execute(
+                "SELECT * FROM calibrations WHERE fingerprint = ? ORDER BY version DESC LIMIT 1",
+                [self._model.embedder.fingerprint],
+            ).fetchone()
+        return _read(row) if row else None
+
+    def scale(self, query: Query, figures: Calibration | None = None) -> Scale:
+        """What a query's cosines are measured by: these figures, else those in force; InvalidRecord."""
+        if not query.calibrated:
+            return RAW
+        figures = figures or self.in_force()
+        if figures is None:
+            raise InvalidRecord("this library is not calibrated for its model yet")
+        return figures.scale(query.parts)
+
+    def measure(self, *, who: str = "") -> Calibration:
+        """Measure where this model's cosines lie in this library: a new version, in force from now on.
+
+        The older ones stay to be looked at. InvalidRecord where the library is too small.
+        """
+        snapshot, embedder = self._snapshot(), self._model.embedder
+        if len(snapshot) < LEAST_RECORDS:
+            raise InvalidRecord(
+                f"a library can be calibrated from {LEAST_RECORDS} coins on; this one holds {len(snapshot)}"
+            )
+        figures = json.dumps(measure(snapshot, embedder))
+        questions = sha256("\n".join(reference_questions()).encode()).hexdigest()[:12]
+        with self._catalog.writing() as db:
+            row = db.execute(
+                "INSERT INTO calibrations (model, fingerprint, at, who, records, questions, figures) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *",
+                [
+                    embedder.name, embedder.fingerprint, time.time(), who or myself(), len(snapshot),
+                    questions, figures,
+                ],
+            ).fetchone()  # fmt: skip
+        return _read(row)
+
+
+def _read(row: sqlite3.Row) -> Calibration:
+    figures: Any = {
+        kind: {facet: tuple(figure) for facet, figure in of.items()}
+        for kind, of in json.loads(row["figures"]).items()
+    }
+    return Calibration(
+        row["version"], row["model"], row["at"], row["who"], row["records"], row["questions"], figures
+    )
+
+
+def _chosen(snapshot: Snapshot, count: int) -> list[str]:
+    """As if by chance, but always the same ones."""
+    return sorted(snapshot.addresses, key=lambda one: sha256(one.encode()).digest())[:count]
+
+
+def _rows(snapshot: Snapshot, facet: Facet, addresses: Iterable[str]) -> Vector:
+    found = [own[facet] for address in addresses if facet in (own := snapshot.vectors(address))]
+    return np.stack(found) if found else np.empty((0, snapshot.dimensions), np.float32)
+
+
+def _spread(questions: Vector, rows: Vector, scale: float, *, apart: bool) -> tuple[float, float]:
+    cosines: NDArray[np.float64] = (questions @ rows.T).astype(np.float64) * scale
+    if apart:  # what a record has with itself says nothing about others
+        cosines = cosines[cosines < scale * (1 - 1e-4)]
+    if not cosines.size:
+        return 0.0, 1.0
+    deviation = float(cosines.std())
+    return float(cosines.mean()), deviation if deviation > _FLAT else 1.0

@@ -1,0 +1,228 @@
+"""How well golden queries are answered: recall, reciprocal rank and gain, for each setting of the sliders.
+
+recall@k   the share of the right answers among the first k; of at most k, so that 1 can always be reached
+MRR        the mean of 1 / place of the first right answer (0 where none is among the results)
+nDCG@k     Σ 1/log2(1 + place) over the right answers among the first k, of the largest there could be
+           (Järvelin and Kekäläinen 2002, with gains of 0 and 1)
+
+Each with a 95 % interval: the queries are drawn again, with replacement, a thousand times (the bootstrap).
+What is kept are the places of the right answers, so that any k can be looked at afterwards.
+"""
+
+import json
+import math
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.errors import InvalidRecord, UnknownRecord
+from store.progress import Progress
+from store.records import Facet
+from store.search import calibration
+from store.search.calibration import Calibration
+from store.search.golden import Golden
+from store.search.query import Query
+
+if TYPE_CHECKING:
+    from store.reading import Reader
+
+TOP = 10  # k where nobody asks for another
+DEPTH = 200  # how far right answers are looked for, the largest k
+_DRAWS = 1_000
+
+PRESETS: Mapping[str, Mapping[Facet, float]] = MappingProxyType(
+    {
+        "reference 4/3/2/1": {"entity": 4, "context": 3, "visual": 2, "emotions": 1},
+        "with the picture": {"image": 4, "entity": 4, "context": 3, "visual": 2, "emotions": 1},
+        "looks": {"image": 3, "visual": 4},
+        "meaning": {"entity": 3, "context": 4},
+        "mood": {"context": 1, "emotions": 4},
+        "picture only": {"image": 1},
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A mean over the queries, and where it lies with 95 % certainty."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How good one setting of the sliders is, over all queries."""
+
+    recall: Figure
+    mrr: Figure
+    ndcg: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One setting of the sliders: at which places each query's right answers came, ascending from 1."""
+
+    preset: str
+    calibrated: bool
+    places: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One model's answers to all golden queries of a library."""
+
+    model: str
+    at: float  # UNIX seconds
+    lines: tuple[str, ...]  # what was asked
+    right: tuple[int, ...]  # how many right answers each has in this library
+    left_out: tuple[str, ...]  # lines whose answers are not in the library
+    rows: tuple[Row, ...]
+
+    @property
+    def queries(self) -> int:
+        return len(self.lines)
+
+    def scores(self, row: Row, *, k: int = TOP) -> Scores:
+        """Recall and nDCG among the first `k` (at most DEPTH), and MRR."""
+        table = self._table(row, k=k)
+        return Scores(*(_figure(table[:, column]) for column in range(3)))
+
+    def worst(self, *, k: int = TOP, count: int = 10) -> list[tuple[str, float]]:
+        """Lines and their nDCG@k with the first setting, the worst first."""
+        gains = self._table(self.rows[0], k=k)[:, 2]
+        return [(self.lines[at], float(gains[at])) for at in np.argsort(gains, kind="stable")[:count]]
+
+    def as_json(self, *, k: int = TOP) -> dict[str, Any]:
+        """All that is kept, and each row's figures for this k."""
+        rows = [asdict(row) | {"k": k, **asdict(self.scores(row, k=k))} for row in self.rows]
+        return asdict(self) | {"queries": self.queries, "rows": rows}
+
+    def _table(self, row: Row, *, k: int) -> NDArray[np.float64]:
+        pairs = zip(row.places, self.right, strict=True)
+        return np.array([_scores(places, right, k=k) for places, right in pairs])
+
+
+def evaluate(
+    reader: "Reader",
+    *,
+    goldens: Iterable[Golden] | None = None,
+    presets: Mapping[str, Mapping[Facet, float]] | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Ask every golden query with every preset, raw and calibrated; by default these and the saved ones.
+
+    A library that is not calibrated, or too small to be, is measured for this comparison alone.
+    """
+    progress = progress or Progress()
+    given = all_of(reader) if goldens is None else list(goldens)
+    here = set(reader.snapshot().addresses)
+    asked = [(one, found) for one in given if (found := [a for a in one.answers if a in here])]
+    if not asked:
+        raise InvalidRecord("no golden query has an answer in this library; save some first")
+    presets = {**PRESETS, **reader.presets.all()} if presets is None else presets
+    settings = [(name, calibrated) for name in presets for calibrated in (False, True)]
+    progress.what, progress.total = "asking golden queries", len(asked) * len(settings)
+    figures = reader.calibration.in_force() or calibration.passing(reader.snapshot(), reader.embedder)
+    rows = []
+    for name, calibrated in settings:
+        places = []
+        for one, answers in asked:
+            found = _found(reader, one, presets[name], figures if calibrated else None)
+            right = set(answers)
+            places.append(tuple(at for at, address in enumerate(found, start=1) if address in right))
+            progress.done += 1
+            if progress.cancelled:
+                raise InvalidRecord("the evaluation was ended before it was complete")
+        rows.append(Row(name, calibrated, tuple(places)))
+    return Evaluation(
+        model=reader.model,
+        at=time.time(),
+        lines=tuple(one.line for one, _ in asked),
+        right=tuple(len(set(answers)) for _, answers in asked),
+        left_out=tuple(one.line for one in given if not here.intersection(one.answers)),
+        rows=tuple(rows),
+    )
+
+
+def all_of(reader: "Reader") -> list[Golden]:
+    """Golden queries, and questions of whose results some were called good."""
+    kept = reader.golden.all()
+    lines = {one.line for one in kept}
+    return [*kept, *(one for one in reader.golden.by_judgement() if one.line not in lines)]
+
+
+def told(evaluations: Sequence[Evaluation], *, k: int = TOP) -> str:
+    """The evaluations as a Markdown table."""
+    head = f"| model | preset | | recall@{k} | MRR | nDCG@{k} |\n| --- | --- | --- | ---: | ---: | ---: |"
+    lines = [
+        f"| `{one.model}` | {row.preset} | {'calibrated' if row.calibrated else 'raw'} | "
+        + " | ".join(_told(figure) for figure in (scores.recall, scores.mrr, scores.ndcg))
+        + " |"
+        for one in evaluations
+        for row in one.rows
+        for scores in (one.scores(row, k=k),)
+    ]
+    return "\n".join([head, *lines])
+
+
+def keep(reader: "Reader", evaluation: Evaluation, *, who: str) -> None:
+    """The last one of each model is shown beside the others'."""
+    with reader.catalog.writing() as db:
+        db.execute(
+            "INSERT OR REPLACE INTO evaluations VALUES (?, ?, ?, ?)",
+            [evaluation.model, evaluation.at, who, json.dumps(asdict(evaluation))],
+        )
+
+
+def kept(reader: "Reader") -> list[Evaluation]:
+    """The last evaluation of each model, newest first."""
+    with reader.catalog.reading() as db:
+        rows = db.execute("SELECT report FROM evaluations ORDER BY at DESC").fetchall()
+    reports = [json.loads(row["report"]) for row in rows]
+    return [_read(report) for report in reports if "lines" in report]  # else of an older version: ask anew
+
+
+def _read(report: dict[str, Any]) -> Evaluation:
+    rows = tuple(
+        Row(row["preset"], row["calibrated"], tuple(map(tuple, row["places"]))) for row in report["rows"]
+    )
+    return Evaluation(
+        report["model"], report["at"], tuple(report["lines"]), tuple(report["right"]),
+        tuple(report["left_out"]), rows,
+    )  # fmt: skip
+
+
+def _found(
+    reader: "Reader", one: Golden, weights: Mapping[Facet, float], figures: Calibration | None
+) -> list[str]:
+    query = Query(one.parts, weights=weights, top=DEPTH, calibrated=figures is not None)
+    try:
+        return [hit.address for hit in reader.search(query, calibration=figures).hits]
+    except UnknownRecord:  # its example has left the library
+        return []
+
+
+def _scores(places: Sequence[int], right: int, *, k: int) -> tuple[float, float, float]:
+    near = [place for place in places if place <= k]
+    most = min(right, k)
+    ideal = sum(1 / math.log2(1 + place) for place in range(1, most + 1))
+    gain = sum(1 / math.log2(1 + place) for place in near)
+    return len(near) / most, 1 / places[0] if places else 0.0, gain / ideal
+
+
+def _figure(scores: Any) -> Figure:
+    random = np.random.default_rng(1)  # the same draws for every setting, so that they can be compared
+    means = scores[random.integers(0, len(scores), (_DRAWS, len(scores)))].mean(axis=1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return Figure(float(scores.mean()), float(low), float(high))
+
+
+def _told(figure: Figure) -> str:
+    return f"{figure.mean:.2f} ({figure.low:.2f}–{figure.high:.2f})"

@@ -1,0 +1,208 @@
+"""Questions to the library: what the query says about each facet is compared with every record, and ranked.
+
+The expensive half, the similarities of every record, does not depend on the weights: it is computed once
+for a query and kept (`similarities`), so that a moved slider costs `ranking.rank` alone. Since cosines of
+unit vectors are dot products, a query of several parts, Σ c_p · s_(p,f) / Σ |c_p|, costs no more than one of
+a single part: the parts are first added up to one direction for each facet. A part that does not speak about
+a facet is in neither sum.
+"""
+
+import time
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.captions.beside import Beside, beside
+from store.embedding import Embedder
+from store.records import FACETS, Facet
+from store.search.blocks import Mask, Snapshot, Vector
+from store.search.query import Part, PartKey, Query
+from store.search.ranking import RAW, Contribution, Hit, Ranking, Scale, hits, rank
+from store.search.recent import Recent
+from store.search.similarities import NONE, Similarities
+from store.search.vectors import Matrices
+
+__all__ = ["Contribution", "Hit", "Results", "Search", "Similarities"]
+
+KEPT_QUERIES = 16  # each takes 26 bytes for every record
+KEPT_EMBEDDINGS = 256
+
+NO_WEIGHT = "every weight is zero: raise one to search"
+NO_COMMON_FACET = "no record has a facet that is weighted and that the query speaks about"
+NONE_ASKED_FOR = "no record of the library passes the filter"
+NOTHING_THERE = "there is nothing in the library yet: promote approved records first"
+
+Directions = dict[Facet, Vector]
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The answer to a query, with all that is needed to rank it again elsewhere."""
+
+    query: Query
+    hits: list[Hit]
+    compared: int  # records that were scored
+    without_facets: int  # records passed over: they have none of the weighted facets
+    seconds: float
+    answer: Similarities = field(repr=False)  # of every record of the library
+    scale: Scale = RAW
+    mask: Mask | None = field(default=None, repr=False)  # (N,): the rows that may be results; None: all
+    why_empty: str = ""
+    exact: bool = True  # every record that the bound does not exclude was scored from its float32 vectors
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Of the N rows of `similarities`."""
+        return self.answer.addresses
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """(5,): the neutral values, NaN for a facet that no record has."""
+        return self.answer.means
+
+
+class Search:
+    """Questions to one set of matrices through the model that made them; safe to use in several threads."""
+
+    def __init__(self, matrices: Matrices, *, embedder: Embedder) -> None:
+        self._matrices = matrices
+        self._embedder = embedder
+        self._embedded: Recent[PartKey, Vector] = Recent(KEPT_EMBEDDINGS)
+        self._kept = _Kept(matrices.snapshot())
+
+    def search(self, query: Query, *, among: Collection[str] | None = None, scale: Scale = RAW) -> Results:
+        """The best records for the query, among these addresses if given (those that its filter lets pass).
+
+        An example is not among its own results. UnknownRecord for an example that is not in the library.
+        """
+        began = time.perf_counter()
+        weights = query.sliders
+        snapshot = self._matrices.snapshot()
+        if any(weights.values()):
+            similarities = self._compared(snapshot, query.parts)
+            mask = self._mask(snapshot, query.parts, among)
+            ranking = rank(similarities, weights, top=query.top, mask=mask, scale=scale)
+            why_empty = "" if ranking.rows else _why_empty(snapshot, ranking)
+        else:  # nothing is computed for it; a page that has the similarities already may keep them
+            similarities = self._kept_of(snapshot).answers.get(_key(query.parts)) or NONE
+            ranking = rank(NONE, weights, top=query.top)
+            mask = None
+            why_empty = NO_WEIGHT
+        return Results(
+            query=query,
+            hits=hits(similarities, ranking, weights, scale=scale),
+            compared=ranking.compared,
+            without_facets=ranking.without_facets,
+            seconds=time.perf_counter() - began,
+            answer=similarities,
+            scale=scale,
+            mask=mask,
+            why_empty=why_empty,
+        )
+
+    def beside(self, facet: Facet, text: str, *, own: str, picture: Vector | None) -> Beside:
+        """Where a text being written about a record would lie; only its vector is kept for a while."""
+        part = Part(text=text)
+        vector = self._embed([part])[part.key]
+        return beside(
+            self._matrices.snapshot(), facet, vector, own=own, picture=picture,
+            scale=self._embedder.cross_modal_scale,
+        )  # fmt: skip
+
+    def similarities(self, query: Query) -> Similarities:
+        """The query's parts compared with the whole library, kept while the library stays as it is."""
+        return self._compared(self._matrices.snapshot(), query.parts)
+
+    def _compared(self, snapshot: Snapshot, parts: tuple[Part, ...]) -> Similarities:
+        answers = self._kept_of(snapshot).answers
+        key = _key(parts)
+        found = answers.get(key)
+        if found is None:
+            found = Similarities(snapshot, self._directions(snapshot, parts))
+            answers.put(key, found)
+        return found
+
+    def _mask(self, snapshot: Snapshot, parts: Iterable[Part], among: Collection[str] | None) -> Mask | None:
+        """The same array for the same addresses (the very object) and examples, as long as it is kept."""
+        examples = tuple(part.like for part in parts if part.like is not None)
+        if among is None and not examples:
+            return None
+        masks, key = self._kept_of(snapshot).masks, (id(among), examples)
+        of, mask = masks.get(key) or (None, None)
+        if mask is None or of is not among:
+            mask = np.ones(len(snapshot), np.bool_) if among is None else snapshot.mask(among)
+            if examples:
+                mask &= ~snapshot.mask(examples)
+            masks.put(key, (among, mask))
+        return mask
+
+    def _kept_of(self, snapshot: Snapshot) -> "_Kept":
+        kept = self._kept
+        if kept.snapshot.slabs is not snapshot.slabs:  # a change in another tier leaves it as it is
+            kept = self._kept = _Kept(snapshot)
+        return kept
+
+    def _directions(self, snapshot: Snapshot, parts: Iterable[Part]) -> Directions:
+        parts = [part for part in parts if part.weight]
+        embedded = self._embed(parts)
+        spoken = [(part.weight, self._spoken(part, snapshot, embedded)) for part in parts]
+        directions: Directions = {}
+        for facet in FACETS:
+            terms = [(weight, said[facet]) for weight, said in spoken if facet in said]
+            if terms:
+                total = sum(abs(weight) for weight, _ in terms)
+                summed = np.sum([vector * (weight / total) for weight, vector in terms], axis=0)
+                directions[facet] = summed.astype(np.float32)
+        return directions
+
+    def _spoken(
+        self, part: Part, snapshot: Snapshot, embedded: Mapping[PartKey, Vector]
+    ) -> dict[Facet, NDArray[np.float64]]:
+        """What the part sets against each facet that it speaks about."""
+        if part.like is not None:
+            own = snapshot.vectors(part.like)
+            return {facet: own[facet].astype(np.float64) for facet in part.facets if facet in own}
+        same = embedded[part.key].astype(np.float64)
+        across = same * self._embedder.cross_modal_scale
+        return {
+            facet: same if (facet == "image") == (part.kind == "image") else across for facet in part.facets
+        }
+
+    def _embed(self, parts: list[Part]) -> dict[PartKey, Vector]:
+        found = {part.key: self._embedded.get(part.key) for part in parts if part.like is None}
+        new = {part.key: part for part in parts if part.key in found and found[part.key] is None}
+        texts = {key: part.text for key, part in new.items() if part.text is not None}
+        pictures = {key: part.image for key, part in new.items() if part.image is not None}
+        made: dict[PartKey, Vector] = {}
+        if texts:
+            made |= zip(texts, self._embedder.embed_texts(list(texts.values())), strict=True)
+        if pictures:
+            from store.images import decode, normalise  # Pillow, which a list or a text search does without
+
+            # Brought into the library's shape first: the very same picture is then the very same vector.
+            shown = [decode(normalise(picture)) for picture in pictures.values()]
+            made |= zip(pictures, self._embedder.embed_images(shown), strict=True)
+        for key, vector in made.items():
+            self._embedded.put(key, vector)
+        return made | {key: vector for key, vector in found.items() if vector is not None}
+
+
+def _why_empty(snapshot: Snapshot, ranking: Ranking) -> str:
+    if ranking.without_facets:
+        return NO_COMMON_FACET
+    return NONE_ASKED_FOR if len(snapshot) else NOTHING_THERE
+
+
+def _key(parts: Iterable[Part]) -> Hashable:
+    return tuple((part.key, part.weight, part.facets) for part in parts)
+
+
+class _Kept:
+    """What was computed for one state of the matrices."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.answers: Recent[Hashable, Similarities] = Recent(KEPT_QUERIES)
+        self.masks: Recent[Hashable, tuple[Collection[str] | None, Mask]] = Recent(KEPT_QUERIES)

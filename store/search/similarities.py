@@ -1,0 +1,179 @@
+"""The cosines of one query with every record of the library: approximate first, exact where it counts."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.records import FACETS, Facet
+from store.search import quantised
+from store.search.blocks import USUAL, Mask, Snapshot, Vector
+from store.search.quantised import Direction
+
+Rows = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+FEW = 16_384  # rows; all of so few are compared exactly at once, in a few ms, and sliders are quickest then
+_MANY = 4096  # rows from which reading all of them in order may be quicker than these alone
+_LOOSE = 2.0  # times as far from the truth as by the facets alone a score by the blend may be
+_BLENDED = np.flatnonzero(USUAL)  # the facets that the blend is made of
+
+
+class Similarities:
+    """No weight is in them, so one serves every position of the sliders.
+
+    A facet is scanned when a weight first asks for it, by its quantised rows, each cosine with a proven bound
+    on how wrong it is; `settle` makes rows exact, for good. Where the query says the same to all that the
+    blend is made of, one scan of it answers the usual weights, and others as far as they are the usual ones.
+    Whoever calls more than one method holds `lock`.
+    """
+
+    def __init__(self, snapshot: Snapshot, directions: Mapping[Facet, Vector]) -> None:
+        self.addresses = snapshot.addresses
+        self.lock = threading.RLock()
+        self._snapshot = snapshot
+        self._asked = {FACETS.index(facet): quantised.direction(own) for facet, own in directions.items()}
+        speaks = np.array([number in self._asked for number in range(len(FACETS))])
+        self.present: Mask = (
+            snapshot.present & speaks[:, None]
+        )  # (5, N): it has it, and the query speaks of it
+        self.spoken = [bool(has.any()) for has in self.present]  # of each facet, whether any record has it …
+        self.complete = [bool(has.all()) for has in self.present]  # … and whether every record
+        self.means = np.full(
+            len(FACETS), np.nan
+        )  # (5,): the neutral values, NaN where no record has the facet
+        for number, asked in self._asked.items():
+            if self.spoken[number]:  # the mean of the products is the product with the mean
+                self.means[number] = snapshot.means[number] @ asked.exact.astype(np.float64)
+        self._filled = np.zeros((len(FACETS), len(self.addresses)), np.float32)
+        self._blended = np.empty(0, np.float32)  # (N,) once scanned, never exact
+        said = [directions[FACETS[number]] for number in _BLENDED if number in self._asked]
+        self._can_blend = len(said) == len(_BLENDED) and all(np.array_equal(own, said[0]) for own in said)
+        self._scanned: set[int] = set()
+        self._exact = np.zeros(len(self.addresses), np.bool_)
+
+    @cached_property
+    def everything(self) -> Floats | None:
+        """(5, N): every cosine, exact, a missing one at its mean; None for more than FEW records."""
+        if len(self.addresses) > FEW:
+            return None
+        rows = np.arange(len(self.addresses))
+        self.settle(rows)
+        return self.settled(rows)
+
+    def cosines(self, rows: Rows) -> Vector:
+        """(n, 5): exact cosines of these rows alone, NaN where missing."""
+        with self.lock:
+            self.settle(rows)
+            return np.where(self.present[:, rows], self._filled[:, rows], np.float32(np.nan)).T
+
+    def approximate(self, gains: Sequence[float]) -> tuple[Vector, Vector]:
+        """Σ gain · cosine of each row, a missing one at its mean; how far from the truth it is at most."""
+        given = np.where(self.spoken, gains, 0.0)
+        blend, rest = self._least_to_scan(given)
+        scores, wrong = np.zeros((2, len(self.addresses)), np.float32)
+        scratch = np.empty_like(scores)
+        slope = offset = 0.0
+        if blend:
+            asked = self._scan_blend()
+            np.multiply(self._blended, np.float32(blend), out=scores)
+            np.multiply(self._snapshot.blend_errors, np.float32(blend * asked.slope()), out=wrong)
+            offset = blend * asked.offset()
+        for number in np.flatnonzero(rest).tolist():
+            self._scan(number)
+            scores += np.multiply(self._filled[number], np.float32(rest[number]), out=scratch)
+            slope += abs(rest[number]) * self._asked[number].slope()
+            offset += abs(rest[number]) * self._asked[number].offset()
+        if slope:
+            wrong += np.multiply(self._snapshot.errors, np.float32(slope), out=scratch)
+        wrong += np.float32(offset)
+        rows = np.flatnonzero(self._exact)
+        wrong[rows] = quantised.ROUNDING * sum(gains) + 1e-6
+        if blend:  # it never becomes exact itself
+            scores[rows] = given.astype(np.float32) @ self._filled[:, rows]
+        return scores, wrong
+
+    def bounds(self, rows: Rows) -> tuple[Vector, Vector]:
+        """(5, n) each: what every cosine is at least and at most, a missing one at its mean."""
+        for number in self._asked:
+            self._scan(number)
+        found = self._filled[:, rows]
+        slopes, offsets = np.zeros((2, len(FACETS)), np.float32)
+        for number, asked in self._asked.items():
+            slopes[number], offsets[number] = asked.slope(), asked.offset()
+        wrong = np.outer(slopes, self._snapshot.errors[rows]) + offsets[:, None]
+        wrong[~self.present[:, rows] | self._exact[rows]] = 0
+        return found - wrong, found + wrong
+
+    def settle(self, rows: Rows) -> None:
+        """Make these rows, in ascending order, exact in every facet."""
+        rows = rows[~self._exact[rows]]
+        everything = len(rows) > _MANY and 8 * len(rows) > len(self.addresses)
+        if everything:
+            rows = np.arange(len(self.addresses))
+        for number, asked in self._asked.items():
+            if everything:
+                found = np.empty(len(rows), np.float32)
+                self._snapshot.products(FACETS[number], asked.exact, out=found)
+            else:
+                found = self._snapshot.products_of(rows, FACETS[number], asked.exact)
+            self._filled[number, rows] = self._with_means(number, found, rows)
+        self._exact[rows] = True
+        if everything:  # neither bytes nor the blend can say more
+            self._scanned, self._can_blend = set(self._asked), False
+
+    def settled(self, rows: Rows) -> Floats:
+        """(5, n): the cosines of rows that were settled, a missing one at its mean."""
+        means = np.nan_to_num(self.means)[:, None]
+        return np.where(self.present[:, rows], self._filled[:, rows].astype(np.float64), means)
+
+    def _scan(self, number: int) -> None:
+        if number in self._scanned:
+            return
+        found = np.empty(len(self.addresses), np.float32)
+        self._snapshot.approximate(FACETS[number], self._asked[number], out=found)
+        rough = ~self._exact
+        filled = self._with_means(number, found, slice(None))
+        np.copyto(self._filled[number], filled, where=rough)
+        self._scanned.add(number)
+
+    def _least_to_scan(self, gains: Floats) -> tuple[float, Floats]:
+        """How much of the blend, and of each facet beside it, give these gains with the least work."""
+        if not self._can_blend:
+            return 0.0, gains
+        facets, together = self._snapshot.errors.mean(), self._snapshot.blend_errors.mean()
+
+        def cost(blend: float) -> tuple[int, float]:
+            rest = self._beside_blend(gains, blend)
+            wrong = blend * together + np.abs(rest).sum() * facets
+            if wrong > _LOOSE * gains.sum() * facets:
+                return len(FACETS) + 1, wrong
+            scans = sum(bool(gain) and number not in self._scanned for number, gain in enumerate(rest))
+            return scans + bool(blend and not len(self._blended)), wrong
+
+        blend = min([0.0, *(gains[_BLENDED] / USUAL[_BLENDED])], key=cost)
+        return float(blend), self._beside_blend(gains, blend)
+
+    def _beside_blend(self, gains: Floats, blend: float) -> Floats:
+        rest = np.where(self.spoken, gains - blend * USUAL, 0.0)
+        return np.where(np.abs(rest) > 1e-9 * gains.max(), rest, 0.0)
+
+    def _scan_blend(self) -> Direction:
+        asked = self._asked[int(_BLENDED[0])]
+        if not len(self._blended):
+            found = np.empty(len(self.addresses), np.float32)
+            self._snapshot.approximate_blend(asked, out=found)
+            for number in _BLENDED:
+                if self.spoken[number] and not self.complete[number]:
+                    mean = np.float32(USUAL[number] * self.means[number])
+                    np.add(found, mean, out=found, where=~self.present[number])
+            self._blended = found
+        return asked
+
+    def _with_means(self, number: int, found: Vector, rows: Rows | slice) -> Vector:
+        return np.where(self.present[number, rows], found, np.float32(np.nan_to_num(self.means[number])))
+
+
+NONE = Similarities(Snapshot(dimensions=1), {})

@@ -1,0 +1,185 @@
+"""The library's vectors in memory: what a search multiplies with.
+
+Derived from the catalog, kept current by `update` after each operation.
+
+Rows lie in blocks and are written once, never again. A changed record gets a new row, a removed one loses
+its row from the next snapshot only. A reader takes a snapshot (one attribute, replaced as a whole) and needs
+no lock: whatever the writer does meanwhile happens in rows that this snapshot does not know. A block more
+than half of whose rows are dead has its living rows copied to the end and is forgotten, so memory stays
+below twice what is alive, and no change costs more than one block, however large the library.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping
+from copy import copy
+
+import numpy as np
+
+from store.errors import InvalidRecord
+from store.records import FACETS, Facet
+from store.search.blocks import Block, Slab, Snapshot, Vector
+
+Vectors = Mapping[Facet, Vector | bytes | None]
+
+BLOCK_ROWS = 4096  # 15.7 MB for each facet at 768 dimensions; untouched rows take no memory
+_UNIT = 1e-3  # how far a squared length may be from 1
+
+
+class Matrices:
+    """The vectors of the library tier; one writer at a time, any number of readers."""
+
+    def __init__(
+        self,
+        *,
+        dimensions: int,
+        block_rows: int = BLOCK_ROWS,
+        blocks: Iterable[Block] = (),
+        generation: int = 0,
+    ) -> None:
+        """Empty, or beginning with full blocks that were settled before."""
+        self.dimensions = dimensions
+        self.unusable: list[tuple[str, Facet]] = []  # left out on loading: wrong length, not finite, not unit
+        self._block_rows = block_rows
+        self._lock = threading.Lock()
+        self._blocks = list(blocks)
+        self._place = {
+            address: (block, row) for block in self._blocks for row, address in enumerate(block.addresses)
+        }
+        self._snapshot = Snapshot(dimensions)
+        self._publish(generation)
+
+    def snapshot(self) -> Snapshot:
+        """The matrices as they are now, for as long as the caller likes."""
+        return self._snapshot
+
+    def put(self, address: str, vectors: Vectors) -> None:
+        """Add or replace one record."""
+        self.update([(address, vectors)])
+
+    def remove(self, address: str) -> None:
+        """Forget one record; nothing happens when it is not there."""
+        self.update([(address, None)])
+
+    def update(self, changes: Iterable[tuple[str, Vectors | None]], *, generation: int | None = None) -> None:
+        """Replace or (None) remove records; readers see all of it or none, InvalidRecord changes nothing.
+
+        `generation` is the catalog's, that this brings the matrices up to; one more than before by default.
+        """
+        rows = [
+            (address, None if vectors is None else self._checked(address, vectors))
+            for address, vectors in changes
+        ]
+        with self._lock:
+            for address, row in rows:
+                self._bury(address)
+                if row is not None:
+                    self._append(address, row)
+            for block in [block for block in self._blocks if 2 * len(block.dead) > len(block.errors)]:
+                self._move_out(block)
+            self._publish(self._snapshot.generation + 1 if generation is None else generation)
+
+    def _checked(self, address: str, vectors: Vectors) -> dict[Facet, Vector]:
+        usable, faulty = _usable(vectors, dimensions=self.dimensions)
+        faulty += [f for f, v in usable.items() if not abs(float(np.vecdot(v, v)) - 1) < _UNIT]
+        if faulty:
+            raise InvalidRecord(
+                f"{address}: the vector of {', '.join(faulty)} is not {self.dimensions} finite numbers of "
+                "unit length; it was made by another model, or is damaged: run doctor"
+            )
+        return usable
+
+    def _bury(self, address: str) -> None:
+        if place := self._place.pop(address, None):
+            block, row = place
+            block.dead.add(row)
+
+    def _append(self, address: str, vectors: Mapping[Facet, Vector]) -> None:
+        block = self._blocks[-1] if self._blocks else None
+        if block is None or block.is_full:
+            block = Block.empty(rows=self._block_rows, dimensions=self.dimensions)
+            self._blocks.append(block)
+        row = len(block.addresses)
+        for number, facet in enumerate(FACETS):
+            if (vector := vectors.get(facet)) is not None:
+                block.vectors[facet][row] = vector
+                block.present[number, row] = True
+        block.addresses.append(address)
+        self._place[address] = block, row
+
+    def _move_out(self, block: Block) -> None:
+        self._blocks.remove(block)
+        for row, address in enumerate(block.addresses):
+            if row not in block.dead:
+                self._append(address, block.own(row))
+
+    def _leave_out_unusable(self) -> None:
+        for block in self._blocks:
+            count = len(block.addresses)
+            for number, facet in enumerate(FACETS):
+                rows = block.vectors[facet][:count]
+                with np.errstate(invalid="ignore", over="ignore"):
+                    unit = np.abs(np.vecdot(rows, rows) - 1) < _UNIT
+                for row in np.flatnonzero(block.present[number, :count] & ~unit).tolist():
+                    self.unusable.append((block.addresses[row], facet))
+                    block.present[number, row] = False
+                    rows[row] = 0
+
+    def _publish(self, generation: int) -> None:
+        for block in self._blocks:
+            block.settle()
+        known = {id(slab.block): slab for slab in self._snapshot.slabs}
+        slabs = tuple(_slab(block, known.get(id(block))) for block in self._blocks)
+        if [id(slab) for slab in slabs] == [id(slab) for slab in self._snapshot.slabs]:
+            same = copy(self._snapshot)  # with the same `slabs`, by which a search knows that nothing changed
+            object.__setattr__(same, "generation", generation)
+            self._snapshot = same
+        else:
+            self._snapshot = Snapshot(self.dimensions, generation, slabs)
+
+
+def load(
+    rows: Iterable[tuple[str, Vectors]], *, dimensions: int, generation: int = 0, block_rows: int = BLOCK_ROWS
+) -> Matrices:
+    """Matrices of all these records; a vector that cannot be used is left out and named in `unusable`.
+
+    Vectors are the little-endian float32 bytes of the catalog, or arrays. One damaged vector must not keep a
+    library from opening: the record is found by its other facets until `doctor` has repaired it.
+    """
+    matrices = Matrices(dimensions=dimensions, block_rows=block_rows)
+    for address, vectors in rows:
+        usable, faulty = _usable(vectors, dimensions=dimensions)
+        matrices.unusable += [(address, facet) for facet in faulty]
+        matrices._bury(address)
+        matrices._append(address, usable)
+    matrices._leave_out_unusable()
+    matrices._publish(generation)
+    return matrices
+
+
+def _usable(vectors: Vectors, *, dimensions: int) -> tuple[dict[Facet, Vector], list[Facet]]:
+    usable: dict[Facet, Vector] = {}
+    faulty: list[Facet] = []
+    for facet, vector in vectors.items():
+        if isinstance(vector, bytes):
+            if len(vector) == 4 * dimensions:
+                usable[facet] = np.frombuffer(vector, "<f4")
+            else:
+                faulty.append(facet)
+        elif vector is not None:
+            if vector.shape == (dimensions,):
+                usable[facet] = vector
+            else:
+                faulty.append(facet)
+    return usable, faulty
+
+
+def _slab(block: Block, known: Slab | None) -> Slab:
+    count = len(block.addresses)
+    if known is not None and known.size == count - len(block.dead) and known.count == count:
+        return known
+    if not block.dead:
+        return Slab(block, count, None, block.sums.copy())
+    living, dead = np.ones(count, np.bool_), sorted(block.dead)
+    living[dead] = False
+    gone = [block.vectors[facet][dead].sum(axis=0, dtype=np.float64) for facet in FACETS]
+    return Slab(block, count, np.flatnonzero(living), block.sums - gone)

@@ -1,0 +1,50 @@
+"""The map in a real browser: a lasso chooses, what it holds is tagged; results lie on a map of their own."""
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.coins import COINS, FROG
+from tests.browser.dashboard import Server, at_rest, visit
+from tests.browser.grid_page import eventually
+
+
+def lasso(page: Page) -> None:
+    """Draw one around everything."""
+    canvas = page.locator(".memedex-atlas canvas")
+    expect(page.locator(".memedex-atlas .told")).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
+    at_rest(page)  # what is still to come above the map would move it while one draws
+    page.get_by_role("button", name="Lasso").click()
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box() or {}
+    left, top, right, bottom = 12, 12, box["width"] - 12, box["height"] - 12
+    canvas.hover(position={"x": left, "y": bottom})
+    page.mouse.down()
+    for x, y in ((right, bottom), (right, top), (left, top), (left, bottom - 4)):
+        page.mouse.move(box["x"] + x, box["y"] + y, steps=3)
+    page.mouse.up()
+
+
+def pictures(page: Page) -> Locator:
+    return page.get_by_role("gridcell")
+
+
+def test_a_lasso_chooses_coins_that_are_then_tagged(page: Page, seeded: Server) -> None:
+    visit(page, seeded, "map", title="Map")
+    lasso(page)
+    expect(page.get_by_text(f"{len(COINS)} coins chosen")).to_be_visible()
+    expect(pictures(page)).to_have_count(len(COINS))
+    page.get_by_role("button", name="Tag", exact=True).click()
+    page.get_by_label("Tags, separated by commas").fill("mapped")
+    page.get_by_role("button", name="Add to all of them").click()
+
+    def tagged() -> set[str]:
+        with seeded.stored() as library:
+            return {coin.address for coin in COINS if "mapped" in library.get(coin.address).tags}
+
+    assert eventually(lambda: tagged() == {coin.address for coin in COINS})
+    page.goto(f"{seeded.url}/search?q=frog&tags=mapped")
+    page.get_by_role("group", name="View").get_by_role("button", name="Map").click()
+    lasso(page)
+    expect(page.get_by_text(f"{len(COINS)} coins chosen")).to_be_visible()
+    expect(page).to_have_url(f"{seeded.url}/search?q=frog&tags=mapped&as=map")
+    page.get_by_role("group", name="View").get_by_role("button", name="Cards").click()
+    expect(pictures(page).first).to_contain_text(FROG.name)

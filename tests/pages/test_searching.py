@@ -1,0 +1,62 @@
+"""The search page beyond comparing: by a filter alone, and searches kept under a name."""
+
+from streamlit.testing.v1 import AppTest
+
+from store.library import Library
+from store.search.saved_searches import SavedSearch
+from tests.browser.coins import COINS, DOG, FROG, UNCAPTIONED
+from tests.pages.conftest import opened, press, ran, words
+
+
+def save_as(app: AppTest, name: str) -> AppTest:
+    (field,) = (field for field in app.text_input if field.label == "Save this search as")
+    field.set_value(name)
+    return press(app, "Save search")
+
+
+def test_a_tag_alone_lists_the_coins_that_carry_it(library: Library) -> None:
+    library.edit_tags([DOG.address], add=["good boy"])
+    assert "the newest of 1 coin in the library" in words(opened("search", q='tag:"good boy"'))
+    assert "the newest of 1 coin in the library" in words(opened("search", tags="good boy"))
+    assert "Describe a coin" in words(opened("search"))
+
+
+def test_another_tier_is_listed_or_found_by_words(library: Library) -> None:
+    assert "the newest of 1 coin in approved" in words(opened("search", q="tier:approved"))
+    assert "results with these words in approved" in words(
+        opened("search", q=f"{UNCAPTIONED.name} tier:approved")
+    )
+    assert "No coin in approved passes" in words(opened("search", q="unheard-of tier:approved"))
+    assert "Only the library can be searched by picture" in words(
+        opened("search", q=f"like:{FROG.address} tier:approved")
+    )
+
+
+def test_a_saved_search_keeps_what_the_controls_beside_the_line_say(library: Library) -> None:
+    library.edit_tags([DOG.address], add=["good boy"])
+    save_as(opened("search", q="animal", tags="good boy"), "dogs")
+    assert library.searches.all()["dogs"].line == 'animal tag:"good boy"'
+    app = press(opened("search", q="frog", has="visual"), "dogs")
+    assert app.query_params["q"] == 'animal tag:"good boy"'
+    assert "has" not in app.query_params
+    assert "compared with 1 coin" in words(app)
+
+
+def test_a_saved_search_opens_by_a_link_with_its_name(library: Library) -> None:
+    library.searches.save("wet", SavedSearch("rain", {"context": 5.0}))
+    app = opened("search", search="wet")
+    assert app.text_input(key="q").value == "rain"
+    assert app.query_params["w"] == "0,0,5,0,0"
+    assert "search" not in app.query_params
+    assert "There is no saved search dry" in "".join(
+        toast.value for toast in opened("search", search="dry").toast
+    )
+
+
+def test_what_is_new_is_counted_for_a_search_that_is_a_filter(library: Library) -> None:
+    library.edit_tags([coin.address for coin in COINS], add=["kept"])
+    library.searches.save("kept", SavedSearch("tag:kept", None, {"tester": 1.0}))
+    app = opened("search")
+    assert f"kept :blue-badge[{len(COINS)} new]" in [button.label for button in app.button]
+    press(ran(app), f"kept :blue-badge[{len(COINS)} new]")
+    assert "kept" in [button.label for button in opened("search").button]

@@ -1,0 +1,94 @@
+"""Every text a caption ever had: who wrote it, with which model, and the way back."""
+
+import sqlite3
+from pathlib import Path
+
+from store.captions.replacing import Wanted, replacements
+from store.captions.revisions import authors
+from store.files import Disk
+from store.layout import Layout
+from store.library import Library
+from store.salvage import salvage
+from store.writing.operations import Source
+from tests.store.conftest import address, coin
+from tests.store.hashed import Hashed
+
+FIRST = address(0)
+
+
+def test_each_save_is_a_revision_with_who_and_by_which_model(library: Library) -> None:
+    library.add([coin(0)], who="seed")
+    library.caption(FIRST, caption={"entity": "a dog", "context": "to the moon"}, who="ann")
+    drafted = {"entity": Source("gpt", "caption 3"), "visual": Source("gpt", "caption 3", edited=True)}
+    library.caption(FIRST, caption={"entity": "a golden dog", "visual": "pixels"}, sources=drafted, who="bob")
+    library.approve([FIRST], who="ann")
+    newest, middle, oldest = library.revisions(FIRST)
+    assert (newest.event.who, middle.event.who, oldest.event.verb) == ("bob", "ann", "import")
+    assert newest.before.caption == {"entity": "a dog", "context": "to the moon"}
+    assert newest.after.caption["visual"] == "pixels"
+    assert newest.sources == drafted
+    assert middle.sources == {}
+
+
+def test_a_text_belongs_to_whoever_wrote_it_also_when_it_was_taken_out_and_put_back(library: Library) -> None:
+    library.add([coin(0)])
+    library.caption(
+        FIRST, caption={"entity": "a dog on the moon"}, sources={"entity": Source("gpt")}, who="ann"
+    )
+    library.caption(FIRST, caption={"entity": "whatever", "context": ""}, who="bob")
+    library.undo(who="bob")
+    library.caption(FIRST, caption={"entity": "a dog", "context": ""}, who="bob")
+    library.caption(FIRST, caption={"entity": "a dog on the moon"}, who="bob")  # restored
+    revisions = library.revisions(FIRST)
+    wrote = authors(revisions, library.get(FIRST).caption)
+    assert (wrote["entity"].event.who, wrote["entity"].sources) == ("ann", {"entity": Source("gpt")})
+    assert wrote["context"] == revisions[1], "the second time that this was said"
+    assert revisions[0].sources == {"entity": Source("gpt")}
+
+
+def test_what_a_person_leaves_of_a_models_text_stays_the_models_and_what_they_write_anew_is_theirs(
+    library: Library,
+) -> None:
+    library.add([coin(0)])
+    library.caption(FIRST, caption={"entity": "a dog on the moon", "context": "to the moon"}, who="ann")
+    drafted = {"entity": "a golden dog on a crescent", "context": "plays on the doge meme"}
+    sources = {"entity": Source("gpt", "caption v1"), "context": Source("gpt", "caption v1")}
+    library.caption(FIRST, caption=drafted, sources=sources, who="ann")  # type: ignore[arg-type]
+    (found,) = replacements(library.records([FIRST]), Wanted("golden", "yellow", ("entity",)))
+    library.replace([found], who="bob")
+    library.caption(FIRST, caption={"context": "nobody knows"}, who="bob")
+    wrote = authors(library.revisions(FIRST), library.get(FIRST).caption)
+    assert wrote["entity"].sources == {"entity": Source("gpt", "caption v1", edited=True)}
+    assert (wrote["context"].event.who, wrote["context"].sources) == ("bob", {})
+
+
+def test_nothing_to_say_is_not_the_same_as_not_yet_written(library: Library) -> None:
+    library.add([coin(0)])
+    library.approve([FIRST])
+    library.caption(FIRST, caption={"entity": "a dog", "context": "moon", "visual": ""})
+    assert library.get(FIRST).caption == {"entity": "a dog", "context": "moon", "visual": ""}
+    library.promote([FIRST])
+    assert sorted(library.embedded_facets(FIRST)) == ["context", "entity", "image"]
+    library.caption(FIRST, caption={"visual": None})
+    assert "visual" not in library.get(FIRST).sidecar["caption"]
+    assert len(library.revisions(FIRST)) == 3, "the import brought tags; promoting wrote nothing"
+
+
+def test_what_a_model_wrote_is_still_known_after_a_crash_and_after_a_salvage(root: Path) -> None:
+    with Library.open(root, embedder=Hashed(), disk=Disk()) as library:
+        library.add([coin(0)])
+        library.caption(FIRST, caption={"entity": "a dog"}, sources={"entity": Source("gpt", "p 1")})
+    salvage(Layout(root))
+    with Library.open(root, embedder=Hashed()) as library:
+        assert library.revisions(FIRST)[0].sources == {"entity": Source("gpt", "p 1")}
+
+
+def test_a_draft_of_an_older_catalog_stays_with_whoever_typed_it(root: Path) -> None:
+    path = Layout(root).catalog
+    path.parent.mkdir(parents=True)
+    with sqlite3.connect(path) as db:
+        db.executescript((Path(__file__).parent.parent / "catalog-v1.sql").read_text())
+        db.execute("INSERT INTO drafts VALUES (?, ?, ?, ?)", [FIRST, '{"entity": "half a"}', "ann", 1.0])
+    with Library.open(root, embedder=Hashed()) as library:
+        assert library.drafts.own(FIRST, who="ann") == {"entity": "half a"}
+        assert library.drafts.own(FIRST, who="bob") is None

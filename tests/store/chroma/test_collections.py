@@ -1,0 +1,275 @@
+"""Chroma follows the catalog: what it is told, what becomes of it when broken, and that no model is asked."""
+
+import logging
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from store.chroma.collections import COLLECTIONS, Collections, own_files
+from store.chroma.probe import probe
+from store.filter import Filter
+from store.layout import Layout
+from store.library import Library
+from store.search.query import Part, Query
+from tests.store.conftest import address, approved_with_caption
+from tests.store.hashed import Hashed
+from tests.store.invariants import chroma_says_what_the_sidecars_say, holds
+from tests.store.world import abandon
+
+pytestmark = pytest.mark.usefixtures("eager_index")
+
+
+@pytest.mark.usefixtures("chroma_apart")
+def test_chroma_s_own_process_that_dies_is_replaced_and_nothing_is_lost(root: Path, embedder: Hashed) -> None:
+    with opened(root, embedder) as library:
+        addresses = approved_with_caption(library, 1, 2, 3)
+        library.promote(addresses[:1])
+        assert library.wait_for_chroma(60)
+        chroma = library._follower._collections
+        assert chroma is not None
+        chroma._process.kill()
+        chroma._process.wait(60)
+        library.promote(addresses[1:])
+        assert library.wait_for_chroma(60)
+    chroma_says_what_the_sidecars_say(root, embedder)
+
+
+@pytest.fixture
+def promoted(root: Path, embedder: Hashed) -> list[str]:
+    """Three records in the library and in Chroma, and everything closed."""
+    with opened(root, embedder) as library:
+        addresses = approved_with_caption(library, 1, 2, 3)
+        library.promote(addresses)
+        assert library.wait_for_chroma(60)
+    chroma_says_what_the_sidecars_say(root, embedder)
+    return addresses
+
+
+@contextmanager
+def opened(root: Path, embedder: Hashed) -> Iterator[Library]:
+    with Library.open(root, embedder=embedder) as library:
+        assert isinstance(library, Library)
+        yield library
+
+
+def test_what_is_promoted_is_in_all_five_collections_with_six_fields(
+    root: Path, embedder: Hashed, promoted: list[str]
+) -> None:
+    collections = Collections(Layout(root).chroma, model="hashed")
+    assert {facet: len(collections.ids(facet)) for facet in COLLECTIONS} == {
+        "image": 3, "entity": 3, "context": 3, "visual": 3, "emotions": 0
+    }  # fmt: skip
+    assert collections.metadata("entity", [address(1)])[address(1)] == {
+        "name": "Coin 1",
+        "ticker": "C1",
+        "uuid": address(1),
+        "tags": "dog",
+        "tags_categories": "animals",
+        "created_at": 1_700_000_001,
+    }
+    collections.close()
+
+
+@pytest.mark.usefixtures("chroma_apart")
+def test_every_verb_reaches_chroma(root: Path, embedder: Hashed, promoted: list[str]) -> None:
+    with opened(root, embedder) as library:
+        library.degrade([address(1)])
+        library.delete([address(2)])
+        library.caption(address(3), caption={"visual": "", "emotions": "calm"}, tags=["moon", "cat"])
+        assert library.wait_for_chroma(60)
+    chroma_says_what_the_sidecars_say(root, embedder)
+    with opened(root, embedder) as library:
+        library.undo(3)
+        assert library.wait_for_chroma(60)
+        assert library.counts()["library"] == 3
+    chroma_says_what_the_sidecars_say(root, embedder)
+
+
+def test_promoting_what_was_degraded_asks_no_model(root: Path, embedder: Hashed, promoted: list[str]) -> None:
+    asked = embedder.asked
+    with opened(root, embedder) as library:
+        assert library.degrade(promoted).done == promoted
+        assert library.promote(promoted).done == promoted
+        assert library.wait_for_chroma(60)
+    assert embedder.asked == asked
+
+
+def test_a_caption_edit_embeds_only_what_changed(root: Path, embedder: Hashed, promoted: list[str]) -> None:
+    asked = embedder.asked
+    with opened(root, embedder) as library:
+        library.caption(address(1), caption={"entity": "something new"})
+        assert embedder.asked == asked + 1
+        library.edit_tags([address(1)], add=["moon"])
+        assert embedder.asked == asked + 1
+
+
+def test_chroma_is_not_opened_to_list_or_search(root: Path, embedder: Hashed, promoted: list[str]) -> None:
+    before = {path: path.stat().st_mtime_ns for path in own_files(Layout(root).chroma)}
+    with opened(root, embedder) as library:
+        assert library.find(Filter(tier="library"))
+        assert library.search(Query((Part(text="anything"),))).hits
+        assert library._follower._collections is None
+        assert library._follower._thread is None, "closed cleanly: nothing to look after"
+    assert {path: path.stat().st_mtime_ns for path in own_files(Layout(root).chroma)} == before
+
+
+def remove_database(chroma: Path) -> None:
+    (chroma / "chroma.sqlite3").unlink()
+
+
+def remove_everything(chroma: Path) -> None:
+    for path in own_files(chroma):
+        path.unlink()
+
+
+def spoil_database(chroma: Path) -> None:
+    (chroma / "chroma.sqlite3").write_bytes(b"this is no database " * 1000)
+
+
+def empty_database(chroma: Path) -> None:
+    (chroma / "chroma.sqlite3").write_bytes(b"")
+
+
+def spoil_index(chroma: Path) -> None:
+    spoilt = [path for path in own_files(chroma) if path.suffix in (".bin", ".pickle")]
+    assert spoilt
+    for number, path in enumerate(spoilt):
+        content = bytes((number + 7 * place) % 251 for place in range(max(64, path.stat().st_size)))
+        path.write_bytes(content)
+
+
+def cut_index_short(chroma: Path) -> None:
+    for path in own_files(chroma):
+        if path.suffix == ".bin":
+            path.write_bytes(path.read_bytes()[:16])
+
+
+def restore_an_older_one(chroma: Path) -> None:
+    """As somebody might from a backup of this folder alone: whole, but not what the catalog says."""
+    collections = Collections(chroma, model="hashed")
+    collections._collection("entity").delete(ids=[address(2)])
+    collections.close()
+
+
+BREAKAGES = [
+    remove_database,
+    remove_everything,
+    spoil_database,
+    empty_database,
+    spoil_index,
+    cut_index_short,
+    restore_an_older_one,
+]
+
+
+@pytest.mark.parametrize("damage", BREAKAGES, ids=lambda damage: damage.__name__)
+def test_a_broken_chroma_is_rebuilt_without_a_model_and_nothing_else_stops(
+    root: Path, embedder: Hashed, promoted: list[str], damage: Callable[[Path], None],
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    damage(Layout(root).chroma)
+    asked = embedder.asked
+    with opened(root, embedder) as library:
+        assert len(library.find(Filter(tier="library"))) == 3
+        hits = library.search(Query((Part(like=address(2)),))).hits
+        assert {hit.address for hit in hits} == {address(1), address(3)}
+        assert library.wait_for_chroma(60)
+        assert embedder.asked == asked
+        assert "Chroma" in caplog.text
+        assert "rebuilt" in caplog.text
+        assert library.check_chroma() == []
+        holds(library)
+    chroma_says_what_the_sidecars_say(root, embedder)
+    with opened(root, embedder) as library:
+        assert library._follower._thread is None, "mended once and for all"
+
+
+def test_a_chroma_broken_under_our_hands_is_rebuilt_at_the_next_change(
+    root: Path, embedder: Hashed, promoted: list[str]
+) -> None:
+    with opened(root, embedder) as library:
+        spoil_database(Layout(root).chroma)
+        library.degrade([address(1)])
+        assert library.wait_for_chroma(60)
+    chroma_says_what_the_sidecars_say(root, embedder)
+
+
+def test_rebuilding_touches_neither_pictures_nor_sidecars_nor_strangers_files(
+    root: Path, embedder: Hashed, promoted: list[str]
+) -> None:
+    stranger = Layout(root).chroma / "my own notes" / "idea.txt"
+    stranger.parent.mkdir()
+    stranger.write_text("keep me")
+    with opened(root, embedder) as library:
+        library.rebuild_chroma()
+        assert library.wait_for_chroma(60)
+        holds(library)
+    assert stranger.read_text() == "keep me"
+    chroma_says_what_the_sidecars_say(root, embedder)
+
+
+def test_a_process_that_died_writing_leaves_chroma_to_be_looked_at(
+    root: Path, embedder: Hashed, promoted: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    library = Library.open(root, embedder=embedder)
+    library.degrade([address(1)])
+    assert library.wait_for_chroma(60)
+    abandon(library)
+    caplog.set_level(logging.WARNING)
+    with opened(root, embedder) as library:
+        assert library.wait_for_chroma(60)
+        assert "rebuilt" not in caplog.text, "it was whole"
+    with opened(root, embedder) as library:
+        assert library._follower._thread is None
+    chroma_says_what_the_sidecars_say(root, embedder)
+
+
+def test_chroma_that_cannot_be_written_is_behind_and_nothing_else_stops(
+    root: Path, embedder: Hashed, promoted: list[str]
+) -> None:
+    chroma = Layout(root).chroma
+    shutil.move(chroma / "chroma.sqlite3", root / "aside")
+    (chroma / "chroma.sqlite3").mkdir()  # nothing can be put in its place
+    with opened(root, embedder) as library:
+        assert library.degrade([address(1)]).done
+        assert not library.wait_for_chroma(60)
+        assert library.status().chroma_behind
+        assert library.status().chroma_fault
+        assert library.promote([address(1)]).done
+        holds(library)
+        (chroma / "chroma.sqlite3").rmdir()
+        library.rebuild_chroma()
+        with library._follower._changed:
+            library._follower._changed.wait_for(lambda: not library._follower.fault, 60)
+        assert library.wait_for_chroma(60)
+        assert not library.status().chroma_fault
+    chroma_says_what_the_sidecars_say(root, embedder)
+
+
+def test_looking_at_chroma_while_writing_finds_it_well(
+    root: Path, embedder: Hashed, promoted: list[str]
+) -> None:
+    with opened(root, embedder) as library:
+        library.degrade([address(1)])
+        assert library.wait_for_chroma(60)
+        assert library.check_chroma() == []
+        library.promote([address(1)])
+        assert library.wait_for_chroma(60)
+    assert probe(root) == []
+
+
+def test_the_probe_says_what_is_wrong_in_words(root: Path, embedder: Hashed, promoted: list[str]) -> None:
+    collections = Collections(Layout(root).chroma, model="hashed")
+    collections._collection("entity").delete(ids=[address(1)])
+    collections._collection("context").upsert(
+        ids=[address(2)], embeddings=[[1.0] + [0.0] * 63], metadatas=[{"name": "Someone else"}]
+    )
+    collections._collection("image").upsert(ids=["nobody"], embeddings=[[1.0] + [0.0] * 63])
+    collections.close()
+    faults = "\n".join(probe(root))
+    assert f"entity_caption_embeddings lacks 1 records, such as {address(1)}" in faults
+    assert "context_caption_embeddings has another vector for 1 of 3 sampled records" in faults
+    assert "meme_image_embeddings holds 1 records too many, such as nobody" in faults

@@ -1,0 +1,117 @@
+"""What may be asked, and what is meant by it when little is said."""
+
+from dataclasses import replace
+
+import pytest
+
+from store.errors import InvalidRecord
+from store.records import FACETS
+from store.search.query import Part, Query
+
+COIN = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
+FROG = Part(text="frog")
+
+
+def test_a_text_weighs_the_captions_and_not_the_picture() -> None:
+    assert Query((FROG,)).sliders == {"image": 0, "entity": 4, "context": 3, "visual": 2, "emotions": 1}
+
+
+def test_a_picture_weighs_the_picture_alone() -> None:
+    sliders = Query((Part(image=b"jpg"),)).sliders
+    assert sliders == {"image": 4, "entity": 0, "context": 0, "visual": 0, "emotions": 0}
+
+
+@pytest.mark.parametrize("parts", [(Part(like=COIN),), (FROG, Part(image=b"jpg", weight=-1))])
+def test_an_example_weighs_everything_and_so_does_a_text_beside_a_picture(parts: tuple[Part, ...]) -> None:
+    assert Query(parts).sliders == {"image": 4, "entity": 4, "context": 3, "visual": 2, "emotions": 1}
+
+
+def test_a_part_that_weighs_nothing_has_no_say_in_the_default_weights() -> None:
+    assert Query((FROG, Part(image=b"jpg", weight=0))).sliders == Query((FROG,)).sliders
+
+
+def test_given_weights_are_all_there_are() -> None:
+    sliders = Query((FROG,), weights={"visual": 2, "image": 0.5}).sliders
+    assert sliders == {"image": 0.5, "entity": 0, "context": 0, "visual": 2, "emotions": 0}
+
+
+def test_all_weights_zero_may_be_asked() -> None:
+    assert not any(Query((FROG,), weights={}).sliders.values())
+
+
+def test_an_address_is_brought_into_its_one_spelling() -> None:
+    assert Part(like="0x" + "AB" * 20).like == "0x" + "ab" * 20
+
+
+def test_facets_come_in_one_order_however_they_are_named() -> None:
+    assert Part(text="frog", facets=("visual", "image", "visual")) == Part(
+        text="frog", facets=("image", "visual")
+    )
+
+
+def test_equal_queries_are_one_key_and_a_moved_slider_is_another_query() -> None:
+    first = Query((FROG, Part(image=b"jpg")), weights={"image": 1})
+    again = Query([Part(text="frog"), Part(image=b"jpg")], weights={"image": 1.0, "visual": 0})  # type: ignore[arg-type]
+    assert first == again
+    assert hash(first) == hash(again)
+    assert replace(first, weights={"image": 2}) != first
+
+
+def test_what_is_embedded_does_not_depend_on_what_it_weighs() -> None:
+    assert Part(text="frog", weight=2).key == Part(text="frog", facets=("image",)).key
+    assert len({Part(text=COIN).key, Part(like=COIN).key, Part(image=COIN.encode()).key}) == 3
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf"), -0.5, 1e300, True, "4", None])
+def test_what_is_not_a_weight_is_refused_by_name(number: float) -> None:
+    with pytest.raises(InvalidRecord, match="weight of visual"):
+        Query((FROG,), weights={"visual": number})
+
+
+def test_a_facet_that_there_is_not_is_refused_and_the_five_are_named() -> None:
+    with pytest.raises(InvalidRecord, match=r"mood is not a facet.*emotions"):
+        Query((FROG,), weights={"mood": 1})  # type: ignore[dict-item]
+    with pytest.raises(InvalidRecord, match="mood is not a facet"):
+        Part(text="frog", facets=("mood",))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("top", [0, -1, 10_001, 2.5, True])
+def test_a_number_of_results_out_of_range_is_refused(top: int) -> None:
+    with pytest.raises(InvalidRecord, match="ask for 1 to 10,000"):
+        Query((FROG,), top=top)
+
+
+@pytest.mark.parametrize(
+    "parts", [(), (Part(text="frog", weight=0), Part(like=COIN, weight=0)), (FROG,) * 33]
+)
+def test_a_query_of_no_parts_of_nothing_but_zeros_or_of_too_many_is_refused(parts: tuple[Part, ...]) -> None:
+    with pytest.raises(InvalidRecord, match=r"needs a text|weighs nothing|at most 32"):
+        Query(parts)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"text": "frog", "image": b"jpg"},
+        {"text": " \n"},
+        {"text": "x" * 20_001},
+        {"image": b""},
+        {"like": "../../x"},
+        {"text": "frog", "facets": ()},
+        {"text": "frog", "weight": float("nan")},
+        {"text": "frog", "weight": float("-inf")},
+    ],
+)
+def test_a_part_that_says_nothing_or_two_things_is_refused(given: dict[str, object]) -> None:
+    with pytest.raises(InvalidRecord):
+        Part(**given)  # type: ignore[arg-type]
+
+
+def test_a_picture_is_not_printed() -> None:
+    assert "jpg" not in repr(Query((Part(image=b"jpg"),)))
+
+
+def test_every_kind_of_part_has_a_default_for_every_facet() -> None:
+    for part in (FROG, Part(image=b"jpg"), Part(like=COIN)):
+        assert tuple(Query((part,)).sliders) == FACETS

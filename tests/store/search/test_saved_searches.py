@@ -1,0 +1,110 @@
+"""What is kept of searching: questions, weights and pictures, by name."""
+
+from collections.abc import Callable
+
+import pytest
+
+from store.errors import BadPicture, InvalidRecord, ReadOnly
+from store.filter import Filter
+from store.library import Library
+from store.search.saved_searches import SavedSearch
+from tests.store.conftest import address, coin, normal_picture, picture
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+def test_a_search_is_kept_with_its_weights_and_who_looked_when(library: Library) -> None:
+    library.searches.save("  frogs  in rain ", SavedSearch("frog", {"entity": 4.0}))
+    library.searches.look("frogs in rain", who="ann")
+    kept = library.searches.all()["frogs in rain"]
+    assert (kept.line, kept.weights, list(kept.looked)) == ("frog", {"entity": 4.0}, ["ann"])
+    library.searches.look("nothing of this name")
+    library.searches.forget("frogs in rain")
+    assert library.searches.all() == {}
+    with pytest.raises(InvalidRecord, match="1 to 60"):
+        library.searches.save(" ", SavedSearch("frog"))
+
+
+def test_only_coins_that_came_since_are_new(library: Library, captioned: Callable[..., list[str]]) -> None:
+    library.promote(captioned(0, 1))
+    with library.catalog.reading() as db:
+        moment = db.execute("SELECT max(moved_at) FROM records").fetchone()[0]
+    library.promote(captioned(2))
+    assert library.came_since([address(0), address(1), address(2)], moment) == 1
+
+
+def test_weights_are_kept_under_a_name_for_everybody(library: Library) -> None:
+    library.presets.save("mine", {"visual": 3, "image": 1})
+    assert library.presets.all()["mine"] == {
+        "image": 1,
+        "entity": 0,
+        "context": 0,
+        "visual": 3,
+        "emotions": 0,
+    }
+    with pytest.raises(InvalidRecord):
+        library.presets.save("wrong", {"visual": -1})
+    library.presets.forget("mine")
+    assert library.presets.all() == {}
+
+
+def test_a_picture_that_was_shown_is_found_by_its_name(library: Library) -> None:
+    name = library.samples.keep(picture(1))
+    assert library.samples.keep(normal_picture(1)) != ""
+    assert library.samples.get(name) == normal_picture(1)
+    assert len(list(library.layout.samples.glob("*.jpg"))) <= 2
+    assert library.samples.get("../catalog") is None
+    with pytest.raises(BadPicture):
+        library.samples.keep(b"no picture")
+
+
+def test_whoever_only_reads_keeps_nothing(library: Library) -> None:
+    with Library.open_for_reading(library.layout.root) as reader:
+        assert reader.searches.all() == {}
+        with pytest.raises(ReadOnly):
+            reader.samples.keep(picture(1))
+
+
+def test_the_exact_ticker_comes_first_then_the_name_then_the_text(library: Library) -> None:
+    library.add(
+        [
+            coin(0, token_name="Pepe", ticker="FROG"),
+            coin(1, token_name="A coin", ticker="PEPE"),
+            coin(2, token_name="Else", ticker="ELSE", description="not pepe at all"),
+            coin(3, token_name="Other", ticker="OTHER", description="nothing"),
+        ]
+    )
+    found = library.named("$pepe", Filter(), limit=10)
+    assert [record.address for record in found] == [address(1), address(0), address(2)]
+
+
+def test_words_in_quotes_must_stand_together(library: Library) -> None:
+    library.add([coin(0, description="to the moon"), coin(1, description="the moon to")])
+    assert library.addresses(Filter(words='"to the moon"')) == [address(0)]
+    assert len(library.addresses(Filter(words="to the moon"))) == 2
+
+
+def test_filters_by_facet_written_and_by_length(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    captioned(0, 1)
+    library.caption(address(1), caption={"entity": "e", "context": "c", "visual": ""})
+    assert library.addresses(Filter(having=("visual",))) == [address(0)]
+    assert library.addresses(Filter(having=("entity",), lacking=("visual",))) == [address(1)]
+    assert library.addresses(Filter(longer=20)) == [address(0)]
+    assert library.addresses(Filter(tier="approved", shorter=20)) == [address(1)]
+
+
+def test_copies_are_one_group_until_somebody_calls_them_different(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    library.promote(captioned(0, 1, 2))
+    twin = coin(7, caption={"entity": "x", "context": "y"})
+    library.add([type(twin)(twin.item, twin.sidecar, normal_picture(0))])
+    library.approve([address(7)])
+    library.promote([address(7)])
+    groups = library.duplicates.groups()
+    assert set(groups) == {address(0), address(7)}
+    assert len(set(groups.values())) == 1
+    library.duplicates.judge(address(7), "different", [address(0)])
+    assert library.duplicates.groups() == {}

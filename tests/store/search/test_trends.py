@@ -1,0 +1,33 @@
+"""Pictures of what is in fashion: the newest of a folder, and nothing that only looks like one."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from store.layout import Layout
+from store.search import trends
+from store.settings import settings
+from tests.store.conftest import picture
+
+
+def test_the_newest_pictures_of_the_folder_and_no_links(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    assert trends.pictures(layout) == []
+    folder = layout.memecoins / "trends"
+    folder.mkdir(parents=True)
+    for number in range(4):
+        (folder / f"{number}.png").write_bytes(picture(number))
+        os.utime(folder / f"{number}.png", (number, number))
+    (folder / "notes.txt").write_text("no picture")
+    (folder / "out.png").symlink_to(folder / "0.png")
+    assert [path.name for path in trends.pictures(layout, limit=3)] == ["3.png", "2.png", "1.png"]
+
+
+def test_the_setting_names_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.jpg").write_bytes(picture(1))
+    monkeypatch.setenv("MEMEDEX_TRENDS_IMAGES_ROOT", str(tmp_path))
+    settings.cache_clear()
+    assert [path.name for path in trends.pictures(Layout(tmp_path / "other"))] == ["a.jpg"]
+    monkeypatch.undo()
+    settings.cache_clear()
