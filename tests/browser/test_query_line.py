@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from store.library import Library
 from tests.browser.conftest import dashboard
@@ -51,5 +51,25 @@ def test_the_large_view_goes_nearer_and_back_and_decides_nothing(app: Server, pa
     assert (picture.bounding_box() or {})["width"] == fitted
     grid.press("+", "ArrowRight")
     expect(grid.viewer).to_have_css("--zoom", "1")
+    with app.stored() as library:
+        assert library.counts()["pending"] == 3
+
+
+def test_a_line_typed_before_its_field_is_loaded_is_held_for_it_and_decides_nothing(
+    app: Server, page: Page
+) -> None:
+    held: list[Route] = []
+    page.route("**/TextInput*.js", lambda route: held.append(route))
+    grid = GridPage(page, f"{app.url}/pending")
+    grid.press("/")
+    page.keyboard.type("tag:car")
+    grid.press("Backspace")
+    page.keyboard.type("t")
+    [field] = held
+    field.continue_()
+    expect(page.get_by_role("searchbox")).to_have_value("tag:cat")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    expect(grid.cards).to_have_count(1)
+    assert grid.addresses() == [address(2)]
     with app.stored() as library:
         assert library.counts()["pending"] == 3

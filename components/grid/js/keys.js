@@ -1,6 +1,7 @@
 // The keyboard, heard on the document before anything else on the page, and only when nobody is typing.
 
 import { VERDICTS } from "./comparison.js";
+import { filterField } from "./field.js";
 
 const STEPS = { ArrowLeft: [-1, 0], h: [-1, 0], ArrowRight: [1, 0], l: [1, 0], ArrowUp: [0, -1], k: [0, -1], ArrowDown: [0, 1], j: [0, 1] };
 const WITH_ARROWS = "canvas, audio, video, [role=slider], [role=tab], [role=radio], [role=option], [role=menuitem], [role=combobox], [role=listbox]";
@@ -32,6 +33,7 @@ function isElsewhere(grid) {
 
 /** Does what the key stands for; true when it stood for something. */
 function take(grid, event, target) {
+  if (grid.filter.holds(event)) return true;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (grid.help.open) return close(grid.help, key);
   if (grid.tools.closeMenu() && key === "Escape") return grid.follow(), true;
@@ -57,7 +59,7 @@ function take(grid, event, target) {
   if (key === "Escape") return grid.clear();
   if (key === "Home" || key === "End") return grid.edge(key === "End"), true;
   if (key === "y" && grid.ranking.views) return grid.ranking.views.askWhy();
-  if (key === "/") return focusFilter();
+  if (key === "/") return grid.filter.focus();
   if (key === "[" || key === "]") return grid.turn(key === "]" ? 1 : -1);
   return decide(grid, key, event);
 }
@@ -92,17 +94,6 @@ function decide(grid, key) {
 function close(dialog, key) {
   if (key !== "Escape" && key !== "?" && key !== "Enter") return false;
   return dialog.close(), true;
-}
-
-/** The page's own field for words, which lies outside this component. */
-function filterField() {
-  return document.querySelector("[class*=st-key-words] input, input[type=search], [data-testid=stTextInput] input");
-}
-
-function focusFilter() {
-  const field = filterField();
-  field?.focus();
-  return Boolean(field);
 }
 
 /** Back to the cards, once the field itself has heard the key. */

@@ -5,6 +5,7 @@ import { Cards } from "./cards.js";
 import { Comparison } from "./comparison.js";
 import { Decisions } from "./decisions.js";
 import { DecisionLog } from "./log.js";
+import { FilterField } from "./field.js";
 import { fillHelp, helpSheet } from "./help.js";
 import { listenToKeys } from "./keys.js";
 import { listenToPointer } from "./pointer.js";
@@ -26,6 +27,7 @@ class Grid {
     this.tools = new Tools(this);
     this.viewer = new Viewer(this);
     this.comparison = new Comparison(this);
+    this.filter = new FilterField();
     this.help = helpSheet();
     this.parts = { field: el("div", { class: "cards", role: "row" }) };
     this.frame = el("div", { class: "field", role: "grid", "aria-multiselectable": "true", "aria-label": "Coins" }, this.parts.field);
@@ -207,6 +209,7 @@ class Grid {
     this.stops.forEach((stop) => stop());
     this.watcher.disconnect();
     this.log.stop();
+    this.filter.stop();
     this.ranking.stop();
     clearTimeout(this.asking);
   }
