@@ -1,5 +1,6 @@
 """A coin as the editor shows it: what is stored, who wrote it, and what is being typed about it."""
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,9 +37,14 @@ def content(library: Library, record: Record) -> dict[str, Any]:
 
 
 def proposed(library: Library, address: str) -> dict[str, Any]:
-    """What models propose for a coin, newest first, and whether one is being asked just now."""
+    """What models propose for a coin, newest first, and whether one is being asked just now.
+
+    `at` orders answers, in seconds of no epoch: a run of the page may bring what was read long before.
+    """
+    at = time.monotonic()
     asking = address in library.jobs.keys_under_way("draft")
     return {
+        "at": at,
         "asking": asking,
         "open": [
             {

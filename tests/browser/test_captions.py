@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from urllib.request import urlopen
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from components.grid.grid import token
 from store.desk import Desk
@@ -129,9 +129,17 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     other = page.context.new_page()
     edit(page, seeded, UNCAPTIONED.address)
     edit(other, seeded, UNCAPTIONED.address)
+    held: list[Route] = []
+    page.route(
+        "**/editor/keep", lambda route: held.append(route)
+    )  # both write before either hears of the other
+    entity(page).fill("from the first window")
+    expect(state(page)).to_have_text("Draft …")
     entity(other).fill("from the other window")
     expect(state(other)).to_have_text("Draft kept")
-    entity(page).fill("from the first window")
+    for route in held:
+        route.continue_()
+    page.unroute("**/editor/keep")
     said = page.get_by_text("Another window of yours wrote other words for Entity")
     expect(said).to_be_visible()
     entity(page).press_sequentially(", and more")

@@ -20,6 +20,7 @@ export class Suggesting {
     this.taken.clear();
     this.refused.clear();
     this.job = 0;
+    this.at = 0;
   }
 
   refresh() {
@@ -31,8 +32,9 @@ export class Suggesting {
     this.takeAll.hidden = !canWrite || !this.open.some((each) => rows.some((row) => row.facet === each.facet && !row.text.trim() && !this.refused.has(each.id)));
   }
 
-  show({ open, asking }) {
-    Object.assign(this, { open, asking });
+  show({ at, open, asking }) {
+    if (at < this.at) return; // a run of the page, overtaken by an answer
+    Object.assign(this, { at, open, asking });
     this.editor.rows.forEach((row) => row.proposals.take(open.filter((each) => each.facet === row.facet)));
     this.editor.tags.propose(open.filter((each) => each.facet === "tags" || each.facet === "new_tags"));
     clearTimeout(this.awaiting);
