@@ -11,7 +11,8 @@ class Action:
     """One thing to do to the selection, or to the card under the cursor; if `single`, to the latter only.
 
     `leaves`: the card goes at once, before the server has answered; otherwise it waits where it is.
-    `reasons` are offered on the digits 1 to 9.
+    `reasons` are offered on the digits 1 to 9. `goes`: where it leads; until that is there,
+    keys are meant for it.
     """
 
     verb: str
@@ -22,6 +23,7 @@ class Action:
     single: bool = False
     said: str = ""
     reasons: tuple[str, ...] = ()
+    goes: Literal["", "elsewhere", "dialog"] = ""
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "said": self.said or self.label}
@@ -37,13 +39,13 @@ DELETE = Action("delete", "Delete", "x", "bad", said="Deleted")
 RESTORE = Action("restore", "Restore", "r", "good", said="Restored")
 DEGRADE = Action("degrade", "Degrade", "t", said="Degraded")
 PROMOTE = Action("promote", "Promote", "p", "main", leaves=False)
-CAPTION = Action("caption", "Captions", "e", leaves=False, single=True)
-DRAFT = Action("draft", "Draft", "f", leaves=False)
-REPLACE = Action("replace", "Replace", "w", leaves=False)
-EXPORT = Action("export", "Export", "o", leaves=False)
-MODEL = Action("model", "To model", "i", leaves=False)
-TAGS = Action("tags", "Tags", "n", leaves=False)
-LIKE = Action("like", "More like this", "m", leaves=False, single=True)
-STYLE = Action("style", "Same style", "s", leaves=False, single=True)
+CAPTION = Action("caption", "Captions", "e", leaves=False, single=True, goes="elsewhere")
+DRAFT = Action("draft", "Draft", "f", leaves=False, goes="elsewhere")
+REPLACE = Action("replace", "Replace", "w", leaves=False, goes="elsewhere")
+EXPORT = Action("export", "Export", "o", leaves=False, goes="elsewhere")
+MODEL = Action("model", "To model", "i", leaves=False, goes="elsewhere")
+TAGS = Action("tags", "Tags", "n", leaves=False, goes="dialog")
+LIKE = Action("like", "More like this", "m", leaves=False, single=True, goes="elsewhere")
+STYLE = Action("style", "Same style", "s", leaves=False, single=True, goes="elsewhere")
 GOOD = Action("good", "Good", "g", "good", leaves=False)
 BAD = Action("bad", "Bad", "b", "bad", leaves=False)

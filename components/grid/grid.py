@@ -16,6 +16,7 @@ from components.grid.actions import Action
 from components.grid.cards import Mark, card, details
 from components.grid.comparison import comparison, twins
 from components.grid.ledger import BOOT, Entry, Handler, Ledger, entries_of
+from components.search_terms import LINE
 from store.library import Library, Outcome
 from store.reading import Reader
 from store.records import Record
@@ -87,6 +88,7 @@ def mount(
             "beacon": {"url": f"{pictures.base_path()}/decisions", "token": token(library)},
             "details": _opened(library, _strings(state.get("open"))[:_OPENED]),
             "comparison": _compared(library, state.get("compare")),
+            "line": _line(key),
             **data,
         },
         on_log_change=lambda: _apply(key, library, handlers),
@@ -169,6 +171,14 @@ def _opened(library: Reader, addresses: Sequence[str]) -> dict[str, dict[str, An
 
 def _compared(library: Reader, address: object) -> dict[str, Any] | None:
     return comparison(library, address) if isinstance(address, str) and address else None
+
+
+def _line(key: str) -> dict[str, str] | None:
+    """What the line above these cards says, for a page to see when it says something else by now."""
+    for field in (f"{key}_words", LINE):
+        if field in st.session_state:
+            return {"field": field, "says": st.session_state[field] or ""}
+    return None
 
 
 def _strings(value: object) -> list[str]:

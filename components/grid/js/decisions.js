@@ -17,7 +17,8 @@ export class Decisions {
     const number = everything ? model.chosenCount : addresses.length;
     const { filter, generation, except } = everything || {};
     const about = everything ? { addresses: [], seen: {}, matching: { filter, generation, except } } : this.about(addresses);
-    const entry = log.add({ verb: action.verb, reason, ...about });
+    const entry = log.add({ verb: action.verb, reason, goes: action.goes, ...about });
+    this.grid.hearing.awaitsDialog = action.goes === "dialog";
     if (everything) model.clear();
     entry.effect = action.leaves ? { hide: addresses } : null;
     if (action.leaves) {
@@ -58,6 +59,7 @@ export class Decisions {
   settle(results) {
     const { model, tools, data } = this.grid;
     for (const result of results) {
+      if (result.refused.length) this.grid.hearing.rest();
       for (const { item, reason } of result.refused) model.refused.set(item, reason);
       const [first] = result.refused; // without an item where the whole was refused
       const isCalm = first && !first.item && ["undo", "redo"].includes(result.verb); // nothing that was decided is at stake

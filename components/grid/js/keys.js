@@ -12,8 +12,9 @@ export function listenToKeys(grid) {
     if (event.isComposing || event.defaultPrevented || !grid.root.isConnected) return;
     const target = event.composedPath()[0];
     if (event.key === "Enter" && target === filterField()) return leaveFilter(grid, target);
-    if (isTyping(target) || isElsewhere(grid)) return;
-    if (take(grid, event, target)) {
+    if (isTyping(target)) return;
+    if (isElsewhere(grid)) return grid.hearing.rest();
+    if (grid.filter.holds(event) || grid.hearing.isTooEarly(event) || take(grid, event, target)) {
       event.preventDefault();
       event.stopImmediatePropagation();
     }
@@ -33,7 +34,6 @@ function isElsewhere(grid) {
 
 /** Does what the key stands for; true when it stood for something. */
 function take(grid, event, target) {
-  if (grid.filter.holds(event)) return true;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (grid.help.open) return close(grid.help, key);
   if (grid.tools.closeMenu() && key === "Escape") return grid.follow(), true;

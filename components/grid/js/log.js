@@ -128,7 +128,7 @@ export class DecisionLog {
 }
 
 /** An entry without what only the page needs. */
-function bare({ effect, undone, hides, ...entry }) {
+function bare({ effect, undone, hides, goes, ...entry }) {
   return entry;
 }
 

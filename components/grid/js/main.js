@@ -6,6 +6,7 @@ import { Comparison } from "./comparison.js";
 import { Decisions } from "./decisions.js";
 import { DecisionLog } from "./log.js";
 import { FilterField } from "./field.js";
+import { Hearing } from "./hearing.js";
 import { fillHelp, helpSheet } from "./help.js";
 import { listenToKeys } from "./keys.js";
 import { listenToPointer } from "./pointer.js";
@@ -28,6 +29,7 @@ class Grid {
     this.viewer = new Viewer(this);
     this.comparison = new Comparison(this);
     this.filter = new FilterField();
+    this.hearing = new Hearing(this);
     this.help = helpSheet();
     this.parts = { field: el("div", { class: "cards", role: "row" }) };
     this.frame = el("div", { class: "field", role: "grid", "aria-multiselectable": "true", "aria-label": "Coins" }, this.parts.field);
@@ -121,7 +123,7 @@ class Grid {
 
   turn(by) {
     if (!this.data.pages) return false;
-    this.log.add({ verb: by > 0 ? "next" : "previous", addresses: [], seen: {} });
+    this.log.add({ verb: by > 0 ? "next" : "previous", addresses: [], seen: {}, goes: "page" });
     return true;
   }
 
@@ -210,6 +212,7 @@ class Grid {
     this.watcher.disconnect();
     this.log.stop();
     this.filter.stop();
+    this.hearing.stop();
     this.ranking.stop();
     clearTimeout(this.asking);
   }

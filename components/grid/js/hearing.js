@@ -1,0 +1,70 @@
+// Whether a key is meant for the cards that are seen. Whoever types on while something else is on its way there (another
+// page, a dialog, other cards) means that: such a key decides nothing.
+
+const REST = 500; // ms without a key, after which the next one is an answer to what is seen
+const SAME_PAGE = "[]z/?"; // keys that are about no card
+
+export class Hearing {
+  constructor(grid) {
+    this.grid = grid;
+    this.since = performance.now();
+    this.keys = window.memedexKeys ??= watch();
+    this.keys.grids.add(grid);
+    this.keys.leaving = false;
+  }
+
+  /** Whether this key came too early for what it means. */
+  isTooEarly({ key, ctrlKey, metaKey, altKey, timeStamp }) {
+    const { keys } = this;
+    if (key === "Escape") this.rest();
+    if ((key.length > 1 && key !== "Enter") || ctrlKey || metaKey || altKey) return false;
+    // By when it was pressed: a busy page hears of it later.
+    const isEarly = timeStamp < this.since || timeStamp - keys.early < REST || keys.leaving || this.isGoing(key);
+    if (isEarly) keys.early = timeStamp;
+    return isEarly;
+  }
+
+  /** Whether what was pressed here leads elsewhere, to a dialog or to other cards, and is not there yet. */
+  isGoing(key) {
+    const { log, data } = this.grid;
+    if (this.awaitsDialog || log.entries.some(({ goes }) => goes && goes !== "page")) return true;
+    return (log.entries.some(({ goes }) => goes) || isAskedAnew(data.line)) && !SAME_PAGE.includes(key);
+  }
+
+  /** A dialog is open, a pointer or escape was pressed: what comes now is meant for what is there. */
+  rest() {
+    this.awaitsDialog = this.keys.leaving = false;
+    this.keys.early = -Infinity;
+  }
+
+  stop() {
+    this.keys.grids.delete(this.grid);
+  }
+}
+
+/** Whether the line above the cards says something else than what they answer. */
+function isAskedAnew(line) {
+  const field = line && document.querySelector(`.st-key-${CSS.escape(line.field)} input`);
+  return Boolean(field) && field.value.trim() !== line.says.trim();
+}
+
+/** Notes, as long as the document lives, when a key came that no grid was there to hear, and where links lead. */
+function watch() {
+  const keys = { early: -Infinity, leaving: false, grids: new Set() };
+  const isField = (target) => target instanceof Element && (target.matches("input, textarea, select") || target.isContentEditable);
+  const heard = (event) => {
+    const isHeard = [...keys.grids].some(({ root }) => root.isConnected);
+    if (event.key.length === 1 && !isHeard && !isField(event.composedPath()[0])) keys.early = event.timeStamp;
+  };
+  const followed = (event) => {
+    const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement && node.href);
+    const isPlain = link && !link.target && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+    keys.leaving = Boolean(isPlain) && link.origin === location.origin && link.pathname !== location.pathname;
+  };
+  window.addEventListener("keydown", heard, true);
+  window.addEventListener("click", followed, true);
+  window.addEventListener("pointerdown", () => keys.grids.forEach(({ hearing }) => hearing.rest()), true);
+  // Before this nobody listened, but browsers count: somebody has been typing while the page was loading.
+  if (performance.eventCounts?.get("keydown") && navigator.userActivation?.isActive) keys.early = performance.now();
+  return keys;
+}

@@ -1,0 +1,69 @@
+"""The grid's script alone on an empty page, with the test as its server."""
+
+import json
+from typing import Any
+
+from playwright.sync_api import Page
+
+from components.grid import assets
+from tests.store.conftest import address
+
+CARDS = [
+    {
+        "address": address(number), "name": f"Coin {number}", "ticker": "COIN", "created_at": 0,
+        "revision": 1, "tags": [], "description": "", "picture": "", "large": "", "mark": None, "twin": None,
+    }
+    for number in range(3)
+]  # fmt: skip
+APPROVE = {"verb": "approve", "label": "Approve", "said": "Approved", "key": "a", "leaves": True, "tone": ""}
+DATA: dict[str, Any] = {
+    "key": "pending", "boot": "now", "actions": [APPROVE], "undoable": True, "confirmed": {}, "cards": CARDS,
+    "beacon": {"url": "/decisions", "token": ""}, "details": {}, "pages": False,
+}  # fmt: skip
+
+# As Streamlit does: new data calls the default export; what an overtaken call returned is called too.
+_HOST = """
+async ([source, data]) => {
+  document.body.innerHTML =
+    '<a href="/approved">Approved</a><div id="host"><div class="memedex-grid"></div></div>';
+  const script = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+  const parentElement = document.getElementById("host");
+  window.told = [];
+  const setStateValue = (name, value) => window.told.push({ name, value });
+  window.run = (more = {}) => script.default({ data: { ...data, ...more }, parentElement, setStateValue });
+  const overtaken = window.run();
+  window.leave = window.run();
+  overtaken();
+}
+"""
+_IS_LOG = "(key) => key.startsWith('memedex-log:')"
+
+
+def visit(page: Page) -> None:
+    """A page without anything on it yet."""
+    page.route("http://dashboard/**", lambda route: route.fulfill(content_type="text/html", body="<body>"))
+    page.goto("http://dashboard/pending")
+
+
+def mount(page: Page, **data: Any) -> None:
+    """The grid with these cards and actions, and a link to another page."""
+    if not page.url.startswith("http://dashboard"):
+        visit(page)
+    page.evaluate(_HOST, [assets.script(), {**DATA, **data}])
+
+
+def give(page: Page, **data: Any) -> None:
+    """New data, as after a run of the page."""
+    page.evaluate("data => void window.run(data)", data)
+
+
+def confirm(page: Page, n: int) -> None:
+    """The answer of a server that has applied the log up to this number."""
+    client = page.evaluate(f"() => Object.keys(localStorage).find({_IS_LOG}).split(':').at(-1)")
+    give(page, confirmed={client: {"n": n, "results": []}})
+
+
+def decided(page: Page) -> list[str]:
+    """What was decided and is not confirmed, in order."""
+    logs = page.evaluate(f"() => Object.keys(localStorage).filter({_IS_LOG}).map((key) => localStorage[key])")
+    return [entry["verb"] for log in logs for entry in json.loads(log)]

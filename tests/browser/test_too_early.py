@@ -1,0 +1,76 @@
+"""Keys that come before what they mean is there: they decide nothing, whatever is typed on."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.bare_grid import APPROVE, confirm, decided, give, mount, visit
+
+TAGS = {**APPROVE, "verb": "tags", "label": "Tags", "key": "n", "leaves": False, "goes": "dialog"}
+CAPTION = {**TAGS, "verb": "caption", "label": "Captions", "key": "e", "single": True, "goes": "elsewhere"}
+WAYS = [APPROVE, TAGS, CAPTION]
+
+
+def test_what_is_typed_while_the_page_loads(page: Page) -> None:
+    visit(page)
+    page.keyboard.type("/ape")
+    mount(page)
+    page.keyboard.type("aa")
+    assert decided(page) == []
+    page.keyboard.press("Escape")  # done with typing
+    page.keyboard.press("a")
+    assert decided(page) == ["approve"]
+
+
+@pytest.mark.parametrize("key", ["n", "e"])
+def test_what_is_typed_for_what_a_key_opens(page: Page, key: str) -> None:
+    mount(page, actions=WAYS)
+    page.keyboard.type(f"{key}a zebra")
+    assert decided(page) == [{"n": "tags", "e": "caption"}[key]]
+
+
+def test_once_the_dialog_was_there_keys_are_for_the_cards(page: Page) -> None:
+    mount(page, actions=WAYS)
+    page.keyboard.type("n")
+    confirm(page, 1)
+    page.evaluate(
+        """() => {
+          const dialog = document.body.appendChild(document.createElement("div"));
+          dialog.setAttribute("role", "dialog");
+          dialog.innerHTML = '<button onclick="this.parentElement.remove()">Apply</button>';
+        }"""
+    )
+    page.get_by_role("button", name="Apply").click()
+    page.keyboard.press("a")
+    assert decided(page) == ["approve"]
+
+
+def test_a_key_after_a_turned_page_is_for_its_cards(page: Page) -> None:
+    mount(page, pages=True)
+    page.keyboard.type("]]a")
+    assert decided(page) == ["next", "next"]
+    confirm(page, 2)
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    assert decided(page) == ["approve"]
+
+
+def test_a_key_after_other_words_is_for_what_they_find(page: Page) -> None:
+    mount(page, line={"field": "pending_words", "says": ""})
+    page.evaluate(
+        """() => document.body.insertAdjacentHTML(
+            "afterbegin", '<div class="st-key-pending_words"><input value="ape "></div>')"""
+    )
+    page.keyboard.press("a")
+    assert decided(page) == []
+    give(page, line={"field": "pending_words", "says": "ape"})
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    assert decided(page) == ["approve"]
+
+
+def test_a_key_after_a_link_is_for_its_page(page: Page) -> None:
+    mount(page)
+    page.evaluate("() => addEventListener('click', (event) => event.preventDefault())")  # Streamlit's own way
+    page.get_by_role("link", name="Approved").click()
+    page.keyboard.type("aa")
+    assert decided(page) == []
