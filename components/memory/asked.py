@@ -14,6 +14,7 @@ from store.memory.transcript_search import Mode
 
 Scores = Literal["raw", "calibrated"]
 _MANY = 1_000  # worlds or sessions offered
+_QUESTION, _EACH = "ask", "each"  # not the search page's "q" and "n": going back, each would lose the other's
 _MODES = {"semantic": "meaning", "hybrid": "both", "full_text": "words"}
 
 
@@ -42,9 +43,10 @@ class Asked:
 
 def ask(memory: Memory) -> Asked:
     """Draw the controls; all of what they say is in the address."""
+    _take_earlier_link()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         question = st.text_input(
-            "Question", key="q", bind="query-params", type="search", icon=":material/search:",
+            "Question", key=_QUESTION, bind="query-params", type="search", icon=":material/search:",
             placeholder="A question, as an agent or a player would put it", label_visibility="collapsed",
         )  # fmt: skip
         with st.popover("Filters", icon=":material/filter_alt:"):
@@ -60,6 +62,16 @@ def ask(memory: Memory) -> Asked:
     ]
     n, _, budget, scores, mode, mmr = scoring
     return Asked((question or "").strip(), columns, n, budget, scores, mode, mmr)
+
+
+def _take_earlier_link() -> None:
+    """A link from when this question had the search page's names."""
+    earlier = {key: st.query_params.pop(name, None) for key, name in ((_QUESTION, "q"), (_EACH, "n"))}
+    if any(earlier.values()):
+        for key, said in earlier.items():
+            if said and key not in st.query_params:
+                st.query_params[key] = said
+        st.rerun()
 
 
 def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
@@ -93,7 +105,7 @@ def _one(memory: Memory, label: str, key: str, kind: str, column: str) -> str | 
 
 
 def _scoring() -> tuple[int, float, int | None, Scores, Mode, float | None]:
-    n = st.slider("Results for each", 1, 20, 5, key="n", bind="query-params")
+    n = st.slider("Results for each", 1, 20, 5, key=_EACH, bind="query-params")
     floor = st.slider(
         "Threshold", 0.0, 1.0, 0.0, 0.05, key="floor", bind="query-params",
         help="The lowest cosine that counts. Memories never go below 30 %.",

@@ -42,14 +42,14 @@ def test_a_probe_over_all_kinds_marks_the_words_and_greys_what_was_nearly_found(
     miss = page.locator(".mdx-miss", has_text="below the threshold").first
     expect(miss).to_be_visible()
     assert float(miss.evaluate("node => getComputedStyle(node).opacity")) < 0.8
-    expect(page).to_have_url(f"{remembered.url}/lore?q=Who+lights+the+lamps+of+the+city%3F")
+    expect(page).to_have_url(f"{remembered.url}/lore?ask=Who+lights+the+lamps+of+the+city%3F")
     assert page.locator("img[onerror]").count() == 0
 
 
 def test_an_entry_is_edited_embedded_again_and_found_by_what_it_says_now(
     remembered: Server, page: Page
 ) -> None:
-    page.goto(f"{remembered.url}/lore?kinds=Memories&q=lens+flares")
+    page.goto(f"{remembered.url}/lore?kinds=Memories&ask=lens+flares")
     card = page.locator("[class*=st-key-card-]", has_text="dislikes lens flares")
     card.get_by_role("button").click()
     drawer = page.get_by_role("dialog")
@@ -71,7 +71,7 @@ def test_an_entry_is_edited_embedded_again_and_found_by_what_it_says_now(
 def test_two_protocols_are_compared_and_a_citation_opens_its_page_with_the_passage_marked(
     remembered: Server, page: Page
 ) -> None:
-    page.goto(f"{remembered.url}/lore?kinds=Papers&q=opening+fee&protocols=harbor&protocols=millrace")
+    page.goto(f"{remembered.url}/lore?kinds=Papers&ask=opening+fee&protocols=harbor&protocols=millrace")
     expect(page.get_by_text("Papers · harbor")).to_be_visible()
     expect(page.get_by_text("Papers · millrace")).to_be_visible()
     page.locator("[class*=st-key-card-0-]", has_text="page 2").get_by_role("button").click()

@@ -46,7 +46,7 @@ def test_an_empty_memory_says_what_it_is_for_and_loads_the_demo(bare: Memory) ->
 
 
 def test_a_probe_asks_every_kind_and_shows_what_was_nearly_found(memory: Memory) -> None:
-    app = opened("lore", q=QUESTION)
+    app = opened("lore", ask=QUESTION)
     said = shown(app)
     for title in ("Lore", "Sessions", "Memories", "Papers", "Transcripts"):
         assert f"**{title}**" in said
@@ -56,8 +56,16 @@ def test_a_probe_asks_every_kind_and_shows_what_was_nearly_found(memory: Memory)
     assert "σ" in said
 
 
+def test_its_question_has_names_of_its_own_and_takes_over_earlier_links(memory: Memory) -> None:
+    app = opened("lore", q="fees", n="7", kinds="Papers")
+    assert app.text_input(key="ask").value == "fees"
+    assert app.slider(key="each").value == 7
+    # The search page's, which each of the two would take from the other when one goes back.
+    assert not {"q", "n"} & app.query_params.keys()
+
+
 def test_a_probe_is_a_link_that_can_be_shared(memory: Memory) -> None:
-    app = opened("lore", q="fees", kinds="Papers", protocols="harbor", n="1", scores="calibrated")
+    app = opened("lore", ask="fees", kinds="Papers", protocols="harbor", each="1", scores="calibrated")
     said = shown(app)
     assert "**Papers · harbor**" in said
     assert "another filter" in said, "passages of the other protocol are near misses"
@@ -65,7 +73,7 @@ def test_a_probe_is_a_link_that_can_be_shared(memory: Memory) -> None:
 
 
 def test_two_protocols_are_compared_side_by_side_as_many_passages_for_each(memory: Memory) -> None:
-    app = opened("lore", q="fees", kinds="Papers")
+    app = opened("lore", ask="fees", kinds="Papers")
     app.multiselect(key="protocols").set_value(["harbor", "millrace"])
     said = shown(ran(app))
     assert "**Papers · harbor**" in said
@@ -74,12 +82,12 @@ def test_two_protocols_are_compared_side_by_side_as_many_passages_for_each(memor
 
 @pytest.mark.parametrize("mode", ["words", "both"])
 def test_transcripts_are_also_found_by_words(mode: str, memory: Memory) -> None:
-    assert "word rank 1" in shown(opened("lore", q="restart", kinds="Transcripts", mode=mode))
+    assert "word rank 1" in shown(opened("lore", ask="restart", kinds="Transcripts", mode=mode))
 
 
 def test_what_a_stranger_wrote_is_shown_and_never_obeyed(memory: Memory) -> None:
     memory.memories.store_memory("lamps <img src=x onerror=alert(1)> ![](http://evil) $x$ city")
-    said = shown(opened("lore", q="lamps city", kinds="Memories"))
+    said = shown(opened("lore", ask="lamps city", kinds="Memories"))
     assert "&lt;img src=x onerror=alert(1)&gt;" in said
     assert "<img" not in said
 
@@ -93,7 +101,7 @@ def test_a_failing_model_is_said_and_the_page_stands(memory: Memory) -> None:
         raise ModelUnavailable("no weights here")
 
     bags.embed_texts = fails  # type: ignore[method-assign, assignment]
-    app = opened("lore", q=QUESTION)
+    app = opened("lore", ask=QUESTION)
     assert "This could not be asked:" in words(app)
     assert "no weights here" in words(app)
 
@@ -174,7 +182,7 @@ def test_several_projects_are_browsed_and_probed_together(bare: Memory, tmp_path
     told = app.run().dataframe[0].value["text"].to_list()
     assert sorted(told) == ["how do bridges age", "how do roads age"]
 
-    app = opened("lore", q="how do they age", mode="full_text")
+    app = opened("lore", ask="how do they age", mode="full_text")
     app.multiselect(key="project").set_value(["rivers", "roads"])
     found, _, kept_out = shown(app.run()).partition("Not retrieved · 1 nearest")
     assert kept_out, "the third project's session is only nearly found"
