@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from components import atlas, exporting, jobs, state, wording
+from components import atlas, exporting, getting_ready, jobs, state, wording
 from components.atlas import colours
 from components.atlas.colours import Colours
 from components.grid import CAPTION, DEGRADE, LIKE, show_cards
@@ -96,6 +96,7 @@ def _chart(library: Library, space: str, method: Method) -> Map | None:
     of = (space, method, library.generation, library.model, arranged)
     kept = st.session_state.get(_KEPT)
     if kept is None or kept[0] != of:
+        getting_ready.wait(library)
         kept = st.session_state[_KEPT] = of, map_of(library, space, method)
     chart: Map | None = kept[1]
     return chart

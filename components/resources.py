@@ -86,9 +86,10 @@ def check_up() -> CheckUp:
     return _check_up(settings().root, library())
 
 
-def warm(library: Library) -> None:
-    """Load the embedding model in the background, once; what it does stands in its status."""
-    _warming(settings().root, library.model, library)
+def warm(library: Library) -> threading.Thread:
+    """Load the embedding model in the background, and the library's vectors, once; what it does stands in
+    the model's status and in `reading_vectors`."""
+    return _warming(settings().root, library.model, library)
 
 
 @lru_cache(maxsize=1)
@@ -130,6 +131,7 @@ def _warming(root: Path, name: str, _library: Library) -> threading.Thread:
     def load() -> None:
         try:
             _library.embedder.warm()
+            _library.snapshot()
         except (
             MemedexError
         ) as error:  # the status says it too; searching will raise it again, where it is shown

@@ -8,6 +8,7 @@ import streamlit as st
 from components import (
     examples,
     exporting,
+    getting_ready,
     map_view,
     newest,
     replacing,
@@ -131,7 +132,8 @@ def _search(
         calibrated=calibrated,
     )
     try:
-        with st.spinner("Searching; the first time, the model is loaded …", show_time=True):
+        getting_ready.wait(library)
+        with st.spinner("Searching …", show_time=True):
             results = library.search(query)
     except MemedexError as error:
         st.error("This could not be searched:", icon=":material/error:")

@@ -25,6 +25,7 @@ from store.jobs import Jobs
 from store.layout import Layout
 from store.looks import Order, Ordered
 from store.people import myself
+from store.progress import Progress
 from store.prompts import Prompts
 from store.records import TIERS, Facet, Record, Tier
 from store.search import saved_searches
@@ -255,6 +256,11 @@ class Reader:
         search = self._resident.search()
         among = None if query.filter.is_open else self._resident.passing(query.filter)
         return search.search(query, among=among, scale=self.calibration.scale(query, calibration))
+
+    @property
+    def reading_vectors(self) -> Progress:
+        """How far the first reading of the vectors has come; a large library's takes half a minute."""
+        return self._resident.reading
 
     def snapshot(self) -> Snapshot:
         """Every library record's vectors as they are now."""

@@ -12,12 +12,15 @@ from store.chosen_model import ChosenModel
 from store.embedding import Embedder
 from store.filter import Filter
 from store.layout import Layout
+from store.progress import Progress
 from store.records import Facet
 from store.search import matrix_files
 from store.search.blocks import Snapshot, Vector
 from store.search.recent import Recent
 from store.search.search import Search
 from store.search.vectors import Matrices, Vectors, load
+
+_Row = tuple[str, dict[Facet, Vector | bytes | None]]
 
 _KEPT_FILTERS = 8
 _HAS_VECTORS = "r.tier = 'library' AND EXISTS (SELECT 1 FROM embeddings e WHERE e.record = r.id)"
@@ -39,6 +42,7 @@ class Resident:
         self._model = model
         self._lock = threading.Lock()
         self._held: _Held | None = None
+        self.reading = Progress()  # the vectors that lie in no file, when somebody first asks
         self._passed: Recent[tuple[Filter, int], list[str]] = Recent(_KEPT_FILTERS)
         self.on_refresh: Callable[[Snapshot, str], None] | None = None  # told with the model's fingerprint
 
@@ -82,7 +86,9 @@ class Resident:
         if self._held is None or self._held.embedder is not embedder:
             matrices = self._mapped(db, embedder, generation)
             if matrices is None:
-                rows = _vectors_of(db, "TRUE", ())
+                (total,) = db.execute(f"SELECT count(*) FROM records r WHERE {_HAS_VECTORS}").fetchone()
+                progress = self.reading = Progress(total, what="reading vectors")
+                rows = _counted(_vectors_of(db, "TRUE", ()), progress)
                 matrices = load(rows, dimensions=embedder.dimensions, generation=generation)
             self._held = _Held(embedder, matrices, Search(matrices, embedder=embedder))
         held = self._held
@@ -116,9 +122,13 @@ def _let_go_of_what_vanished(db: sqlite3.Connection, matrices: Matrices) -> None
         matrices.update([(address, None) for address in gone], generation=snapshot.generation)
 
 
-def _vectors_of(
-    db: sqlite3.Connection, where: str, values: Sequence[int]
-) -> Iterator[tuple[str, dict[Facet, Vector | bytes | None]]]:
+def _counted(rows: Iterator[_Row], progress: Progress) -> Iterator[_Row]:
+    for row in rows:
+        yield row
+        progress.done += 1
+
+
+def _vectors_of(db: sqlite3.Connection, where: str, values: Sequence[int]) -> Iterator[_Row]:
     rows = db.execute(
         "SELECT r.address, e.facet, v.vector FROM records r JOIN embeddings e ON e.record = r.id "
         f"JOIN vectors v ON v.key = e.key WHERE r.tier = 'library' AND {where} ORDER BY r.id",

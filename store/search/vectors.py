@@ -11,6 +11,7 @@ below twice what is alive, and no change costs more than one block, however larg
 
 import threading
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 
 import numpy as np
@@ -112,17 +113,18 @@ class Matrices:
             if row not in block.dead:
                 self._append(address, block.own(row))
 
-    def _leave_out_unusable(self) -> None:
-        for block in self._blocks:
-            count = len(block.addresses)
-            for number, facet in enumerate(FACETS):
-                rows = block.vectors[facet][:count]
-                with np.errstate(invalid="ignore", over="ignore"):
-                    unit = np.abs(np.vecdot(rows, rows) - 1) < _UNIT
-                for row in np.flatnonzero(block.present[number, :count] & ~unit).tolist():
-                    self.unusable.append((block.addresses[row], facet))
-                    block.present[number, row] = False
-                    rows[row] = 0
+    def _settle(self, block: Block) -> None:
+        """Leave out what is not of unit length, and quantise the rest."""
+        count = len(block.addresses)
+        for number, facet in enumerate(FACETS):
+            rows = block.vectors[facet][:count]
+            with np.errstate(invalid="ignore", over="ignore"):
+                unit = np.abs(np.vecdot(rows, rows) - 1) < _UNIT
+            for row in np.flatnonzero(block.present[number, :count] & ~unit).tolist():
+                self.unusable.append((block.addresses[row], facet))
+                block.present[number, row] = False
+                rows[row] = 0
+        block.settle()
 
     def _publish(self, generation: int) -> None:
         for block in self._blocks:
@@ -146,12 +148,20 @@ def load(
     library from opening: the record is found by its other facets until `doctor` has repaired it.
     """
     matrices = Matrices(dimensions=dimensions, block_rows=block_rows)
-    for address, vectors in rows:
-        usable, faulty = _usable(vectors, dimensions=dimensions)
-        matrices.unusable += [(address, facet) for facet in faulty]
-        matrices._bury(address)
-        matrices._append(address, usable)
-    matrices._leave_out_unusable()
+    # Reading and quantising take about as long as each other: side by side, on two cores.
+    with ThreadPoolExecutor(1) as beside:
+        settling = []
+        for address, vectors in rows:
+            usable, faulty = _usable(vectors, dimensions=dimensions)
+            matrices.unusable += [(address, facet) for facet in faulty]
+            matrices._bury(address)
+            matrices._append(address, usable)
+            if matrices._blocks[-1].is_full:
+                settling.append(beside.submit(matrices._settle, matrices._blocks[-1]))
+        if matrices._blocks and not matrices._blocks[-1].is_full:
+            settling.append(beside.submit(matrices._settle, matrices._blocks[-1]))
+        for settled in settling:
+            settled.result()
     matrices._publish(generation)
     return matrices
 
