@@ -6,7 +6,8 @@ from typing import Literal
 
 import streamlit as st
 
-from components import model_choice, resources, wording
+from components import model_choice, promoting, resources, wording
+from store import decided
 from store.filter import Filter
 from store.library import Library
 from store.records import Tier
@@ -53,14 +54,11 @@ def _moves(_library: Library, root: Path, generation: int, today: int) -> dict[T
 def tier_moves(library: Library, *, since: float) -> dict[Tier, dict[int, int]]:
     """For each tier, day (since 1970) → how many more came than went, from the history."""
     moves: dict[Tier, dict[int, int]] = {}
-    for event in library.history(limit=5_000):
-        if event.at < since:
-            break
-        day = int(event.at // _DAY)
-        for tier, sign in ((event.before_tier, -1), (event.after_tier, 1)):
+    for day, gone, come, count in decided.by_day(library, since=since):
+        for tier, change in ((gone, -count), (come, count)):
             if tier:
                 days = moves.setdefault(tier, {})
-                days[day] = days.get(day, 0) + sign
+                days[day] = days.get(day, 0) + change
     return moves
 
 
@@ -88,7 +86,7 @@ def attention(library: Library) -> None:
 
 def _needs(library: Library) -> list[tuple[str, str, str, str]]:
     counts, status = library.counts(), resources.status(library)
-    captioned = library.count(Filter(tier="approved", captioned=True, troubled=False))
+    ready, promoted = promoting.ready(library)
     bare = library.count(Filter(tier="approved", captioned=False, troubled=False))
     rows = []
     if status.stuck:
@@ -127,13 +125,22 @@ def _needs(library: Library) -> list[tuple[str, str, str, str]]:
                 ":material/error:",
             )
         )
-    if captioned:
+    if ready:
         rows.append(
             (
-                f"**{wording.counted(captioned, 'coin')}** ready to promote",
+                f"**{wording.counted(ready, 'coin')}** ready to promote",
                 "Promote",
                 "pages/approved.py",
                 ":material/task_alt:",
+            )
+        )
+    if promoted:
+        rows.append(
+            (
+                f"**{wording.counted(promoted, 'coin')}** being promoted",
+                "Follow",
+                "pages/jobs.py",
+                ":material/hourglass_top:",
             )
         )
     return rows

@@ -29,15 +29,23 @@ _UNDER_WAY = {
 }  # fmt: skip
 
 
+def ready(library: Library) -> tuple[int, int]:
+    """How many could be promoted, and how many besides are being promoted."""
+    under_way = len(library.jobs.keys_under_way("move", verb="promote"))
+    return max(0, library.count(_READY) - under_way), under_way
+
+
 def choose(library: Library) -> Filter:
     """Which part of the queue is shown, and how many each holds."""
     chosen = st.segmented_control(
         "Show", list(_SEGMENTS), key="approved_show", default="All", required=True, bind="query-params",
         label_visibility="collapsed",
     )  # fmt: skip
-    ready, bare, troubled = (library.count(_SEGMENTS[name]) for name in list(_SEGMENTS)[1:])
+    bare, troubled = (library.count(_SEGMENTS[name]) for name in list(_SEGMENTS)[2:])
+    waiting, promoted = ready(library)
     counts = [
-        f"{ready:,} ready",
+        *([f"{promoted:,} being promoted"] if promoted else []),
+        f"{waiting:,} ready",
         f"{bare:,} {'needs' if bare == 1 else 'need'} a caption",
         f"{troubled:,} {'needs' if troubled == 1 else 'need'} attention",
     ]
@@ -50,13 +58,12 @@ def controls(library: Library) -> None:
     _summaries(library)
     if not library.can_write:
         return
-    ready = library.count(_READY)
-    busy = bool(library.jobs.keys_under_way("move", verb="promote"))
+    waiting, promoted = ready(library)
     st.button(
-        f"Promote all {ready:,} that are ready" if ready else "Nothing ready to promote",
+        f"Promote all {waiting:,} that are ready" if waiting else "Nothing ready to promote",
         icon=":material/publish:",
         type="primary",
-        disabled=not ready or busy,
+        disabled=not waiting or bool(promoted),
         key="promote-all",
         on_click=lambda: _start(library, library.addresses(_READY)),
     )

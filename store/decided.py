@@ -11,6 +11,7 @@ from typing import Any
 from store.history import Decision
 from store.importing.tables import inert
 from store.reading import Reader
+from store.records import Tier
 
 HEADINGS = ("when (UTC)", "who", "what", "address", "name", "from", "to", "reason", "taken back")
 _FIRST_LOOKS = ("approve", "reject")
@@ -45,6 +46,17 @@ class Figures:
         """Which part was approved, between 0 and 1."""
         looked_at = self.approved + self.rejected
         return self.approved / looked_at if looked_at else 0.0
+
+
+def by_day(reader: Reader, *, since: float) -> list[tuple[int, Tier | None, Tier | None, int]]:
+    """How many went each day (since 1970) from which tier to which; None is outside the library."""
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            "SELECT CAST(at / 86400 AS INTEGER) AS day, json_extract(before, '$.tier') AS gone, "
+            "json_extract(after, '$.tier') AS come, count(*) FROM history WHERE at >= ? GROUP BY 1, 2, 3",
+            [since],
+        ).fetchall()
+    return [tuple(row) for row in rows]
 
 
 def find(reader: Reader, asked: Asked, *, offset: int = 0, limit: int = 100) -> list[Decision]:

@@ -10,7 +10,6 @@ MemedexError
 ├── UnknownJob (LookupError)     no piece of long work has this number
 ├── NothingToUndo
 ├── TakenBack                    a decision was undone while the rest of it was still under way
-├── StillUnderWay                long work has to come to its end before this can be done
 ├── LibraryInUse                 another process writes to this library
 ├── ReadOnly                     this library was opened for reading
 ├── NotWritten                   the disk refused before anything was decided: nothing happened
@@ -67,10 +66,6 @@ class NothingToUndo(MemedexError):
 
 
 class TakenBack(MemedexError):
-    pass
-
-
-class StillUnderWay(MemedexError):
     pass
 
 

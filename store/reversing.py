@@ -1,9 +1,10 @@
 """Taking back decisions that no page should wait for: in the background, as work that goes on."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from store import history, moving
-from store.errors import InvalidRecord, NothingToUndo, StillUnderWay
+from store.errors import InvalidRecord, NothingToUndo
 from store.jobs import Job, Kind, Shift
 from store.outcome import Outcome
 
@@ -12,9 +13,14 @@ if TYPE_CHECKING:
 
 
 def take_back(shift: Shift) -> None:
-    """Options: `decisions`, the newest first. Ended anywhere it begins again; what is back stays."""
+    """Options: `decisions`, the newest first, or the `verb` that chooses them once all before it is done.
+
+    Ended anywhere it begins again; what is back stays.
+    """
     library: Library = shift.library
-    outcome = library.take_back(shift.job.options["decisions"], who=shift.job.who, progress=shift.progress)
+    options, who = shift.job.options, shift.job.who
+    decisions = options["decisions"] if "decisions" in options else _chosen(library, options["verb"], who=who)
+    outcome = library.take_back(decisions, who=who, progress=shift.progress)
     if outcome.refused:
         first = outcome.refused[0]
         raise InvalidRecord(
@@ -28,22 +34,16 @@ KIND = Kind("reverse", take_back)
 def reverse(library: "Library", verb: Literal["undo", "redo"], *, at_once: int) -> Outcome:
     """Undo or redo one's own last decision; one of more than `at_once` records goes on in the background.
 
-    While such work is not done, the next undo waits its turn behind it. StillUnderWay for a redo: what there
-    will be to do again is not known before.
+    While such work is not done, the next waits its turn behind it; what a redo will do again, and so what is
+    undone after it, is not known before.
     """
-    coming = [
-        decision
-        for job in library.jobs.under_way()
-        if job.kind == KIND.name
-        for decision in job.options["decisions"]
-    ]
-    if coming and verb == "redo":
-        raise StillUnderWay("Something is still being taken back; redo when that is done")
-    with library.catalog.reading() as db:
-        if verb == "undo":
-            chosen = history.to_undo(db, library.who, besides=coming)
-        else:
-            chosen = history.to_redo(db, library.who)
+    before = [job.options for job in library.jobs.under_way() if job.kind == KIND.name]
+    if before and (verb == "redo" or any("verb" in options for options in before)):
+        name = "Do again what was taken back" if verb == "redo" else "Take back what was done again"
+        library.jobs.start(KIND.name, name=name, options={"verb": verb})
+        return Outcome()
+    coming = [decision for options in before for decision in options["decisions"]]
+    chosen = "".join(_chosen(library, verb, who=library.who, besides=coming))
     if verb == "undo":
         moving.stop_own(library, who=library.who, last=chosen)
     if coming and not chosen:
@@ -51,6 +51,13 @@ def reverse(library: "Library", verb: Literal["undo", "redo"], *, at_once: int) 
     if chosen and begun(library, [chosen], at_once=-1 if coming else at_once):
         return Outcome()
     return library.undo() if verb == "undo" else library.redo()
+
+
+def _chosen(library: "Library", verb: str, *, who: str, besides: Sequence[str] = ()) -> list[str]:
+    """The one decision that this person's undo or redo is about now, or none."""
+    with library.catalog.reading() as db:
+        found = history.to_undo(db, who, besides=besides) if verb == "undo" else history.to_redo(db, who)
+    return [found] if found else []
 
 
 def begun(library: "Library", decisions: list[str], *, at_once: int) -> Job | None:

@@ -26,3 +26,16 @@ def test_moves_count_what_came_and_what_went(tmp_path: Path) -> None:
     assert {tier: sum(days.values()) for tier, days in moves.items()} == {
         tier: count for tier, count in counts.items() if count
     }
+
+
+def test_the_line_stays_right_after_very_many_changes(tmp_path: Path) -> None:
+    pending, approved = '{"tier": "pending"}', '{"tier": "approved"}'
+    with Library.open(tmp_path, embedder=Hashed()) as library:
+        with library.catalog.writing() as db:
+            for verb, before, after in (("import", None, pending), ("approve", pending, approved)):
+                db.executemany(
+                    "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
+                    "VALUES ('one', ?, ?, 86400, 'ann', '', ?, ?)",
+                    [(verb, f"local-{number}", before, after) for number in range(6_000)],
+                )
+        assert tier_moves(library, since=0) == {"pending": {1: 0}, "approved": {1: 6_000}}

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from store.errors import StillUnderWay
 from store.library import Library
 from store.outcome import Outcome
 from store.progress import Progress
@@ -99,10 +98,25 @@ def test_the_next_undo_waits_its_turn_behind_one_under_way(
     }
 
 
-def test_a_redo_is_not_chosen_before_all_is_back(approved: Library) -> None:
-    approved.jobs._book.add("reverse", "Take back", (), {"decisions": ["one"]}, who="ann")
-    with pytest.raises(StillUnderWay, match="still being taken back"):
-        reverse(approved, "redo", at_once=3)
+@pytest.mark.parametrize(
+    ("keys", "left"), [("zZ", "approved"), ("zZz", "pending"), ("zZzZ", "approved"), ("zZZ", "approved")]
+)
+def test_a_redo_waits_its_turn_too_and_what_comes_after_it(
+    approved: Library, monkeypatch: pytest.MonkeyPatch, keys: str, left: str
+) -> None:
+    asked, take_back = threading.Event(), approved.take_back
+
+    def once_all_are_asked_for(*decisions: Any, **how: Any) -> Outcome:
+        assert asked.wait(30)
+        return take_back(*decisions, **how)
+
+    monkeypatch.setattr(approved, "take_back", once_all_are_asked_for)
+    for key in keys:
+        assert reverse(approved, "undo" if key == "z" else "redo", at_once=3).done == []
+    asked.set()
+    finished(approved)
+    assert in_tier(approved, left) == 4
+    assert {job.state for job in approved.jobs.all()} == {"done"}
 
 
 def test_what_was_changed_since_is_left_and_named(approved: Library) -> None:
