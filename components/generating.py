@@ -94,7 +94,13 @@ def _draft(library: Library, job: Job) -> None:
         if answer:
             with st.expander("What came"):
                 st.text(answer)
-        _throw_away(library, job)
+        with st.container(horizontal=True, gap="small"):
+            if job.can_resume:
+                st.button(
+                    "Ask again", key=f"invented-again-{job.id}", icon=":material/refresh:",
+                    on_click=library.jobs.resume, args=(job.id,),
+                )  # fmt: skip
+            _throw_away(library, job)
         return
     _made(library, job, coin)
 

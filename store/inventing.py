@@ -1,12 +1,15 @@
 """A new coin made in the background: what the model says is kept with the job as it comes, and waits there.
 
-Whoever asked may leave the page, close the tab, or lose the program: asked again, it begins anew.
+Whoever asked may leave the page, close the tab, or lose the program. An answer costs money: one that broke
+off is kept as far as it came, and the model is asked again only by a person.
 """
 
+import contextlib
 import time
 from collections.abc import Sequence
 
 from store import context, generation
+from store.errors import CaptioningFailed
 from store.jobs import Job, Jobs, Kind, Shift
 from store.settings import settings
 
@@ -38,6 +41,8 @@ def mine(jobs: Jobs, who: str) -> list[Job]:
 
 def _invent(shift: Shift) -> None:
     asked = shift.job.options
+    if shift.job.note.get("asked") and _has_come(shift):
+        return
     shift.progress.what = "asking the model"
     given = context.build(
         shift.library, asked["addresses"], budget=asked["budget"], model=asked["model"],
@@ -48,7 +53,7 @@ def _invent(shift: Shift) -> None:
         given, asked["prompt"], model=asked["model"], api_base=settings().caption_api_base or None,
         timeout=settings().caption_timeout,
     )  # fmt: skip
-    shift.keep(answer="", sources=sources)
+    shift.keep(answer="", sources=sources, asked=True)
     kept = time.monotonic()
     try:
         for piece in pieces:
@@ -59,7 +64,19 @@ def _invent(shift: Shift) -> None:
                 shift.keep(answer=answer)
                 kept = time.monotonic()
     finally:
-        shift.keep(answer=answer)
+        shift.keep(answer=answer, asked=shift.is_stopping)
+
+
+def _has_come(shift: Shift) -> bool:
+    """Whether the answer was whole when it was interrupted; CaptioningFailed, and nothing asked, if not."""
+    with contextlib.suppress(CaptioningFailed):
+        generation.read(shift.job.note.get("answer", ""), model="", prompt="", sources=())
+        return True
+    shift.keep(asked=False)  # whoever has it go on after this means it
+    raise CaptioningFailed(
+        "it was interrupted while the answer came; what came is kept, and the model was not asked again, "
+        "since that costs as much once more"
+    )
 
 
 KIND = Kind("invent", _invent, queue="invention")

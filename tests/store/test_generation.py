@@ -210,6 +210,39 @@ def test_an_answer_that_is_stopped_keeps_what_had_come(
     assert (draft.state, draft.note["answer"]) == ("cancelled", '{"name": "Rain Frog"')
 
 
+@pytest.mark.parametrize("came", ['{"name": "Rain ', json.dumps(COIN)], ids=["a part", "all of it"])
+def test_an_interrupted_answer_is_asked_for_again_only_by_a_person(
+    library: Library, three: list[str], monkeypatch: pytest.MonkeyPatch, came: str
+) -> None:
+    has_begun, may_go_on, asked = Event(), Event(), []
+
+    def slowly(*_: object, **__: object) -> Iterator[str]:
+        asked.append(came)
+        yield came
+        has_begun.set()
+        assert may_go_on.wait(30)
+        yield " "
+
+    monkeypatch.setattr(generation, "stream", slowly)
+    job = begun(library, three)
+    assert has_begun.wait(30)
+    library.jobs.pause(job.id)  # as the end of the program does
+    may_go_on.set()
+    assert library.jobs.wait(job.id, timeout=30)
+    library.jobs.resume(job.id)
+    assert library.jobs.wait(job.id, timeout=30)
+    (draft,) = inventing.mine(library.jobs, library.who)
+    assert draft.note["answer"] == f"{came} "
+    assert len(asked) == 1
+    if came == json.dumps(COIN):
+        assert draft.state == "done"
+    else:
+        assert (draft.state, "was not asked again" in draft.error) == ("failed", True)
+        library.jobs.resume(job.id)
+        assert library.jobs.wait(job.id, timeout=30)
+        assert len(asked) == 2
+
+
 def test_a_refusal_of_the_provider_stands_with_the_draft(
     library: Library, three: list[str], configured: LanguageModelServer
 ) -> None:
