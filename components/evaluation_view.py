@@ -1,5 +1,6 @@
 """Golden queries and what came of asking them: a table for every model, and the calibration's figures."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -25,6 +26,8 @@ _DEPTHS = (1, 3, 5, 10, 20, 50)
 
 def show(library: Library) -> None:
     """What there is to ask, the button, the tables."""
+    if library.can_write:
+        library.golden.take_in_changes()
     goldens = evaluation.all_of(library)
     found = evaluation.kept(library)
     if not goldens:
@@ -104,14 +107,26 @@ def _told(figure: Figure) -> str:
 
 
 def _golden(library: Library, rows: Sequence[Golden]) -> None:
+    for fault in library.golden.faults:
+        st.warning(wording.plain(fault, limit=300), icon=":material/warning:")
     if rows:
+        elsewhere = evaluation.elsewhere(library, rows)
         st.dataframe(
             [
-                {"Question": one.line, "Right answers": len(one.answers), "Collection": one.collection}
+                {
+                    "Question": one.line,
+                    "Right answers": sum(answer not in elsewhere for answer in one.answers),
+                    "Not in the library": sum(answer in elsewhere for answer in one.answers),
+                    "Collection": one.collection,
+                }
                 for one in rows
             ],
             hide_index=True, width="stretch", height="content" if len(rows) < _TALL else 300,
         )  # fmt: skip
+        if elsewhere:
+            places = ", ".join(f"{count:,} {tier}" for tier, count in Counter(elsewhere.values()).items())
+            told = wording.counted(len(elsewhere), "right answer")
+            st.caption(f"Not counted, since they are not in the library: {told} ({places}).")
         st.caption(
             "A result called good on the search page (key **g**) is a right answer of its question: *judged*."
         )
@@ -134,7 +149,14 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
     if kept := library.golden.all():
         with st.popover("Forget one", icon=":material/delete:"):
             line = st.selectbox("Question", [one.line for one in kept], key="golden_forget")
-            st.button("Forget it", on_click=library.golden.forget, args=(line,))
+            st.button("Forget it", on_click=_forget, args=(library, line))
+
+
+def _forget(library: Library, line: str) -> None:
+    try:
+        library.golden.forget(line)
+    except MemedexError as error:
+        state.say(wording.plain(str(error), limit=300), icon=":material/error:")
 
 
 def _calibration(library: Library) -> None:

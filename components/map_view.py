@@ -31,7 +31,7 @@ _HELP = (
 
 def show(library: Library) -> None:
     """Controls, map, and the chosen coins."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         line = st.text_input(
             "Which coins", key="map_q", bind="query-params", placeholder="all, or: frog in space tag:dog",
             icon=":material/search:", type="search", label_visibility="collapsed",

@@ -40,6 +40,7 @@ from store.errors import MemedexError
 from store.filter import Filter
 from store.library import Library
 from store.records import Facet
+from store.search.calibration import LEAST_RECORDS
 from store.search.query import Query
 from store.search.question import Question, Term, written
 from store.search.search import Results
@@ -83,6 +84,7 @@ def show(library: Library, asked: Asked) -> None:
         shown=shown,
         actions=[LIKE, STYLE, *said.actions, CAPTION, TAGS, REPLACE, EXPORT, MODEL, DEGRADE],
         calibrated=calibration.scale(asked.parts) if calibration else None,
+        uncalibrated="" if calibration else _uncalibrated(library),
         groups=library.duplicates.groups() if asked.folded else None,
         marks=said.marks,
         handlers={
@@ -101,6 +103,13 @@ def show(library: Library, asked: Asked) -> None:
     if view == "map":
         _map(library, results, shown=shown, asked=asked)
     tagging.dialog(library)
+
+
+def _uncalibrated(library: Library) -> str:
+    count = library.counts()["library"]
+    if count < LEAST_RECORDS:
+        return f"Calibrated scores need {LEAST_RECORDS} coins in the library; there are {count:,}."
+    return "Calibrated scores: not measured here yet; Evaluation does it."
 
 
 def _map(library: Library, results: Results, *, shown: int, asked: Asked) -> None:

@@ -49,6 +49,7 @@ def show_results(
     actions: Sequence[Action],
     groups: Mapping[str, int] | None = None,
     calibrated: Scale | None = None,
+    uncalibrated: str = "",
     marks: Mapping[str, Mark] | None = None,
     handlers: Mapping[str, Handler] | None = None,
     view: ResultView = "cards",
@@ -57,7 +58,7 @@ def show_results(
     """Show the best `shown` records for the sliders' weights, ranked in the page from all similarities.
 
     `results.hits` may hold more than `shown`: cards that a movement of the sliders is likely to need.
-    `calibrated` are the figures that can be switched to.
+    `calibrated` are the figures that can be switched to; `uncalibrated` says why there are none.
     `held` is the setting that "versus" compares with, `calibrated` 1 or 0 beside its weights.
     Below a `view` of "map" the page shows the results itself.
     Of records that `groups` gives the same number only the best is shown.
@@ -83,6 +84,7 @@ def show_results(
             "whole": ranked.is_whole,
             "presets": library.presets.all(),
             "calibrated": calibrated._asdict() if calibrated else None,
+            "uncalibrated": uncalibrated,
             "calibrate": results.query.calibrated,
             "view": view,
             "held": {**held, "calibrated": bool(held["calibrated"])} if held else None,

@@ -11,6 +11,7 @@ from store.search import evaluation
 def evaluate(arguments: Namespace, terminal: Terminal) -> int:
     """Golden queries asked with every preset; kept for the page where this process may write."""
     with reading(arguments) as reader:
+        elsewhere = evaluation.elsewhere(reader, evaluation.all_of(reader))
         found = terminal.watch(lambda progress: evaluation.evaluate(reader, progress=progress))
     if arguments.keep:
         with writing(arguments, terminal) as library:
@@ -20,6 +21,8 @@ def evaluate(arguments: Namespace, terminal: Terminal) -> int:
     else:
         terminal.answer(evaluation.told([found], k=arguments.k))
     terminal.say(f"{found.queries} golden queries; {len(found.left_out)} without an answer in this library")
+    if elsewhere:
+        terminal.say(f"{len(elsewhere)} right answers do not count: they are not in the library")
     return 0
 
 

@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +157,13 @@ def all_of(reader: "Reader") -> list[Golden]:
     kept = reader.golden.all()
     lines = {one.line for one in kept}
     return [*kept, *(one for one in reader.golden.by_judgement() if one.line not in lines)]
+
+
+def elsewhere(reader: "Reader", goldens: Iterable[Golden]) -> dict[str, str]:
+    """The right answers that do not count since they are not in the library, each with its tier or "gone"."""
+    answers = list(dict.fromkeys(chain.from_iterable(one.answers for one in goldens)))
+    tiers = {record.address: record.tier for record in reader.records(answers)}
+    return {one: tiers.get(one, "gone") for one in answers if tiers.get(one) != "library"}
 
 
 def told(evaluations: Sequence[Evaluation], *, k: int = TOP) -> str:

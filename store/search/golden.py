@@ -3,7 +3,7 @@
 Both stand in the catalog. Golden queries are also files of the root's folder `golden/`, one for each
 collection of them, to be kept under version control and passed on; a file that was changed by hand is taken
 in on opening. A question is a line (question.py) of texts and examples; a picture that was only shown has
-no name to keep.
+no name to keep. A file that was changed by hand and cannot be read is never written over.
 """
 
 import json
@@ -97,16 +97,18 @@ class GoldenQueries:
     def save(self, line: str, answers: Iterable[str], *, collection: str = OWN, who: str = "") -> None:
         """Keep a question with its right answers in place of the line's earlier ones; the file follows."""
         kept = Golden(checked_line(line), _answers(answers), checked_collection(collection), who or myself())
+        self._let_in(collection)
         with self._catalog.writing() as db:
             _put(db, kept)
         self._write_file(collection)
 
     def forget(self, line: str) -> None:
         """Let a golden query go; saving it again brings it back."""
-        with self._catalog.writing() as db:
-            row = db.execute("DELETE FROM golden WHERE line = ? RETURNING collection", [line]).fetchone()
-        if row is not None:
-            self._write_file(row["collection"])
+        for collection in {one.collection for one in self.all() if one.line == line}:
+            self._let_in(collection)
+            with self._catalog.writing() as db:
+                db.execute("DELETE FROM golden WHERE line = ?", [line])
+            self._write_file(collection)
 
     def judge(self, line: str, address: str, good: bool | None, *, who: str = "") -> None:
         """Say of one result of a question that it is right or wrong; None takes it back."""
@@ -147,11 +149,21 @@ class GoldenQueries:
         self.faults = []
         for path in sorted(self._folder.glob("*.json")):
             try:
-                content = path.read_bytes()
-                if self._catalog.meta(_FILE + path.stem) != content_hash(content):
-                    self._take_in(path.stem, content)
-            except (OSError, sqlite3.Error, BadSource, InvalidRecord) as error:
-                self.faults.append(f"{path.name}: {error}")
+                self._let_in(path.stem)
+            except (OSError, sqlite3.Error, BadSource) as error:
+                self.faults.append(str(error) if isinstance(error, BadSource) else f"{path.name}: {error}")
+
+    def _let_in(self, collection: str) -> None:
+        """What the collection's file says, where somebody changed it by hand; BadSource names it."""
+        path = self._folder / f"{collection}.json"
+        if not path.exists():
+            return
+        content = path.read_bytes()
+        if self._catalog.meta(_FILE + collection) != content_hash(content):
+            try:
+                self._take_in(collection, content)
+            except BadSource as error:
+                raise BadSource(f"{path.name} was changed by hand, and {error}; mend or remove it") from error
 
     def _take_in(self, collection: str, content: bytes) -> None:
         try:
@@ -160,7 +172,9 @@ class GoldenQueries:
                 Golden(checked_line(one["line"]), _answers(one["answers"]), name, "file")
                 for one in json.loads(content)["queries"]
             ]
-        except (ValueError, KeyError, TypeError) as error:
+            for golden in goldens:
+                golden.line.encode()  # half a character, as JSON can say it, could not be kept
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadSource(f"this is no list of golden queries: {error}") from error
         with self._catalog.writing() as db:
             db.execute("DELETE FROM golden WHERE collection = ?", [collection])

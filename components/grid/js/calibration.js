@@ -13,14 +13,17 @@ export class Calibration {
     this.ranking = ranking;
     this.input = el("input", { type: "checkbox", onchange: () => ranking.calibrate(this.input.checked) });
     this.told = el("span", { class: "told-scale", role: "status" });
-    this.node = el("div", { class: "calibration", hidden: true }, el("label", { class: "switch" }, this.input, "Calibrated"), this.told);
+    this.label = el("label", { class: "switch" }, this.input, "Calibrated");
+    this.node = el("div", { class: "calibration", hidden: true }, this.label, this.told);
   }
 
   /** How it stands; ranks twice, so not while a slider moves. */
   show() {
     const { ranking } = this;
-    const scale = ranking.grid.data?.ranking.calibrated;
-    this.node.hidden = !scale;
+    const { calibrated: scale, uncalibrated } = ranking.grid.data?.ranking ?? {};
+    this.node.hidden = !scale && !uncalibrated;
+    this.label.hidden = !scale;
+    if (uncalibrated) setText(this.told, uncalibrated);
     if (!scale || !ranking.similarities) return;
     this.input.checked = Boolean(ranking.calibrated);
     setText(this.told, ranking.calibrated ? `${MEANING.calibrated} ${this.changed(scale)}` : MEANING.raw);

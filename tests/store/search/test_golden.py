@@ -65,11 +65,61 @@ def test_a_file_changed_by_hand_wins_on_opening_and_a_broken_one_changes_nothing
     (file.parent / "broken.json").write_text('{"queries": [{"line": "')
     library = Library.open(root, embedder=Hashed())
     assert kept(library) == {"dog": (address(2),), "cat": (address(3),)}
-    assert [fault.partition(":")[0] for fault in library.golden.faults] == ["broken.json"]
+    assert [fault.split()[0] for fault in library.golden.faults] == ["broken.json"]
     with pytest.raises(BadSource):
         library.golden.take_in("team", b'{"queries": [{"line": "x", "answers": 5}]}')
     assert kept(library) == {"dog": (address(2),), "cat": (address(3),)}
     library.close()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"queries": [{"line": "',
+        b"[" * 100_000,
+        b'{"queries": [{"line": "\\ud800", "answers": ["local-1"]}]}',
+        b'{"queries": {"line": "frog"}}',
+        b"\xff\xfe",
+    ],
+    ids=["cut off", "nested", "half a character", "no list", "no text"],
+)
+def test_a_file_spoilt_by_hand_is_named_and_never_written_over(
+    library: Library, root: Path, content: bytes
+) -> None:
+    library.golden.save("frog", [address(1)])
+    file = library.layout.golden / "own.json"
+    library.close()
+    file.write_bytes(content)
+    library = Library.open(root, embedder=Hashed())
+    (fault,) = library.golden.faults
+    assert fault.startswith("own.json was changed by hand")
+    for change in (lambda: library.golden.save("dog", [address(2)]), lambda: library.golden.forget("frog")):
+        with pytest.raises(BadSource, match="mend or remove it"):
+            change()
+    assert file.read_bytes() == content
+    assert kept(library) == {"frog": (address(1),)}
+    file.unlink()
+    library.golden.save("dog", [address(2)])
+    assert kept(library) == {"frog": (address(1),), "dog": (address(2),)}
+    library.close()
+
+
+def test_what_is_changed_by_hand_meanwhile_counts_when_the_next_one_is_saved(library: Library) -> None:
+    library.golden.save("frog", [address(1)])
+    file = library.layout.golden / "own.json"
+    file.write_text(json.dumps({"queries": [{"line": "cat", "answers": [address(3)]}]}))
+    library.golden.save("dog", [address(2)])
+    assert kept(library) == {"cat": (address(3),), "dog": (address(2),)}
+
+
+def test_answers_that_are_not_in_the_library_are_named_with_where_they_are(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    first, second = captioned(1, 2)
+    library.promote([first, second])
+    library.delete([second])
+    library.golden.save("frog", [first, second, address(9)])
+    assert evaluation.elsewhere(library, library.golden.all()) == {second: "trash", address(9): "gone"}
 
 
 def test_good_and_bad_are_said_once_changed_and_taken_back(library: Library) -> None:
