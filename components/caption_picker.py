@@ -12,6 +12,7 @@ from store.records import Record
 
 _PLACE = "caption-place"
 SHOWN = 200  # a list that anybody would scroll; words narrow it
+_WHERE = {"pending": "pending", "trash": "in the trash"}
 _DESKS = {
     "To caption": Filter(tier="approved", captioned=False),
     "Approved": Filter(tier="approved"),
@@ -32,6 +33,11 @@ class Picked:
 def pick(library: Library) -> Picked | None:
     """The chosen record, and where one goes from it; None where there is none, which the page then says."""
     linked = linked_to(library)
+    if (
+        linked is None and "address" in st.query_params
+    ):  # another coin instead would get the words meant for it
+        st.button("Go on with the list", icon=":material/arrow_forward:", on_click=_forget_link)
+        return None
     first = _desk_of(linked) if linked else "To caption" if library.count(_DESKS["To caption"]) else "Library"
     st.session_state.setdefault("caption-desk", first)  # as `default` it would make another widget each time
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -126,6 +132,7 @@ def linked_to(library: Library) -> Record | None:
         return None
     if record.tier not in ("approved", "library"):
         st.warning("Only approved coins and those of the library are captioned.", icon=":material/info:")
+        st.text(f"{record.name} is {_WHERE[record.tier]} now. What was typed about it is kept.")
         return None
     return record
 

@@ -10,7 +10,7 @@ from components.editor.content import content
 from components.editor.facets import described
 from components.grid.grid import token
 from store.library import Library
-from store.records import Record
+from store.records import MAX_TAGS, Record
 from store.settings import settings
 
 KEY = "caption-editor"
@@ -50,6 +50,7 @@ def show(
             "canWrite": library.can_write,
             "model": settings().caption_model,
             "facets": described(),
+            "mostTags": MAX_TAGS,
             "categories": {tag: taxonomy.category(tag) for tag in taxonomy.tags},
             "content": content(library, record),
             "ways": {"previous": previous, "following": following, "bare": bare},

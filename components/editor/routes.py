@@ -19,10 +19,11 @@ from store.captions import nearest
 from store.captions.revisions import source_of
 from store.errors import InvalidRecord, MemedexError, ReadOnly
 from store.library import Library
-from store.records import CAPTION_FACETS, MAX_TAGS
+from store.records import CAPTION_FACETS
 from store.writing.operations import Source
 
 _HINT = 500  # characters
+_KEPT_TAGS = 2_000  # more than can be saved: what was pasted is kept until its person has chosen
 
 
 def routes() -> list[Route]:
@@ -58,6 +59,13 @@ def _keep(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     library.get(address)  # a draft of nothing would never be found again
     library.drafts.save(address, fields)
     return {"kept": fields["n"]}
+
+
+def _own(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What this person's draft is by now, whichever window wrote it."""
+    address = _address(asked)
+    fields = library.drafts.own(address)
+    return {"draft": content.readable(fields, library.get(address)) if fields else None}
 
 
 def _discard(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,7 +191,7 @@ def _draft(given: object) -> dict[str, Any]:
         }
         return {
             "caption": caption,
-            "tags": [str(tag) for tag in given["tags"]][: 2 * MAX_TAGS],
+            "tags": [str(tag) for tag in given["tags"]][:_KEPT_TAGS],
             "base": {
                 "revision": int(base["revision"]),
                 "caption": stored,
@@ -203,6 +211,7 @@ def _text(value: object) -> str | None:
 
 _VERBS: dict[str, Callable[[Library, Mapping[str, Any]], dict[str, Any]]] = {
     "keep": _keep,
+    "own": _own,
     "discard": _discard,
     "commit": _commit,
     "measure": _measure,

@@ -151,6 +151,11 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     expect(said).to_be_hidden()
     expect(state(page)).to_have_text("Draft kept")
     assert draft() == "from the first window, and more"
+    other.evaluate("() => window.dispatchEvent(new Event('focus'))")  # back to the other window
+    expect(state(other)).to_have_text("Two drafts: choose below")
+    other.get_by_role("button", name="Take theirs").click()
+    expect(entity(other)).to_have_value("from the first window, and more")
+    expect(state(other)).to_have_text("Draft kept")
 
 
 def test_a_caption_shows_its_neighbours_while_it_is_typed(page: Page, seeded: Server) -> None:

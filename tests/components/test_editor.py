@@ -63,6 +63,15 @@ def test_another_window_of_the_same_person_is_not_written_over(client: Client, c
     assert (captioned.drafts.own(FIRST, who="ann") or {})["caption"]["entity"] == "in another"
 
 
+def test_a_window_is_told_what_its_draft_is_by_now(client: Client, captioned: Library) -> None:
+    assert ask(client, captioned, "own") == {"draft": None}
+    many = [f"tag {number}" for number in range(300)]
+    ask(client, captioned, "keep", draft={**typed(captioned, entity="Ann's w"), "tags": many})
+    own = ask(client, captioned, "own")["draft"]
+    assert (own["client"], own["caption"]["entity"], own["tags"]) == ("tab", "Ann's w", many)
+    assert ask(client, captioned, "own", who="bob") == {"draft": None}
+
+
 def test_a_commit_is_stored_and_ends_the_draft(client: Client, captioned: Library) -> None:
     draft = typed(captioned, entity="a dog on the moon", visual=None, emotions="")
     draft["sources"] = {"entity": {"model": "gpt", "prompt": "caption 2", "edited": True, "text": "a dog"}}

@@ -30,6 +30,16 @@ def test_the_editor_goes_through_the_list_it_was_opened_from(library: Library) -
     assert app.segmented_control(key="caption-check").value == "unwritten"
 
 
+def test_no_other_coin_comes_under_the_hand_when_somebody_rejects_this_one(library: Library) -> None:
+    app = opened("captions", address=UNCAPTIONED.address)
+    library.reject([UNCAPTIONED.address])
+    said = words(ran(app))
+    assert f"{UNCAPTIONED.name} is in the trash now" in said
+    assert not any(box.key == "caption-pick" for box in app.selectbox)
+    press(app, "Go on with the list")
+    assert "Every approved coin is captioned" in words(app)
+
+
 def test_words_are_replaced_in_what_was_shown_and_taken_back_in_one_step(library: Library) -> None:
     app = opened("captions", view="Replace")
     app.text_input(key="replace-find").set_value("a ")

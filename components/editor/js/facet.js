@@ -11,7 +11,7 @@ export class Row {
     this.facet = purpose.facet;
     this.nothing = false;
     this.area = el("textarea", {
-      rows: "2", spellcheck: "true", "aria-label": purpose.label, placeholder: `For example: ${purpose.example}`,
+      rows: "2", dir: "auto", spellcheck: "true", "aria-label": purpose.label, placeholder: `For example: ${purpose.example}`,
       oninput: () => this.typed(), onfocus: () => editor.look(this),
     });
     this.by = el("span", { class: "by" });

@@ -53,6 +53,12 @@ export class Keeper {
     this.say("draft");
   }
 
+  /** The server has these words already. */
+  isKept(address) {
+    this.waiting.delete(address);
+    stored(() => localStorage.removeItem(this.prefix + address));
+  }
+
   /** There is nothing to keep any more. */
   drop(address) {
     this.waiting.set(address, { isGone: true, n: ++this.n });
@@ -102,9 +108,7 @@ export class Keeper {
   }
 
   done(address, draft) {
-    if (this.waiting.get(address)?.n !== draft.n) return;
-    this.waiting.delete(address);
-    stored(() => localStorage.removeItem(this.prefix + address));
+    if (this.waiting.get(address)?.n === draft.n) this.isKept(address);
   }
 
   /** Before the draft is committed: nothing older may arrive after it. */

@@ -8,7 +8,7 @@ import { Revisions } from "./revisions.js";
 import { Tags } from "./tags.js";
 import { Meeting } from "./meeting.js";
 import { Suggesting } from "./suggesting.js";
-import { sameTags } from "./merge.js";
+import { sameTags, trimmed } from "./merge.js";
 
 const PATIENT = 60_000; // ms; a server that never answers must not hold back what is typed next
 
@@ -35,10 +35,15 @@ class Editor {
     document.addEventListener("keydown", pressed, true);
     window.addEventListener("pagehide", leave);
     window.addEventListener("online", back);
+    const returned = () => document.visibilityState === "visible" && this.lookElsewhere();
+    window.addEventListener("focus", returned);
+    document.addEventListener("visibilitychange", returned);
     this.stops = [
       () => document.removeEventListener("keydown", pressed, true),
       () => window.removeEventListener("pagehide", leave),
       () => window.removeEventListener("online", back),
+      () => window.removeEventListener("focus", returned),
+      () => document.removeEventListener("visibilitychange", returned),
     ];
   }
 
@@ -126,7 +131,7 @@ class Editor {
 
   /** Shows what is stored, as the beginning of whatever is typed next. */
   begin(content) {
-    this.base = { revision: content.revision, caption: { ...content.stored.caption }, tags: [...content.stored.tags] };
+    this.base = { revision: content.revision, caption: trimmed(content.stored.caption), tags: [...content.stored.tags] };
     this.sources = {};
     this.rows.forEach((row) => {
       row.aside.replaceChildren();
@@ -185,6 +190,22 @@ class Editor {
     return Object.fromEntries(this.rows.filter((row) => row.value && this.sources[row.facet]).map(({ facet }) => [facet, this.sources[facet]]));
   }
 
+  /** Somebody comes back to this window: what another one made of the draft meanwhile. */
+  async lookElsewhere() {
+    const { address, keeper } = this;
+    const isBusy = () => address !== this.address || this.committing || this.meeting.isOpen || keeper.waiting.size > 0;
+    if (!this.canWrite || isBusy()) return;
+    let own;
+    try {
+      own = await this.ask("own", { address });
+    } catch {
+      return; // what is typed next says so
+    }
+    if (isBusy()) return;
+    if (own.draft) this.meeting.takeUp(own.draft);
+    else if (this.isChanged) this.changed(); // thrown away there, and still here
+  }
+
   throwAway() {
     this.keeper.drop(this.address);
     this.suggesting.taken.clear();
@@ -241,7 +262,7 @@ class Editor {
       const typedOn = this.rows.some((row) => row.value !== draft.caption[row.facet]) || !sameTags(this.tags.values, draft.tags);
       this.identify(content);
       if (typedOn) {
-        this.base = { revision: content.revision, caption: { ...content.stored.caption }, tags: [...content.stored.tags] };
+        this.base = { revision: content.revision, caption: trimmed(content.stored.caption), tags: [...content.stored.tags] };
         this.changed();
       } else this.begin(content);
       this.say("rest");
@@ -304,7 +325,7 @@ class Editor {
 
   say(state, why = "") {
     const shown = state === "rest" || state === "draft" ? (this.isChanged ? "draft" : "saved") : state;
-    const words = { saved: "Saved", draft: "Draft kept", keeping: "Draft …", saving: "Saving …", failed: `Failed: ${why}` };
+    const words = { saved: "Saved", draft: this.meeting.isWithWindow ? "Two drafts: choose below" : "Draft kept", keeping: "Draft …", saving: "Saving …", failed: `Failed: ${why}` };
     this.state.dataset.state = this.canWrite ? shown : "saved";
     this.state.title = shown === "draft" ? "On the server, for you alone; not saved yet" : why;
     setText(this.state, this.canWrite ? words[shown] : "You may read this, not change it");

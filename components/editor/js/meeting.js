@@ -1,6 +1,6 @@
 // Somebody else wrote about the same coin: both are put together, and what cannot be is for a person to choose.
 
-import { sameTags, tagsTogether, together } from "./merge.js";
+import { sameTags, tagsTogether, together, trimmed } from "./merge.js";
 
 export class Meeting {
   constructor(editor) {
@@ -44,8 +44,9 @@ export class Meeting {
     const took = [];
     this.theirs = theirs;
     this.disputes.clear();
+    const [before, after] = [this.editor.base, theirs].map(({ caption }) => trimmed(caption));
     for (const row of this.editor.rows) {
-      const [base, other] = [this.editor.base.caption[row.facet] ?? null, theirs.caption[row.facet] ?? null];
+      const [base, other] = [before[row.facet] ?? null, after[row.facet] ?? null];
       const { value, disputed } = together(base, row.value, other);
       if (disputed) {
         this.disputes.add(row);
@@ -68,7 +69,7 @@ export class Meeting {
       ].filter(Boolean).join(" "),
     );
     if (!this.disputes.size) this.agreed();
-    else this.editor.refresh();
+    else this.editor.say("rest");
   }
 
   decided(row) {
@@ -82,9 +83,16 @@ export class Meeting {
 
   /** From here on, what is typed goes on from theirs. */
   agreed() {
-    const { base } = this.theirs ?? {};
+    const { base, caption = {}, tags = [] } = this.theirs ?? {};
     this.theirs = null;
-    if (base) this.editor.base = { revision: base.revision, caption: { ...base.caption }, tags: [...base.tags] };
+    const { address, rows, keeper } = this.editor;
+    const after = trimmed(caption);
+    // The other window's words are what stands here: they are kept already.
+    if (!base && rows.every((row) => row.value === (after[row.facet] ?? null)) && sameTags(this.editor.tags.values, tags)) {
+      keeper.isKept(address);
+      return this.editor.say("rest");
+    }
+    if (base) this.editor.base = { revision: base.revision, caption: trimmed(base.caption), tags: [...base.tags] };
     this.editor.changed();
   }
 }

@@ -13,6 +13,11 @@ export function tagsTogether(base, mine, theirs) {
   return [...new Set([...mine, ...theirs])].filter((tag) => !gone(tag));
 }
 
+/** Texts without the space around them, as they would be stored: that alone is no other text. */
+export function trimmed(caption) {
+  return Object.fromEntries(Object.entries(caption).map(([facet, text]) => [facet, text === "" ? "" : text?.trim() || null]));
+}
+
 export function sameTags(one, other) {
   return one.length === other.length && one.every((tag, place) => tag === other[place]);
 }

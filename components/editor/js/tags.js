@@ -90,7 +90,11 @@ export class Tags {
       ...(offered.length ? [el("span", { class: "quiet" }, "Proposed:"), ...offered, el("button", { type: "button", class: "offered", "aria-label": "Refuse these tags", onclick: () => this.suggestions.forEach((each) => this.editor.suggesting.refuse(each)) }, "×")] : []),
     );
     const categories = [...new Set(this.values.map((tag) => this.category(tag) ?? "other"))];
-    this.categories.textContent = categories.length ? `Categories: ${categories.join(", ")}` : "No categories yet";
+    const { mostTags } = this.editor.data;
+    const isTooMany = this.values.length > mostTags;
+    this.categories.classList.toggle("too-many", isTooMany);
+    if (isTooMany) this.categories.textContent = `${this.values.length.toLocaleString("en")} tags, at most ${mostTags} can be saved`;
+    else this.categories.textContent = categories.length ? `Categories: ${categories.join(", ")}` : "No categories yet";
   }
 
   category(tag) {
