@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components import going_on, pictures
+from components import going_on, mishaps, pictures
 from components.editor.routes import routes as editor_routes
 from components.grid import beacon
 
@@ -10,4 +10,5 @@ app = st.App(
     "overview.py",
     routes=[*pictures.routes(), *beacon.routes(), *editor_routes()],
     lifespan=going_on.from_the_start,
+    on_script_error=mishaps.tell,
 )

@@ -6,11 +6,11 @@ import logging
 import threading
 from functools import lru_cache
 from pathlib import Path
-from typing import cast
+from typing import NoReturn, cast
 
 import streamlit as st
 
-from components import access
+from components import access, state, wording
 from store import doctor
 from store.captions.checkup import CheckUp
 from store.desk import Desk
@@ -35,6 +35,8 @@ def library() -> Library:
     reading = settings().read_only or st.session_state.get(_READ_ONLY)
     try:
         opened = _opened(settings().root, reading=bool(reading))
+        if not opened.catalog.is_in_place:
+            return _say_it_is_gone(opened.layout.memecoins)
         # A Desk may stand where pages expect a Library: they ask `can_write` before they offer to change it.
         return cast(Library, Desk(opened, who=access.person()))
     except LibraryInUse as error:
@@ -158,11 +160,21 @@ def _offer_reading(reason: str) -> None:
         st.button("Open for reading", on_click=lambda: st.session_state.update({_READ_ONLY: True}))
 
 
+def _say_it_is_gone(folder: Path) -> NoReturn:
+    st.title("The library is gone")
+    st.text(f"{folder} was removed or replaced while this dashboard had it open. Nothing more is written.")
+    st.text("Move it back and try again. If another one lies there now, end the dashboard and start it anew.")
+    st.button("Try again", type="primary")
+    st.stop()
+
+
 def _offer_salvage(reason: str) -> None:
     st.title("The catalog is damaged")
     st.text(reason)
     if may_change(access.person()) and st.button("Repair", type="primary", icon=":material/build:"):
         with st.spinner("Reading what the old catalog still says"):
-            salvage_if_damaged(Layout(settings().root))
+            salvaged = salvage_if_damaged(Layout(settings().root))
             doctor.repair(_for_writing(settings().root))
+        if salvaged:
+            state.say(wording.plain(salvaged.told, limit=500), icon=":material/build:")
         st.rerun()

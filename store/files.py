@@ -1,5 +1,6 @@
 """Files that are wholly there or not at all, and a seam to stop the world at every step."""
 
+import errno
 import os
 import shutil
 from collections.abc import Callable, Iterable
@@ -7,6 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 
 Step = Callable[[str, Path], None]
+
+_NEEDED = 1 << 17  # bytes: SQLite's -shm file takes 32 KiB, its log begins beside it
 
 
 class Disk:
@@ -78,3 +81,28 @@ def file_hash(path: Path) -> str | None:
         return content_hash(path.read_bytes())
     except FileNotFoundError:
         return None
+
+
+def refused(error: Exception, place: Path) -> str:
+    """What the disk, or SQLite on it, refused here, in words with the way out."""
+    said = str(error)
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if full or "disk is full" in said or ("disk I/O" in said and not _has_room(place)):
+        return f"the disk that holds {place} is full; make room and try again"
+    if "unable to open" in said:
+        return (
+            f"{place}, or something in it, is gone or may not be opened; put it back or mend the permission"
+        )
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return said
+
+
+def _has_room(place: Path) -> bool:
+    """Whether SQLite can make the files beside its own that it needs to read; True where nobody knows."""
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        return shutil.disk_usage(place).free >= _NEEDED
+    except OSError:
+        return True

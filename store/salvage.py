@@ -44,6 +44,21 @@ class Salvaged:
     taken: dict[str, int]
     kept: Path
 
+    @property
+    def told(self) -> str:
+        """The same in words, what is lost included."""
+        kept = f"the old one is kept as {self.kept}"
+        if not self.taken["history"]:
+            return (
+                "the catalog was damaged, and nothing of its history could be read: records and captions are "
+                "taken from their files, but who decided what, undo, drafts and saved searches from before "
+                f"are gone (a backup has them, if there is one); {kept}"
+            )
+        return (
+            f"the catalog was damaged: a new one took over {self.taken['history']:,} events of its history "
+            f"and {self.taken['vectors']:,} vectors; {kept}"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _Table:

@@ -1,5 +1,6 @@
 """One SQLite file of ours: one connection writes, under a lock; readers have their own."""
 
+import errno
 import os
 import sqlite3
 import threading
@@ -10,6 +11,8 @@ from pathlib import Path
 from store.errors import ReadOnly
 from store.files import Disk
 
+_GONE = "it was removed or replaced while the program had it open; put it back, or start the program anew"
+
 
 class SqliteFile:
     """Readers see whole transactions; a commit outlives a power cut. Its table `meta` keeps named values."""
@@ -19,6 +22,7 @@ class SqliteFile:
         self._disk = disk
         self._pool: list[sqlite3.Connection] = []
         self._writer: sqlite3.Connection | None = None
+        self._opened: tuple[int, int] | None = None  # which file it was, once it is open
         self.lock = threading.RLock()
 
     @contextmanager
@@ -29,6 +33,8 @@ class SqliteFile:
         except IndexError:
             db = self._connect()
             db.execute("PRAGMA query_only = 1")
+        if self._opened is None:
+            self._opened = _identity(self.path)
         try:
             yield db
         finally:
@@ -40,6 +46,8 @@ class SqliteFile:
         self.check_writable()
         assert self._writer is not None
         with self.lock:
+            if not self.is_in_place:  # SQLite would write to the removed file, and all of it be lost
+                raise FileNotFoundError(errno.ENOENT, _GONE, str(self.path))
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -54,6 +62,11 @@ class SqliteFile:
         """ReadOnly unless this process is the one that writes."""
         if self._writer is None:
             raise ReadOnly(f"{self.path} is not open for writing here; a forked process opens it anew")
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the file that was opened still lies where it lay: not removed, not replaced."""
+        return self._opened is None or self._opened == _identity(self.path)
 
     def meta(self, key: str) -> str:
         """What is kept under this key; "" when nothing is."""
@@ -95,3 +108,12 @@ def _on_read_only(path: Path) -> str:
     log = path.with_name(f"{path.name}-wal")
     has_log = log.exists() and log.stat().st_size > 0  # what is in it has to be read as well
     return f"{path.resolve().as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells this file from another one of its name; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

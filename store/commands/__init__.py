@@ -4,8 +4,10 @@ import sqlite3
 from collections.abc import Sequence
 
 from store.commands.arguments import parser
+from store.commands.opening import root_of
 from store.commands.terminal import Terminal
 from store.errors import LibraryInUse, MemedexError
+from store.files import refused
 
 REFUSED = 1  # argparse itself ends with 2 for wrong usage
 IN_USE = 3
@@ -21,8 +23,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LibraryInUse as error:
         terminal.say(str(error))
         return IN_USE
-    except (MemedexError, OSError, sqlite3.Error) as error:
+    except MemedexError as error:
         terminal.say(f"{given.verb}: {error}")
+        return REFUSED
+    except (OSError, sqlite3.Error) as error:
+        terminal.say(f"{given.verb}: {refused(error, root_of(given))}")
         return REFUSED
     except KeyboardInterrupt:
         terminal.say("stopped")

@@ -24,10 +24,7 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
         return _findings([], arguments, terminal)
     if arguments.repair:
         if salvaged := salvage_if_damaged(Layout(root_of(arguments))):
-            terminal.say(
-                f"the catalog was damaged: a new one took over {salvaged.taken['history']:,} events of its "
-                f"history and {salvaged.taken['vectors']:,} vectors; the old one is kept as {salvaged.kept}"
-            )
+            terminal.say(salvaged.told)
         with making(arguments, terminal) as library:
             left = terminal.watch(
                 lambda progress: checking.repair(library, progress=progress, tell=terminal.say)

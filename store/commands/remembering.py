@@ -243,8 +243,9 @@ def import_transcripts(arguments: Namespace, terminal: Terminal) -> int:
                 arguments.paths, progress=progress, who=arguments.who or ""
             )
         )
+    sessions = f"{len(report.sessions):,} session{'' if len(report.sessions) == 1 else 's'}"
     terminal.say(
-        f"{len(report.sessions):,} sessions: {report.messages:,} new messages, {report.changed:,} changed, "
+        f"{sessions}: {report.messages:,} new messages, {report.changed:,} changed, "
         f"{report.events:,} new events, {report.present:,} were there"
     )
     if getattr(arguments, "json", False):

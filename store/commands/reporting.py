@@ -8,6 +8,9 @@ from store.commands.terminal import Terminal
 from store.importing.candidate import Refusal
 from store.outcome import ImportReport, Outcome
 
+_MANY = 20  # refused for the same reason: more would hide every other one
+_FIRST = 3
+
 _DONE = {
     "approve": "approved",
     "return": "returned",
@@ -48,9 +51,19 @@ def report_import(done: ImportReport, arguments: Namespace, terminal: Terminal) 
 
 
 def named(refused: Sequence[Refusal], terminal: Terminal) -> int:
-    """Name each thing refused, with the reason; the exit status."""
+    """Name each thing refused, with the reason, of many with the same one the first; the exit status."""
+    alike: dict[str, list[str]] = {}
     for refusal in refused:
-        terminal.say(f"refused {refusal.item}: {refusal.reason}")
+        alike.setdefault(refusal.reason, []).append(refusal.item)
+    for reason, items in alike.items():
+        if len(items) > _MANY:
+            first = ", ".join(items[:_FIRST])
+            terminal.say(
+                f"refused {len(items):,} for one reason: {reason} ({first}, …; --json names each of them)"
+            )
+        else:
+            for item in items:
+                terminal.say(f"refused {item}: {reason}")
     return 1 if refused else 0
 
 

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from store.errors import CatalogDamaged, CatalogTooNew, NotWritten, ReadOnly
-from store.files import Disk
+from store.files import Disk, refused
 from store.memory.kind import Kind
 from store.sqlite_file import SqliteFile
 
@@ -95,7 +95,7 @@ class Database(SqliteFile):
         except sqlite3.DatabaseError as error:
             self.close()
             if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
-                raise NotWritten(f"{path} cannot be opened: {error}") from error
+                raise NotWritten(f"{path} cannot be opened: {refused(error, path)}") from error
             raise CatalogDamaged(
                 f"{path} cannot be read ({error}); restore it from a backup, or move it away to begin anew"
             ) from error
@@ -114,7 +114,7 @@ class Database(SqliteFile):
             with super().writing() as db:
                 yield db
         except (OSError, sqlite3.OperationalError) as error:
-            raise NotWritten(f"nothing was changed: {error}") from error
+            raise NotWritten(f"nothing was changed: {refused(error, self.path)}") from error
 
     @contextmanager
     def noting(self) -> Iterator[sqlite3.Connection]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import NAMESPACE_URL, uuid5
 
-from store.memory.transcript_files import moment
+from store.memory.transcript_files import moment, text_of, whole_number
 
 LARGEST = 100_000  # bytes of JSON kept of one event's data; its true size is kept in any case
 COLUMNS = (
@@ -34,8 +34,8 @@ def row_of(
     given: Mapping[str, Any], *, user: str, session: str, sequence: int, synced_at: str
 ) -> tuple[Any, ...]:
     """The event as a row; ValueError where it has no type or no time."""
-    name, ts = given.get("event", given.get("type")), moment(given.get("ts", given.get("timestamp")))
-    if not isinstance(name, str) or not name:
+    name, ts = text_of(given.get("event", given.get("type"))), moment(given.get("ts", given.get("timestamp")))
+    if name is None:
         raise ValueError("the event has no type")
     if ts is None:
         raise ValueError("the event has no time")
@@ -46,12 +46,12 @@ def row_of(
     fields: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
     error = fields.get("error")
     kind = error.get("type") if isinstance(error, Mapping) else fields.get("error_type")
-    level, turn = given.get("lvl", given.get("level")), given.get("turn")
+    level, turn = given.get("lvl", given.get("level")), whole_number(given.get("turn"))
     return (
         str(uuid5(NAMESPACE_URL, json.dumps([user, session, "event", sequence]))),
-        user, session, sequence, name, ts, _text(level), turn if isinstance(turn, int) else None,
+        user, session, sequence, name, ts, text_of(level), turn,
         json.dumps(text[:1000]) if cut and text else text,
-        _text(fields.get("tool_name") or fields.get("tool")), _text(kind), _text(fields.get("model")),
+        text_of(fields.get("tool_name") or fields.get("tool")), text_of(kind), text_of(fields.get("model")),
         cut, size, synced_at,
     )  # fmt: skip
 
@@ -130,7 +130,3 @@ def _steps(db: sqlite3.Connection, column: str, condition: str, values: list[str
     while value is not None:
         yield value
         value = db.execute(query, [*values, value]).fetchone()[0]
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -13,6 +13,9 @@ MESSAGES, EVENTS, METADATA = "transcript.jsonl", "events.jsonl", "metadata.json"
 _ROLES = {"function": "tool", "developer": "system"}
 _TEXTS = {"input_text", "output_text", "summary_text"}  # OpenAI's names for blocks of text
 
+_NAMED = 5  # lines of one file that are no JSON objects
+_INTEGER = 1 << 63  # what SQLite's integers hold, and its negative
+
 Message = dict[str, Any]
 
 
@@ -44,6 +47,8 @@ def read_sessions(path: Path) -> Iterator[Session | Refusal]:
                     yield session
         if not found:
             yield Refusal(str(path), f"no session in it ({MESSAGES}, {EVENTS} or another .jsonl)")
+    elif not path.exists():
+        yield Refusal(str(path), "there is nothing at this path")
     elif path.suffix in (".jsonl", ".json"):
         yield from _file(path)
     else:
@@ -55,7 +60,10 @@ def normalised(given: Mapping[str, Any]) -> list[Message]:
 
     Anthropic sends tool results inside a user's message: they become messages of the role tool.
     """
-    more = {"turn": given.get("turn"), "ts": given.get("ts", given.get("timestamp", given.get("created_at")))}
+    more = {
+        "turn": whole_number(given.get("turn")),
+        "ts": given.get("ts", given.get("timestamp", given.get("created_at"))),
+    }
     inner = given.get("message")
     message: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given
     kind = message.get("type")
@@ -67,8 +75,8 @@ def normalised(given: Mapping[str, Any]) -> list[Message]:
         blocks = _blocks(message.get("summary")) or _blocks(message.get("content"))
         thoughts = [{"type": "thinking", "thinking": block.get("text", "")} for block in blocks]
         message = {"role": "assistant", "content": thoughts}
-    role = message.get("role")
-    if not isinstance(role, str) or not role:
+    role = text_of(message.get("role"))
+    if not role:
         raise ValueError("it has no role")
     role = _ROLES.get(role, role)
     content = _content(message, role)
@@ -119,12 +127,12 @@ def moment(value: Any) -> str | None:
 
 
 def _folder(path: Path) -> Session:
-    session = Session(session_id=path.name)
+    session = Session(session_id=_name(path.name))
     try:
-        fields = json.loads((path / METADATA).read_bytes())
+        fields = parsed((path / METADATA).read_bytes())
     except FileNotFoundError:
         fields = {}
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         session.refused.append(Refusal(str(path / METADATA), f"cannot be read: {error}"))
         fields = {}
     _described(session, fields if isinstance(fields, dict) else {})
@@ -140,26 +148,26 @@ def _described(session: Session, fields: Mapping[str, Any]) -> None:
         (("project_slug", "project"), "project_slug"),
     ):
         for name in names:
-            if isinstance(value := fields.get(name), str) and value.strip():
+            if (value := text_of(fields.get(name))) and value.strip():
                 setattr(session, attribute, value)
                 break
 
 
 def _file(path: Path) -> Iterator[Session | Refusal]:
-    session = Session(session_id=path.stem)
+    session = Session(session_id=_name(path.stem))
     if path.suffix == ".jsonl":
         first = next(_mappings(path, Session("")), {})
         if isinstance(first.get("messages"), list):  # OpenAI's training files: a conversation in each line
             for number, line in enumerate(_mappings(path, session), start=1):
-                yield _body(line, Session(f"{path.stem}-{number}"))
+                yield _body(line, Session(f"{session.session_id}-{number}"))
             return
         _described(session, {**first, "id": ""})
         session.messages = _messages(path, session)
         yield session
         return
     try:
-        whole = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+        whole = parsed(path.read_bytes())
+    except (OSError, ValueError) as error:
         yield Refusal(str(path), f"cannot be read: {error}")
         return
     if isinstance(whole, list):
@@ -193,23 +201,56 @@ def _taken(given: Any, session: Session) -> Iterator[Message]:
 
 
 def _mappings(path: Path, session: Session) -> Iterator[Mapping[str, Any]]:
+    """The objects of a JSONL file; of the lines that hold none the first are named, the rest counted."""
+    left_out = 0
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if not line.strip():
                     continue
                 try:
-                    value = json.loads(line)
+                    value = parsed(line)
                     if not isinstance(value, dict):
                         raise ValueError("it is no object")
-                except (ValueError, RecursionError) as error:  # the last line of a session still running
-                    session.refused.append(Refusal(f"{path.name}, line {number}", f"left out: {error}"))
+                except ValueError as error:  # the last line of a session still running
+                    left_out += 1
+                    if left_out <= _NAMED:
+                        session.refused.append(Refusal(f"{path.name}, line {number}", f"left out: {error}"))
                 else:
                     yield value
     except FileNotFoundError:
         return
     except OSError as error:
         session.refused.append(Refusal(str(path), f"cannot be read: {error}"))
+    if left_out > _NAMED:
+        session.refused.append(
+            Refusal(path.name, f"{left_out - _NAMED:,} more lines that are no JSON objects")
+        )
+
+
+def parsed(text: bytes) -> Any:
+    """JSON in UTF-8; ValueError, in words, for anything else: Python would guess, line by line even."""
+    try:
+        return json.loads(text.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError("it is not written in UTF-8") from error
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def text_of(value: Any) -> str | None:
+    """A text that SQLite can keep, half characters replaced; None for anything that is none, or empty."""
+    return value.encode("utf-8", "replace").decode() or None if isinstance(value, str) else None
+
+
+def whole_number(value: Any) -> int | None:
+    """A whole number that SQLite can keep; None for anything else."""
+    return value if type(value) is int and -_INTEGER <= value < _INTEGER else None
+
+
+def _name(of_file: str) -> str:
+    """A file's name need not be Unicode."""
+    return of_file.encode("utf-8", "replace").decode()
 
 
 def _blocks(content: Any) -> list[Mapping[str, Any]]:

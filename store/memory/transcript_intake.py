@@ -38,8 +38,16 @@ class TranscriptReport:
 
 def take_in(passages: Passages, session: Session, report: TranscriptReport, progress: Progress) -> None:
     """Add the messages and events of one session that are not there yet; cancelled, what is in stays in."""
-    progress.what = f"reading {session.session_id}"
-    report.sessions.append(session.session_id)
+    progress.what, before = f"reading {session.session_id}", progress.done
+    _read(passages, session, report, progress)
+    report.refused += session.refused
+    if progress.done > before:
+        report.sessions.append(session.session_id)
+    elif not session.refused and not progress.cancelled:
+        report.refused.append(Refusal(session.session_id, "it holds no message and no event"))
+
+
+def _read(passages: Passages, session: Session, report: TranscriptReport, progress: Progress) -> None:
     for batch in _batches(enumerate(session.messages), _MESSAGES):
         if progress.cancelled:
             return
@@ -50,7 +58,6 @@ def take_in(passages: Passages, session: Session, report: TranscriptReport, prog
             return
         _take_events(passages, session, lines, report)
         progress.done += len(lines)
-    report.refused += session.refused
 
 
 def _take_messages(
@@ -82,7 +89,6 @@ def _take_messages(
                 report.changed += 1
             else:
                 report.messages += 1
-            turn = message.get("turn")
             db.execute(
                 "INSERT INTO transcripts (id, user_id, session_id, project_slug, sequence, role, "
                 "content, turn, ts, text_content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
@@ -90,7 +96,7 @@ def _take_messages(
                 "turn = excluded.turn, ts = excluded.ts, text_content = excluded.text_content",
                 [
                     id, session.user_id, session.session_id, session.project_slug, sequence,
-                    message["role"], content, turn if isinstance(turn, int) else None,
+                    message["role"], content, message.get("turn"),
                     moment(message.get("ts")), readable(message),
                 ],
             )  # fmt: skip

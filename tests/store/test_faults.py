@@ -232,7 +232,7 @@ def test_a_full_disk_lets_a_library_open_and_read_whatever_has_to_be_done_first(
 def test_a_full_disk_before_there_is_a_library_leaves_the_way_free_for_one(root: Path) -> None:
     disaster = Disaster()
     disaster.fail(1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
-    with pytest.raises(OSError, match="the disk says no"):
+    with pytest.raises(NotWritten, match="is full; make room"):
         Stage.opened(root, disaster)
     with Stage.opened(root) as library:
         assert import_three(library).done

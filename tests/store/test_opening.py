@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from filelock import FileLock
 from numpy.typing import NDArray
 
-from store.errors import ReadOnly
+from store.errors import NotWritten, ReadOnly
 from store.filter import Filter
 from store.library import Library
 from store.opening import OUTSIDE
@@ -379,3 +380,39 @@ def test_a_library_on_a_read_only_disk_can_be_looked_at(
 
 def _refused(*_: object, **__: object) -> None:
     raise OSError(errno.EROFS, "Read-only file system")
+
+
+def test_a_library_that_was_moved_away_takes_nothing_more_until_it_is_back(library: Library) -> None:
+    """Else SQLite would go on writing to the moved or removed file, and what was answered would be lost."""
+    library.add([coin(0)])
+    home = library.layout.memecoins
+    home.rename(home.with_name("elsewhere"))
+    assert not library.catalog.is_in_place
+    assert library.approve([address(0)]).done == []
+    with pytest.raises(OSError, match="removed or replaced"):
+        library.catalog.set_meta("kept", "1")
+    home.with_name("elsewhere").rename(home)
+    assert library.approve([address(0)]).done == [address(0)]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "is full; make room"),
+        (sqlite3.OperationalError("database or disk is full"), "is full; make room"),
+        (sqlite3.OperationalError("unable to open database file"), "put it back or mend the permission"),
+        (PermissionError(errno.EACCES, "Permission denied", "a.json"), "Permission denied: a.json"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_the_disk_refuses_on_opening_is_said_in_words(
+    error: Exception, words: str, tmp_path: Path, embedder: Hashed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("store.sqlite_file.sqlite3.connect", refuse)
+    with pytest.raises(NotWritten, match=words):
+        Library.open(tmp_path, embedder=embedder)
+    with pytest.raises(NotWritten, match=words):
+        Library.open_for_reading(tmp_path, embedder=embedder)

@@ -173,6 +173,17 @@ def test_restore_brings_a_record_back_to_where_it_was(run: Run, root: Path) -> N
     assert tier(root, KEPT) == "library"
 
 
+def test_many_refused_for_one_reason_are_one_line(run: Run, root: Path) -> None:
+    nobody = [address(number) for number in range(100, 130)]
+    done = run("approve", *nobody, "--json")
+    assert done.returncode == 1
+    told = [line for line in done.stderr.splitlines() if "refused 30 for one reason" in line]
+    assert len(told) == 1
+    assert nobody[0] in told[0]
+    assert nobody[20] not in done.stderr
+    assert {refusal["item"] for refusal in json.loads(done.stdout)["refused"]} == set(nobody)
+
+
 def test_what_is_refused_is_named_and_the_rest_is_done(run: Run, root: Path) -> None:
     done = run("approve", PENDING, KEPT, NOWHERE)
     assert done.returncode == 1

@@ -396,3 +396,33 @@ def test_structured_questions_to_events_use_an_index(imported: Memory) -> None:
 def test_what_was_imported_outlives_the_process(imported: Memory, reopen: Callable[[], Memory]) -> None:
     before = rows(imported, "SELECT * FROM transcripts")
     assert rows(reopen(), "SELECT * FROM transcripts") == before
+
+
+@pytest.mark.parametrize(
+    ("lines", "messages", "reason"),
+    [
+        (b'\xef\xbb\xbf{"role":"user","content":"after a mark of byte order"}\r\n', 1, ""),
+        (b'{"role":"user","content":"too large","turn":99999999999999999999,"ts":1e300}', 1, ""),
+        (b'{"role":"us\\ud83d","content":"half a character in the role"}', 1, ""),
+        ('{"role":"user","content":"wide"}'.encode("utf-16"), 0, "it is not written in UTF-8"),
+        (b'{"role":"user","content":"caf\xe9"}', 0, "it is not written in UTF-8"),
+        (b'{"role":"user","content":' + b"[" * 5_000 + b"]" * 5_000 + b"}", 0, "it is nested too deeply"),
+        (b"", 0, "it holds no message and no event"),
+        (b"\xff\n" * 50, 0, "45 more lines that are no JSON objects"),
+    ],
+    ids=["mark", "numbers", "half", "utf-16", "latin-1", "nested", "empty", "picture"],
+)
+def test_an_odd_file_is_taken_or_refused_in_words(
+    lines: bytes, messages: int, reason: str, memory: Memory, tmp_path: Path
+) -> None:
+    path = tmp_path / "odd.jsonl"
+    path.write_bytes(lines)
+    report = memory.transcripts.import_sessions([path])
+    assert (report.messages, len(report.sessions)) == (messages, messages)
+    assert any(reason in refusal.reason for refusal in report.refused) is bool(reason)
+
+
+def test_a_path_with_nothing_at_it_is_refused(memory: Memory, tmp_path: Path) -> None:
+    report = memory.transcripts.import_sessions([tmp_path / "nowhere.jsonl"])
+    assert report.sessions == []
+    assert [refusal.reason for refusal in report.refused] == ["there is nothing at this path"]
