@@ -13,9 +13,7 @@ def test_keys_count_while_new_data_overtakes_old(page: Page) -> None:
     mount(page)
     page.keyboard.press("a")
     page.keyboard.press("z")
-    page.wait_for_function(
-        "() => window.told.some(({ value }) => value.entries?.length === 2)", timeout=5_000
-    )
+    page.wait_for_function("() => window.told.some(({ value }) => value.entries?.length === 2)")
     assert page.evaluate(_ENTRIES) == ["approve", "undo"]
 
 
@@ -29,7 +27,7 @@ def test_a_page_that_was_left_hears_no_keys(page: Page) -> None:
 def test_what_is_not_confirmed_is_sent_again_as_something_new(page: Page) -> None:
     mount(page)
     page.keyboard.press("a")
-    page.wait_for_function("() => window.told.length === 2", timeout=20_000)
+    page.wait_for_function("() => window.told.length === 2")
     first, again = page.evaluate("() => window.told.map(({ value }) => value)")
     assert first["entries"] == again["entries"]
     assert first != again

