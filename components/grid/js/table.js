@@ -12,6 +12,7 @@ const COLUMNS = [
   ["age", "Age", (card) => -card.created_at],
 ];
 
+const PATIENCE = 8000; // ms that a file waits for cards to come
 const WORDS = new Set(["name", "ticker", "age"]); // the others are numbers, which end at the right
 
 export class ResultTable {
@@ -38,6 +39,7 @@ export class ResultTable {
   }
 
   show() {
+    if (this.waiting && this.isWhole()) this.save();
     if (this.node.hidden) return;
     COLUMNS.forEach(([key], at) => this.head.children[at + 1].setAttribute("aria-sort", key === this.by ? (this.turned > 0 ? "ascending" : "descending") : "none"));
     const { grid, scores } = this.ranking;
@@ -52,8 +54,21 @@ export class ResultTable {
     );
   }
 
-  /** What is shown, in its order, as a file. */
+  isWhole() {
+    return !this.rows().some(({ card }) => card.blank);
+  }
+
+  /** The file, once the cards are there of what a slider has just brought in. */
   download() {
+    if (this.waiting) return;
+    if (this.isWhole()) this.save();
+    else this.waiting = setTimeout(() => this.save(), PATIENCE);
+  }
+
+  /** What is shown, in its order, as a file. */
+  save() {
+    clearTimeout(this.waiting);
+    this.waiting = null;
     const head = ["place", "token_address", "token_name", "ticker", "score", ...FACET_NAMES, "created_at", "tags"];
     const lines = this.rows().map(({ card, hit, at }) => [at + 1, card.address, card.name, card.ticker, hit.score, ...hit.facets.map((facet) => (facet.present ? facet.cosine : "")), card.created_at, card.tags.join(",")]);
     const text = [head, ...lines].map((cells) => cells.map(cell).join(",")).join("\r\n");
