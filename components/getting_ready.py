@@ -1,28 +1,21 @@
-"""What is done once, before the first search: the page says what it is, and how far."""
+"""What is done once, before a page can say anything: a bar tells what it is, and how far."""
+
+import threading
+from collections.abc import Callable
 
 import streamlit as st
-
-from components import resources, wording
-from store.library import Library
 
 _AT_ONCE = 0.3  # seconds that need no explanation
 
 
-def wait(library: Library) -> None:
-    """Until the model and the vectors are there; returns at once when they are."""
-    thread = resources.warm(library)
+def watch(thread: threading.Thread, told: Callable[[], tuple[float, str]]) -> None:
+    """Until the thread has ended; meanwhile how far it is (0 to 1), and in words."""
     thread.join(_AT_ONCE)
     if not thread.is_alive():
         return
     bar = st.progress(0.0)
     while thread.is_alive():
-        reading = library.reading_vectors
-        told = (
-            f"Reading the vectors of {wording.counted(reading.total, 'coin')} for the first search · "
-            f"{reading.done:,}"
-            if reading.total
-            else "Loading the model for the first search …"
-        )
-        bar.progress(reading.fraction, text=told)
+        fraction, words = told()
+        bar.progress(fraction, text=words)
         thread.join(_AT_ONCE)
     bar.empty()

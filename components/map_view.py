@@ -1,10 +1,11 @@
 """The map of the library: which space, coloured by what, which coins; and what a lasso holds."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import streamlit as st
 
-from components import atlas, exporting, getting_ready, jobs, state, wording
+from components import atlas, exporting, jobs, resources, state, wording
 from components.atlas import colours
 from components.atlas.colours import Colours
 from components.grid import CAPTION, DEGRADE, LIKE, show_cards
@@ -16,12 +17,13 @@ from store.library import Library
 from store.maps import LEAST, SPACES, Map, Method, map_of
 from store.search import question
 from store.search.query import Query
+from store.settings import settings
 
 KEY = "atlas"
 COLOURED = "by {}".format  # how the address says it too
 _MOST = 1_000  # results that a question leaves on the map
 _SHOWN = 60  # chosen coins that are shown as cards
-_KEPT = "memedex.atlas"
+_KEPT = 12  # maps: those of all facets, laid out both ways
 _WAYS: dict[str, Method] = {"PCA": "pca", "Neighbours": "tsne"}
 _HELP = (
     "PCA is there at once: the two directions in which these vectors differ most. Neighbours (t-SNE) keeps "
@@ -91,15 +93,18 @@ def _points(key: str, library: Library, chart: Map, rows: list[int], coloured: C
 
 
 def _chart(library: Library, space: str, method: Method) -> Map | None:
-    """A map, kept while the library stays as it is."""
+    """A map, kept for everybody while the library stays as it is."""
     arranged = max((job.id for job in library.jobs.all() if job.kind == "map" and job.is_over), default=0)
-    of = (space, method, library.generation, library.model, arranged)
-    kept = st.session_state.get(_KEPT)
-    if kept is None or kept[0] != of:
-        getting_ready.wait(library)
-        kept = st.session_state[_KEPT] = of, map_of(library, space, method)
-    chart: Map | None = kept[1]
-    return chart
+    resources.ready_to_search(library)
+    with st.spinner("Laying out the coins …", show_time=True):
+        return _laid_out(settings().root, library.model, library.generation, arranged, space, method, library)
+
+
+@st.cache_resource(max_entries=_KEPT, show_spinner=False)
+def _laid_out(
+    root: Path, model: str, generation: int, arranged: int, space: str, method: Method, _library: Library
+) -> Map | None:
+    return map_of(_library, space, method)
 
 
 def _asked(library: Library, line: str) -> tuple[dict[str, float], set[str] | None]:

@@ -10,7 +10,7 @@ from typing import NoReturn, cast
 
 import streamlit as st
 
-from components import access, state, wording
+from components import access, getting_ready, state, wording
 from store import doctor
 from store.captions.checkup import CheckUp
 from store.desk import Desk
@@ -20,6 +20,7 @@ from store.language_models import is_warm
 from store.layout import Layout
 from store.library import Library
 from store.people import may_change
+from store.progress import Progress
 from store.reading import Reader, Status
 from store.salvage import salvage_if_damaged
 from store.settings import settings
@@ -78,6 +79,19 @@ def jobs() -> Jobs:
     return library().jobs
 
 
+def ready_to_search(library: Library) -> None:
+    """Wait until model and vectors are there, the page saying how far; returns at once when they are."""
+
+    def told() -> tuple[float, str]:
+        reading = library.reading_vectors
+        if not reading.total:
+            return 0.0, "Loading the model for the first search …"
+        coins = wording.counted(reading.total, "coin")
+        return reading.fraction, f"Reading the vectors of {coins} for the first search · {reading.done:,}"
+
+    getting_ready.watch(warm(library), told)
+
+
 def taxonomy() -> Taxonomy:
     """Which tags there are, and their categories."""
     return library().taxonomy
@@ -108,14 +122,51 @@ def _opened(root: Path, *, reading: bool) -> Reader:
     return _for_reading(root)
 
 
-@st.cache_resource(show_spinner=False)
 def _for_writing(root: Path) -> Library:
-    library = Library.open(root)
-    library.watch_for_duplicates()
-    library.jobs.go_on()
-    if inbox := settings().inbox:
-        library.watch_inbox(inbox)
-    return library
+    opening = _opening(root)
+    getting_ready.watch(opening, opening.told)
+    if opening.opened is None:
+        _opening.clear()
+        raise opening.error
+    return opening.opened
+
+
+class _Opening(threading.Thread):
+    """The library being opened, in a thread of its own: every session waits for it and sees how far it is."""
+
+    opened: Library | None = None
+    error: BaseException
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(name="memedex-opening", daemon=True)
+        self._root = root
+        self._progress = Progress()
+
+    def run(self) -> None:
+        try:
+            library = Library.open(self._root, progress=self._progress)
+            library.watch_for_duplicates()
+            library.jobs.go_on()
+            if inbox := settings().inbox:
+                library.watch_inbox(inbox)
+        except BaseException as error:  # noqa: BLE001  raised again on the page that waits
+            self.error = error
+        else:
+            self.opened = library
+
+    def told(self) -> tuple[float, str]:
+        looked = self._progress
+        if not looked.total or looked.done == looked.total:
+            return looked.fraction, "Opening the library …"
+        coins = wording.counted(looked.total, "coin")
+        return looked.fraction, f"Opening the library: looking at the files of {coins} · {looked.done:,}"
+
+
+@st.cache_resource(show_spinner=False)
+def _opening(root: Path) -> _Opening:
+    opening = _Opening(root)
+    opening.start()
+    return opening
 
 
 @st.cache_resource(show_spinner=False)

@@ -61,7 +61,10 @@ def _body(library: Library, question: Question, number: int, *, key: str) -> Non
     ):
         st.session_state[f"{key}-{name}"] = value  # the line is the truth, also when it was typed anew
     change = {"on_change": _change, "args": (question, number, key)}
-    st.number_input("Weight", min_value=0.0, max_value=100.0, step=0.5, key=f"{key}-weight", **change)  # type: ignore[arg-type]
+    st.number_input(
+        "Weight", min_value=0.0, max_value=max(100.0, abs(term.weight)), step=0.5, key=f"{key}-weight",
+        **change,  # type: ignore[arg-type]
+    )  # fmt: skip
     st.toggle("Minus: away from this", key=f"{key}-minus", **change)  # type: ignore[arg-type]
     st.pills("What it speaks about", FACETS, selection_mode="multi", key=f"{key}-facets", **change)  # type: ignore[call-overload]
     if term.source == "like":

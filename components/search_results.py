@@ -8,10 +8,10 @@ import streamlit as st
 from components import (
     examples,
     exporting,
-    getting_ready,
     map_view,
     newest,
     replacing,
+    resources,
     search_chips,
     search_filter,
     search_link,
@@ -43,7 +43,7 @@ from store.records import Facet
 from store.search.calibration import LEAST_RECORDS
 from store.search.query import Query
 from store.search.question import Question, Term, written
-from store.search.search import Results
+from store.search.search import NO_COMMON_FACET, Results
 
 _AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up
 _NAMED = 5
@@ -71,7 +71,9 @@ def show(library: Library, asked: Asked) -> None:
     with asked.bar:
         _facts(results, weights, asked)
     _named(library, asked.question)
-    if not results.hits and any(weights.values()):
+    if results.why_empty == NO_COMMON_FACET:
+        st.info("What this question speaks about has no weight, or no coin has it.", icon=":material/tune:")
+    elif not results.hits and any(weights.values()):
         _nothing(asked)
         return
     said = judging(library, asked.question)
@@ -141,7 +143,7 @@ def _search(
         calibrated=calibrated,
     )
     try:
-        getting_ready.wait(library)
+        resources.ready_to_search(library)
         with st.spinner("Searching …", show_time=True):
             results = library.search(query)
     except MemedexError as error:

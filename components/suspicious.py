@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components import getting_ready, newest, wording
+from components import newest, resources, wording
 from components.grid import CAPTION, LIKE, Mark, show_cards
 from store.errors import MemedexError
 from store.library import Library
@@ -16,7 +16,7 @@ _POOR, _BAD = 0.0, -1.0  # standard deviations above strangers' captions, below 
 def show(library: Library) -> None:
     """One page of them, each with how well it fits."""
     try:
-        getting_ready.wait(library)
+        resources.ready_to_search(library)
         with st.spinner("Comparing every picture with its captions …"):
             found = disagreements(library.snapshot())
     except MemedexError as error:

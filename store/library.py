@@ -48,7 +48,14 @@ class Library(Reader):
     can_write = True
 
     @classmethod
-    def open(cls, root: Path, *, embedder: Embedder | None = None, disk: Disk | None = None) -> "Library":
+    def open(
+        cls,
+        root: Path,
+        *,
+        embedder: Embedder | None = None,
+        disk: Disk | None = None,
+        progress: Progress | None = None,
+    ) -> "Library":
         """The library in this folder, made if there is none; LibraryInUse while another process writes.
 
         ReadOnly where the settings say that nobody changes anything.
@@ -59,7 +66,7 @@ class Library(Reader):
         with _opening(layout):
             return _writers.open(
                 layout.root,
-                lambda lock: cls(layout.root, embedder=embedder, disk=disk, lock=lock),
+                lambda lock: cls(layout.root, embedder=embedder, disk=disk, lock=lock, progress=progress),
                 lock=layout.lock,
             )
 
@@ -76,18 +83,26 @@ class Library(Reader):
                     bring_up_to_date(layout, embedder)
         return reader
 
-    def __init__(self, root: Path, *, embedder: Embedder | None, disk: Disk | None, lock: WriterLock) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        embedder: Embedder | None,
+        disk: Disk | None,
+        lock: WriterLock,
+        progress: Progress | None,
+    ) -> None:
         self._lock = lock
         super().__init__(root, embedder=embedder, disk=disk)
         try:
-            self._begin(embedder)
+            self._begin(embedder, progress)
         except BaseException:
             self.catalog.close()
             raise
 
-    def _begin(self, embedder: Embedder | None) -> None:
+    def _begin(self, embedder: Embedder | None, progress: Progress | None) -> None:
         catalog, layout = self.catalog, self.layout
-        self._journal, self._found = recover(catalog, layout, self._disk, embedder)
+        self._journal, self._found = recover(catalog, layout, self._disk, embedder, progress=progress)
         taxonomy_edits.finish(catalog, layout, self._disk)
         _ = self.taxonomy  # a broken one is said at once
         in_hand = InHand()

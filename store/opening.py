@@ -13,6 +13,7 @@ from store.catalog import REFUSALS, Catalog, next_generation
 from store.duplicates import derived
 from store.errors import BadPicture, InvalidRecord
 from store.layout import Layout
+from store.progress import Progress
 from store.records import Tier
 from store.sidecars import Pair, read, scan
 from store.writing.operations import Change, Operation, State, state_json
@@ -46,12 +47,12 @@ class Survey:
     faults: list[Fault] = field(default_factory=list)  # what cannot be taken in
 
 
-def settle(catalog: Catalog, layout: Layout) -> list[Fault]:
+def settle(catalog: Catalog, layout: Layout, *, progress: Progress | None = None) -> list[Fault]:
     """Let what was changed outside win; returns what could not be taken in.
 
     A full disk does not keep a library from opening: it says which changes wait for room.
     """
-    found = survey(catalog, layout)
+    found = survey(catalog, layout, progress=progress)
     try:
         return take_in(found, catalog)
     except REFUSALS as error:
@@ -91,7 +92,7 @@ def take_in_of(catalog: Catalog, layout: Layout, addresses: Iterable[str]) -> di
     }
 
 
-def survey(catalog: Catalog, layout: Layout) -> Survey:
+def survey(catalog: Catalog, layout: Layout, *, progress: Progress | None = None) -> Survey:
     """Compare files and catalog by size and time, and read what differs; nothing is written."""
     found = Survey()
     with catalog.reading() as db:
@@ -103,7 +104,10 @@ def survey(catalog: Catalog, layout: Layout) -> Survey:
     for (tier, address), pair in scan(layout).items():
         if address not in busy:
             places.setdefault(address, {})[tier] = pair
+    progress = progress or Progress()
+    progress.what, progress.total = "looking at the files", len(places)
     for address, tiers in places.items():
+        progress.done += 1
         row = rows.get(address)
         tier = _chosen(tiers, row)
         for other in tiers.keys() - {tier}:

@@ -56,6 +56,8 @@ class Part:
             raise InvalidRecord("a part of a query is either a text, a picture or an example")
         if self.text is not None and not self.text.strip():
             raise InvalidRecord("the text to search for is empty")
+        if self.text is not None and not self.text.isascii() and any(map(_is_half, self.text)):
+            raise InvalidRecord("the text to search for holds half a character: it was not UTF-8")
         if self.text is not None and len(self.text) > MAX_FACET:
             raise InvalidRecord(
                 f"the text to search for has {len(self.text):,} characters, at most {MAX_FACET:,} are allowed"
@@ -109,10 +111,18 @@ class Query:
         """The weight of every facet, in the order of FACETS."""
         if self.weights is not None:
             return dict(self.weights)
-        return {
-            facet: max(DEFAULT_WEIGHTS[part.kind][facet] for part in self.parts if part.weight)
-            for facet in FACETS
-        }
+        asked = [part for part in self.parts if part.weight]
+        usual = {facet: max(DEFAULT_WEIGHTS[part.kind][facet] for part in asked) for facet in FACETS}
+        spoken = {facet for part in asked for facet in part.facets}
+        if any(usual[facet] for facet in spoken):
+            return usual
+        # Of pictures alone, in words, or of captions, with a picture: it is meant.
+        return {facet: DEFAULT_WEIGHTS["like"][facet] if facet in spoken else 0.0 for facet in FACETS}
+
+
+def _is_half(character: str) -> bool:
+    """Whether it is one of UTF-16's surrogates, which no tokenizer takes."""
+    return "\ud800" <= character <= "\udfff"
 
 
 def checked_weights(weights: Mapping[Facet, float]) -> dict[Facet, float]:

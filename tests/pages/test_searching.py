@@ -32,6 +32,17 @@ def test_another_tier_is_listed_or_found_by_words(library: Library) -> None:
     )
 
 
+def test_a_part_that_weighs_more_than_its_chip_usually_offers_keeps_its_weight(library: Library) -> None:
+    app = opened("search", q='150 × "frog" + "dog"')
+    assert app.number_input[0].value == 150
+
+
+def test_words_about_pictures_alone_are_asked_of_pictures(library: Library) -> None:
+    assert f"compared with {len(COINS)} coins" in words(opened("search", q="image: frog"))
+    without_say = opened("search", q="image: frog", w="0,4,3,2,1")
+    assert "What this question speaks about has no weight" in words(without_say)
+
+
 def test_a_saved_search_keeps_what_the_controls_beside_the_line_say(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
     save_as(opened("search", q="animal", tags="good boy"), "dogs")

@@ -26,6 +26,13 @@ def test_an_example_weighs_everything_and_so_does_a_text_beside_a_picture(parts:
     assert Query(parts).sliders == {"image": 4, "entity": 4, "context": 3, "visual": 2, "emotions": 1}
 
 
+def test_a_question_about_what_weighs_nothing_by_default_gives_it_weight() -> None:
+    of_pictures = Query((Part(text="frog", facets=("image",)),)).sliders
+    assert of_pictures == {"image": 4, "entity": 0, "context": 0, "visual": 0, "emotions": 0}
+    of_captions = Query((Part(image=b"jpg", facets=("entity", "visual")),)).sliders
+    assert of_captions == {"image": 0, "entity": 4, "context": 0, "visual": 2, "emotions": 0}
+
+
 def test_a_part_that_weighs_nothing_has_no_say_in_the_default_weights() -> None:
     assert Query((FROG, Part(image=b"jpg", weight=0))).sliders == Query((FROG,)).sliders
 
@@ -73,6 +80,11 @@ def test_a_facet_that_there_is_not_is_refused_and_the_five_are_named() -> None:
         Query((FROG,), weights={"mood": 1})  # type: ignore[dict-item]
     with pytest.raises(InvalidRecord, match="mood is not a facet"):
         Part(text="frog", facets=("mood",))  # type: ignore[arg-type]
+
+
+def test_a_text_that_was_not_utf_8_is_refused_before_a_model_is_asked() -> None:
+    with pytest.raises(InvalidRecord, match="half a character"):
+        Part(text="frog \udcff")
 
 
 @pytest.mark.parametrize("top", [0, -1, 10_001, 2.5, True])

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from store.filter import Filter
@@ -27,6 +27,7 @@ TERMS = st.one_of(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(TERMS, min_size=1, max_size=5).map(tuple), FILTERS, st.lists(WORDS, max_size=2))
 def test_every_question_can_be_written_as_a_line_and_read_again(
     terms: tuple[Term, ...], filter: Filter, phrases: list[str]
