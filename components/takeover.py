@@ -5,6 +5,8 @@ from pathlib import Path
 import streamlit as st
 
 from components import jobs, state, wording
+from components.editor.facets import PURPOSES
+from components.editor.rows import Row, show_rows
 from store.captions import takeovers
 from store.captions.takeovers import Preview, Takeover
 from store.errors import MemedexError
@@ -13,7 +15,8 @@ from store.library import Library
 from store.records import CAPTION_FACETS, Facet
 
 _ROUND = "memedex.takeover.round"
-_SHOWN = 300  # changes in the table
+_OPENED = "memedex.takeover.opened"
+_SHOWN = 300  # changes in the list
 TYPES = ["zip", "csv", "tsv", "jsonl", "ndjson", "json", "txt"]
 
 
@@ -62,7 +65,10 @@ def _preview(library: Library, shown: Preview) -> None:
             st.badge(f"{len(shown.refused):,} refused", icon=":material/block:", color="red")
     rows = [row for change in shown.changes for row in _rows(change)]
     if rows:
-        st.dataframe(rows[:_SHOWN], hide_index=True, alt="What would change: coin, facet, before and after")
+        with st.container(height=420 if len(rows) > 4 else "content", border=False):
+            show_rows("takeover-rows", library, rows[:_SHOWN], go=_open, choose=False)
+        if address := st.session_state.pop(_OPENED, None):
+            st.switch_page("pages/captions.py", query_params={"address": address})
         if len(rows) > _SHOWN:
             st.caption(f"The first {_SHOWN} of {len(rows):,} changes.")
     if shown.refused:
@@ -77,16 +83,22 @@ def _preview(library: Library, shown: Preview) -> None:
         )  # fmt: skip
 
 
-def _rows(change: Takeover) -> list[dict[str, str]]:
+def _rows(change: Takeover) -> list[Row]:
+    """Each text before and after."""
     record = change.record
-    rows = [
-        {"coin": record.name, "facet": facet, "says": record.caption.get(facet, ""), "would say": text}
-        for facet, text in change.caption.items()
+    texts = [
+        (PURPOSES[facet].label, record.caption.get(facet, ""), text) for facet, text in change.caption.items()
     ]
     if change.tags is not None:
-        tags = {"says": ", ".join(record.tags), "would say": ", ".join(change.tags)}
-        rows.append({"coin": record.name, "facet": "tags", **tags})
-    return rows
+        texts.append(("Tags", ", ".join(record.tags), ", ".join(change.tags)))
+    return [
+        Row(f"{record.address} {label}", record, label, text=before, after=after)
+        for label, before, after in texts
+    ]
+
+
+def _open(address: str) -> None:
+    st.session_state[_OPENED] = address
 
 
 def _take_in(library: Library, shown: Preview) -> None:

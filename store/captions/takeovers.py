@@ -79,7 +79,12 @@ def _compare(reader: "Reader", one: "Arrived", shown: Preview) -> None:
     record = reader.get(reader.spelling_of(one.address) or one.address)
     if record.tier == "trash":
         raise InvalidRecord(f"{record.name} is in the trash; restore it first")
-    caption = {facet: text for facet, text in one.caption.items() if record.caption.get(facet) != text}
+    caption = {
+        facet: text
+        for facet, text in one.caption.items()
+        # As it is written: space around it alone is no other text, "" is other than not written.
+        if facet not in record.caption or record.caption[facet].strip() != text.strip()
+    }
     tags = None if one.tags is None or one.tags == record.tags else one.tags
     if not caption and tags is None:
         shown.same += 1

@@ -25,7 +25,8 @@ DATA: dict[str, Any] = {
 _HOST = """
 async ([source, data]) => {
   document.body.innerHTML =
-    '<a href="/approved">Approved</a><div id="host"><div class="memedex-grid"></div></div>';
+    '<a href="approved">Approved</a> <a href="">Overview</a> <a href="pending">Pending</a>' +
+    '<div id="host"><div class="memedex-grid"></div></div>';
   const script = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
   const parentElement = document.getElementById("host");
   window.told = [];

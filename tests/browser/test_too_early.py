@@ -58,19 +58,20 @@ def test_a_key_after_other_words_is_for_what_they_find(page: Page) -> None:
     mount(page, line={"field": "pending_words", "says": ""})
     page.evaluate(
         """() => document.body.insertAdjacentHTML(
-            "afterbegin", '<div class="st-key-pending_words"><input value="ape "></div>')"""
+            "afterbegin", '<div class="st-key-pending_words"><input value="big ape "></div>')"""
     )
     page.keyboard.press("a")
     assert decided(page) == []
-    give(page, line={"field": "pending_words", "says": "ape"})
+    give(page, line={"field": "pending_words", "says": "big\n ape"})
     page.keyboard.press("Escape")
     page.keyboard.press("a")
     assert decided(page) == ["approve"]
 
 
-def test_a_key_after_a_link_is_for_its_page(page: Page) -> None:
+@pytest.mark.parametrize(("link", "heard"), [("Approved", []), ("Overview", []), ("Pending", ["approve"])])
+def test_a_key_after_a_link_is_for_its_page(page: Page, link: str, heard: list[str]) -> None:
     mount(page)
     page.evaluate("() => addEventListener('click', (event) => event.preventDefault())")  # Streamlit's own way
-    page.get_by_role("link", name="Approved").click()
-    page.keyboard.type("aa")
-    assert decided(page) == []
+    page.get_by_role("link", name=link).click()
+    page.keyboard.press("a")
+    assert decided(page) == heard

@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
+from components import takeover
+from components.editor.rows import Row
 from store.captions.takeovers import preview
 from store.importing.captions import captions_at
 from store.library import Library
@@ -22,15 +26,21 @@ def test_what_passes_a_filter_goes_out_as_a_zip_that_can_be_downloaded(library: 
     assert (shown.same, shown.changes, shown.refused) == (len(COINS), [], [])
 
 
-def test_captions_are_taken_in_after_a_preview_and_undone_as_one(library: Library, tmp_path: Path) -> None:
+def test_captions_are_taken_in_after_a_preview_and_undone_as_one(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Row] = []
+    monkeypatch.setattr(takeover, "show_rows", lambda key, library, rows, **_: seen.extend(rows))
     before = {coin.address: library.get(coin.address).caption for coin in COINS}
     rows = [f"{coin.address},Taken in for {number}" for number, coin in enumerate(COINS)]
     (tmp_path / "captions.csv").write_text("\n".join(["address,entity", *rows]))
     app = opened("exchange")
     app.text_input(key="takeover-path-0").set_value(str(tmp_path / "captions.csv"))
+    seen.clear()
     ran(app)
     assert f"{len(COINS)} would change" in words(app)
-    assert [*app.dataframe[0].value["would say"]] == [f"Taken in for {n}" for n in range(len(COINS))]
+    assert [row.after for row in seen] == [f"Taken in for {number}" for number in range(len(COINS))]
+    assert [row.text for row in seen] == [before[row.record.address]["entity"] for row in seen]
     press(app, f"Take in {len(COINS)} changes")
     finish_jobs()
     assert library.get(COINS[0].address).caption["entity"] == "Taken in for 0"

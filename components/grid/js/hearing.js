@@ -45,7 +45,12 @@ export class Hearing {
 /** Whether the line above the cards says something else than what they answer. */
 function isAskedAnew(line) {
   const field = line && document.querySelector(`.st-key-${CSS.escape(line.field)} input`);
-  return Boolean(field) && field.value.trim() !== line.says.trim();
+  return Boolean(field) && inOneLine(field.value) !== inOneLine(line.says);
+}
+
+/** As a field holds it. */
+function inOneLine(text) {
+  return text.replace(/[\r\n]/g, "").trim();
 }
 
 /** Notes, as long as the document lives, when a key came that no grid was there to hear, and where links lead. */
@@ -59,7 +64,8 @@ function watch() {
   const followed = (event) => {
     const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement && node.href);
     const isPlain = link && !link.target && !event.ctrlKey && !event.metaKey && !event.shiftKey;
-    keys.leaving = Boolean(isPlain) && link.origin === location.origin && link.pathname !== location.pathname;
+    const to = isPlain && new URL(link.getAttribute("href") || ".", document.baseURI); // Streamlit's first page has no name
+    keys.leaving = Boolean(to) && to.origin === location.origin && to.pathname !== location.pathname;
   };
   window.addEventListener("keydown", heard, true);
   window.addEventListener("click", followed, true);

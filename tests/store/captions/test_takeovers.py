@@ -85,6 +85,10 @@ def test_what_cannot_be_taken_in_is_named_and_the_rest_is_not_held_up(
     assert [one.caption for one in shown.changes] == [{"entity": "fine"}]
     assert shown.same == 1
     assert len(shown.refused) == 2
+    space = [(f"{coins[1]}.csv", f'address,entity\n{coins[1]}," text 1 entity "'.encode())]
+    assert preview(library, captions_dropped(space, facet="entity")).same == 1, (
+        "space around is no other text"
+    )
     assert "no record has the address" in "".join(refusal.reason for refusal in shown.refused)
 
 
