@@ -28,7 +28,7 @@ def show(library: Library) -> None:
             accept_new_options=True,
             help="Also `openclip:MODEL/TAG@FILE` for a checkpoint, or another name of the README's list.",
         )
-        why_not = _missing(name or "")
+        why_not = missing(name or "")
         st.button(
             "Embed everything with it",
             icon=":material/model_training:",
@@ -49,8 +49,8 @@ def sentence(name: str) -> str:
     return f"**{wording.plain(name)}** {about}."
 
 
-def _missing(name: str) -> str:
-    """Why this model cannot be used here; "" when it can."""
+def missing(name: str) -> str:
+    """Why no model of this name can be used here; "" when it can."""
     try:
         open_embedder(name)
     except MemedexError as error:

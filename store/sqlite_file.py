@@ -92,7 +92,7 @@ class SqliteFile:
 def connect(path: Path) -> sqlite3.Connection:
     """A connection to one of our files; where nothing can be written, one that does not try to."""
     can_write = os.access(path.parent, os.W_OK)
-    target = str(path) if can_write or not path.exists() else _on_read_only(path)
+    target = str(path) if can_write or not path.exists() else to_read(path)
     db = sqlite3.connect(
         target, timeout=30, isolation_level=None, check_same_thread=False, uri=target != str(path)
     )
@@ -103,11 +103,12 @@ def connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _on_read_only(path: Path) -> str:
-    """The address by which SQLite opens a file where it can make none beside it: a read-only disk."""
+def to_read(path: Path) -> str:
+    """The URI by which SQLite only reads a file, also on a read-only disk, where it can make none."""
+    uri = f"{path.resolve().as_uri()}?mode=ro"
     log = path.with_name(f"{path.name}-wal")
     has_log = log.exists() and log.stat().st_size > 0  # what is in it has to be read as well
-    return f"{path.resolve().as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
+    return uri if has_log or os.access(path.parent, os.W_OK) else f"{uri}&immutable=1"
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

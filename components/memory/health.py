@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from components import jobs, resources, wording
-from components.memory import addressed, opening
+from components.memory import addressed, models, opening
 from components.memory.kinds import KINDS, counted, text_of
 from store.jobs import Job
 from store.memory import Memory, doctor
@@ -23,6 +23,8 @@ def show(memory: Memory) -> None:
     """Everything about how the memory is doing."""
     numbers, found = _examined(memory, settings().root, memory.generation)
     _kinds(memory, numbers)
+    if memory.can_write:
+        models.show(memory)
     st.subheader("What to look after", anchor=False)
     for number, concern in enumerate(found):
         _concern(memory, concern, number)

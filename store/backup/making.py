@@ -20,6 +20,7 @@ from store.outcome import Outcome
 from store.progress import Progress
 from store.reading import Reader
 from store.records import TIERS
+from store.sqlite_file import to_read
 from store.writing.operations import Operation, State
 
 _LOOKS = 10  # at the places of a picture that another process is moving
@@ -189,7 +190,10 @@ def _copy_other(source: Path, target: Path, place: Path) -> dict[str, str]:
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         if _is_database(source):
-            with contextlib.closing(sqlite3.connect(source)) as db, contextlib.closing(_new(target)) as copy:
+            with (
+                contextlib.closing(sqlite3.connect(to_read(source), uri=True)) as db,
+                contextlib.closing(_new(target)) as copy,
+            ):
                 db.backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")
         else:

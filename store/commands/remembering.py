@@ -25,6 +25,7 @@ from store.commands.recalling import (
 )
 from store.commands.reporting import as_json, named
 from store.commands.terminal import Terminal
+from store.errors import BadSource
 from store.progress import Progress
 
 if TYPE_CHECKING:
@@ -190,6 +191,8 @@ def worlds(arguments: Namespace, terminal: Terminal) -> int:
     if arguments.folder:
         from store.files import Disk
 
+        if not arguments.folder.is_dir():
+            raise BadSource(f"there is no folder {arguments.folder}")
         with _writing(arguments, terminal) as memory:
             for path in sorted(arguments.folder.glob("*.y*ml")):
                 Disk().replace(memory.places.worlds / path.name, path.read_bytes())
@@ -213,7 +216,6 @@ def forget_session(arguments: Namespace, terminal: Terminal) -> int:
 
 def import_document(arguments: Namespace, terminal: Terminal) -> int:
     """Take in papers; what cannot be read is named, the rest is taken."""
-    from store.errors import BadSource
     from store.importing.candidate import Refusal
 
     done, refused = [], []

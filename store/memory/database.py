@@ -9,7 +9,7 @@ from pathlib import Path
 from store.errors import CatalogDamaged, CatalogTooNew, NotWritten, ReadOnly
 from store.files import Disk, refused
 from store.memory.kind import Kind
-from store.sqlite_file import SqliteFile
+from store.sqlite_file import SqliteFile, to_read
 
 VERSION = 1
 
@@ -182,7 +182,7 @@ def _version(path: Path, kind: Kind) -> int:
     """Which version wrote this file, found without writing to it; 0 for none, or for one to upgrade."""
     if not path.exists():
         return 0
-    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+    with closing(sqlite3.connect(to_read(path), uri=True)) as db:
         found = int(db.execute("PRAGMA user_version").fetchone()[0])
         if found > VERSION:
             raise CatalogTooNew(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import NAMESPACE_URL, uuid5
 
+from store.memory.errors import InvalidInput
+from store.memory.inputs import checked_count
 from store.memory.transcript_files import moment, text_of, whole_number
 
 LARGEST = 100_000  # bytes of JSON kept of one event's data; its true size is kept in any case
@@ -67,6 +69,9 @@ def find(
     db: sqlite3.Connection, filter: EventFilter, *, offset: int = 0, limit: int = 100
 ) -> list[dict[str, Any]]:
     """A page of the events that pass, newest first."""
+    checked_count(limit, what="n")
+    if offset < 0:
+        raise InvalidInput(f"the offset has to be 0 or more, not {offset}")
     conditions, values = _conditions(db, filter)
     rows = db.execute(
         f"SELECT * FROM events WHERE {conditions} ORDER BY ts DESC, sequence DESC LIMIT ? OFFSET ?",
@@ -115,7 +120,9 @@ def _conditions(db: sqlite3.Connection, filter: EventFilter) -> tuple[str, list[
         if bound is not None:
             parts.append(f"ts {sign} ?")
             whole_day = f"{bound}T23:59:59.999" if sign == "<=" and len(bound) == 10 else bound
-            values.append(moment(whole_day) or bound)
+            if (asked := moment(whole_day)) is None:
+                raise InvalidInput(f"{bound!r} is no date or time; write it like 2025-01-31")
+            values.append(asked)
     return " AND ".join(parts), values
 
 

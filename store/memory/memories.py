@@ -119,7 +119,7 @@ class Memories:
 
 def relevance(cosine: float) -> float:
     """Reference 2: (1 − distance) × 100, where the distance is one minus the cosine."""
-    return cosine * 100
+    return min(cosine, 1.0) * 100  # float32 goes a little beyond
 
 
 def checked_tags(tags: Sequence[str] | None) -> list[str]:

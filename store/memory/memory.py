@@ -133,14 +133,15 @@ class Memory:
 
     @property
     def generation(self) -> tuple[int, ...]:
-        """Another one after every change of an entry and after every question that counts."""
+        """Another one after every change of an entry or a model, and after every question that counts."""
         found = []
         for passages in self.passages.values():
             with passages.database.reading() as db:
                 found += db.execute(
                     "SELECT (SELECT coalesce(max(number), 0) FROM changes), "
                     "(SELECT coalesce(sum(times), 0) FROM queried), "
-                    "(SELECT coalesce(max(number), 0) FROM decisions)"
+                    "(SELECT coalesce(max(number), 0) FROM decisions), "
+                    "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')"
                 ).fetchone()
         return tuple(found)
 

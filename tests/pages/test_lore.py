@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components import model_choice
+from components.memory import models
 from store.library import Library
 from store.memory import Memory, demo
 from store.settings import settings
@@ -209,6 +211,20 @@ def test_health_names_every_concern_and_its_remedy(memory: Memory) -> None:
     press(app, "Examine everything")
     finish_jobs()
     assert "blank_atlas has no lore" in ran(app).dataframe[-1].value["what"].to_list()[0]
+
+
+def test_the_model_of_one_kind_is_changed_from_health(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "open_embedder", lambda name: Bags(name="other"))
+    monkeypatch.setattr(model_choice, "open_embedder", lambda name: Bags(name="other"))
+    app = opened("lore", view="Health")
+    app.selectbox(key="memory-model-kind").set_value("memories")
+    press(ran(app), "Embed them with it")
+    finish_jobs()
+    assert memory.passages["memories"].model == "other"
+    assert memory.passages["world_lore"].model != "other"
+    assert "other · 14" in words(ran(app))
 
 
 def test_an_entry_that_is_gone_says_so(memory: Memory) -> None:

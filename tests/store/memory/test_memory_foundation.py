@@ -29,6 +29,18 @@ def test_the_same_memory_is_given_to_everybody_in_a_process(memory: Memory, bags
     assert Memory.open(memory.places.root, embedder=bags) is memory
 
 
+def test_a_memory_on_a_read_only_disk_can_be_read(
+    memory: Memory, bags: Bags, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.lore.add_lore("peaks", "1", "dragons")
+    memory.close()
+    files = sorted(memory.places.root.rglob("*"))
+    monkeypatch.setattr("store.sqlite_file.os.access", lambda *_: False)
+    with Memory.open_for_reading(memory.places.root, embedder=bags) as reader:
+        assert reader.lore.query_lore("peaks", "dragons") == (["dragons"], False)
+    assert sorted(memory.places.root.rglob("*")) == files, "SQLite put nothing beside it"
+
+
 def test_a_second_process_is_told_who_writes_and_may_read(memory: Memory, bags: Bags) -> None:
     memory.lore.add_lore("peaks", "1", "dragons")
     script = (

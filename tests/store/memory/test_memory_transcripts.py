@@ -426,3 +426,9 @@ def test_a_path_with_nothing_at_it_is_refused(memory: Memory, tmp_path: Path) ->
     report = memory.transcripts.import_sessions([tmp_path / "nowhere.jsonl"])
     assert report.sessions == []
     assert [refusal.reason for refusal in report.refused] == ["there is nothing at this path"]
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2025-13-01", ""])
+def test_events_since_no_date_are_refused(since: str, imported: Memory) -> None:
+    with pytest.raises(InvalidInput, match="no date or time"):
+        imported.transcripts.find_events(EventFilter(since=since))

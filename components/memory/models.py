@@ -1,0 +1,54 @@
+"""Which model embeds each kind of the text memory, and changing it on purpose."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from components import jobs, model_choice, resources, wording
+from components.memory.kinds import KINDS, counted
+from store.embedding import open_embedder
+from store.memory import Memory
+from store.memory.settings import LOCAL, memory_settings
+from store.progress import Progress
+
+_KNOWN = (LOCAL, "litellm:text-embedding-ada-002")
+
+
+def show(memory: Memory) -> None:
+    """A kind, another model for it, and a button; the old vectors serve until the new ones are all there."""
+    with st.expander("Change a model", icon=":material/model_training:"):
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            kind = st.selectbox(
+                "Of", list(KINDS), key="memory-model-kind", format_func=lambda name: KINDS[name].label
+            )
+            passages = memory.passages[kind]
+            names = dict.fromkeys((*_KNOWN, memory_settings().embedder_of(kind)))
+            names.pop(passages.model, None)
+            name = (
+                st.selectbox("Change to", list(names), key="memory-model-name", accept_new_options=True) or ""
+            )
+            why_not = model_choice.missing(name)
+            st.button(
+                "Embed them with it", icon=":material/model_training:", on_click=jobs.run,
+                disabled=bool(why_not) or name == passages.model or jobs.is_busy(resources.jobs()),
+                args=(
+                    resources.jobs(),
+                    f"Embed {KINDS[kind].label.lower()} with {name}",
+                    _work(memory, kind, name),
+                ),
+            )  # fmt: skip
+        if why_not:
+            st.caption(f"Not available here: {wording.plain(why_not, limit=400)}")
+        else:
+            st.caption(
+                f"{counted(kind, passages.count())} by {wording.plain(passages.model)} now. New vectors wait "
+                "beside the old ones until all are there; interrupted, it goes on the next time."
+            )
+
+
+def _work(memory: Memory, kind: str, name: str) -> Callable[[Progress], bool]:
+    def embed(progress: Progress) -> bool:
+        progress.what, progress.total = "embedding", memory.passages[kind].count()
+        return memory.passages[kind].embed_all(open_embedder(name), progress=progress)
+
+    return embed
