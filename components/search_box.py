@@ -88,9 +88,8 @@ def _take_example() -> None:
         question = read(st.query_params.get(LINE, ""))
         line = written(replace(question, terms=(*question.terms, Term("like", address))))
         st.session_state[LINE] = line
-        if LINE in st.query_params:  # a link's own line is stronger than the session: begin anew with it
-            st.query_params[LINE] = line
-            st.rerun()
+        st.query_params[LINE] = line  # which is stronger than the session, and is copied as a link
+        st.rerun()
 
 
 def _add_picture(library: Library, content: bytes) -> None:

@@ -35,9 +35,9 @@ def take_link(library: Library) -> None:
         state.show_what_was_said()
         return
     _open(library, name, search)
-    if st.query_params:  # what else a link says is stronger than the session: begin anew without it
-        st.query_params.from_dict({LINE: search.line})
-        st.rerun()
+    # What a link says is stronger than the session, and what only the session says is in no link: begin anew.
+    st.query_params.from_dict({LINE: search.line})
+    st.rerun()
 
 
 def menu(library: Library, question: Question) -> None:

@@ -57,6 +57,7 @@ def test_a_saved_search_opens_by_a_link_with_its_name(library: Library) -> None:
     library.searches.save("wet", SavedSearch("rain", {"context": 5.0}))
     app = opened("search", search="wet")
     assert app.text_input(key="q").value == "rain"
+    assert app.query_params["q"] == "rain"
     assert app.query_params["w"] == "0,0,5,0,0"
     assert "search" not in app.query_params
     assert "There is no saved search dry" in "".join(
