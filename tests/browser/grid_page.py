@@ -10,6 +10,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from store.library import Library
 
+SETTLED = "() => !Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))"
+
 
 def filled(root: Path, fill: Callable[[Library], object]) -> Path:
     """A library in this folder with what the function puts into it, closed again."""
@@ -72,9 +74,7 @@ class GridPage:
 
     def expect_settled(self) -> None:
         """Every decision made here is confirmed by the server."""
-        self.page.wait_for_function(
-            "() => !Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))"
-        )
+        self.page.wait_for_function(SETTLED)
 
     def expect_selected(self, count: int) -> None:
         expect(self.chosen).to_have_count(count)

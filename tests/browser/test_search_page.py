@@ -6,6 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.coins import CAT, COINS, DOG, FROG, PIZZA
 from tests.browser.dashboard import Server, visit
+from tests.browser.grid_page import SETTLED
 
 
 def results(page: Page) -> Locator:
@@ -130,6 +131,8 @@ def test_an_example_question_is_one_click(page: Page, shared: Server) -> None:
 
 
 def test_a_degraded_coin_leaves_the_results_and_comes_back(page: Page, seeded: Server) -> None:
+    faults: list[object] = []
+    page.on("pageerror", lambda fault: faults.append(fault))
     ask(page, seeded, "?q=frog in the rain")
     expect(results(page).first).to_contain_text(FROG.name)
     page.keyboard.press("t")
@@ -138,10 +141,13 @@ def test_a_degraded_coin_leaves_the_results_and_comes_back(page: Page, seeded: S
     with seeded.stored() as library:
         assert library.get(FROG.address).tier == "approved"
         assert library.get(DOG.address).tier == "library"
-    page.get_by_role("button", name="Undo").first.click()
+    page.wait_for_function(SETTLED)
+    page.keyboard.press("z")
     expect(results(page).first).to_contain_text(FROG.name)
+    page.wait_for_function(SETTLED)
     with seeded.stored() as library:
         assert library.get(FROG.address).tier == "library"
+    assert not faults
 
 
 def test_a_question_of_several_parts_is_a_line_chips_and_a_link(page: Page, shared: Server) -> None:

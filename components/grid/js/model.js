@@ -12,6 +12,7 @@ export class Model {
     this.anchor = null;
     this.history = []; // decisions made on this page, newest last, for an undo that is felt at once
     this.refused = new Map(); // address → reason
+    this.isRanked = false;
     this.visible = [];
   }
 
@@ -43,7 +44,8 @@ export class Model {
     const visible = this.order.filter((address) => !hidden.has(address));
     for (const address of shown) {
       const known = this.remembered.get(address);
-      if (known && !this.cards.has(address)) visible.splice(Math.min(known.index, visible.length), 0, address);
+      // Among ranked results its place is not known before the server says it.
+      if (known && !this.isRanked && !this.cards.has(address)) visible.splice(Math.min(known.index, visible.length), 0, address);
     }
     this.replaceCursor(visible);
     this.visible = visible;

@@ -70,6 +70,7 @@ export class Ranking {
     const { model, data } = this.grid;
     const { list } = rank(this.similarities, this.weights, data.ranking.top + (model.hidden?.size ?? 0), this.scale);
     this.scores = { list, top: mostGiven(list), before: this.places, drop: drop(list.map((hit) => hit.score), data.ranking.compared), disagreement: (row) => this.alone.disagreement(row) };
+    model.isRanked = true;
     model.take(list.map((hit) => this.cardOf(hit)));
   }
 
