@@ -10,7 +10,7 @@ from typing import NoReturn, cast
 
 import streamlit as st
 
-from components import access, getting_ready, state, wording
+from components import access, getting_ready, wording
 from store import doctor
 from store.captions.checkup import CheckUp
 from store.desk import Desk
@@ -226,6 +226,8 @@ def _offer_salvage(reason: str) -> None:
         with st.spinner("Reading what the old catalog still says"):
             salvaged = salvage_if_damaged(Layout(settings().root))
             doctor.repair(_for_writing(settings().root))
-        if salvaged:
-            state.say(wording.plain(salvaged.told, limit=500), icon=":material/build:")
-        st.rerun()
+        if not salvaged:
+            st.rerun()
+        st.success("Repaired.", icon=":material/check:")  # what is lost has to be read, not to fly by
+        st.text(salvaged.told)
+        st.button("Open the library")

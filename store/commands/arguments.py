@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 from store.commands import (
     arriving,
@@ -18,6 +17,7 @@ from store.commands import (
     serving,
     working,
 )
+from store.commands.opening import typed_path
 from store.commands.terminal import Terminal
 from store.errors import InvalidRecord
 from store.exporting import FORMATS, JOINED, TEXTS
@@ -44,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
 
     take_in = verbs.add("import", changing.import_, "take coins into pending")
     take_in.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="folder, zip, list, table, picture"
+        "paths", nargs="+", type=typed_path, metavar="PATH", help="folder, zip, list, table, picture"
     )
     logos = verbs.add(
         "fetch-logos", arriving.fetch_logos, "take in a token list whose logos lie on the network"
@@ -52,12 +52,12 @@ def parser() -> argparse.ArgumentParser:
     logos.add_argument(
         "paths",
         nargs="*",
-        type=Path,
+        type=typed_path,
         metavar="PATH",
         help="token lists; without one, go on with what is left",
     )
     arrive = verbs.add("inbox", arriving.inbox, "take in what lies in the watched folder, once")
-    arrive.add_argument("--folder", type=Path, metavar="DIR", help="instead of MEMEDEX_INBOX")
+    arrive.add_argument("--folder", type=typed_path, metavar="DIR", help="instead of MEMEDEX_INBOX")
     verbs.add("demo", changing.demo, "take in the demo library")
     for verb, meaning in (
         ("approve", "pending to approved"),
@@ -116,7 +116,9 @@ def parser() -> argparse.ArgumentParser:
 
     search = verbs.add("search", asking.search, "the library's best answers, each facet explained")
     search.add_argument("text", nargs="?", metavar="TEXT")
-    search.add_argument("--image", type=Path, metavar="FILE", help="search by a picture, alone or with TEXT")
+    search.add_argument(
+        "--image", type=typed_path, metavar="FILE", help="search by a picture, alone or with TEXT"
+    )
     search.add_argument("--like", metavar="ADDRESS", help="search for more like this record")
     search.add_argument(
         "--weights",
@@ -137,7 +139,7 @@ def parser() -> argparse.ArgumentParser:
     history.add_argument("--limit", type=_positive, default=100, metavar="N", help="how many events (100)")
 
     export = verbs.add("export", asking.export, "records and pictures to a new folder or zip")
-    export.add_argument("path", type=Path, metavar="PATH")
+    export.add_argument("path", type=typed_path, metavar="PATH")
     export.add_argument("--format", choices=FORMATS, default=FORMATS[0], metavar="F", help=", ".join(FORMATS))
     export.add_argument(
         "--texts", choices=TEXTS, default=JOINED, metavar="T", help=f"of the format txt: {', '.join(TEXTS)}"
@@ -150,10 +152,10 @@ def parser() -> argparse.ArgumentParser:
     model = verbs.add("model", keeping.model, "show the embedding model, or change it")
     model.add_argument("name", nargs="?", metavar="NAME", help="auto, offline, openclip:…, litellm:…")
     verbs.add("backup", keeping.backup, "copy the library, also while it is in use").add_argument(
-        "path", type=Path, metavar="PATH", help="a new folder"
+        "path", type=typed_path, metavar="PATH", help="a new folder"
     )
     verbs.add("restore-backup", keeping.restore_backup, "put a backup back").add_argument(
-        "path", type=Path, metavar="PATH"
+        "path", type=typed_path, metavar="PATH"
     )
 
     remembering.add_arguments(verbs.add("memory", recalling.status, "the text memory"))
@@ -179,7 +181,11 @@ class _Verbs:
 
 def _common(to: argparse.ArgumentParser, *, default: str | None) -> None:
     to.add_argument(
-        "--root", type=Path, default=default, metavar="DIR", help="holds memecoins/ (MEMEDEX_ROOT, else res)"
+        "--root",
+        type=typed_path,
+        default=default,
+        metavar="DIR",
+        help="holds memecoins/ (MEMEDEX_ROOT, else res)",
     )
     to.add_argument(
         "--who", default=default, metavar="NAME", help="who decides (MEMEDEX_USER, else your login)"

@@ -2,13 +2,12 @@
 
 from argparse import Namespace
 from functools import partial
-from pathlib import Path
 from typing import Any, cast
 
 from store.captions.takeovers import preview
 from store.captions.takeovers import start as take_in
 from store.captions.taking import take as take_suggestions
-from store.commands.opening import reading, spelled, writing
+from store.commands.opening import reading, spelled, typed_path, writing
 from store.commands.reporting import as_json, named, report
 from store.commands.terminal import Terminal, table
 from store.commands.working import Verbs, follow
@@ -42,13 +41,13 @@ def add_arguments(verbs: Verbs) -> None:
     prompts = verbs.add("prompts", prompts_, "the prompts, or one of them, or a new version of one")
     prompts.add_argument("name", nargs="?", metavar="NAME")
     prompts.add_argument("--version", type=int, metavar="N", help="show this version")
-    prompts.add_argument("--set", type=Path, metavar="FILE", help="ask with this text from now on")
+    prompts.add_argument("--set", type=typed_path, metavar="FILE", help="ask with this text from now on")
 
     taken_in = verbs.add(
         "import-captions", import_captions, "captions and tags alone, from what export writes"
     )
     taken_in.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="folder, zip, table, ADDRESS.txt"
+        "paths", nargs="+", type=typed_path, metavar="PATH", help="folder, zip, table, ADDRESS.txt"
     )
     taken_in.add_argument(
         "--facet", choices=CAPTION_FACETS, default="entity", help="what text files hold (entity)"

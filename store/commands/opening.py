@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,6 +18,13 @@ from store.settings import settings
 
 _SLICE = 0.2  # seconds between two looks at Chroma
 _PATIENCE = 330.0  # seconds in which Chroma may show no progress; a probe of its files may take 300
+
+
+def typed_path(text: str) -> Path:
+    """A path as it was typed; nothing, as an unset variable gives, is not the folder one stands in."""
+    if not text.strip():
+        raise ArgumentTypeError("an empty text is no path")
+    return Path(text)
 
 
 def root_of(arguments: Namespace) -> Path:

@@ -8,10 +8,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from store.commands.opening import root_of
+from store.commands.opening import root_of, typed_path
 from store.commands.recalling import (
     answered,
     documents,
@@ -50,7 +49,7 @@ def add_arguments(memory: ArgumentParser) -> None:
         added = verbs.add_parser(
             verb, help=meaning, description=f"memory {verb}: {meaning}", allow_abbrev=False
         )
-        added.add_argument("--root", type=Path, default=argparse.SUPPRESS, metavar="DIR")
+        added.add_argument("--root", type=typed_path, default=argparse.SUPPRESS, metavar="DIR")
         added.add_argument("--who", default=argparse.SUPPRESS, metavar="NAME")
         added.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
         added.set_defaults(run=run, parser=added)
@@ -75,7 +74,7 @@ def add_arguments(memory: ArgumentParser) -> None:
     told.add_argument("name", metavar="NAME")
     told.add_argument("text", metavar="TEXT")
     worlds_ = add("worlds", worlds, "the worlds; with a folder, take in its YAML files")
-    worlds_.add_argument("folder", nargs="?", type=Path, metavar="DIR")
+    worlds_.add_argument("folder", nargs="?", type=typed_path, metavar="DIR")
     recalled = add("recall", recall, "what a character remembers of a session")
     recalled.add_argument("key", metavar="CHARACTER_SESSION")
     recalled.add_argument("query", metavar="TEXT")
@@ -89,7 +88,7 @@ def add_arguments(memory: ArgumentParser) -> None:
     forgotten.add_argument("keys", nargs="+", metavar="CHARACTER_SESSION")
 
     paper = add("import-document", import_document, "take in papers of a protocol: PDF, Markdown, text")
-    paper.add_argument("paths", nargs="+", type=Path, metavar="FILE")
+    paper.add_argument("paths", nargs="+", type=typed_path, metavar="FILE")
     paper.add_argument("--protocol", required=True, metavar="NAME")
     papers = add("documents", documents, "the passages of papers nearest to a question")
     papers.add_argument("query", metavar="TEXT")
@@ -100,7 +99,7 @@ def add_arguments(memory: ArgumentParser) -> None:
     papers.add_argument("--compare", action="store_true", help="as many for each protocol, side by side")
 
     sessions = add("import-transcripts", import_transcripts, "take in recorded sessions")
-    sessions.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+    sessions.add_argument("paths", nargs="+", type=typed_path, metavar="PATH")
     found = add("transcripts", transcripts, "messages of recorded sessions")
     found.add_argument("query", metavar="TEXT")
     found.add_argument("--mode", choices=("hybrid", "semantic", "full_text"), default="hybrid")

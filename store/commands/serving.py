@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from store.commands.opening import has_library, root_of
 from store.commands.terminal import Terminal
@@ -42,7 +42,6 @@ def serve(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def _port(given: str) -> int:
-    port = int(given)
-    if not 1 <= port <= 65_535:
-        raise ValueError(given)
-    return port
+    if not given.isdecimal() or not 1 <= int(given) <= 65_535:
+        raise ArgumentTypeError(f"{given!r} is no port from 1 to 65535")
+    return int(given)

@@ -87,6 +87,9 @@ def _take_messages(
             if sequence in known:
                 _remove_chunks(db, id)
                 report.changed += 1
+            elif db.execute("SELECT 1 FROM transcripts WHERE id = ?", [id]).fetchone():
+                report.present += 1  # another import of the same session was quicker
+                continue
             else:
                 report.messages += 1
             db.execute(

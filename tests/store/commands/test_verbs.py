@@ -500,7 +500,19 @@ def test_a_damaged_backup_is_named_and_not_restored(run: Run, root: Path, tmp_pa
 
 @pytest.mark.parametrize(
     "wrong",
-    [[], ["fly"], ["list", "--tier", "heaven"], ["approve"], ["list", "--js"], ["undo", "-1"], ["undo", "0"]],
+    [
+        [],
+        ["fly"],
+        ["list", "--tier", "heaven"],
+        ["approve"],
+        ["list", "--js"],
+        ["undo", "-1"],
+        ["undo", "0"],
+        ["import", ""],
+        ["--root", "", "list"],
+        ["memory", "import-transcripts", " "],
+        ["mcp", "--http", "x"],
+    ],
     ids=" ".join,
 )
 def test_wrong_usage_ends_with_2(run: Run, tmp_path: Path, wrong: list[str]) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from store.memory import EventFilter, InvalidInput, Memory
+from store.memory import EventFilter, InvalidInput, Memory, transcript_intake
 from store.memory.asking import ask_messages
 from store.memory.diversity import mmr_ranking
+from store.memory.transcript_intake import TranscriptReport
 from store.progress import Progress
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
@@ -432,3 +433,21 @@ def test_a_path_with_nothing_at_it_is_refused(memory: Memory, tmp_path: Path) ->
 def test_events_since_no_date_are_refused(since: str, imported: Memory) -> None:
     with pytest.raises(InvalidInput, match="no date or time"):
         imported.transcripts.find_events(EventFilter(since=since))
+
+
+def test_a_session_that_another_import_took_in_meanwhile_is_there(
+    memory: Memory, session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one comes between the look at what is there and the transaction."""
+    cut = transcript_intake._vector_rows
+    others: list[TranscriptReport] = []
+
+    def overtaken(*arguments: Any) -> list[dict[str, Any]]:
+        monkeypatch.setattr(transcript_intake, "_vector_rows", cut)
+        others.append(memory.transcripts.import_sessions([session]))
+        return cut(*arguments)
+
+    monkeypatch.setattr(transcript_intake, "_vector_rows", overtaken)
+    report = memory.transcripts.import_sessions([session])
+    assert (others[0].messages, report.messages) == (5, 0)
+    assert report.present == others[0].messages + others[0].events
