@@ -1,36 +1,54 @@
 """Which library records are one coin more than once: groups by picture, for lists that show each once."""
 
 import sqlite3
+from collections import defaultdict
 
 NEAR = 27  # differing bits of 256: 0.8 sure (findings._PER_BIT); beyond it they stay apart
 
-_PAIRS = """
-SELECT a.address, b.address FROM records a JOIN records b ON b.image_hash = a.image_hash AND b.id > a.id
-WHERE a.tier = 'library' AND b.tier = 'library'
-UNION
-SELECT a.address, b.address FROM lookalikes l JOIN records a ON a.image_hash = l.picture
-JOIN records b ON b.image_hash = l.other AND b.id <> a.id
-WHERE a.tier = 'library' AND b.tier = 'library' AND l.distance <= ?
-UNION SELECT first, second FROM verdicts WHERE after IS NOT NULL AND after <> 'different'
-EXCEPT SELECT first, second FROM verdicts v WHERE after = 'different' AND id = (
-    SELECT max(id) FROM verdicts WHERE first = v.first AND second = v.second
-)
-EXCEPT SELECT second, first FROM verdicts v WHERE after = 'different' AND id = (
+_SHOWING = "SELECT address, image_hash FROM records WHERE tier = 'library' ORDER BY id"
+_ALIKE = "SELECT picture, other FROM lookalikes WHERE distance <= ?"
+_STANDING = """
+SELECT first, second, after = 'different' FROM verdicts v WHERE after IS NOT NULL AND id = (
     SELECT max(id) FROM verdicts WHERE first = v.first AND second = v.second
 )
 """
 
 
 def groups(db: sqlite3.Connection) -> dict[str, int]:
-    """The group of each record that has a copy; a pair that somebody called different is not joined."""
-    leader: dict[str, str] = {}
+    """The group of each record that has a copy; a pair that somebody called different is not joined.
 
-    def find(address: str) -> str:
-        while leader.setdefault(address, address) != address:
-            address = leader[address] = leader[leader[address]]
-        return address
+    Walks from record to record over those nobody has come to yet, so that a picture that thousands show costs
+    no comparison of each with each.
+    """
+    picture: dict[str, str] = dict(db.execute(_SHOWING))
+    left: defaultdict[str, set[str]] = defaultdict(set)  # picture → records that are in no group yet
+    for address, shown in picture.items():
+        left[shown].add(address)
+    near: defaultdict[str, list[str]] = defaultdict(list)
+    for one, other in db.execute(_ALIKE, [NEAR]):
+        near[one].append(other)
+    same: defaultdict[str, set[str]] = defaultdict(set)
+    apart: defaultdict[str, set[str]] = defaultdict(set)
+    for one, other, differs in db.execute(_STANDING):
+        for first, second in (one, other), (other, one):
+            (apart if differs else same)[first].add(second)
 
-    for one, other in db.execute(_PAIRS, [NEAR]):
-        leader[find(one)] = find(other)
-    number: dict[str, int] = {}
-    return {address: number.setdefault(find(address), len(number)) for address in list(leader)}
+    grouped: dict[str, int] = {}
+    for number, start in enumerate(picture):
+        if start not in left[picture[start]]:
+            continue
+        left[picture[start]].remove(start)
+        group = [start]
+        for address in group:  # grows meanwhile
+            shown = picture[address]
+            for other in (shown, *near[shown]):
+                reached = left[other] - apart[address]
+                left[other] -= reached
+                group += reached
+            for called in same[address].intersection(picture):
+                if called in left[picture[called]]:
+                    left[picture[called]].remove(called)
+                    group.append(called)
+        if len(group) > 1:
+            grouped.update(dict.fromkeys(group, number))
+    return grouped
