@@ -31,6 +31,6 @@ def test_what_is_not_confirmed_is_sent_again_as_something_new(page: Page) -> Non
     first, again = page.evaluate("() => window.told.map(({ value }) => value)")
     assert first["entries"] == again["entries"]
     assert first != again
-    expect(page.locator(".said")).to_contain_text("1 decision not stored yet: the server does not answer")
+    expect(page.locator(".said")).to_contain_text("1 decision not stored yet: the server is away or busy")
     confirm(page, 1)
     expect(page.locator(".said")).to_have_text("All that was decided is stored")

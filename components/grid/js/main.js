@@ -199,7 +199,7 @@ class Grid {
 
   /** Nothing is lost, but nothing is stored either: a server that is away, or busy with something long. */
   sayWaiting(number) {
-    if (number) this.tools.say(`${count(number, "decision")} not stored yet: the server does not answer. This browser keeps ${number === 1 ? "it" : "them"} and goes on trying.`, "red");
+    if (number) this.tools.say(`${count(number, "decision")} not stored yet: the server is away or busy. This browser keeps ${number === 1 ? "it" : "them"} and goes on trying.`, "red");
     else this.tools.say("All that was decided is stored");
   }
 
