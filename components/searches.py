@@ -48,16 +48,17 @@ def menu(library: Library, question: Question) -> None:
     with st.popover(label, icon=":material/bookmark:"):
         if not saved and not library.can_write:
             st.caption("No search was saved yet.")
-        for name, search in saved.items():
-            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-                new = f" :blue-badge[{news[name]} new]" if news.get(name) else ""
-                st.button(
-                    f"{wording.plain(name, limit=60)}{new}", key=f"saved-{name}", type="tertiary",
-                    help=wording.plain(search.line, limit=200), width="stretch",
-                    on_click=_open, args=(library, name, search),
-                )  # fmt: skip
-                st.caption(f"[link](?{urlencode({_LINK: name})})", width="content")
-                _forget(library.searches.forget, name, key=f"forget-{name}", can_write=library.can_write)
+        with st.container():  # however many: what stands below keeps its place
+            for name, search in saved.items():
+                with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                    new = f" :blue-badge[{news[name]} new]" if news.get(name) else ""
+                    st.button(
+                        f"{wording.plain(name, limit=60)}{new}", key=f"saved-{name}", type="tertiary",
+                        help=wording.plain(search.line, limit=200), width="stretch",
+                        on_click=_open, args=(library, name, search),
+                    )  # fmt: skip
+                    st.caption(f"[link](?{urlencode({_LINK: name})})", width="content")
+                    _forget(library.searches.forget, name, key=f"forget-{name}", can_write=library.can_write)
         if not library.can_write:
             return
         if question.terms or not question.filter.is_open:
@@ -66,10 +67,11 @@ def menu(library: Library, question: Question) -> None:
                 if st.form_submit_button("Save search"):
                     _save(lambda: library.searches.save(given or "", _this_search(library, question)))
                     st.rerun()
-        for name in library.presets.all():
-            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-                st.markdown(f"Weights: {wording.plain(name, limit=60)}", width="stretch")
-                _forget(library.presets.forget, name, key=f"forget-weights-{name}", can_write=True)
+        with st.container():
+            for name in library.presets.all():
+                with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                    st.markdown(f"Weights: {wording.plain(name, limit=60)}", width="stretch")
+                    _forget(library.presets.forget, name, key=f"forget-weights-{name}", can_write=True)
         if now := st.session_state.get(_NOW):
             with st.form("save-preset", border=False, clear_on_submit=True):
                 given = st.text_input("Save these weights as", max_chars=60)

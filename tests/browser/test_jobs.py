@@ -22,7 +22,7 @@ def test_a_run_is_watched_from_another_page_and_outlives_its_tab_and_the_server(
     with running() as model:
         slow = says(json.dumps(GOOD))
         slow.after = 5.0
-        model.answers = [slow]
+        model.answers = [slow, says(json.dumps(GOOD))]
         settings = {
             "MEMEDEX_CAPTION_MODEL": "openai/gpt-4o-mini",
             "MEMEDEX_CAPTION_API_BASE": model.address,

@@ -5,7 +5,7 @@ import base64
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.coins import CAT, COINS, DOG, FROG, PIZZA
-from tests.browser.dashboard import Server, visit
+from tests.browser.dashboard import Server, at_rest, visit
 from tests.browser.grid_page import SETTLED
 
 
@@ -185,6 +185,7 @@ def test_a_search_is_kept_under_a_name_with_its_weights(page: Page, seeded: Serv
     page.get_by_label("Save this search as").fill("frogs")
     page.get_by_role("button", name="Save search").click()
     expect(page.get_by_role("button", name="frogs")).to_be_attached()
+    at_rest(page)
     page.get_by_label("Save these weights as").fill("context alone")
     page.get_by_role("button", name="Save weights").click()
     preset = page.get_by_role("group", name="Presets").get_by_role("button", name="context alone")
