@@ -9,7 +9,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from store.errors import CatalogDamaged, CatalogTooNew, NotWritten
-from store.files import Disk
+from store.files import Disk, refused
 from store.sqlite_file import SqliteFile, connect
 
 REFUSALS = (OSError, sqlite3.Error)  # by the disk: full, not permitted, broken
@@ -67,6 +67,20 @@ class Catalog(SqliteFile):
         db = super()._connect()
         db.execute("PRAGMA mmap_size = 1073741824")
         return db
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """CatalogDamaged or NotWritten, with the way out, where the disk refuses; wrong SQL stays what it is."""
+    try:
+        yield
+    except REFUSALS as error:
+        if type(error) is sqlite3.DatabaseError:
+            raise damaged(path, error) from error
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
+            raise
+        place = path.parent
+        raise NotWritten(f"the library in {place} cannot be opened: {refused(error, place)}") from error
 
 
 @contextmanager

@@ -1,8 +1,7 @@
 """The library: the verbs that change its records, and what works beside them."""
 
 import contextlib
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ from uuid import uuid4
 from store import history, moving, switching, taxonomy_edits
 from store.background import Background
 from store.captions.replacing import Replacement
-from store.catalog import REFUSALS, damaged, is_made
+from store.catalog import REFUSALS, is_made, opening
 from store.chroma.follower import Follower
 from store.embedding import Embedder
-from store.errors import LibraryInUse, MemedexError, NotWritten, ReadOnly
-from store.files import Disk, refused
+from store.errors import LibraryInUse, MemedexError, ReadOnly
+from store.files import Disk
 from store.importing.candidate import Candidate, Refusal, shown
 from store.in_hand import InHand
 from store.inbox import Inbox, Watcher
@@ -63,7 +62,7 @@ class Library(Reader):
         if settings().read_only:
             raise ReadOnly("nothing can be changed here while MEMEDEX_READ_ONLY is set")
         layout = Layout(Path(root).resolve())
-        with _opening(layout):
+        with opening(layout.catalog):
             return _writers.open(
                 layout.root,
                 lambda lock: cls(layout.root, embedder=embedder, disk=disk, lock=lock, progress=progress),
@@ -74,7 +73,7 @@ class Library(Reader):
     def open_for_reading(root: Path, *, embedder: Embedder | None = None) -> Reader:
         """The library as its catalog knows it; brought up to date first when nobody else is writing."""
         layout = Layout(Path(root).resolve())
-        with _opening(layout):
+        with opening(layout.catalog):
             if not is_made(layout.catalog):
                 bring_up_to_date(layout, embedder)
             reader = Reader(layout.root, embedder=embedder)
@@ -407,19 +406,6 @@ class Library(Reader):
         if 0 < bare <= changing.OPERATION:
             with contextlib.suppress(MemedexError, *REFUSALS):  # no model, or stuck: doctor says so
                 self.embed_all(self.embedder, progress=Progress())
-
-
-@contextlib.contextmanager
-def _opening(layout: Layout) -> Iterator[None]:
-    """CatalogDamaged or NotWritten, with the way out, where SQLite or the disk refuses."""
-    try:
-        yield
-    except REFUSALS as error:
-        if type(error) is sqlite3.DatabaseError:
-            raise damaged(layout.catalog, error) from error
-        raise NotWritten(
-            f"the library in {layout.memecoins} cannot be opened: {refused(error, layout.memecoins)}"
-        ) from error
 
 
 _writers: Writers[Library] = Writers()

@@ -1,8 +1,6 @@
 """The grid as a person uses it: its cards, its cursor, its selection."""
 
 import re
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,16 +17,6 @@ def filled(root: Path, fill: Callable[[Library], object]) -> Path:
     fill(library)
     library.close()
     return root
-
-
-def eventually(holds: Callable[[], bool], *, within: float = 20.0) -> bool:
-    """Whether it comes true in time; for what no page is there to tell."""
-    tick, end = threading.Event(), time.monotonic() + within
-    while not holds():
-        if time.monotonic() > end:
-            return False
-        tick.wait(0.05)
-    return True
 
 
 class GridPage:

@@ -9,8 +9,9 @@ from store.filter import Filter
 from store.library import Library
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
-from tests.browser.grid_page import GridPage, eventually, filled
+from tests.browser.grid_page import GridPage, filled
 from tests.store.conftest import coin
+from tests.waiting import eventually
 
 COINS = 70
 

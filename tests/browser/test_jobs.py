@@ -11,8 +11,8 @@ from store.library import Library
 from tests.browser.coins import UNCAPTIONED
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import at_rest, visit
-from tests.browser.grid_page import eventually
 from tests.store.language_model_server import GOOD, running, says
+from tests.waiting import eventually
 
 
 def test_a_run_is_watched_from_another_page_and_outlives_its_tab_and_the_server(

@@ -4,7 +4,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.coins import COINS, FROG
 from tests.browser.dashboard import Server, at_rest, visit
-from tests.browser.grid_page import eventually
+from tests.waiting import eventually
 
 
 def lasso(page: Page) -> None:

@@ -11,7 +11,8 @@ from store.search.query import Part, Query
 from store.search.relevance import drop
 from tests.browser.coins import COINS, DOG, FROG
 from tests.browser.dashboard import Server, at_rest
-from tests.browser.grid_page import GridPage, eventually
+from tests.browser.grid_page import GridPage
+from tests.waiting import eventually
 
 TEXT = "a frog in the rain"
 

@@ -13,8 +13,9 @@ from store.layout import Layout
 from store.library import Library
 from tests.browser.conftest import Serve, dashboard
 from tests.browser.dashboard import Server
-from tests.browser.grid_page import GridPage, eventually, filled
+from tests.browser.grid_page import GridPage, filled
 from tests.store.conftest import CREATED_AT, coin
+from tests.waiting import eventually
 
 COINS = 90
 STRANGE = '<img src=x onerror="window.obeyed = true"> **bold** [link](http://example.com)'

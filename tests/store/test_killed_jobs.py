@@ -6,20 +6,23 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from store.drafting import plan_drafting, start
 from store.filter import Filter
+from store.layout import Layout
 from store.library import Library
 from store.settings import settings
 from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.hashed import Hashed
 from tests.store.invariants import holds
 from tests.store.language_model_server import GOOD, Answer, LanguageModelServer, running, says
+from tests.waiting import eventually
 
 PROGRAM = Path(__file__).resolve().parents[2]
 COUNT = 256
@@ -41,14 +44,15 @@ signal.pause()
 """
 
 
-def killed_while_it_goes_on(root: Path, *, after: float) -> bool:
-    """Whether it was killed before it was done."""
+def killed_while_it_goes_on(root: Path, *, once: Callable[[], bool]) -> bool:
+    """Whether it was killed before it was done; `once` says when it has come far enough."""
     command = [sys.executable, "-c", GO_ON, str(root)]
     with subprocess.Popen(command, cwd=PROGRAM, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         assert process.stdout.readline() == "going\n"
-        time.sleep(after)
+        came = eventually(once, every=0.001)
         os.kill(process.pid, signal.SIGKILL)
+        assert came, "it did not come so far"
         return "done" not in process.stdout.read()
 
 
@@ -63,8 +67,13 @@ def test_a_promotion_killed_anywhere_goes_on_where_it_was(quick_root: Path, with
             )
         library.jobs._runner.close()  # type: ignore[union-attr]  it is only put into the book
         job = library.jobs._book.add("move", "Promote", addresses, {"verb": "promote"}, who="ann")
-    chance = random.Random(3)
-    cut = sum(killed_while_it_goes_on(quick_root, after=chance.uniform(0.02, 0.15)) for _ in range(KILLS))
+    promoted = Layout(quick_root).sidecar_folder("library")
+
+    def has_promoted(count: int) -> bool:
+        return sum(1 for _ in promoted.glob("*.json")) >= count
+
+    moments = sorted(random.Random(3).sample(range(1, COUNT - 64), KILLS))
+    cut = sum(killed_while_it_goes_on(quick_root, once=partial(has_promoted, count)) for count in moments)
     assert cut >= 1, "it was killed while it worked"
     with Library.open(quick_root, embedder=Hashed()) as library:
         library.jobs.go_on()
@@ -104,7 +113,7 @@ def test_a_drafting_run_killed_anywhere_asks_again_only_for_what_was_under_way(
         library.approve([address(number) for number in range(count)])
         library.jobs._runner._is_closing = True  # type: ignore[union-attr]  it is only put into the book
         job = start(library, plan_drafting(library, library.addresses(Filter())), lanes=lanes)
-    killed_while_it_goes_on(quick_root, after=4.0)
+    assert killed_while_it_goes_on(quick_root, once=lambda: len(model.asked) >= count // 3)
     with Library.open(quick_root, embedder=Hashed()) as library:
         library.jobs.go_on()
         assert library.jobs.wait(job.id, timeout=60)

@@ -14,10 +14,10 @@ from store.importing.candidate import Candidate
 from store.library import Library
 from store.looks import Order
 from store.progress import Progress
-from tests.browser.grid_page import eventually
 from tests.store.conftest import address, approved_with_caption, coin
 from tests.store.duplicates import jpg
 from tests.store.hashed import Hashed
+from tests.waiting import eventually
 
 PENDING = Filter(tier="pending")
 pytestmark = pytest.mark.usefixtures("without_chroma")
