@@ -10,10 +10,8 @@ _AT_ONCE = 0.3  # seconds that need no explanation
 
 def watch(thread: threading.Thread, told: Callable[[], tuple[float, str]]) -> None:
     """Until the thread has ended; meanwhile how far it is (0 to 1), and in words."""
+    bar = st.empty()  # also where none is shown: what stands below must not be drawn anew without it
     thread.join(_AT_ONCE)
-    if not thread.is_alive():
-        return
-    bar = st.progress(0.0)
     while thread.is_alive():
         fraction, words = told()
         bar.progress(fraction, text=words)

@@ -33,6 +33,14 @@ _HELP = (
 
 def show(library: Library) -> None:
     """Controls, map, and the chosen coins."""
+    with st.container():  # what comes and goes in it moves nothing below: a map that moves is drawn anew
+        points = _asked_for(library)
+    if points is not None:
+        _points(KEY, library, *points)
+
+
+def _asked_for(library: Library) -> tuple[Map, list[int], Colours] | None:
+    """The map, its rows to be shown, and their colours; None, having said why, where nothing can be drawn."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         line = st.text_input(
             "Which coins", key="map_q", bind="query-params", placeholder="all, or: frog in space tag:dog",
@@ -55,17 +63,16 @@ def show(library: Library) -> None:
         scores, among = _asked(library, line or "")
     except MemedexError as error:
         _cannot(error)
-        return
+        return None
     if way == "Neighbours":
         _arrange(library, space or "fused", chart)
     if chart is None:
-        return
+        return None
     rows = [row for row, address in enumerate(chart.addresses) if among is None or address in among]
     if not rows:
         st.info("No coin of this map passes.", icon=":material/search_off:")
-        return
-    coloured = colours.by(colour or "category", chart.addresses, library, scores=scores)
-    _points(KEY, library, chart, rows, coloured)
+        return None
+    return chart, rows, colours.by(colour or "category", chart.addresses, library, scores=scores)
 
 
 def show_results(key: str, library: Library, scores: Mapping[str, float]) -> None:

@@ -27,6 +27,17 @@ def pictures(page: Page) -> Locator:
     return page.get_by_role("gridcell")
 
 
+def test_the_map_stays_where_it_is_when_something_comes_above_it(page: Page, seeded: Server) -> None:
+    visit(page, seeded, "map", title="Map")
+    canvas = page.locator(".memedex-atlas canvas")
+    canvas.evaluate("canvas => { canvas.isTheFirst = true; }")
+    page.get_by_label("Which coins").fill("frog before:yesteryear")
+    page.get_by_label("Which coins").press("Enter")
+    expect(page.get_by_text("yesteryear")).to_be_visible()
+    at_rest(page)
+    expect(canvas).to_have_js_property("isTheFirst", True)
+
+
 def test_a_lasso_chooses_coins_that_are_then_tagged(page: Page, seeded: Server) -> None:
     visit(page, seeded, "map", title="Map")
     lasso(page)
