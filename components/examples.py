@@ -76,7 +76,7 @@ def chosen(library: Library, line: str, *, top: int) -> list[Record]:
 
 
 def _nearest(library: Library, line: str, *, top: int) -> list[str]:
-    asked = question.read(line, base=Filter(tier="library"))
+    asked = question.read(line, base=Filter(tier="library"), who=library.who)
     parts, faults = search_terms.parts_of(library, asked)
     if faults or not parts:
         raise InvalidRecord(faults[0] if faults else "say what the coin should be about, not only a filter")

@@ -116,7 +116,7 @@ def _laid_out(
 
 def _asked(library: Library, line: str) -> tuple[dict[str, float], set[str] | None]:
     """Scores of a question's results, and the coins to be shown; None for all."""
-    asked = question.read(line, base=Filter(tier="library"))
+    asked = question.read(line, base=Filter(tier="library"), who=library.who)
     parts, faults = parts_of(library, asked)
     for fault in (*asked.faults, *faults):
         st.caption(f":orange[{wording.plain(fault, limit=200)}]")

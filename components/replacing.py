@@ -91,10 +91,10 @@ def _selection(library: Library) -> tuple[list[Record], list[str]]:
             "Which coins", key="replace-line", placeholder="words, tag:dog, category:animals …", live=True,
             icon=":material/search:", label_visibility="collapsed",
         )  # fmt: skip
-    asked = parsed(line or "", base=Filter())
+    asked = parsed(line or "", who=library.who)
     records: list[Record] = []
     for tier in _SCOPES[scope or next(iter(_SCOPES))]:
-        records += library.find(parsed(line or "", base=Filter(tier=tier)).filter)
+        records += library.find(parsed(line or "", base=Filter(tier=tier), who=library.who).filter)
     return records, asked.faults
 
 

@@ -51,7 +51,7 @@ def ask(library: Library) -> Asked:
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with bar:
         chosen, folded = search_filter.choose(library)
-        question = read(line or "", base=chosen)
+        question = read(line or "", base=chosen, who=library.who)
         searches.menu(library, question)
     if question.filter.tier is None:
         question = replace(question, filter=replace(question.filter, tier="library"))

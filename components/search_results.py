@@ -41,6 +41,7 @@ from store.filter import Filter
 from store.library import Library
 from store.records import Facet
 from store.search.calibration import LEAST_RECORDS
+from store.search.parts import listed, words_of
 from store.search.query import Query
 from store.search.question import Question, Term, written
 from store.search.search import NO_COMMON_FACET, Results
@@ -201,7 +202,7 @@ def _show_listed(library: Library, asked: Asked) -> None:
     """Coins that are not compared with anything: those that pass, best by the words or the newest first."""
     question, tier = asked.question, asked.question.filter.tier
     place = "the library" if tier == "library" else tier
-    said = " ".join(term.said for term in question.terms if term.source == "text" and term.weight > 0)
+    said = words_of(question)
     if question.terms and not said:
         st.info(
             "Only the library can be searched by picture or example; elsewhere, ask with words.",
@@ -210,16 +211,12 @@ def _show_listed(library: Library, asked: Asked) -> None:
         return
     with asked.bar.container(width=85):
         shown = search_link.size()
-    if said:
-        found = library.named(said, question.filter, limit=shown)
-        facts = [
-            f"results with these words in {place}: only the library is searched by meaning",
-        ]
-    else:
-        found = library.find(question.filter, limit=shown)
-        facts = [
-            f"results · the newest of {wording.counted(library.count(question.filter), 'coin')} in {place}"
-        ]
+    found = listed(library, question, limit=shown)
+    facts = [
+        f"results with these words in {place}: only the library is searched by meaning"
+        if said
+        else f"results · the newest of {wording.counted(library.count(question.filter), 'coin')} in {place}"
+    ]
     with asked.bar:
         st.caption(" · ".join(filter(None, [*facts, search_filter.told(question.filter)])), width="stretch")
     if not found:

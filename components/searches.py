@@ -144,7 +144,7 @@ def _news(library: Library, saved: Mapping[str, SavedSearch]) -> dict[str, int]:
 
 
 def _new(library: Library, search: SavedSearch, since: float) -> int:
-    question = read(search.line, base=Filter(tier="library"))
+    question = read(search.line, base=Filter(tier="library"), who=library.who)
     parts, faults = search_terms.parts_of(library, question)
     if faults or read(search.line).filter.tier not in (None, "library"):
         return 0

@@ -13,6 +13,7 @@ from store.records import CAPTION_FACETS, TIERS
 _PART = re.compile(r'(?P<minus>-?)(?P<key>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P<value>\S*))(?=\s|$)', re.I)
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _A_DAY = 86_400  # seconds
+ME = "me"  # of `by:`: whoever asks
 _YES = {"yes": True, "no": False}
 
 
@@ -24,7 +25,7 @@ class Line:
     faults: list[str] = field(default_factory=list)
 
 
-def parsed(line: str, *, base: Filter | None = None, who: str = "") -> Line:
+def parsed(line: str, *, base: Filter | None = None, who: str = ME) -> Line:
     """`base` narrowed by the line; nothing typed is an error, what is not understood is said and left out.
 
     `who` is meant by `by:me`.
@@ -34,7 +35,7 @@ def parsed(line: str, *, base: Filter | None = None, who: str = "") -> Line:
         words.append(line[end : part.start()])
         end = part.end()
         key, value = part["key"].lower(), _value(part)
-        if (key, value) == ("by", "me"):
+        if (key, value) == ("by", ME):
             value = who
         narrowed = _narrowed(asked, key, value, is_not=bool(part["minus"]))
         if isinstance(narrowed, str):

@@ -14,6 +14,7 @@ from store.commands import (
     labelling,
     recalling,
     remembering,
+    searching,
     serving,
     working,
 )
@@ -114,10 +115,15 @@ def parser() -> argparse.ArgumentParser:
     _filters(listed)
     verbs.add("show", asking.show, "one record").add_argument("address", metavar="ADDRESS")
 
-    search = verbs.add("search", asking.search, "the library's best answers, each facet explained")
-    search.add_argument("text", nargs="?", metavar="TEXT")
+    search = verbs.add("search", searching.search, "the library's best answers, each facet explained")
     search.add_argument(
-        "--image", type=typed_path, metavar="FILE", help="search by a picture, alone or with TEXT"
+        "text",
+        nargs="?",
+        metavar="LINE",
+        help='words, or what the search page\'s line takes: 2 × "frog" − "text" tag:dog after:2025-01',
+    )
+    search.add_argument(
+        "--image", type=typed_path, metavar="FILE", help="search by a picture, alone or with LINE"
     )
     search.add_argument("--like", metavar="ADDRESS", help="search for more like this record")
     search.add_argument(
@@ -126,6 +132,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="entity=4,context=3,visual=2,emotions=1,image=0",
         help="what each facet weighs; one that is not named weighs nothing",
     )
+    search.add_argument("--calibrated", action="store_true", help="every facet's cosines on one scale")
     search.add_argument("--top", type=_top, default=50, metavar="N", help="how many hits (50)")
     _filters(search)
 

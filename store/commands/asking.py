@@ -1,29 +1,22 @@
 """The verbs that only look; they work beside the process that writes."""
 
 import time
-from argparse import ArgumentParser, Namespace
-from pathlib import Path
+from argparse import Namespace
 from typing import Any
 
 from store.commands.opening import reading, spelled
 from store.commands.reporting import as_json, named
 from store.commands.terminal import Terminal, plain, table
-from store.errors import BadPicture, InvalidRecord, UnknownRecord
 from store.exporting import export as write_export
 from store.filter import Filter
 from store.history import Event
-from store.reading import Reader
 from store.records import CAPTION_FACETS, TIERS, Record
-from store.search.query import Part, Query
-from store.search.search import Hit, Results
-
-_TOO_LARGE = 100_000_000  # bytes; far above any picture, and below what would fill the memory
 
 
 def list_(arguments: Namespace, terminal: Terminal) -> int:
     """The records, newest first."""
     with reading(arguments) as reader:
-        records = reader.find(_filter(arguments, tier=arguments.tier, words=arguments.words))
+        records = reader.find(filter_of(arguments, tier=arguments.tier, words=arguments.words))
     if arguments.json:
         terminal.answer_json([record.as_json() for record in records])
     elif records:
@@ -55,22 +48,6 @@ def show(arguments: Namespace, terminal: Terminal) -> int:
             ("picture", str(reader.picture(record.address))),
         ]
     terminal.answer("\n".join(f"{name:12}{plain(value)}".rstrip() for name, value in lines))
-    return 0
-
-
-def search(arguments: Namespace, terminal: Terminal) -> int:
-    """The best records for a text, a picture, an example, or several of these together."""
-    query = _query(arguments)
-    with reading(arguments) as reader:
-        results = terminal.watch(lambda progress: reader.search(query))
-        found = [(hit, _record(reader, hit.address)) for hit in results.hits]
-    if arguments.json:
-        terminal.answer_json(_results_json(arguments, results, found))
-    elif found:
-        head = ("SCORE", "NAME", "TICKER", "ADDRESS", "FROM")
-        terminal.answer(table(head, [_hit_row(hit, record) for hit, record in found]))
-    if results.why_empty:
-        terminal.say(results.why_empty)
     return 0
 
 
@@ -115,36 +92,8 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
     return named(exported.refused, terminal)
 
 
-def _query(arguments: Namespace) -> Query:
-    usage: ArgumentParser = arguments.parser
-    parts = []
-    try:
-        if arguments.text is not None:
-            parts.append(Part(text=arguments.text))
-        if arguments.image is not None:
-            parts.append(Part(image=_picture(arguments.image)))
-        if arguments.like is not None:
-            parts.append(Part(like=arguments.like))
-        return Query(
-            tuple(parts),
-            weights=arguments.weights,
-            top=arguments.top,
-            filter=_filter(arguments, tier=None, words=""),
-        )
-    except InvalidRecord as error:
-        usage.error(str(error))
-
-
-def _picture(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > _TOO_LARGE:
-            raise BadPicture(f"{path} is larger than {_TOO_LARGE:,} bytes")
-        return path.read_bytes()
-    except OSError as error:
-        raise BadPicture(f"{path} cannot be read: {error.strerror}") from error
-
-
-def _filter(arguments: Namespace, *, tier: Any, words: str) -> Filter:
+def filter_of(arguments: Namespace, *, tier: Any = None, words: str = "") -> Filter:
+    """What the flags narrow an answer to."""
     return Filter(
         tier=tier,
         words=words,
@@ -155,48 +104,10 @@ def _filter(arguments: Namespace, *, tier: Any, words: str) -> Filter:
     )
 
 
-def _record(reader: Reader, address: str) -> Record | None:
-    try:
-        return reader.get(address)
-    except UnknownRecord:  # removed since the search
-        return None
-
-
 def _row(record: Record) -> tuple[str, ...]:
     written = sum(bool(text.strip()) for text in record.caption.values())
     caption = f"{written} of {len(CAPTION_FACETS)}" if written else ""
     return record.address, record.tier, record.name, record.ticker, _day(record.created_at), caption
-
-
-def _hit_row(hit: Hit, record: Record | None) -> tuple[str, ...]:
-    gave = (f"{facet} {given.contribution:.2f}" for facet, given in hit.facets.items() if given.contribution)
-    name, ticker = (record.name, record.ticker) if record else ("", "")
-    return f"{hit.score:.3f}", name, ticker, hit.address, " ".join(gave)
-
-
-def _results_json(
-    arguments: Namespace, results: Results, found: list[tuple[Hit, Record | None]]
-) -> dict[str, Any]:
-    return {
-        "query": arguments.text,
-        "image": str(arguments.image) if arguments.image else None,
-        "like": arguments.like,
-        "weights": results.query.sliders,
-        "exact": results.exact,
-        "compared": results.compared,
-        "without_facets": results.without_facets,
-        "seconds": results.seconds,
-        "hits": [
-            {
-                "token_address": hit.address,
-                "token_name": record.name if record else "",
-                "ticker": record.ticker if record else "",
-                "score": hit.score,
-                "facets": {facet: given._asdict() for facet, given in hit.facets.items()},
-            }
-            for hit, record in found
-        ],
-    }
 
 
 def _event_json(event: Event) -> dict[str, Any]:

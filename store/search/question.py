@@ -58,13 +58,16 @@ class Question:
     faults: tuple[str, ...] = field(default=(), compare=False)
 
 
-def read(line: str, *, base: Filter | None = None) -> Question:
-    """Nothing typed is an error: what is not understood is said and left out."""
+def read(line: str, *, base: Filter | None = None, who: str = query_line.ME) -> Question:
+    """Nothing typed is an error: what is not understood is said and left out.
+
+    `who` is meant by `by:me`; whoever only writes the line again does not say.
+    """
     if line.count('"') % 2:
         line += '"'  # a quote left open ends with the line
     terms, rest, faults = _terms(line)
     must = re.findall(_BARE, rest)
-    asked = query_line.parsed(re.sub(_BARE, r"\1", rest), base=replace(base or Filter(), words=""))
+    asked = query_line.parsed(re.sub(_BARE, r"\1", rest), base=replace(base or Filter(), words=""), who=who)
     must += re.findall(r'"([^"]+)"', asked.filter.words)
     loose = " ".join(re.sub(r'"[^"]*"?', " ", asked.filter.words).split())
     if loose:

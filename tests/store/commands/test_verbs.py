@@ -331,6 +331,44 @@ def test_more_like_an_example_leaves_the_example_out(run: Run, root: Path) -> No
     assert [hit["token_address"] for hit in found["hits"]] == [ALSO_KEPT]
 
 
+def test_the_line_is_the_search_pages(run: Run, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "photo.png").write_bytes(picture(4))
+    line = f'picture + 2 × "marble" − entity:"dog" + like:{KEPT} tier:library after:2001-01-01'
+    found = json.loads(run("search", line, "--image", "photo.png", "--json").stdout)
+    assert found["asked"] == line
+    (hit,) = found["hits"]  # an example is not among its own results
+    assert hit["token_address"] == ALSO_KEPT
+
+
+def test_the_line_narrows_as_the_flags_do(run: Run, root: Path) -> None:
+    run("tag", KEPT, "--add", "moon dog")
+    by_line = json.loads(run("search", 'a coin tag:"moon dog"', "--json").stdout)
+    by_flag = json.loads(run("search", "a coin", "--tag", "moon dog", "--json").stdout)
+    assert by_line["hits"] == by_flag["hits"]
+    assert [hit["token_address"] for hit in by_line["hits"]] == [KEPT]
+
+
+def test_what_is_not_in_the_library_is_found_by_its_words(run: Run, root: Path) -> None:
+    done = run("search", "frog tier:approved", "--json")
+    (hit,) = json.loads(done.stdout)["hits"]
+    assert (hit["token_address"], hit["score"]) == (CAPTIONED, None)
+    assert "only the library is searched by meaning" in done.stderr
+
+
+def test_by_me_is_whoever_asks(run: Run, root: Path) -> None:
+    def found(who: str) -> int:
+        return len(json.loads(run("search", "by:me", "--who", who, "--json").stdout)["hits"])
+
+    assert (found("ann"), found("bob")) == (2, 0)
+
+
+def test_a_part_that_is_not_understood_is_named_and_the_rest_is_asked(run: Run, root: Path) -> None:
+    done = run("search", f"marble + like:{NOWHERE} has:teeth", "--json")
+    assert (done.returncode, len(json.loads(done.stdout)["hits"])) == (1, 2)
+    assert "has:teeth is not understood" in done.stderr
+    assert NOWHERE in done.stderr
+
+
 def test_search_gives_no_more_than_asked_for(run: Run, root: Path) -> None:
     assert len(json.loads(run("search", "coin", "--top", 1, "--json").stdout)["hits"]) == 1
 
@@ -348,6 +386,8 @@ def test_search_gives_no_more_than_asked_for(run: Run, root: Path) -> None:
         ["dog", "--top", "0"],
         ["dog", "--top", "many"],
         ["dog", "--since", "yesterday"],
+        ["tier:nowhere"],
+        ["picture"],
     ],
     ids=" ".join,
 )
