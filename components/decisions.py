@@ -7,7 +7,8 @@ from components.grid.ledger import AT_ONCE
 from store import reversing
 from store.errors import MemedexError
 from store.history import Decision
-from store.library import Library, Outcome
+from store.library import Library
+from store.outcome import Outcome
 
 _NAMED = 2  # records that a decision is told by; of more, how many
 

@@ -9,7 +9,8 @@ from components.grid import Entry, Handler, Mark
 from store.errors import MemedexError, UnknownRecord
 from store.filter import Filter
 from store.jobs import Job
-from store.library import Library, Outcome, Refusal
+from store.library import Library
+from store.outcome import Outcome, Refusal
 from store.records import REQUIRED_FACETS, Record
 
 _SHOWN = 200  # refusals that the summary lists

@@ -17,7 +17,8 @@ from components.grid.cards import Mark, card, details
 from components.grid.comparison import comparison, twins
 from components.grid.ledger import BOOT, Entry, Handler, Ledger, entries_of
 from components.search_terms import LINE
-from store.library import Library, Outcome
+from store.library import Library
+from store.outcome import Outcome
 from store.reading import Reader
 from store.records import Record
 

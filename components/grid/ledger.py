@@ -15,7 +15,8 @@ from typing import Any, cast
 from components.grid.matching import addresses
 from store.duplicates.verdicts import Verdict
 from store.errors import MemedexError
-from store.library import Library, Outcome, Refusal
+from store.library import Library
+from store.outcome import Outcome, Refusal
 from store.reversing import reverse
 
 BOOT = secrets.token_hex(8)  # tells one run of the server from another

@@ -7,7 +7,8 @@ import pytest
 from components.grid.ledger import BOOT, Entry, Ledger, entries_of
 from components.grid.matching import offered
 from store.filter import Filter
-from store.library import Library, Outcome
+from store.library import Library
+from store.outcome import Outcome
 from tests.store.conftest import address, coin
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from store import library as library_module
+from store.holder import _writers
 from store.library import Library
 
 
@@ -46,7 +46,7 @@ class Disaster:
 
 def abandon(library: Library) -> None:
     """Leave a library as its process would by dying: nothing is finished, no marker taken away."""
-    library_module._writers._open.pop(library.layout.root, None)
+    _writers._open.pop(library.layout.root, None)
     follower = library._follower
     with follower._changed:
         follower._closing = True
