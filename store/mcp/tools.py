@@ -6,6 +6,7 @@ from typing import Annotated, Any, ParamSpec
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
@@ -14,6 +15,7 @@ from store.filter import Filter
 from store.mcp.access import Access
 from store.memory import ContentType, documents, lore, sessions, transcript_search
 from store.memory.transcript_search import Mode
+from store.records import Facet
 from store.search.query import MAX_TOP, Part, Query
 
 _P = ParamSpec("_P")
@@ -26,18 +28,19 @@ Answer = dict[str, Any]
 
 def server(access: Access) -> MCPServer[Any]:
     """The server with its tools; its instructions say whether it can store anything at this moment."""
-    made = MCPServer[Any](
+    tools = Tools(access)
+    reading = (tools.search_memory, tools.query_lore, tools.query_memory, tools.search_documents,
+               tools.search_transcripts, tools.search_memecoins)  # fmt: skip
+    return MCPServer[Any](
         "memedex",
         instructions="A library of memecoins and the text memory around it: agent memories, world lore, "
         f"session memory, protocol papers, recorded sessions. Opened for {access.how}.",
+        tools=[
+            _tool(tools.store_memory, ToolAnnotations(read_only_hint=False)),
+            *(_tool(tool, ToolAnnotations(read_only_hint=True)) for tool in reading),
+        ],
         log_level="WARNING",
     )
-    tools = Tools(access)
-    made.add_tool(_said(tools.store_memory), annotations=ToolAnnotations(read_only_hint=False))
-    for tool in (tools.search_memory, tools.query_lore, tools.query_memory, tools.search_documents,
-                 tools.search_transcripts, tools.search_memecoins):  # fmt: skip
-        made.add_tool(_said(tool), annotations=ToolAnnotations(read_only_hint=True))
-    return made
 
 
 class Tools:
@@ -125,16 +128,24 @@ class Tools:
         query: str,
         tags: list[str] | None = None,
         top: Annotated[int, Field(ge=1, le=min(_MOST, MAX_TOP))] = 10,
+        weights: dict[Facet, float] | None = None,
     ) -> Answer:
-        """Coins of the library that a text describes, with what each facet gave to the score."""
+        """Coins of the library that a text describes, with what each facet gave to the score.
+
+        weights say how much each facet counts, 4/3/2/1 for entity/context/visual/emotions unless told
+        otherwise; of those that are given, a facet not named counts nothing.
+        """
         library = self._access.library
-        asked = Query((Part(text=query),), top=top, filter=Filter(tier="library", tags=tuple(tags or ())))
+        filter = Filter(tier="library", tags=tuple(tags or ()))
+        asked = Query((Part(text=query),), weights=weights, top=top, filter=filter)
         results = library.search(asked)
         records = {hit.address: library.get(hit.address) for hit in results.hits}
         return {
             "query": query,
+            "weights": results.query.sliders,
             "exact": results.exact,
             "compared": results.compared,
+            "why_empty": results.why_empty,
             "hits": [
                 {
                     "token_address": hit.address,
@@ -151,6 +162,16 @@ class Tools:
 
 def _within(texts: list[str], most: int) -> Answer:
     return {"documents": texts, "context_warning": sum(map(len, texts)) > most}
+
+
+def _tool(does: Callable[..., Answer], annotations: ToolAnnotations) -> Tool:
+    """An argument that it does not know is refused by name: an agent must not believe that it counted."""
+    made = Tool.from_function(_said(does), annotations=annotations)
+    arguments = made.fn_metadata.arg_model
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    made.parameters = arguments.model_json_schema(by_alias=True)
+    return made
 
 
 def _said(tool: Callable[_P, Answer]) -> Callable[_P, Answer]:

@@ -114,7 +114,7 @@ async def asked(session: Client, calls: tuple[tuple[str, dict[str, Any]], ...]) 
 
 
 def test_every_tool_answers_over_http_as_the_references_have_it(address: str) -> None:
-    stored, searched, lore, recalled, papers, both, said, coins = over_http(
+    stored, searched, lore, recalled, papers, both, said, coins, weighed = over_http(
         address,
         ("store_memory", {"content": "Agents prefer brass submarines", "tags": ["a,b"]}),
         ("search_memory", {"query": "brass submarines"}),
@@ -124,6 +124,7 @@ def test_every_tool_answers_over_http_as_the_references_have_it(address: str) ->
         ("search_documents", {"query": "opening fee", "compare": True, "n": 1}),
         ("search_transcripts", {"query": "restart", "mode": "full_text"}),
         ("search_memecoins", {"query": FROG.entity, "top": 1}),
+        ("search_memecoins", {"query": FROG.entity, "weights": {"context": 1, "emotions": 3}}),
     )
     assert stored["success"]
     assert stored["embedding_dimensions"] == 384
@@ -136,18 +137,27 @@ def test_every_tool_answers_over_http_as_the_references_have_it(address: str) ->
     assert "restart" in said["results"][0]["text"]
     assert coins["hits"][0]["token_address"] == FROG.address
     assert coins["hits"][0]["facets"]["entity"]["present"]
+    assert coins["weights"] == {"image": 0, "entity": 4, "context": 3, "visual": 2, "emotions": 1}
+    assert weighed["weights"] == {"image": 0, "entity": 0, "context": 1, "visual": 0, "emotions": 3}
 
 
 def test_what_the_store_refuses_is_said_in_its_own_words(address: str) -> None:
-    empty, many, unknown = over_http(
+    empty, many, unknown, argument, facet, nothing = over_http(
         address,
         ("store_memory", {"content": " "}),
         ("search_memory", {"query": "x", "limit": 21}),
         ("search_transcripts", {"query": "x", "content_types": ["nonsense"]}),
+        ("search_memecoins", {"query": "x", "limit": 3}),
+        ("search_memecoins", {"query": "x", "weights": {"colour": 3}}),
+        ("search_memecoins", {"query": "x", "weights": {}}),
     )
     assert "the content is empty" in empty
     assert "less than or equal to 20" in many
     assert "nonsense" in unknown
+    assert "limit\n  Extra inputs are not permitted" in argument
+    assert "colour" in facet
+    assert nothing["hits"] == []
+    assert "weight" in nothing["why_empty"]
 
 
 def test_while_the_dashboard_holds_the_memory_agents_read_and_are_told_so(
