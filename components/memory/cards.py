@@ -10,7 +10,7 @@ from components.memory.kinds import place_of, text_of
 from components.memory.marked import excerpt, marked
 from store.memory import Memory
 from store.memory.beside import around
-from store.memory.passages import Row
+from store.memory.entries import Row
 
 _REASONS = {
     "filter": "another filter",

@@ -5,7 +5,7 @@ import streamlit as st
 from components import wording
 from store.errors import MemedexError
 from store.memory import Memory
-from store.memory.passages import Row
+from store.memory.entries import Row
 from store.memory.pdf import marked_page
 
 

@@ -14,7 +14,7 @@ from store.errors import MemedexError
 from store.library import Library
 from store.memory import Memory
 from store.memory.beside import around, nearest_to
-from store.memory.passages import Row
+from store.memory.entries import Row
 
 _DRAFT = "memedex.entry_text"
 _FIELDS = {"documents": "content", "memories": "content", "transcript_vectors": "source_text"}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components import wording
-from store.memory.passages import Row
+from store.memory.entries import Row
 
 
 @dataclass(frozen=True, slots=True)

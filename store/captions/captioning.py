@@ -81,8 +81,7 @@ class Draft:
 
 
 class Captioner:
-    """Any model that litellm can reach and that sees pictures; the key comes from the provider's usual
-    variable."""
+    """Any model that litellm can reach and that sees pictures; the key comes from its provider's variable."""
 
     def __init__(self, model: str, *, api_base: str | None = None, timeout: float = 60.0) -> None:
         self.model = model

@@ -1,11 +1,11 @@
 """Models that turn texts and pictures into vectors; which one a library uses is said by name.
 
-    openclip:ViT-L-14/openai                    OpenAI's CLIP, the reference model; any open_clip model and
-    tag openclip:ViT-L-14/openai@/path/to/file.pt   the same from a checkpoint file offline
-    works without internet, in the repository sentence-transformers:all-MiniLM-L6-v2      texts only; any
-    sentence-transformers model on this machine litellm:text-embedding-3-small              texts only; any
-    embeddings endpoint auto                                        CLIP when its weights are on this
-    machine, else offline
+    openclip:ViT-L-14/openai                    OpenAI's CLIP, the reference; any open_clip model and tag
+    openclip:ViT-L-14/openai@/path/to/file.pt   the same from a checkpoint file
+    offline                                     works without internet, in the repository
+    sentence-transformers:all-MiniLM-L6-v2      texts only; any sentence-transformers model on this machine
+    litellm:text-embedding-3-small              texts only; any embeddings endpoint
+    auto                                        CLIP when its weights are on this machine, else offline
 
 Nothing heavy is imported before a model is first used, and nothing is ever downloaded.
 """
@@ -48,12 +48,11 @@ class Embedder(Protocol):
 
     @property
     def cross_modal_scale(self) -> float:
-        """What to multiply the dot product of a text and a picture by to get their cosine (design section
-        6)."""
+        """Times the dot product of a text and a picture this is their cosine (design section 6)."""
 
     @property
     def status(self) -> str:
-        """ "not loaded", "loading …", "ready" or "unavailable: …", as text for a page."""
+        """One of "not loaded", "loading …", "ready" or "unavailable: …", as text for a page."""
 
     def warm(self) -> None:
         """Load everything now, so that the first search need not wait; ModelUnavailable."""

@@ -1,5 +1,4 @@
-"""Embeddings from an endpoint, by litellm: texts only; the one kind of model that leaves this machine, when
-it is chosen.
+"""Embeddings from an endpoint, by litellm: texts only; the one kind of model that leaves this machine.
 
 The key comes from the provider's usual environment variable (OPENAI_API_KEY …), another address from
 MEMEDEX_EMBEDDING_API_BASE.

@@ -62,8 +62,7 @@ def file_digest(path: Path) -> str:
 
 
 def package_folder(package: str, *, install: str) -> Path:
-    """Where an installed package lies, without importing it; ModelUnavailable names the command that
-    installs it."""
+    """Where an installed package lies, without importing it; ModelUnavailable says how to install it."""
     from importlib.util import find_spec
 
     spec = find_spec(package)

@@ -1,5 +1,4 @@
-"""Weights in Hugging Face's cache on this machine, found without importing anything and without the
-network."""
+"""Weights in Hugging Face's cache on this machine, found without imports and without the network."""
 
 import os
 import sys

@@ -1,5 +1,4 @@
-"""The model that works without internet: MiniLM for texts, EfficientNet-Lite0 for pictures, one space of
-768 numbers.
+"""The model that works without internet: MiniLM for texts, EfficientNet-Lite0 for pictures, one space.
 
 A text is `[t; 0]`, a picture `[a·m; b·l]` with a² + b² = 1: m is its meaning in the sentence space, l its
 looks. The dot product of two texts is t·t', of a text and a picture a·(t·m), of two pictures a²·m·m' +

@@ -1,5 +1,4 @@
-"""CLIP through open_clip: texts and pictures in one space; the reference model is ViT-L-14 with OpenAI's
-weights."""
+"""CLIP through open_clip: texts and pictures in one space; the reference model is OpenAI's ViT-L-14."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -143,8 +142,7 @@ def _load_torchscript(model: Any, path: Path) -> None:
 def _tokens(
     tokenizer: Any, *, limit: int
 ) -> tuple[Callable[[str], list[int]], Callable[[Sequence[list[int]]], Any]]:
-    """How a text becomes tokens without the marks around it, and windows of tokens become the model's
-    input."""
+    """How a text becomes tokens without the marks around it, and windows of tokens the model's input."""
     import torch
 
     if hasattr(tokenizer, "sot_token_id"):  # CLIP's own

@@ -28,8 +28,7 @@ BATCH = 32
 
 
 def open_sentence_transformer(model: str) -> "Embedder":
-    """The packaged model for all-MiniLM-L6-v2, else one from this machine; ModelUnavailable where there is
-    none."""
+    """The packaged model for all-MiniLM-L6-v2, else one of this machine; ModelUnavailable without."""
     if model.removeprefix(f"{FAMILY}/") == NAME:
         return PackagedMiniLM()
     return SentenceTransformerEmbedder(model)

@@ -1,5 +1,4 @@
-"""The image half of `offline`: EfficientNet-Lite0 by ONNX Runtime, and two ways to read what it sees; no
-torch.
+"""The image half of `offline`: EfficientNet-Lite0 by ONNX Runtime, and two ways to read what it sees.
 
 Meaning is ConSE (Norouzi et al. 2013, "Zero-Shot Learning by Convex Combination of Semantic Embeddings"):
 the most probable ImageNet classes, each standing for the MiniLM embedding of its name. Looks are the
@@ -44,8 +43,7 @@ class _Parts:
 
 
 class Vision:
-    """Pictures to 384 numbers of meaning and 384 of looks; loads at first use, safe to share between
-    threads."""
+    """Pictures to 384 numbers of meaning and 384 of looks; loads at first use; threads may share it."""
 
     def __init__(self) -> None:
         self._parts = Lazy("the picture model (EfficientNet-Lite0)", _load)
@@ -107,8 +105,7 @@ def views(image: Image.Image) -> list[NDArray[np.float32]]:
 
 
 def rooted(pooled: NDArray[np.float32]) -> Matrix:
-    """Unit rows of the square roots of pooled features: a few strong ones no longer outweigh all the
-    others."""
+    """Unit rows of the square roots of pooled features: a few strong ones do not outweigh the rest."""
     return unit(_over_views(np.sqrt(np.maximum(pooled, 0))))
 
 

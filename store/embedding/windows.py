@@ -16,8 +16,7 @@ Matrix = NDArray[np.float32]
 
 
 def spans(length: int, *, size: int) -> list[slice]:
-    """The fewest windows of `size` tokens that cover `length`, evenly spread, overlapping by a quarter or
-    more.
+    """The fewest windows of `size` tokens that cover `length`, evenly spread, a quarter or more in common.
 
     All windows of a long text are equally long, so that in their average no token counts for much more than
     another.

@@ -10,8 +10,9 @@ from typing import Literal
 import numpy as np
 
 from store.memory import transcript_search
+from store.memory.entries import Row
 from store.memory.inputs import checked_count, checked_text
-from store.memory.passages import Passages, Row
+from store.memory.passages import Passages
 from store.memory.resident import Where
 from store.memory.transcript_search import Hit, Mode
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from store.memory.passages import Passages, Row
+from store.memory.entries import Row
+from store.memory.passages import Passages
 
 
 def around(passages: Passages, id: str, *, reach: int = 1) -> tuple[list[Row], list[Row]]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from store.filter import Filter
-from store.memory.passages import Passages, Row
+from store.memory.entries import Row
+from store.memory.passages import Passages
 from store.reading import Reader
 from store.records import Record
 from store.search.query import Part, Query

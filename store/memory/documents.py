@@ -9,9 +9,10 @@ from uuid import uuid4
 from store.errors import BadSource
 from store.files import Disk, content_hash
 from store.memory import pdf
+from store.memory.entries import Row
 from store.memory.inputs import checked_count, checked_text
 from store.memory.kind import Kind
-from store.memory.passages import Passages, Row
+from store.memory.passages import Passages
 from store.memory.pdf import Rectangle
 from store.memory.splitting import split_recursively
 

@@ -30,13 +30,13 @@ from store.chosen_model import ChosenModel
 from store.embedding import Embedder, open_embedder
 from store.errors import ModelUnavailable
 from store.files import Disk
-from store.memory import listing, undoing
+from store.memory import switching, undoing
 from store.memory.change import Change
 from store.memory.database import Database
+from store.memory.entries import Entries, Row
 from store.memory.errors import InvalidInput, UnknownEntry
 from store.memory.inputs import checked_text
 from store.memory.kind import Kind
-from store.memory.listing import Decision, Event
 from store.memory.places import Places
 from store.memory.questions import Questions
 from store.memory.resident import Found, Resident, Where
@@ -45,12 +45,10 @@ from store.outcome import Outcome
 from store.people import myself
 from store.progress import Progress
 
-_BATCH = 64  # texts embedded between two looks at whether to stop
-
-Row = dict[str, Any]
+_BATCH = 64  # texts given to the model at once
 
 
-class Passages:
+class Passages(Entries):
     """The entries of one kind: written, listed, searched exactly, undone."""
 
     # What a viewer may call (store/desk.py); that a question was asked is counted for them as well.
@@ -73,12 +71,10 @@ class Passages:
         writable: bool = True,
         changed: Callable[[], None] = lambda: None,
     ) -> None:
-        self.kind = kind
+        path = Places(root).database(kind.file)
+        super().__init__(kind, Database(path, kind, disk=disk or Disk(), writable=writable))
         self.can_write = writable
         self.clock = clock
-        self.database = Database(
-            Places(root).database(kind.file), kind, disk=disk or Disk(), writable=writable
-        )
         self._model = ChosenModel(self.database, embedder, models=models)
         self.questions = Questions(self.database, clock, writable=writable)
         self._resident: Resident | None = None
@@ -131,10 +127,8 @@ class Passages:
 
         New vectors wait beside the old ones until all are there, so a crash loses neither.
         """
-        from store.memory.switching import embed_all
-
         embedder = embedder or self.embedder
-        done = embed_all(self, embedder, progress=progress or Progress())
+        done = switching.embed_all(self, embedder, progress=progress or Progress())
         if done:
             self._model.use(embedder)
             self.changed()
@@ -192,78 +186,6 @@ class Passages:
     def _reverse(self, verb: str, who: str) -> Outcome:
         with self.change(verb, who=who) as change:
             return undoing.reverse(change, verb, who or myself())
-
-    # -- reading ------------------------------------------------------------------------------------------
-
-    def get(self, id: str) -> Row:
-        """One entry, all columns but its vector; UnknownEntry where there is none."""
-        found = self.rows([id])
-        if not found:
-            raise UnknownEntry(f"no entry of {self.kind.name} has the id {id}")
-        return found[0]
-
-    def rows(self, ids: Sequence[str]) -> list[Row]:
-        """The entries with these ids, in this order; those that are gone are left out."""
-        with self.database.reading() as db:
-            return listing.rows(db, self.kind, ids)
-
-    def find(
-        self,
-        *,
-        words: str = "",
-        where: Where | None = None,
-        before: float | None = None,
-        order: str = "",
-        offset: int = 0,
-        limit: int | None = 100,
-    ) -> list[Row]:
-        """Entries that hold all the words and pass the filters, a page of them.
-
-        `before`: only what was neither written nor edited since then (UNIX seconds).
-        """
-        with self.database.reading() as db:
-            return listing.find(
-                db, self.kind, words=words, where=where or {}, before=before,
-                order=order, offset=offset, limit=limit,
-            )  # fmt: skip
-
-    def count(self, *, words: str = "", where: Where | None = None, before: float | None = None) -> int:
-        with self.database.reading() as db:
-            return listing.count(db, self.kind, words=words, where=where or {}, before=before)
-
-    def written(self, ids: Sequence[str]) -> dict[str, float]:
-        """When each entry was written or last edited (UNIX seconds)."""
-        with self.database.reading() as db:
-            return listing.written(db, self.kind, ids)
-
-    def counts(self, column: str = "") -> dict[str, int]:
-        """How many entries each world, session or protocol has, or each value of another filter column."""
-        column = column or self.kind.scope
-        if column not in (*self.kind.filters, self.kind.scope):
-            raise InvalidInput(f"{self.kind.name} is not filtered by {column}")
-        with self.database.reading() as db:
-            return listing.counts(db, self.kind, column)
-
-    def vector(self, id: str) -> NDArray[np.float32] | None:
-        """The entry's own vector, of whichever model it names; None when it has none yet."""
-        with self.database.reading() as db:
-            row = db.execute(f"SELECT vector FROM {self.kind.table} WHERE id = ?", [id]).fetchone()
-        return np.frombuffer(row[0], np.float32) if row and row[0] is not None else None
-
-    def history(self, *, id: str | None = None, limit: int = 100) -> list[Event]:
-        """What happened to entries, newest first."""
-        with self.database.reading() as db:
-            return listing.history(db, id=id, limit=limit)
-
-    def decisions(self, *, limit: int = 20) -> list[Decision]:
-        """What was done in one go, newest first."""
-        with self.database.reading() as db:
-            return listing.decisions(db, limit=limit)
-
-    def last_decision(self, *, by: str) -> Decision | None:
-        """This person's latest decision that still stands and can be undone."""
-        with self.database.reading() as db:
-            return listing.last_decision(db, by)
 
     # -- search -------------------------------------------------------------------------------------------
 

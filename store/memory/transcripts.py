@@ -7,10 +7,11 @@ from typing import Any, Literal
 from store.importing.candidate import Refusal
 from store.memory import events, transcript_search
 from store.memory.chunking import SIZES, chunk_text
+from store.memory.entries import Row
 from store.memory.events import EventFilter
 from store.memory.extraction import ContentType
 from store.memory.inputs import checked_text
-from store.memory.passages import Passages, Row
+from store.memory.passages import Passages
 from store.memory.switching import embed_new
 from store.memory.transcript_files import read_sessions
 from store.memory.transcript_intake import TranscriptReport, take_in

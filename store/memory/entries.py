@@ -1,0 +1,94 @@
+"""The entries of one kind as its file lists them: rows, counts, and what happened to them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.memory import listing
+from store.memory.database import Database
+from store.memory.errors import InvalidInput, UnknownEntry
+from store.memory.kind import Kind
+from store.memory.listing import Decision, Event
+from store.memory.resident import Where
+
+Row = dict[str, Any]
+
+
+class Entries:
+    """What can be asked about the entries of one kind without a model."""
+
+    def __init__(self, kind: Kind, database: Database) -> None:
+        self.kind = kind
+        self.database = database
+
+    def get(self, id: str) -> Row:
+        """One entry, all columns but its vector; UnknownEntry where there is none."""
+        found = self.rows([id])
+        if not found:
+            raise UnknownEntry(f"no entry of {self.kind.name} has the id {id}")
+        return found[0]
+
+    def rows(self, ids: Sequence[str]) -> list[Row]:
+        """The entries with these ids, in this order; those that are gone are left out."""
+        with self.database.reading() as db:
+            return listing.rows(db, self.kind, ids)
+
+    def find(
+        self,
+        *,
+        words: str = "",
+        where: Where | None = None,
+        before: float | None = None,
+        order: str = "",
+        offset: int = 0,
+        limit: int | None = 100,
+    ) -> list[Row]:
+        """Entries that hold all the words and pass the filters, a page of them.
+
+        `before`: only what was neither written nor edited since then (UNIX seconds).
+        """
+        with self.database.reading() as db:
+            return listing.find(
+                db, self.kind, words=words, where=where or {}, before=before,
+                order=order, offset=offset, limit=limit,
+            )  # fmt: skip
+
+    def count(self, *, words: str = "", where: Where | None = None, before: float | None = None) -> int:
+        with self.database.reading() as db:
+            return listing.count(db, self.kind, words=words, where=where or {}, before=before)
+
+    def written(self, ids: Sequence[str]) -> dict[str, float]:
+        """When each entry was written or last edited (UNIX seconds)."""
+        with self.database.reading() as db:
+            return listing.written(db, self.kind, ids)
+
+    def counts(self, column: str = "") -> dict[str, int]:
+        """How many entries each world, session or protocol has, or each value of another filter column."""
+        column = column or self.kind.scope
+        if column not in (*self.kind.filters, self.kind.scope):
+            raise InvalidInput(f"{self.kind.name} is not filtered by {column}")
+        with self.database.reading() as db:
+            return listing.counts(db, self.kind, column)
+
+    def vector(self, id: str) -> NDArray[np.float32] | None:
+        """The entry's own vector, of whichever model it names; None when it has none yet."""
+        with self.database.reading() as db:
+            row = db.execute(f"SELECT vector FROM {self.kind.table} WHERE id = ?", [id]).fetchone()
+        return np.frombuffer(row[0], np.float32) if row and row[0] is not None else None
+
+    def history(self, *, id: str | None = None, limit: int = 100) -> list[Event]:
+        """What happened to entries, newest first."""
+        with self.database.reading() as db:
+            return listing.history(db, id=id, limit=limit)
+
+    def decisions(self, *, limit: int = 20) -> list[Decision]:
+        """What was done in one go, newest first."""
+        with self.database.reading() as db:
+            return listing.decisions(db, limit=limit)
+
+    def last_decision(self, *, by: str) -> Decision | None:
+        """This person's latest decision that still stands and can be undone."""
+        with self.database.reading() as db:
+            return listing.last_decision(db, by)
