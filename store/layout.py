@@ -70,6 +70,10 @@ class Layout:
         """Chroma's own files; `images` and `metadata` of the library tier lie beside them."""
         return self.memecoins / "rag_db"
 
+    def owns(self, path: Path) -> bool:
+        """Whether the path lies among the files that only the program writes."""
+        return any(path.is_relative_to(own) for own in (self.memecoins, self.root / "memory"))
+
     @property
     def own_taxonomy(self) -> Path:
         """Where this root's taxonomy lies once somebody edited it."""

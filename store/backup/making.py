@@ -60,9 +60,8 @@ def backup(reader: Reader, destination: Path, *, progress: Progress | None = Non
 def _check_place(destination: Path, layout: Layout) -> None:
     if destination.exists() and not (destination.is_dir() and not any(destination.iterdir())):
         raise BadBackup(f"there is something at {destination} already; a backup needs a new place")
-    for own in (layout.memecoins, layout.root / "memory"):
-        if destination.is_relative_to(own):
-            raise BadBackup(f"{destination} lies inside the library; a backup needs a place outside")
+    if layout.owns(destination):
+        raise BadBackup(f"{destination} lies inside the library; a backup needs a place outside")
 
 
 def _copy(reader: Reader, place: Path, outcome: Outcome, progress: Progress) -> None:

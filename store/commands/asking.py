@@ -4,12 +4,14 @@ import time
 from argparse import Namespace
 from typing import Any
 
-from store.commands.opening import reading, spelled
+from store.commands.opening import reading, root_of, spelled
 from store.commands.reporting import as_json, named
 from store.commands.terminal import Terminal, plain, table
+from store.errors import BadSource
 from store.exporting import export as write_export
 from store.filter import Filter
 from store.history import Event
+from store.layout import Layout
 from store.records import CAPTION_FACETS, TIERS, Record
 
 
@@ -70,6 +72,8 @@ def history(arguments: Namespace, terminal: Terminal) -> int:
 def export(arguments: Namespace, terminal: Terminal) -> int:
     """Records and pictures to a new place; without --tier, all but the trash."""
     tiers = [arguments.tier] if arguments.tier else [tier for tier in TIERS if tier != "trash"]
+    if Layout(root_of(arguments)).owns(arguments.path.expanduser().resolve()):
+        raise BadSource(f"{arguments.path} lies inside the library; export to a place outside")
     with reading(arguments) as reader:
         if arguments.only:
             records = [reader.get(address) for address in spelled(arguments.only)]

@@ -137,6 +137,8 @@ class _Reading:
         rows = list(islice(every, tables.MAX_ROWS + 1))
         if len(rows) > tables.MAX_ROWS:
             raise BadSource(tables.TOO_MANY)
+        if not rows:
+            yield Refusal(self.tree.item(name), "there is no coin in it")
         references = [tables.picture_reference(dict(row)) for _, row in rows if isinstance(row, dict)]
         shared = endings(references)
         for number, row in rows:

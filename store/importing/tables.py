@@ -32,6 +32,8 @@ _HEADINGS = {
 }
 _KNOWN = {*NAMES, *_FILE, *CAPTION_FACETS, "caption", "tags_categories", "tier", MORE}
 
+_SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n")  # a first line that spreadsheets write and read
+
 csv.field_size_limit(texts.MAX_BYTES)  # the default gives up the whole table at a cell of 131,072 characters
 
 
@@ -90,6 +92,8 @@ def _active(cell: str) -> str:
 def _cells(text: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
+        if _SEPARATOR.match(text):
+            next(reader)
         heads = [_heading(head) for head in next(reader, [])]
         twice = next((head for head in heads if head and heads.count(head) > 1), None)
         if twice or not any(heads):
@@ -116,8 +120,10 @@ def _heading(head: str) -> str:
 
 
 def _delimiter(text: str) -> str:
+    if said := _SEPARATOR.match(text):
+        return said[1]
     first = text.lstrip().partition("\n")[0]
-    return max(",;\t", key=first.count)
+    return max(",;\t|", key=first.count)
 
 
 def _lines(text: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:

@@ -10,13 +10,16 @@ from store.memory.kind import Kind
 class Change:
     """Rows put and removed, each with what it replaced in the history."""
 
-    def __init__(self, db: sqlite3.Connection, kind: Kind, verb: str, *, who: str, at: float) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, kind: Kind, verb: str, *, who: str, at: float, after: int
+    ) -> None:
+        """`after`: the number of the latest decision of any kind, which this one comes behind."""
         self.db = db
         self.kind = kind
         self.count = 0  # rows of embedded text changed
         self.reverses: int | None = None  # for undo and redo
         self._decision: int | None = None
-        self._what = (verb, who, at)
+        self._what = (after, verb, who, at)
 
     def row(self, table: str, id: str) -> dict[str, Any] | None:
         """A row as it is now, vector included; None where there is none."""
@@ -54,7 +57,11 @@ class Change:
         """Keep what is about to be replaced."""
         before = self.row(table, id)
         if self._decision is None:
-            cursor = self.db.execute("INSERT INTO decisions (verb, who, at) VALUES (?, ?, ?)", self._what)
+            cursor = self.db.execute(
+                "INSERT INTO decisions (number, verb, who, at) "
+                "SELECT max(?, coalesce(max(number), 0)) + 1, ?, ?, ? FROM decisions",
+                self._what,
+            )
             self._decision = cursor.lastrowid
         line = self.db.execute("SELECT version FROM changes WHERE tbl = ? AND id = ?", [table, id]).fetchone()
         number = self.db.execute(

@@ -92,3 +92,8 @@ class Entries:
         """This person's latest decision that still stands and can be undone."""
         with self.database.reading() as db:
             return listing.last_decision(db, by)
+
+    def latest_decision(self) -> int:
+        """The number of the latest decision, whoever's; 0 where there is none."""
+        with self.database.reading() as db:
+            return int(db.execute("SELECT coalesce(max(number), 0) FROM decisions").fetchone()[0])

@@ -26,6 +26,8 @@ from store.outcome import Outcome
 from store.people import myself
 from store.writers import Writers
 
+_NUMBERED = "numbered_after"  # decisions above this number are numbered in one row with other kinds'
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -110,6 +112,7 @@ class Memory:
                     clock=clock,
                     writable=self.can_write,
                     changed=self._wake,
+                    latest=self._latest_decision,
                 )
         except BaseException:
             for passages in self.passages.values():
@@ -124,6 +127,10 @@ class Memory:
             self._begin()
 
     def _begin(self) -> None:
+        latest = str(self._latest_decision())
+        for passages in self.passages.values():
+            if not passages.database.meta(_NUMBERED):
+                passages.database.set_meta(_NUMBERED, latest)
         self._follower = Follower(self.places, [*self.passages.values()])
         self.sessions.passages.finish_forgetting(self._purge_sessions)  # begun before a crash
         self.documents.tidy()
@@ -156,7 +163,7 @@ class Memory:
             for name, passages in self.passages.items()
             if (decision := passages.last_decision(by=by))
         ]
-        return max(found, key=lambda one: one[1].at) if found else None
+        return max(found, key=lambda one: self._place(*one)) if found else None
 
     def undo(self, *, who: str = "") -> Outcome:
         """Take back one's own last decision, of whichever kind; NothingToUndo when there is none."""
@@ -215,6 +222,15 @@ class Memory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _latest_decision(self) -> int:
+        return max(passages.latest_decision() for passages in self.passages.values())
+
+    def _place(self, name: str, decision: Decision) -> tuple[int, float]:
+        """Where it stands among the decisions of all kinds; before numbers were common, the clock says."""
+        before = self.passages[name].database.meta(_NUMBERED)
+        is_common = before and decision.number > int(before)
+        return decision.number if is_common else 0, decision.at
 
     def _wake(self) -> None:
         if self._follower:

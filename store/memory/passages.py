@@ -70,6 +70,7 @@ class Passages(Entries):
         clock: Callable[[], float] = time.time,
         writable: bool = True,
         changed: Callable[[], None] = lambda: None,
+        latest: Callable[[], int] | None = None,
     ) -> None:
         path = Places(root).database(kind.file)
         super().__init__(kind, Database(path, kind, disk=disk or Disk(), writable=writable))
@@ -78,6 +79,7 @@ class Passages(Entries):
         self._model = ChosenModel(self.database, embedder, models=models)
         self.questions = Questions(self.database, clock, writable=writable)
         self._resident: Resident | None = None
+        self._latest = latest or self.latest_decision  # of all kinds, so that their order needs no clock
         self.changed = changed  # called after every change: Chroma has something to follow
         if writable:
             self._choose_model(embedder)
@@ -140,7 +142,7 @@ class Passages(Entries):
     def change(self, verb: str, *, who: str = "") -> Iterator[Change]:
         """One decision and one transaction; with nothing put or removed there is no trace of it."""
         with self.database.writing() as db:
-            change = Change(db, self.kind, verb, who=who or myself(), at=self.clock())
+            change = Change(db, self.kind, verb, who=who or myself(), at=self.clock(), after=self._latest())
             yield change
             change.finish()
         self.changed()

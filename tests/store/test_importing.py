@@ -167,6 +167,25 @@ def test_a_csv_gives_its_rows_under_whatever_common_heading(tmp_path):
     assert (bird["token_address"], bird["created_at"]) == (made_up_address(png("lime")), 1_693_440_000)
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("said", [False, True])
+def test_a_csv_has_any_common_separator_and_may_say_which(tmp_path, separator, said):
+    rows = [["file", "name", "description"], ["a.png", "Doge", "one, two; three"]]
+    lines = [separator.join(f'"{cell}"' for cell in row) for row in rows]
+    table = "\r\n".join([*([f"sep={separator}"] if said else []), *lines])
+    coins, refused = from_folder(tmp_path, {"coins.csv": table, "a.png": png()})
+    assert not refused
+    assert (coins[0].sidecar["token_name"], coins[0].sidecar["description"]) == ("Doge", "one, two; three")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.csv", "file,name\n"), ("a.jsonl", ""), ("a.json", "[]"), ("a.jsonl", "\n\n")]
+)
+def test_a_list_of_nothing_is_named(tmp_path, name, content):
+    coins, refused = from_folder(tmp_path, {name: content})
+    assert (coins, refused) == ([], {f"in/{name}": "there is no coin in it"})
+
+
 def test_each_bad_row_is_refused_with_its_line_and_the_others_go_through(tmp_path):
     table = (
         "file,address,name,symbol\n"

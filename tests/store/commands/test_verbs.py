@@ -426,6 +426,14 @@ def test_export_overwrites_nothing(run: Run, root: Path, tmp_path: Path) -> None
     assert (tmp_path / "out.zip").read_text() == "mine"
 
 
+def test_nothing_is_exported_into_the_library_s_own_folders(run: Run, root: Path) -> None:
+    for place in ("memecoins/out.zip", "memecoins/pending/out", "memecoins/../memory/out", "memecoins"):
+        done = run("export", f"{root}/{place}")
+        assert done.returncode == 1
+        assert "lies inside the library; export to a place outside" in done.stderr
+    assert run("doctor").returncode == 0
+
+
 def test_doctor_ends_with_0_when_all_is_well(run: Run, root: Path) -> None:
     done = run("doctor", "--json")
     assert (done.returncode, json.loads(done.stdout)) == (0, {"well": True, "findings": []})

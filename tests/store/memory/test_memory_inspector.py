@@ -1,6 +1,8 @@
 """What the inspector shows, asked of the store itself."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from store.memory.connections import coins_in, mentions
 from store.memory.health import concerns, figures
 from store.memory.likeness import near_duplicates
 from store.memory.worlds import World
+from store.people import myself
 from tests.browser.coins import COINS, DOG, FROG
 from tests.store.hashed import Hashed
 from tests.store.memory.bags import Bags
@@ -229,6 +232,40 @@ def test_undo_takes_back_the_latest_of_one_s_own_decisions_of_any_kind(memory: M
     with pytest.raises(NothingToUndo):
         memory.undo(who="ann")
     assert [row["content"] for row in memory.passages["memories"].find()] == ["somebody else's"]
+
+
+def test_undo_goes_by_the_order_of_decisions_and_not_by_a_clock_that_was_set_back(
+    memory: Memory, clock: Clock
+) -> None:
+    memory.lore.add_lore("city", "one", "the first")
+    memory.lore.add_lore("city", "two", "the second")
+    clock.now -= 3600
+    memory.memories.store_memory("the last")
+    clock.now -= 3600
+    left = [memory.passages[name].count for name in ("memories", "world_lore")]
+    for wanted in ([0, 2], [0, 1], [0, 0]):
+        memory.undo()
+        assert [count() for count in left] == wanted
+
+
+def test_decisions_of_before_they_had_common_numbers_go_by_the_clock(
+    memory: Memory, clock: Clock, reopen: Callable[[], Memory]
+) -> None:
+    memory.memories.store_memory("early")
+    clock.now += 1
+    memory.lore.add_lore("city", "one", "late")
+    memory.close()
+    for passages in memory.passages.values():
+        with closing(sqlite3.connect(passages.database.path)) as db, db:
+            db.execute("UPDATE decisions SET number = 7 - number")
+            db.execute("UPDATE history SET decision = 7 - decision")
+            db.execute("DELETE FROM meta WHERE key = 'numbered_after'")
+    again = reopen()
+    last = again.last_decision(by=myself())
+    assert last is not None
+    assert last[0] == "world_lore"
+    again.memories.store_memory("now")
+    assert [(again.undo(), again.passages["world_lore"].count())[1] for _ in range(2)] == [1, 0]
 
 
 def test_a_desk_says_who_and_refuses_a_viewer_s_every_verb(
