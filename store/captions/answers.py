@@ -53,17 +53,20 @@ def read_answer(
             caption[facet] = _storable(text)
     tags = found.get("tags") or []
     if isinstance(tags, str):
-        tags = tags.split(",")
+        tags = [tags]
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
         faults.append("tags must be a list of texts")
     else:
-        tags = list(dict.fromkeys(_storable(tag) for tag in tags if tag.strip()))
-        bad = [tag for tag in tags if "," in tag or len(tag) > MAX_TAG]
-        if bad or len(tags) > MAX_TAGS:
-            faults.append(f"tags hold a comma, are longer than {MAX_TAG} characters or more than {MAX_TAGS}")
+        tags = _tags(tags)
     if faults:
         raise InvalidRecord("; ".join(faults))
     return caption, tags
+
+
+def _tags(given: Sequence[str]) -> list[str]:
+    """What of it can be a record's tags: a whole caption is worth more than one odd tag beside it."""
+    named = dict.fromkeys(_storable(tag) for one in given for tag in one.split(","))
+    return [tag for tag in named if tag and len(tag) <= MAX_TAG][:MAX_TAGS]
 
 
 def _storable(text: str) -> str:

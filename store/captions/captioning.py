@@ -18,6 +18,7 @@ from store.records import CAPTION_FACETS, Facet
 TRIES = 2  # a bad answer is sent back once, with the reason
 MAX_ANSWER = 200_000  # characters; protects from an endpoint that never ends
 _GRACE = 5.0  # seconds beyond the time-out, which counts from the last byte: a trickle would never end
+_NEVER = "never"  # why an answer ended whose end nobody has seen
 _T = TypeVar("_T")
 
 
@@ -96,7 +97,7 @@ class Captioner:
         spent, reason = Usage(), ""
         for _ in range(TRIES):
             try:
-                answer, used = self._ask(messages, question)
+                answer, used, is_whole = self._ask(messages, question)
             except CaptioningFailed as error:
                 error.usage = spent
                 raise
@@ -105,6 +106,8 @@ class Captioner:
                 caption, tags = read_answer(answer, facets=question.facets)
                 return Draft(caption, tags, self.model, spent)
             except InvalidRecord as error:
+                if not is_whole:
+                    raise _broken_off(question, self.model, spent) from error
                 reason = str(error)
             messages += [
                 {"role": "assistant", "content": answer[:4000] or "(nothing)"},
@@ -120,8 +123,8 @@ class Captioner:
         failed.usage = spent
         raise failed
 
-    def _ask(self, messages: Sequence[Mapping[str, Any]], question: Question) -> tuple[str, Usage]:
-        """The model's answer as text, and what it cost."""
+    def _ask(self, messages: Sequence[Mapping[str, Any]], question: Question) -> tuple[str, Usage, bool]:
+        """The model's answer as text, what it cost, and whether it came to its end."""
         litellm = self._litellm.get()
         try:
             completion = _within(self._timeout + _GRACE, lambda: self._complete(litellm, messages, question))
@@ -146,7 +149,7 @@ class Captioner:
             )
             failed.usage = used
             raise failed
-        return (answer[:MAX_ANSWER] if isinstance(answer, str) else ""), used
+        return (answer[:MAX_ANSWER] if isinstance(answer, str) else ""), used, finished != _NEVER
 
     def _complete(self, litellm: Any, messages: Sequence[Mapping[str, Any]], question: Question) -> Any:
         asked: dict[str, Any] = {
@@ -174,12 +177,38 @@ class Captioner:
         """The pieces of an answer put together; None where nothing came in pieces."""
         litellm = self._litellm.get()
         chunks, size = [], 0
-        for chunk in litellm.completion(**asked, stream=True):
+        stream = litellm.completion(**asked, stream=True)
+        for chunk in stream:
             chunks.append(chunk)
             size += len(chunk.choices[0].delta.content or "") if chunk.choices else 0
             if size > MAX_ANSWER:
                 break
-        return litellm.stream_chunk_builder(chunks, messages=asked["messages"]) if size else None
+        if not size:
+            return None
+        completion = litellm.stream_chunk_builder(chunks, messages=asked["messages"])
+        if not getattr(getattr(completion, "usage", None), "total_tokens", 0):
+            _count(litellm, completion, asked)
+        # litellm says "stop" of a connection that was closed in the middle, too.
+        if size <= MAX_ANSWER and not getattr(stream, "received_finish_reason", "stop"):
+            completion.choices[0].finish_reason = _NEVER
+        return completion
+
+
+def _count(litellm: Any, completion: Any, asked: Mapping[str, Any]) -> None:
+    """What a streamed answer took, where its server does not say: a budget must not take it for nothing."""
+    text = completion.choices[0].message.content or ""
+    completion.usage = litellm.Usage(
+        prompt_tokens=litellm.token_counter(model=asked["model"], messages=asked["messages"]),
+        completion_tokens=litellm.token_counter(model=asked["model"], text=text),
+    )
+
+
+def _broken_off(question: Question, model: str, spent: Usage) -> ProviderBusy:
+    """An answer that stopped in the middle says nothing about the model: it is worth asking again."""
+    why = f"{model} broke off in the middle of its answer"
+    failed = ProviderBusy(f"no caption for {question.name!r}: {why}; check the connection and try again")
+    failed.why, failed.usage = why, spent
+    return failed
 
 
 def data_url(picture: bytes) -> str:
