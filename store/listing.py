@@ -96,8 +96,9 @@ def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str,
     """How many of the records that pass carry each tag (or category), most frequent first."""
     where, values = conditions(filter)
     rows = db.execute(
-        "SELECT l.label, count(*) FROM labels l JOIN records r ON r.id = l.record "
-        f"WHERE l.kind = ? AND {where} GROUP BY l.label ORDER BY count(*) DESC, l.label",
+        # Not a join: it would look up a record for each of its labels, which takes six times as long.
+        f"SELECT label, count(*) FROM labels WHERE kind = ? AND record IN "
+        f"(SELECT r.id FROM records r WHERE {where}) GROUP BY label ORDER BY count(*) DESC, label",
         [kind, *values],
     )
     return dict(rows.fetchall())

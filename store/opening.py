@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -96,13 +96,20 @@ def survey(catalog: Catalog, layout: Layout, *, progress: Progress | None = None
     """Compare files and catalog by size and time, and read what differs; nothing is written."""
     found = Survey()
     with catalog.reading() as db:
-        busy = _busy(db)
-        rows = {
-            row["address"]: row for row in db.execute("SELECT * FROM records") if row["address"] not in busy
-        }
+        db.execute("BEGIN")  # all that is read here is of one moment
+        try:
+            busy = _busy(db)
+            known, there = _known(db), scan(layout)
+            # Of a hundred thousand records few differ: only these are looked at one by one.
+            odd = {key[1] for key, pair in there.items() if known.get(key) != pair or "" in pair}
+            odd |= {address for _, address in known.keys() - there.keys()}
+            odd -= busy
+            rows = {row["address"]: row for row in _rows(db, odd)}
+        finally:
+            db.execute("ROLLBACK")
     places: dict[str, dict[Tier, Pair]] = {}
-    for (tier, address), pair in scan(layout).items():
-        if address not in busy:
+    for (tier, address), pair in there.items():
+        if address in odd:
             places.setdefault(address, {})[tier] = pair
     progress = progress or Progress()
     progress.what, progress.total = "looking at the files", len(places)
@@ -152,15 +159,21 @@ def take_in(found: Survey, catalog: Catalog) -> list[Fault]:
 
 def is_stale(catalog: Catalog, layout: Layout) -> bool:
     """Whether the files differ from the catalog, by size and time alone."""
-    pairs = scan(layout)
     with catalog.reading() as db:
-        if db.execute("SELECT 1 FROM journal").fetchone():
-            return True
-        known = {
-            (row["tier"], row["address"]): Pair(row["sidecar_stat"], row["image_stat"])
-            for row in db.execute("SELECT tier, address, sidecar_stat, image_stat FROM records")
-        }
-    return pairs != known
+        return bool(db.execute("SELECT 1 FROM journal").fetchone()) or scan(layout) != _known(db)
+
+
+def _known(db: sqlite3.Connection) -> dict[tuple[Tier, str], Pair]:
+    rows = db.execute("SELECT tier, address, sidecar_stat, image_stat FROM records")
+    rows.row_factory = None
+    return {(tier, address): Pair(*stats) for tier, address, *stats in rows}
+
+
+def _rows(db: sqlite3.Connection, addresses: Collection[str]) -> sqlite3.Cursor:
+    return db.execute(
+        "SELECT * FROM records WHERE address IN (SELECT value FROM json_each(?)) ORDER BY id",
+        [json.dumps(list(addresses))],
+    )
 
 
 def _chosen(tiers: dict[Tier, Pair], row: sqlite3.Row | None) -> Tier:

@@ -2,9 +2,8 @@
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.errors import InvalidRecord
 from store.files import content_hash
@@ -13,25 +12,22 @@ from store.records import MAX_SIDECAR_BYTES, TIERS, Tier, checked_address, valid
 from store.writing.operations import State
 
 
-@dataclass(slots=True)
-class Pair:
+class Pair(NamedTuple):
     """What lies there for one address in one tier: size and time of each file, "" where it is missing."""
 
-    sidecar: str = ""
-    image: str = ""
+    sidecar: str
+    image: str
 
 
 def scan(layout: Layout) -> dict[tuple[Tier, str], Pair]:
     """Every sidecar and every picture, by tier and file name, without opening one."""
     pairs: dict[tuple[Tier, str], Pair] = {}
     for tier in TIERS:
-        for folder, ending, kind in (
-            (layout.sidecar_folder(tier), ".json", "sidecar"),
-            (layout.image_folder(tier), ".jpg", "image"),
-        ):
-            for name, stat in _files(folder, ending):
-                pair = pairs.setdefault((tier, name), Pair())
-                setattr(pair, kind, stat)
+        sidecars = _files(layout.sidecar_folder(tier), ".json")
+        images = _files(layout.image_folder(tier), ".jpg")
+        for name in sidecars:
+            pairs[tier, name] = Pair(sidecars[name], images.pop(name, ""))
+        pairs |= {(tier, name): Pair("", stat) for name, stat in images.items()}
     return pairs
 
 
@@ -63,13 +59,12 @@ def _parsed(content: bytes) -> dict[str, Any]:
     return sidecar
 
 
-def _files(folder: Path, ending: str) -> list[tuple[str, str]]:
-    if not folder.is_dir():
-        return []
-    found = []
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith(ending) and not entry.name.startswith("."):
-                stat = entry.stat()
-                found.append((entry.name.removesuffix(ending), f"{stat.st_size}:{stat.st_mtime_ns}"))
+def _files(folder: Path, ending: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    if folder.is_dir():
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if (name := entry.name).endswith(ending) and name[0] != ".":
+                    stat = entry.stat()
+                    found[name.removesuffix(ending)] = f"{stat.st_size}:{stat.st_mtime_ns}"
     return found
