@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from components import access, back_button, decisions, jobs, resources, state, wording
+from components import access, back_button, decisions, jobs, live, resources, state, wording
 from store.library import Library
 from store.records import Tier
 
@@ -72,6 +72,7 @@ def open_page(title: str, *, undo: Callable[[Library], None] = decisions.undo_bu
     _header(title, library, undo)
     if title != "Jobs":  # there they are shown in full
         jobs.watch(library.jobs, can_stop=library.can_write)
+    state.arrive(title)
     state.show_what_was_said()
     return library
 
@@ -109,14 +110,14 @@ def _show_state(library: Library) -> None:
     """Model and search index at a glance; asked again every second until both are at rest."""
     unrest = not _is_at_rest(library)
     runs = itertools.count()
+    catch_up = live.catching_up()
 
     def line() -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
             _state_badges(library)
         if unrest and next(runs):  # not the first time: once the browser asks again, the page is up
             resources.warm(library)
-            if _is_at_rest(library):
-                st.rerun()
+        catch_up(unrest and _is_at_rest(library))
 
     with st.container(width="content"):
         st.fragment(line, run_every=1.0 if unrest else None)()

@@ -6,7 +6,7 @@ import time
 
 import streamlit as st
 
-from components import jobs, wording
+from components import jobs, live, wording
 from store.errors import UnknownRecord
 from store.importing.tables import inert
 from store.jobs import Item, Job
@@ -73,10 +73,11 @@ def _nothing_yet(library: Library) -> None:
 
 
 def _follow(library: Library, shown: list[int]) -> None:
+    catch_up = live.catching_up()
+
     def cards() -> None:
         now = {job.id: job for job in library.jobs.open()}
-        if [*now] != shown:
-            st.rerun()
+        catch_up([*now] != shown)
         for job in now.values():
             with st.container(border=True):
                 _card(library, job)

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from components import state, wording
+from components import live, state, wording
 from store.jobs import Job, Jobs
 from store.progress import Progress
 
@@ -34,12 +34,12 @@ def is_busy(jobs: Jobs) -> bool:
 def watch(jobs: Jobs, *, can_stop: bool) -> None:
     """Show the work that is under way, wherever it was begun, and run the page anew when it is over."""
     _say_what_ended(jobs)
-    shown = [job.id for job in jobs.under_way()]
+    shown = {job.id for job in jobs.under_way()}
+    catch_up = live.catching_up()
 
     def bars() -> None:
         now = jobs.under_way()
-        if {job.id for job in now} != set(shown):
-            st.rerun()
+        catch_up({job.id for job in now} != shown)
         for job in now[:_SHOWN]:
             bar(jobs, job, can_stop=can_stop)
         if len(now) > _SHOWN:

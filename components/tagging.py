@@ -14,13 +14,12 @@ from store.errors import MemedexError
 from store.library import Library
 from store.records import MAX_TAG
 
-_CHOSEN = "memedex.tagging"  # the coins the dialog is about
 _ADD, _REMOVE = "memedex.tags.add", "memedex.tags.remove"
 _LOOKED_AT = 500  # coins whose tags are counted for what can be removed
 
 
 def _open(entry: Entry) -> None:
-    st.session_state[_CHOSEN] = entry.addresses
+    st.session_state[state.DIALOG] = entry.addresses
     for key in (_ADD, _REMOVE):
         st.session_state.pop(key, None)
 
@@ -30,11 +29,13 @@ WAYS: Mapping[str, Handler] = {"tags": _open}
 
 def dialog(library: Library) -> None:
     """The dialog, when somebody asked for it; call it after the grid."""
-    if st.session_state.get(_CHOSEN) and library.can_write:
-        st.dialog("Tags", on_dismiss=_close)(_draw)(library, st.session_state[_CHOSEN])
+    if st.session_state.get(state.DIALOG) and library.can_write:
+        st.dialog("Tags", on_dismiss=_close)(_draw)(library, st.session_state[state.DIALOG])
 
 
 def _draw(library: Library, addresses: Sequence[str]) -> None:
+    if not state.has_dialog():  # a button here has just closed it
+        st.rerun()
     st.caption(_about(library, addresses))
     known = tagging.known(library)
     added = st.multiselect(
@@ -78,7 +79,7 @@ def _apply(library: Library, addresses: Sequence[str]) -> None:
 
 
 def _close() -> None:
-    st.session_state.pop(_CHOSEN, None)
+    st.session_state.pop(state.DIALOG, None)
 
 
 def _about(library: Library, addresses: Sequence[str]) -> str:

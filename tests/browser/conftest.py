@@ -24,7 +24,7 @@ ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-PATIENCE = 60_000  # ms: the model may have to load, on a machine that does other things too
+PATIENCE = 120_000  # ms: the model may have to load, on a machine that does other things too
 PORT_IS_OPEN = "URL:"  # what Streamlit prints once it listens
 
 _STREAMLIT = (sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true")

@@ -91,6 +91,9 @@ def test_tags_are_given_to_what_is_chosen_by_one_key(app: Server, grid: GridPage
     grid.press("n")
     dialog = grid.page.get_by_role("dialog")
     expect(dialog).to_contain_text("2 coins")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    grid.press("n")
     field = dialog.get_by_role("combobox").first
     field.fill("moonwalk")
     field.press("Enter")

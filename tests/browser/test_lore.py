@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from store.memory import Memory, Places, demo
 from tests.browser.conftest import dashboard
-from tests.browser.dashboard import Server
+from tests.browser.dashboard import Server, at_rest
 
 QUESTION = "Who lights the lamps of the city?"
 
@@ -111,10 +111,8 @@ def test_a_session_deleted_for_good_is_in_no_file_any_more(remembered: Server, p
 def test_rows_are_chosen_in_the_table_and_deleted_together(remembered: Server, page: Page) -> None:
     page.goto(f"{remembered.url}/lore?view=Browse&kind=Memories&words=backups")
     expect(page.get_by_text("2 memories")).to_be_visible()
-    table = page.get_by_test_id("stDataFrame")
-    box = table.bounding_box()
-    assert box
-    page.mouse.click(box["x"] + 16, box["y"] + 16)  # the box above all rows
+    at_rest(page)
+    page.get_by_test_id("stDataFrame").click(position={"x": 16, "y": 16})  # the box above all rows
     page.get_by_role("button", name="Delete 2 memories").click()
     expect(page.get_by_text("No entry passes these filters.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()

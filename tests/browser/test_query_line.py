@@ -39,6 +39,7 @@ def test_the_large_view_goes_nearer_and_back_and_decides_nothing(app: Server, pa
     grid.press("Enter")
     picture = grid.viewer.get_by_role("img", name="Picture of")
     expect(picture).to_be_visible()
+    expect(picture).to_have_js_property("complete", True)
     fitted = (picture.bounding_box() or {})["width"]
     grid.press("+", "+")
     near = (picture.bounding_box() or {})["width"]

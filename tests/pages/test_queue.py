@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from components import state
 from components.grid.ledger import BOOT, Entry, Ledger
 from components.grid.matching import offered
 from components.promoting import handler, marks
@@ -146,7 +147,7 @@ def test_undo_of_what_still_waits_stops_it_and_nothing_older_is_taken_back(many:
 
 def test_tags_are_added_and_removed_in_a_dialog_for_what_was_chosen(library: Library) -> None:
     app = opened("pending")
-    app.session_state["memedex.tagging"] = [PENDING.address]
+    app.session_state[state.DIALOG] = [PENDING.address]
     ran(app)
     before = library.get(PENDING.address).tags
     next(one for one in app.multiselect if one.label == "Add").set_value(["moon"])
@@ -154,7 +155,7 @@ def test_tags_are_added_and_removed_in_a_dialog_for_what_was_chosen(library: Lib
     assert "belongs to" in words(app)
     press(app, "Apply")
     assert library.get(PENDING.address).tags == [*before, "moon"]
-    assert "memedex.tagging" not in app.session_state
+    assert state.DIALOG not in app.session_state
 
 
 def test_a_tag_is_renamed_everywhere_on_the_page_of_tags(library: Library) -> None:
