@@ -13,7 +13,7 @@ from pydantic import Field
 from store.errors import MemedexError
 from store.filter import Filter
 from store.mcp.access import Access
-from store.memory import ContentType, documents, lore, sessions, transcript_search
+from store.memory import ContentType, documents, lore, scoped, sessions, transcript_search
 from store.memory.transcript_search import Mode
 from store.records import Facet
 from store.search.query import MAX_TOP, Part, Query
@@ -60,7 +60,7 @@ class Tools:
         return self._access.memory.memories.search_memory(query, limit)
 
     def query_lore(
-        self, world_id: str, query: str, n_results: Number = lore.N_RESULTS, max_chars: int = lore.MAX_CHARS
+        self, world_id: str, query: str, n_results: Number = scoped.N_RESULTS, max_chars: int = lore.MAX_CHARS
     ) -> Answer:
         """What is known of a world; context_warning where that is longer than max_chars together."""
         found = self._access.memory.lore.search(world_id, query, n=n_results)
@@ -70,7 +70,7 @@ class Tools:
         self,
         session_id: str,
         query: str,
-        n_results: Number = sessions.N_RESULTS,
+        n_results: Number = scoped.N_RESULTS,
         max_chars: int = sessions.MAX_CHARS,
     ) -> Answer:
         """What was said in a session, by its key {character}_{session}; context_warning as for lore."""

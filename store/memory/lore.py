@@ -1,7 +1,6 @@
 """What is true in a world (reference 4): chunks of text, asked by meaning."""
 
 import json
-import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,15 +9,13 @@ from typing import Any
 from store.errors import ModelUnavailable
 from store.importing.candidate import Refusal
 from store.memory.errors import InvalidInput
-from store.memory.inputs import as_json, checked_count, checked_text
+from store.memory.inputs import as_json, checked_text
 from store.memory.kind import Kind
 from store.memory.lines import split_lines
 from store.memory.passages import Passages
+from store.memory.scoped import N_RESULTS, Scoped, check_owner
 from store.memory.worlds import World, read_worlds
 
-log = logging.getLogger(__name__)
-
-N_RESULTS = 3
 MAX_CHARS = 1000
 BASE = "base_lore_"  # {world_id}_base_lore_{i}: the chunks of a world's own file
 
@@ -73,13 +70,13 @@ class WorldReport:
     refused: list[Refusal] = field(default_factory=list)
 
 
-class Lore:
+class Lore(Scoped):
     """`add_lore` and `query_lore`, and worlds from their files."""
 
     READING = frozenset({"query_lore", "search", "worlds"})
 
     def __init__(self, passages: Passages) -> None:
-        self.passages = passages
+        super().__init__(passages)
         self.refused: list[Refusal] = []  # world files that could not be taken in on opening
 
     def add_lore(
@@ -99,10 +96,7 @@ class Lore:
             "text": checked_text(text, what="the lore"),
             "metadata": as_json(checked_metadata(metadata)),
         }
-        vector, model = self.passages.embed([text])[0], self.passages.model
-        with self.passages.change("add lore", who=who) as change:
-            check_owner(change.row("world_lore", row["id"]), row, "world_id")
-            change.put({**row, "vector": vector, "embedding_model": model})
+        self._keep(row, verb="add lore", who=who)
 
     def query_lore(
         self, world_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MAX_CHARS
@@ -111,23 +105,7 @@ class Lore:
 
         Nothing is cut or left out for that. On failure ([], False), and the reason in the log.
         """
-        try:
-            found = self.search(world_id, query, n=n_results)
-        except Exception as error:  # noqa: BLE001  reference 4: a story goes on without its lore
-            log.error("Error querying lore: %s", error)
-            return [], False
-        documents = [row["text"] for row, _ in found]
-        return documents, sum(map(len, documents)) > max_chars
-
-    def search(self, world_id: str, query: str, *, n: int = N_RESULTS) -> list[tuple[dict[str, Any], float]]:
-        """The same with ids and cosines, for a page; here a failure is raised."""
-        query = checked_text(query, what="the question")
-        found = self.passages.search(
-            query, n=checked_count(n, what="n_results"), where={"world_id": world_id}
-        )
-        if found:  # a key that nothing is kept under is not kept either
-            self.passages.questions.note(world_id)
-        return found
+        return self._texts(world_id, query, n=n_results, max_chars=max_chars, what="lore")
 
     # -- worlds -------------------------------------------------------------------------------------------
 
@@ -216,11 +194,3 @@ def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
         if not isinstance(name, str) or not isinstance(value, str | int | float | bool):
             raise InvalidInput(f"the metadata {name!r} has to be a text, a number, true or false")
     return given
-
-
-def check_owner(before: Mapping[str, Any] | None, row: Mapping[str, Any], column: str) -> None:
-    """Ids are joined from two parts: ("a_b", "c") and ("a", "b_c") must not overwrite each other."""
-    if before is not None and before[column] != row[column]:
-        raise InvalidInput(
-            f"{row['id']} is already an entry of {before[column]}; choose an id that does not begin like it"
-        )

@@ -3,14 +3,13 @@
 import logging
 from typing import Any
 
-from store.memory.inputs import checked_count, checked_text
+from store.memory.inputs import checked_text
 from store.memory.kind import Kind
-from store.memory.lore import check_owner
 from store.memory.passages import Passages
+from store.memory.scoped import N_RESULTS, Scoped
 
 log = logging.getLogger(__name__)
 
-N_RESULTS = 3
 MAX_CHARS = 1500
 
 KIND = Kind(
@@ -49,29 +48,26 @@ def exchange(prompt: str, answer: str) -> str:
     return f"User: {prompt}\nAI: {answer}"
 
 
-class Sessions:
+class Sessions(Scoped):
     """`add_memory`, `query_memory` and `delete_session_memory`."""
 
     READING = frozenset({"query_memory", "search", "keys_of"})
 
     def __init__(self, passages: Passages, *, purge: Any) -> None:
-        self.passages = passages
+        super().__init__(passages)
         self._purge = purge  # leaves nothing of what was forgotten in Chroma's files
 
     def add_memory(self, session_id: str, memory_id: str, text: str, *, who: str = "") -> None:
         """Remember a text under this key, in place of the one with the same `memory_id`; InvalidInput."""
-        row: dict[str, Any] = {
-            "id": f"{checked_text(session_id, what='the session')}_"
-            f"{checked_text(memory_id, what='the memory id')}",
+        key = checked_text(session_id, what="the session")
+        row = {
+            "id": f"{key}_{checked_text(memory_id, what='the memory id')}",
             "session_id": session_id,
             "memory_id": memory_id,
             "text": checked_text(text, what="the memory"),
             "at": self.passages.clock(),
         }
-        vector, model = self.passages.embed([text])[0], self.passages.model
-        with self.passages.change("add memory", who=who) as change:
-            check_owner(change.row("session_memory", row["id"]), row, "session_id")
-            change.put({**row, "vector": vector, "embedding_model": model})
+        self._keep(row, verb="add memory", who=who)
 
     def query_memory(
         self, session_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MAX_CHARS
@@ -80,25 +76,7 @@ class Sessions:
 
         Nothing is cut or left out for that. On failure ([], False), and the reason in the log.
         """
-        try:
-            found = self.search(session_id, query, n=n_results)
-        except Exception as error:  # noqa: BLE001  reference 4: a story goes on without its memory
-            log.error("Error querying memory: %s", error)
-            return [], False
-        documents = [row["text"] for row, _ in found]
-        return documents, sum(map(len, documents)) > max_chars
-
-    def search(
-        self, session_id: str, query: str, *, n: int = N_RESULTS
-    ) -> list[tuple[dict[str, Any], float]]:
-        """The same with ids and cosines, for a page; here a failure is raised."""
-        query = checked_text(query, what="the question")
-        found = self.passages.search(
-            query, n=checked_count(n, what="n_results"), where={"session_id": session_id}
-        )
-        if found:  # a key that nothing is kept under is not kept either
-            self.passages.questions.note(session_id)
-        return found
+        return self._texts(session_id, query, n=n_results, max_chars=max_chars, what="memory")
 
     def keys_of(self, session: str) -> list[str]:
         """Every character's key of this session, and the session's own where it was used as a key."""

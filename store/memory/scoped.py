@@ -1,0 +1,57 @@
+"""What is kept under a world or a session (reference 4): written there, and asked there alone."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from store.memory.entries import Row
+from store.memory.errors import InvalidInput
+from store.memory.inputs import checked_count, checked_text
+from store.memory.passages import Passages
+
+log = logging.getLogger(__name__)
+
+N_RESULTS = 3
+
+
+class Scoped:
+    """The entries of one kind, each under the key that the kind's scope names."""
+
+    def __init__(self, passages: Passages) -> None:
+        self.passages = passages
+
+    def search(self, key: str, query: str, *, n: int = N_RESULTS) -> list[tuple[Row, float]]:
+        """The entries under this key that are nearest to the question, with their cosines; InvalidInput."""
+        query = checked_text(query, what="the question")
+        found = self.passages.search(
+            query, n=checked_count(n, what="n_results"), where={self.passages.kind.scope: key}
+        )
+        if found:  # a key that nothing is kept under is not kept either
+            self.passages.questions.note(key)
+        return found
+
+    def _keep(self, row: Row, *, verb: str, who: str) -> None:
+        """Write this entry in place of the one with the same id."""
+        kind = self.passages.kind
+        vector, model = self.passages.embed([row[kind.text]])[0], self.passages.model
+        with self.passages.change(verb, who=who) as change:
+            check_owner(change.row(kind.table, row["id"]), row, kind.scope)
+            change.put({**row, "vector": vector, "embedding_model": model})
+
+    def _texts(self, key: str, query: str, *, n: int, max_chars: int, what: str) -> tuple[list[str], bool]:
+        """What `search` finds, and whether it is longer than max_chars in all; ([], False) if it fails."""
+        try:
+            found = self.search(key, query, n=n)
+        except Exception as error:  # noqa: BLE001  reference 4: a story goes on without it
+            log.error("Error querying %s: %s", what, error)
+            return [], False
+        texts = [row["text"] for row, _ in found]
+        return texts, sum(map(len, texts)) > max_chars
+
+
+def check_owner(before: Mapping[str, Any] | None, row: Mapping[str, Any], scope: str) -> None:
+    """Ids are joined from two parts: ("a_b", "c") and ("a", "b_c") must not overwrite each other."""
+    if before is not None and before[scope] != row[scope]:
+        raise InvalidInput(
+            f"{row['id']} is already an entry of {before[scope]}; choose an id that does not begin like it"
+        )
