@@ -127,6 +127,10 @@ def test_the_sheet_of_keys_shows_every_verb(grid: GridPage) -> None:
     grid.press("a", "Escape")
     expect(sheet).to_be_hidden()
     expect(grid.cards).to_have_count(24)
+    grid.page.get_by_role("button", name="Keys").click()
+    expect(sheet).to_be_visible()
+    grid.press("Escape", "Enter")  # for the card, not for the button that had opened the sheet
+    expect(grid.viewer).to_be_visible()
 
 
 def test_the_bar_is_one_row_and_the_size_of_the_cards_is_remembered(app: Server, grid: GridPage) -> None:

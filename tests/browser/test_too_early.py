@@ -68,6 +68,24 @@ def test_a_key_after_other_words_is_for_what_they_find(page: Page) -> None:
     assert decided(page) == ["approve"]
 
 
+@pytest.mark.parametrize("before", ["approved", "pending?pending_page=2"])
+def test_a_key_after_the_way_back_is_for_what_it_leads_to(page: Page, before: str) -> None:
+    mount(page)
+    page.evaluate(
+        "(before) => (history.replaceState({}, '', before), history.pushState({}, '', 'pending'))", before
+    )
+    page.evaluate(
+        """async () => {
+          await new Promise((there) => (addEventListener("popstate", there), history.back()));
+          document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "a", bubbles: true }));
+        }"""
+    )
+    assert decided(page) == []
+    page.keyboard.press("Escape")  # it was meant for these
+    page.keyboard.press("a")
+    assert decided(page) == ["approve"]
+
+
 @pytest.mark.parametrize(("link", "heard"), [("Approved", []), ("Overview", []), ("Pending", ["approve"])])
 def test_a_key_after_a_link_is_for_its_page(page: Page, link: str, heard: list[str]) -> None:
     mount(page)

@@ -80,9 +80,9 @@ export class Beside {
       el(
         "div",
         {},
-        el("div", { class: "line" }, el("b", {}, name), el("code", {}, cosine.toFixed(2))),
+        el("div", { class: "line" }, el("b", { dir: "auto" }, name), el("code", {}, cosine.toFixed(2))),
         bar,
-        el("div", { class: "text" }, text),
+        el("div", { class: "text", dir: "auto" }, text),
       ),
     );
   }

@@ -6,7 +6,7 @@ import { hunks, taken } from "./words.js";
 /** `onTake(text)` gets the first text with one change made. */
 export function difference(before, after, { onTake } = {}) {
   const list = hunks(before, after);
-  const node = el("p", { class: "difference" });
+  const node = el("p", { class: "difference", dir: "auto" });
   list.forEach((hunk, place) => {
     if (hunk.same !== undefined) return node.append(hunk.same);
     const change = el("span", { class: "change" }, hunk.del ? el("del", {}, hunk.del) : null, hunk.ins ? el("ins", {}, hunk.ins) : null);

@@ -125,7 +125,7 @@ export class Row {
     this.beyond.replaceChildren(
       el("b", {}, `Longer than the model reads at once. `),
       `Nothing is cut off: it is read in ${reach.windows} overlapping windows whose vectors are averaged, so each detail counts for less. Beyond the first window: `,
-      el("q", {}, rest.length > 240 ? `${rest.slice(0, 240)}…` : rest),
+      el("q", { dir: "auto" }, rest.length > 240 ? `${rest.slice(0, 240)}…` : rest),
     );
   }
 

@@ -56,10 +56,10 @@ class Editor {
     this.note = el("p", { class: "note", hidden: true });
     this.bar = el("div", { class: "bar-of-all" }, this.state, this.people, el("span", { class: "verbs" }, this.discard, this.saveNext, this.save));
     this.picture = el("img", { class: "picture", alt: "" });
-    this.name = el("h3", {});
+    this.name = el("h3", { dir: "auto" });
     this.ticker = el("code", { class: "ticker" });
     this.tier = el("span", { class: "tier" });
-    this.description = el("p", { class: "description" });
+    this.description = el("p", { class: "description", dir: "auto" });
     this.key = el("code", { class: "address" });
     this.root.replaceChildren(
       el(

@@ -33,12 +33,12 @@ export default function ({ data, parentElement, setTriggerValue, setStateValue }
         { class: out.has(row.key) ? "out" : null, tabindex: "0", "data-address": row.address, title: "Open in the editor" },
         data.choose ? choice(row) : null,
         el("img", { src: row.picture, alt: "", loading: "lazy", width: "52", height: "52" }),
-        el("div", { class: "who" }, el("b", {}, row.name), el("span", {}, row.ticker)),
+        el("div", { class: "who" }, el("b", { dir: "auto" }, row.name), el("span", {}, row.ticker)),
         el(
           "div",
           { class: "what" },
           el("div", { class: "why" }, row.label ? el("b", {}, row.label) : null, row.why, row.other && row.other.address !== row.address ? el("span", { class: "other" }, el("img", { src: row.other.picture, alt: "", width: "20", height: "20" }), row.other.name) : null),
-          row.after === null ? el("p", { class: "text" }, row.text) : difference(row.text, row.after),
+          row.after === null ? el("p", { class: "text", dir: "auto" }, row.text) : difference(row.text, row.after),
         ),
       );
       node.addEventListener("click", go);

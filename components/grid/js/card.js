@@ -8,10 +8,10 @@ import { bar } from "./bars.js";
 export function make() {
   const parts = {
     picture: el("img", { alt: "", loading: "lazy", decoding: "async", draggable: "false" }),
-    name: el("span", { class: "name" }),
+    name: el("span", { class: "name", dir: "auto" }),
     ticker: el("span", { class: "ticker" }),
     age: el("span", { class: "age" }),
-    tags: el("span", { class: "tags" }),
+    tags: el("span", { class: "tags", dir: "auto" }),
     mark: el("span", { class: "mark", hidden: true }),
     reason: el("span", { class: "reason" }),
     score: el("span", { class: "score", hidden: true }),

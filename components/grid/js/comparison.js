@@ -132,12 +132,12 @@ export class Comparison {
     );
     const findings = other.findings.map(([kind, sure]) => el("span", { class: "pill warn" }, `${kind} · ${Math.round(sure * 100)} %`));
     return [
-      side("This one", own, el("p", { class: "named" }, ...pieces(other.names[0]), " ", el("span", { class: "ticker" }, ...pieces(other.tickers[0]))), null),
+      side("This one", own, el("p", { class: "named", dir: "auto" }, ...pieces(other.names[0]), " ", el("span", { class: "ticker" }, ...pieces(other.tickers[0]))), null),
       side("Where they differ", canvas, el("p", { class: "agrees" }, agrees), el("p", { class: "pills" }, ...findings)),
       side(
         "The other one",
         its,
-        el("p", { class: "named" }, ...pieces(other.names[1]), " ", el("span", { class: "ticker" }, ...pieces(other.tickers[1]))),
+        el("p", { class: "named", dir: "auto" }, ...pieces(other.names[1]), " ", el("span", { class: "ticker" }, ...pieces(other.tickers[1]))),
         el("p", { class: "meta" }, el("span", { class: `pill ${other.tier === "trash" ? "bad" : "good"}` }, `in ${other.tier}`), el("span", {}, other.since)),
       ),
       fields(other),
@@ -194,6 +194,6 @@ function fields({ fields: rows }) {
   return el(
     "table",
     { class: "differing" },
-    el("tbody", {}, ...rows.map(([label, mine, its]) => el("tr", {}, el("td", {}, mine || "–"), el("th", { scope: "row" }, label), el("td", {}, its || "–")))),
+    el("tbody", {}, ...rows.map(([label, mine, its]) => el("tr", {}, el("td", { dir: "auto" }, mine || "–"), el("th", { scope: "row" }, label), el("td", { dir: "auto" }, its || "–")))),
   );
 }

@@ -11,6 +11,7 @@ export class Hearing {
     this.keys = window.memedexKeys ??= watch();
     this.keys.grids.add(grid);
     this.keys.leaving = false;
+    this.keys.page = location.pathname;
   }
 
   /** Whether this key came too early for what it means. */
@@ -61,6 +62,11 @@ function watch() {
     const isHeard = [...keys.grids].some(({ root }) => root.isConnected);
     if (event.key.length === 1 && !isHeard && !isField(event.composedPath()[0])) keys.early = event.timeStamp;
   };
+  // Alt-←, or a mouse's own button for it: what leads to another page is no link then.
+  const wentBack = (event) => {
+    if (location.pathname === keys.page) keys.early = event.timeStamp;
+    else keys.leaving = true;
+  };
   const followed = (event) => {
     const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement && node.href);
     const isPlain = link && !link.target && !event.ctrlKey && !event.metaKey && !event.shiftKey;
@@ -69,6 +75,7 @@ function watch() {
   };
   window.addEventListener("keydown", heard, true);
   window.addEventListener("click", followed, true);
+  window.addEventListener("popstate", wentBack, true);
   window.addEventListener("pointerdown", () => keys.grids.forEach(({ hearing }) => hearing.rest()), true);
   // Before this nobody listened, but browsers count: somebody has been typing while the page was loading.
   if (performance.eventCounts?.get("keydown") && navigator.userActivation?.isActive) keys.early = performance.now();

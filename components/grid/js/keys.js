@@ -35,7 +35,7 @@ function isElsewhere(grid) {
 /** Does what the key stands for; true when it stood for something. */
 function take(grid, event, target) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (grid.help.open) return close(grid.help, key);
+  if (grid.help.open) return closeHelp(grid, key);
   if (grid.tools.closeMenu() && key === "Escape") return grid.follow(), true;
   if ((event.ctrlKey || event.metaKey) && !event.altKey && key === "a" && !grid.viewer.isOpen) return grid.selectPage(), true;
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
@@ -91,9 +91,12 @@ function decide(grid, key) {
   return grid.decisions.make(reasoned, { reason }), true;
 }
 
-function close(dialog, key) {
+/** The next key is meant for the card, not for the button that opened the sheet. */
+function closeHelp(grid, key) {
   if (key !== "Escape" && key !== "?" && key !== "Enter") return false;
-  return dialog.close(), true;
+  grid.help.close();
+  grid.focusCursor();
+  return true;
 }
 
 /** Back to the cards, once the field itself has heard the key. */

@@ -46,7 +46,7 @@ export class ResultTable {
     this.body.replaceChildren(
       ...this.rows().map(({ card, hit, at }) => {
         const cells = hit.facets.map((facet) => el("td", { class: "number" }, facet.present ? facet.cosine.toFixed(3) : "–"));
-        const row = el("tr", { class: [card.address === grid.model.cursor ? "at" : "", scores.drop && at >= scores.drop ? "beyond" : ""].join(" "), "data-address": card.address }, el("td", { class: "thumb" }, card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert")), el("td", { class: "number" }, String(at + 1)), el("td", { class: "name" }, card.name), el("td", {}, card.ticker), el("td", { class: "number" }, hit.score.toFixed(3)), ...cells, el("td", {}, card.blank ? "" : age(card.created_at)));
+        const row = el("tr", { class: [card.address === grid.model.cursor ? "at" : "", scores.drop && at >= scores.drop ? "beyond" : ""].join(" "), "data-address": card.address }, el("td", { class: "thumb" }, card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert")), el("td", { class: "number" }, String(at + 1)), el("td", { class: "name", dir: "auto" }, card.name), el("td", {}, card.ticker), el("td", { class: "number" }, hit.score.toFixed(3)), ...cells, el("td", {}, card.blank ? "" : age(card.created_at)));
         row.addEventListener("click", () => card.blank || (grid.model.moveTo(card.address), grid.refresh(), this.show()));
         row.addEventListener("dblclick", () => grid.open(card.address));
         return row;

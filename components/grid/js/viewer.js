@@ -116,15 +116,15 @@ function facts(grid, card, detail, model) {
   const caption = detail?.caption ?? {};
   const reason = model.refused.get(card.address);
   return [
-    el("h2", {}, el("span", {}, card.name), el("span", { class: "ticker" }, card.ticker)),
+    el("h2", {}, el("span", { dir: "auto" }, card.name), el("span", { class: "ticker" }, card.ticker)),
     reason ? el("p", { class: "reason" }, reason) : null,
     el("p", { class: "meta" }, card.mark ? el("span", { class: `pill ${card.mark.tone}` }, card.mark.label) : null, born(card.created_at, detail?.no_age)),
-    description ? el("p", { class: "description" }, description) : el("p", { class: "description none" }, "No description."),
+    description ? el("p", { class: "description", dir: "auto" }, description) : el("p", { class: "description none" }, "No description."),
     detail?.tags?.length || card.tags.length ? el("p", { class: "pills" }, ...(detail?.tags ?? card.tags).map((tag) => el("span", { class: "pill" }, tag))) : null,
     detail?.twins?.length ? section("Looks like", twinsOf(grid, card.address, detail.twins)) : null,
     card.facets ? section("Why it is here", breakdown(grid, card)) : null,
     detail ? captions(caption) : null,
-    ...(detail?.fields ?? []).map(([label, value]) => section(label, el("p", {}, value))),
+    ...(detail?.fields ?? []).map(([label, value]) => section(label, el("p", { dir: "auto" }, value))),
     section("Address", el("p", { class: "address" }, el("code", {}, card.address), detail?.explorer ? link(detail.explorer) : null)),
     detail ? section("Mentions", el("p", {}, link(detail.mentions))) : null,
     detail?.history?.length ? section("History", el("ol", { class: "history" }, ...detail.history.map((line) => el("li", {}, el("span", {}, line.what), el("time", {}, line.when))))) : null,
@@ -141,7 +141,7 @@ function born(seconds, unknown) {
 function captions(caption) {
   const written = FACETS.filter(([facet]) => caption[facet]);
   if (!written.length) return section("Caption", el("p", { class: "none" }, "Not written yet."));
-  return el("div", {}, ...written.map(([facet, label]) => section(label, el("p", {}, caption[facet]), facet)));
+  return el("div", {}, ...written.map(([facet, label]) => section(label, el("p", { dir: "auto" }, caption[facet]), facet)));
 }
 
 function section(title, body, facet = null) {

@@ -27,7 +27,7 @@ export function explainOrder(dialog, [first, second]) {
 }
 
 function sideOfTwo({ card, hit, place }) {
-  return el("figure", {}, card.picture ? el("img", { src: card.picture, alt: "" }) : icon("alert"), el("figcaption", {}, el("strong", {}, card.name), ` ${place}. · ${hit.score.toFixed(3)}`));
+  return el("figure", {}, card.picture ? el("img", { src: card.picture, alt: "" }) : icon("alert"), el("figcaption", {}, el("strong", { dir: "auto" }, card.name), ` ${place}. · ${hit.score.toFixed(3)}`));
 }
 
 function reason(rows, above, below) {
