@@ -15,8 +15,8 @@ WEIGHTS = [(0, 4, 3, 2, 1), (0, 0.5, 9, 0, 3), (7, 1, 0, 4, 0), (0, 0, 0, 10, 0)
 
 
 @pytest.fixture
-def results(seeded: Server, page: Page) -> GridPage:
-    return GridPage(page, f"{seeded.url}/search?q={TEXT.replace(' ', '+')}")
+def results(shared: Server, page: Page) -> GridPage:
+    return GridPage(page, f"{shared.url}/search?q={TEXT.replace(' ', '+')}")
 
 
 def shown(results: GridPage) -> list[tuple[str, str]]:
@@ -45,16 +45,15 @@ def drag(results: GridPage, weights: tuple[float, ...]) -> None:
     )
 
 
-def test_the_page_ranks_as_the_store_does(seeded: Server, results: GridPage) -> None:
-    with seeded.stored() as library:
+def test_the_page_ranks_as_the_store_does(shared: Server, results: GridPage) -> None:
+    with shared.stored() as library:
         for weights in WEIGHTS:
             drag(results, weights)
             query = Query((Part(text=TEXT),), weights=dict(zip(FACETS, weights, strict=True)))
             expected = [[hit.address, f"{hit.score:.3f}"] for hit in library.search(query).hits]
             assert shown(results) == expected
-    expect(results.page.locator(".card[style*=translate]")).to_have_count(
-        0
-    )  # at rest they lie where they are seen
+    moved = results.page.locator(".card[style*=translate]")
+    expect(moved).to_have_count(0)  # at rest they lie where they are seen
     assert results.addresses() == [address for address, _ in expected]
 
 
