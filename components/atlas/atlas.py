@@ -12,6 +12,7 @@ import streamlit as st
 
 from components import pictures
 from components.atlas.colours import Colours
+from components.scripts import joined
 from store.errors import UnknownRecord
 from store.maps import Map
 from store.reading import Reader
@@ -22,7 +23,7 @@ _component = st.components.v2.component(
     "memedex.atlas",
     html=_HTML,
     css=(_HERE / "atlas.css").read_text("utf-8"),
-    js=(_HERE / "atlas.js").read_text("utf-8"),
+    js=joined(_HERE / "js" / "main.js"),
 )
 _PICTURES = 120  # cards sent at once
 

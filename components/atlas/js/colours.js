@@ -1,0 +1,39 @@
+// Colours, as numbers that the picture's memory holds.
+
+const FIRST_OF_RANGE = 200; // palette places below it are the legend's, from it on those of a range
+const STEPS = 55;
+
+function rgb(colour) {
+  const value = parseInt(colour.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+/** Along a range, from blue over violet to yellow, readable on dark and light. */
+export function ramp(part) {
+  const stops = [[43, 96, 190], [141, 70, 190], [224, 88, 120], [250, 200, 70]];
+  const at = Math.min(0.9999, Math.max(0, part)) * 3;
+  const [a, b] = [stops[Math.floor(at)], stops[Math.floor(at) + 1]];
+  return a.map((from, place) => Math.round(from + (b[place] - from) * (at % 1)));
+}
+
+function packed([red, green, blue]) {
+  return (255 << 24) | (blue << 16) | (green << 8) | red;
+}
+
+/** What a point's colour, sent as one byte, looks like. */
+export function paletteOf(legend) {
+  const palette = new Uint32Array(256);
+  legend.forEach(({ colour }, place) => (palette[place] = packed(rgb(colour))));
+  for (let step = 0; step <= STEPS; step += 1) palette[FIRST_OF_RANGE + step] = packed(ramp(step / STEPS));
+  return palette;
+}
+
+/** A colour of the palette for a pen. */
+export function css(value) {
+  return `rgb(${value & 255},${(value >> 8) & 255},${(value >> 16) & 255})`;
+}
+
+/** Half seen through: a point that was not chosen. */
+export function faded(value) {
+  return (value & 0x00ffffff) | 0x30000000;
+}

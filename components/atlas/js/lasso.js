@@ -1,0 +1,26 @@
+// What a drawn line encloses, and how it is sent.
+
+/** 1 for each point inside these corners, by how often a line from it to the side crosses them. */
+export function within(corners, xs, ys) {
+  const inside = new Uint8Array(xs.length);
+  const across = corners.map(([x]) => x);
+  const [low, high] = [Math.min(...across), Math.max(...across)];
+  for (let row = 0; row < inside.length; row += 1) {
+    const [x, y] = [xs[row], ys[row]];
+    if (x < low || x > high) continue;
+    for (let a = 0, b = corners.length - 1; a < corners.length; b = a, a += 1) {
+      const [[ax, ay], [bx, by]] = [corners[a], corners[b]];
+      if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) inside[row] ^= 1;
+    }
+  }
+  return inside;
+}
+
+/** One bit for each point, as base64. */
+export function asBits(inside) {
+  const bits = new Uint8Array(Math.ceil(inside.length / 8));
+  inside.forEach((one, row) => { if (one) bits[row >> 3] |= 128 >> (row & 7); });
+  let signs = "";
+  for (let start = 0; start < bits.length; start += 8192) signs += String.fromCharCode(...bits.subarray(start, start + 8192));
+  return btoa(signs);
+}

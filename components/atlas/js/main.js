@@ -1,0 +1,183 @@
+// The map: it takes the server's points, colours and cards, shows them, and says what was chosen.
+
+import { el } from "../../grid/js/dom.js";
+import { paletteOf, ramp } from "./colours.js";
+import { listenToHand } from "./hand.js";
+import { asBits } from "./lasso.js";
+import { CLOSE, Painting } from "./painting.js";
+import { View } from "./view.js";
+
+const REST = 140; // ms of rest before the server is asked for pictures
+const NEAR = 14; // px around the pointer
+
+class Atlas {
+  constructor(root, tell) {
+    this.root = root;
+    this.tell = tell;
+    this.cards = {};
+    this.images = new Map();
+    this.count = 0;
+    this.lasso = false;
+    this.view = new View();
+    this.canvas = el("canvas", { tabindex: "0", "aria-label": "Map of coins: drag moves, wheel zooms, with lasso or shift held a drag chooses" });
+    this.painting = new Painting(this.canvas);
+    this.legend = el("div", { class: "legend" });
+    this.told = el("div", { class: "told" });
+    this.near = el("div", { class: "near", hidden: true }, el("img", { alt: "" }), el("b"), el("span"));
+    this.draws = el("button", { type: "button", "aria-pressed": "false", onclick: () => this.choosing(!this.lasso) }, "Lasso");
+    this.clear = el("button", { type: "button", hidden: true, onclick: () => this.choose(null) }, "Clear");
+    const whole = el("button", { type: "button", onclick: () => this.whole() }, "Whole map");
+    root.replaceChildren(this.canvas, el("div", { class: "tools" }, this.draws, whole, this.clear), this.legend, this.told, this.near);
+    listenToHand(this);
+    this.watcher = new ResizeObserver(() => this.resize());
+    this.watcher.observe(root);
+  }
+
+  update(data) {
+    if (data.map !== this.map) {
+      this.map = data.map;
+      this.count = data.count;
+      this.cards = {};
+      this.chosen = null;
+      this.clear.hidden = true;
+      this.x = this.y = null;
+    }
+    if (data.points) {
+      this.x = Float32Array.from(data.points.getChild("x").toArray());
+      this.y = Float32Array.from(data.points.getChild("y").toArray());
+      this.whole();
+      this.tell("knows", data.map);
+    } else if (!this.x) this.tell("knows", ""); // a page that came back without its points asks once
+    if (data.colours) {
+      this.colours = Uint8Array.from(atob(data.colours), (sign) => sign.charCodeAt(0));
+      this.tell("coloured", data.colouring);
+    } else if (!this.colours) this.tell("coloured", "");
+    this.palette = paletteOf(data.legend);
+    Object.assign(this.cards, data.cards);
+    for (const { picture } of Object.values(data.cards)) if (!this.images.has(picture)) this.fetch(picture);
+    this.explain(data);
+    if (this.pointer && !this.drag) this.hover(...this.pointer); // what it lies on may have come just now
+    this.soon();
+  }
+
+  fetch(address) {
+    const image = new Image();
+    image.onload = () => this.soon();
+    image.src = address;
+    this.images.set(address, image);
+  }
+
+  explain({ legend, range }) {
+    const rows = legend.map(({ label, colour }) => {
+      const dot = el("i");
+      dot.style.background = colour;
+      return el("div", {}, dot, label);
+    });
+    if (range) {
+      const strip = el("i", { class: "ramp" });
+      strip.style.background = `linear-gradient(90deg, ${[0, 0.33, 0.66, 1].map((part) => `rgb(${ramp(part)})`).join(",")})`;
+      rows.push(el("div", {}, range[0], strip, range[1]));
+    }
+    this.legend.replaceChildren(...rows);
+  }
+
+  resize() {
+    const [width, height] = [this.root.clientWidth, this.root.clientHeight];
+    if (!width || !height) return;
+    const first = !this.view.width;
+    Object.assign(this.view, { width, height });
+    this.painting.resize(this.view);
+    if (first) this.whole();
+    this.soon();
+  }
+
+  whole() {
+    this.view.fit(this.x, this.y);
+    this.soon();
+  }
+
+  soon() {
+    if (this.waiting) return;
+    this.waiting = requestAnimationFrame(() => {
+      this.waiting = 0;
+      this.paint();
+    });
+  }
+
+  paint() {
+    if (!this.x || !this.painting.pen) return;
+    const began = performance.now();
+    const { inView, seen } = this.painting.dots(this);
+    if (inView <= CLOSE) {
+      this.painting.pictures(seen, this, (row) => this.images.get(this.cards[row]?.picture));
+      this.ask(seen);
+    }
+    if (this.drag?.path) this.painting.outline(this.drag.path);
+    const said = this.chosen ? `${this.held.toLocaleString("en")} chosen · ` : "";
+    this.told.textContent = `${said}${inView.toLocaleString("en")} of ${this.count.toLocaleString("en")} in view`;
+    this.root.dataset.milliseconds = (performance.now() - began).toFixed(1);
+  }
+
+  /** Asks for the cards of these points that nobody sent yet. */
+  ask(rows) {
+    const missing = rows.filter((row) => !this.cards[row]);
+    clearTimeout(this.timer);
+    if (missing.length) this.timer = setTimeout(() => this.tell("wanted", { map: this.map, rows: missing }), REST);
+  }
+
+  hover(x, y) {
+    if (!this.x) return;
+    this.pointer = [x, y];
+    const best = this.view.nearest(this.x, this.y, x, y, NEAR);
+    const card = this.cards[best];
+    if (best >= 0 && !card) this.ask([best]);
+    this.near.hidden = !card;
+    if (!card) return;
+    const [image, name, ticker] = this.near.children;
+    image.src = card.picture;
+    name.textContent = card.name;
+    ticker.textContent = card.ticker;
+    this.near.style.left = `${Math.min(x + 14, this.view.width - 160)}px`;
+    this.near.style.top = `${Math.min(y + 14, this.view.height - 200)}px`;
+  }
+
+  choosing(on) {
+    this.lasso = on;
+    this.draws.setAttribute("aria-pressed", String(on));
+    this.root.classList.toggle("lasso", on);
+  }
+
+  choose(inside) {
+    this.held = inside ? inside.reduce((sum, one) => sum + one, 0) : 0;
+    this.chosen = this.held ? inside : null;
+    this.clear.hidden = !this.chosen;
+    this.choosing(false);
+    this.tell("chosen", this.chosen ? { map: this.map, bits: asBits(this.chosen) } : null);
+    this.soon();
+  }
+
+  stop() {
+    this.watcher.disconnect();
+    clearTimeout(this.timer);
+    cancelAnimationFrame(this.waiting);
+  }
+}
+
+const open = new WeakMap();
+
+export default function ({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector(".memedex-atlas");
+  let atlas = open.get(root);
+  if (!atlas) {
+    atlas = new Atlas(root, (name, value) => atlas.setStateValue(name, value));
+    open.set(root, atlas);
+  }
+  atlas.setStateValue = setStateValue;
+  if (data) atlas.update(data);
+  return () => {
+    // Streamlit also calls this, on a page that stays, for a run of this function that a newer one overtook.
+    if (root.isConnected) return;
+    atlas.stop();
+    open.delete(root);
+  };
+}

@@ -1,0 +1,98 @@
+// Points are written into the picture's memory, so that a hundred thousand cost a few milliseconds.
+
+import { css, faded } from "./colours.js";
+
+export const CLOSE = 90; // points in view at which they become pictures
+
+export class Painting {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.pen = null; // until it has a size
+  }
+
+  resize({ width, height }) {
+    this.ratio = Math.min(2, window.devicePixelRatio || 1);
+    this.canvas.width = Math.round(width * this.ratio);
+    this.canvas.height = Math.round(height * this.ratio);
+    this.pen = this.canvas.getContext("2d");
+    this.memory = this.pen.createImageData(this.canvas.width, this.canvas.height);
+    this.pixels = new Uint32Array(this.memory.data.buffer);
+  }
+
+  /** The map's own coordinates on the canvas: scale, left and top. */
+  place(view) {
+    const scale = view.scale * this.ratio;
+    return [scale, this.canvas.width / 2 - view.x * scale, this.canvas.height / 2 - view.y * scale];
+  }
+
+  /** Each point as a dot; how many are in view, and which, as long as they are few enough to be pictures. */
+  dots({ view, x, y, colours, palette, chosen }) {
+    const { pixels, canvas: { width: wide, height: high } } = this;
+    const [scale, left, top] = this.place(view);
+    const seen = [];
+    let inView = 0;
+    for (let row = 0; row < x.length; row += 1) {
+      const [px, py] = [left + x[row] * scale, top + y[row] * scale];
+      if (px >= 0 && py >= 0 && px < wide && py < high) inView += 1;
+    }
+    const dot = disc(radius(inView) * this.ratio);
+    pixels.fill(0);
+    for (let row = 0; row < x.length; row += 1) {
+      const px = (left + x[row] * scale) | 0;
+      const py = (top + y[row] * scale) | 0;
+      if (px < 0 || py < 0 || px >= wide || py >= high) continue;
+      if (seen.length <= CLOSE) seen.push(row);
+      let colour = palette[colours ? colours[row] : 0];
+      if (chosen && !chosen[row]) colour = faded(colour);
+      for (let place = 0; place < dot.length; place += 2) {
+        const dx = px + dot[place];
+        const dy = py + dot[place + 1];
+        if (dx >= 0 && dy >= 0 && dx < wide && dy < high) pixels[dy * wide + dx] = colour;
+      }
+    }
+    this.pen.putImageData(this.memory, 0, 0);
+    return { inView, seen };
+  }
+
+  /** Few enough: each of these points is its picture, where `pictureOf` has it. */
+  pictures(rows, { view, x, y, colours, palette, chosen }, pictureOf) {
+    const { pen, ratio } = this;
+    const [scale, left, top] = this.place(view);
+    const side = Math.max(22, Math.min(76, 900 / Math.sqrt(rows.length + 1) / 3)) * ratio;
+    for (const row of rows) {
+      const image = pictureOf(row);
+      if (!image?.complete || !image.naturalWidth) continue;
+      const [px, py] = [left + x[row] * scale - side / 2, top + y[row] * scale - side / 2];
+      pen.globalAlpha = chosen && !chosen[row] ? 0.35 : 1;
+      pen.drawImage(image, px, py, side, side);
+      pen.strokeStyle = css(palette[colours ? colours[row] : 0]);
+      pen.lineWidth = 2 * ratio;
+      pen.strokeRect(px, py, side, side);
+    }
+    pen.globalAlpha = 1;
+  }
+
+  /** The lasso that is being drawn. */
+  outline(path) {
+    const { pen, ratio } = this;
+    pen.beginPath();
+    path.forEach(([x, y]) => pen.lineTo(x * ratio, y * ratio));
+    pen.closePath();
+    pen.strokeStyle = getComputedStyle(this.canvas).getPropertyValue("--st-primary-color") || "#4c8dff";
+    pen.lineWidth = 2 * ratio;
+    pen.stroke();
+  }
+}
+
+/** The pixels of a dot around its middle, as x, y, x, y … */
+function disc(radius) {
+  const reach = Math.ceil(radius);
+  const found = [];
+  for (let x = -reach; x <= reach; x += 1) for (let y = -reach; y <= reach; y += 1) if (x * x + y * y <= radius * radius) found.push(x, y);
+  return Int8Array.from(found);
+}
+
+/** How large a point is, in px: the fewer are seen, the larger. */
+function radius(inView) {
+  return inView > 20000 ? 0.8 : inView > 5000 ? 1.5 : inView > 500 ? 2.5 : 4;
+}

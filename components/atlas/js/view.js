@@ -1,0 +1,52 @@
+// Which part of the map is seen, and how large: its middle, and how many px one of the map's units takes.
+
+const MARGIN = 1.12;
+
+export class View {
+  constructor() {
+    Object.assign(this, { x: 0, y: 0, scale: 1, width: 0, height: 0 });
+  }
+
+  /** Everything in sight. */
+  fit(xs, ys) {
+    if (!xs || !this.width) return;
+    let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (let row = 0; row < xs.length; row += 1) {
+      left = Math.min(left, xs[row]); right = Math.max(right, xs[row]);
+      top = Math.min(top, ys[row]); bottom = Math.max(bottom, ys[row]);
+    }
+    this.x = (left + right) / 2;
+    this.y = (top + bottom) / 2;
+    this.scale = Math.min(this.width / (right - left || 1), this.height / (bottom - top || 1)) / MARGIN;
+  }
+
+  /** Closer or farther, while what lies at this place on the screen stays there. */
+  zoom(factor, x = this.width / 2, y = this.height / 2) {
+    const [mapX, mapY] = this.onMap([x, y]);
+    this.scale = Math.min(1e6, Math.max(20, this.scale * factor));
+    this.x = mapX - (x - this.width / 2) / this.scale;
+    this.y = mapY - (y - this.height / 2) / this.scale;
+  }
+
+  /** By so many px on the screen. */
+  move(x, y) {
+    this.x += x / this.scale;
+    this.y += y / this.scale;
+  }
+
+  /** What lies at a place on the screen. */
+  onMap([x, y]) {
+    return [this.x + (x - this.width / 2) / this.scale, this.y + (y - this.height / 2) / this.scale];
+  }
+
+  /** The row that lies nearest to a place on the screen, less than `reach` px away; -1 for none. */
+  nearest(xs, ys, x, y, reach) {
+    let [best, least] = [-1, reach * reach];
+    for (let row = 0; row < xs.length; row += 1) {
+      const dx = (xs[row] - this.x) * this.scale + this.width / 2 - x;
+      const dy = (ys[row] - this.y) * this.scale + this.height / 2 - y;
+      if (dx * dx + dy * dy < least) [best, least] = [row, dx * dx + dy * dy];
+    }
+    return best;
+  }
+}
