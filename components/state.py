@@ -2,21 +2,7 @@
 
 import streamlit as st
 
-DIALOG = "memedex.dialog"  # what the open dialog is about
-_PAGE = "memedex.page"
 _SAID = "memedex.said"
-
-
-def arrive(page: str) -> None:
-    """Whoever comes from another page has left its dialog behind."""
-    if st.session_state.get(_PAGE) != page:
-        st.session_state[_PAGE] = page
-        st.session_state.pop(DIALOG, None)
-
-
-def has_dialog() -> bool:
-    """Whether a dialog is open."""
-    return bool(st.session_state.get(DIALOG))
 
 
 def say(message: str, *, icon: str | None = None) -> None:
@@ -25,6 +11,9 @@ def say(message: str, *, icon: str | None = None) -> None:
 
 
 def show_what_was_said() -> None:
-    """Show, once, what `say` kept."""
-    for message, icon in st.session_state.pop(_SAID, []):
+    """Show, once, what `say` kept; a run that is overtaken here leaves the rest to the next."""
+    waiting = st.session_state.get(_SAID, [])
+    while waiting:
+        message, icon = waiting[0]
         st.toast(message, icon=icon)
+        del waiting[0]
