@@ -7,6 +7,7 @@ import streamlit as st
 
 from components import decisions, state, wording
 from components.grid.ledger import AT_ONCE
+from components.told import sentence
 from store import decided, reversing
 from store.decided import Asked
 from store.errors import MemedexError
@@ -107,7 +108,7 @@ def book(library: Library, asked: Asked) -> None:
 
 
 def _line(library: Library, decision: Decision) -> None:
-    words = decisions.sentence(library, decision)
+    words = sentence(library, decision)
     words = words[:1].upper() + words[1:]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width=130, gap=None):  # one above the other: the row is as high as its button

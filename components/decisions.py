@@ -4,18 +4,16 @@ import streamlit as st
 
 from components import state, wording
 from components.grid.ledger import AT_ONCE
+from components.told import sentence
 from store import reversing
 from store.errors import MemedexError
-from store.history import Decision
 from store.library import Library
 from store.outcome import Outcome
-
-_NAMED = 2  # records that a decision is told by; of more, how many
 
 
 def undo_button(library: Library) -> None:
     """A button that takes back one's own last decision, and says which that is."""
-    last = next((decision for decision in library.decisions(limit=50) if _stands(library, decision)), None)
+    last = library.to_undo(who=library.who)
     st.button(
         "Undo",
         key="memedex.undo",
@@ -25,10 +23,6 @@ def undo_button(library: Library) -> None:
         on_click=undo,
         args=(library,),
     )
-
-
-def _stands(library: Library, decision: Decision) -> bool:
-    return decision.who == library.who and not decision.is_undone and decision.verb != "undo"
 
 
 def undo(library: Library) -> None:
@@ -53,18 +47,6 @@ def tell_refused(outcome: Outcome) -> None:
     for refusal in outcome.refused[:3]:
         reason = wording.plain(refusal.reason, limit=200)
         state.say(f"{wording.shortened(refusal.item)}: {reason}", icon=":material/error:")
-
-
-def sentence(library: Library, decision: Decision) -> str:
-    """ "approved Bonk", "promoted 12 coins"; Markdown, strangers' names escaped."""
-    verb = wording.done(decision.verb)
-    if decision.count > _NAMED:
-        return f"{verb} {wording.counted(decision.count, 'coin')}"
-    events = library.history(decision=decision.id, limit=_NAMED)
-    names = [wording.plain(event.name or wording.shortened(event.address), limit=32) for event in events]
-    if not names and decision.count:  # a verdict changes no record
-        return f"{verb} {wording.counted(decision.count, 'pair')}"
-    return f"{verb} {' and '.join(names)}" if names else verb
 
 
 def recent(library: Library, *, limit: int = 8) -> None:

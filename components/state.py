@@ -2,7 +2,21 @@
 
 import streamlit as st
 
+DIALOG = "memedex.dialog"  # what the open dialog is about
+_PAGE = "memedex.page"
 _SAID = "memedex.said"
+
+
+def arrive(page: str) -> None:
+    """Whoever comes from another page has left its dialog behind."""
+    if st.session_state.get(_PAGE) != page:
+        st.session_state[_PAGE] = page
+        st.session_state.pop(DIALOG, None)
+
+
+def has_dialog() -> bool:
+    """Whether a dialog is open."""
+    return bool(st.session_state.get(DIALOG))
 
 
 def say(message: str, *, icon: str | None = None) -> None:

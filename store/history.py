@@ -44,6 +44,7 @@ class Decision:
     at: float
     count: int
     is_undone: bool
+    reverses: str | None = None  # the decision that this one took back
 
 
 def note(db: sqlite3.Connection, operation: Operation) -> None:
@@ -129,18 +130,21 @@ def events(
     ]  # fmt: skip
 
 
-def decisions(db: sqlite3.Connection, *, limit: int = 20) -> list[Decision]:
-    """Newest first, each with the number of records it changed and of pairs it judged."""
+def decisions(db: sqlite3.Connection, *, only: str | None = None, limit: int = 20) -> list[Decision]:
+    """Newest first, each with the number of records it changed and of pairs it judged; or one alone."""
     rows = db.execute(
         "SELECT d.*, (SELECT count(*) FROM history h WHERE h.decision = d.id) + "
         "(SELECT count(*) FROM verdicts v WHERE v.decision = d.id) AS count "
-        "FROM decisions d ORDER BY d.number DESC LIMIT ?",
-        [limit],
+        "FROM decisions d WHERE ?1 IS NULL OR d.id = ?1 ORDER BY d.number DESC LIMIT ?2",
+        [only, limit],
     )
     return [
-        Decision(row["id"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"]))
+        Decision(
+            row["id"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"]),
+            row["reverses"],
+        )
         for row in rows
-    ]
+    ]  # fmt: skip
 
 
 def to_undo(db: sqlite3.Connection, who: str, *, besides: Sequence[str] = ()) -> str | None:

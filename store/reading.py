@@ -111,6 +111,17 @@ class Reader(RecordLists):
         with self.catalog.reading() as db:
             return history.decisions(db, limit=limit)
 
+    def decision(self, decision: str) -> Decision | None:
+        """One of them; None where there is none of this name."""
+        with self.catalog.reading() as db:
+            return next(iter(history.decisions(db, only=decision)), None)
+
+    def to_undo(self, *, who: str) -> Decision | None:
+        """This person's last decision that still stands."""
+        with self.catalog.reading() as db:
+            last = history.to_undo(db, who)
+            return history.decisions(db, only=last)[0] if last else None
+
     def revisions(self, address: str) -> list[Revision]:
         """Every text a record's caption ever had, newest first."""
         with self.catalog.reading() as db:

@@ -49,8 +49,10 @@ def reverse(library: "Library", verb: Literal["undo", "redo"], *, at_once: int) 
     if coming and not chosen:
         raise NothingToUndo("there is nothing more of yours to undo")
     if chosen and begun(library, [chosen], at_once=-1 if coming else at_once):
-        return Outcome()
-    return library.undo() if verb == "undo" else library.redo()
+        return Outcome(reversed=chosen)
+    outcome = library.undo() if verb == "undo" else library.redo()
+    outcome.reversed = chosen
+    return outcome
 
 
 def _chosen(library: "Library", verb: str, *, who: str, besides: Sequence[str] = ()) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from components.grid.matching import addresses
+from components.told import taken_back
 from store.duplicates.verdicts import Verdict
 from store.errors import MemedexError
 from store.library import Library
@@ -111,7 +112,7 @@ class Ledger:
                 else:
                     outcome = _refused(entry, f"{entry.verb} cannot be done here")
                 # In this order: who reads beside it must not see a number confirmed without what came of it.
-                page.results = [*page.results, _result(entry, outcome)]
+                page.results = [*page.results, _result(library, entry, outcome)]
                 page.n = entry.n
 
     def confirmed(self, clients: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -216,10 +217,11 @@ def _refused(entry: Entry, reason: str) -> Outcome:
     return Outcome(refused=[Refusal(address, reason) for address in entry.addresses or [""]])
 
 
-def _result(entry: Entry, outcome: Outcome) -> dict[str, Any]:
+def _result(library: Library, entry: Entry, outcome: Outcome) -> dict[str, Any]:
     return {
         "n": entry.n,
         "verb": entry.verb,
         "done": outcome.done[:1],  # the page only needs to know where to look
+        "said": taken_back(library, entry.verb, outcome.reversed),
         "refused": [{"item": refusal.item, "reason": refusal.reason} for refusal in outcome.refused[:200]],
     }

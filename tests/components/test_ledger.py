@@ -47,6 +47,16 @@ def test_a_later_number_waits_for_no_earlier_one(library: Library, ledger: Ledge
     assert ledger.confirmed(["page"])["page"]["n"] == 2
 
 
+def test_what_was_taken_back_is_said(library: Library, ledger: Ledger) -> None:
+    log = [entry(1, "approve", 0), entry(2, "undo"), entry(3, "redo"), entry(4, "undo"), entry(5, "undo")]
+    ledger.apply(library, "page", log, handlers={})
+    name, coins = library.get(address(0)).name, library.counts()["trash"]
+    assert [result["said"] for result in ledger.confirmed(["page"])["page"]["results"]] == [
+        "", f"Taken back: approved {name}", f"Done again: approved {name}", f"Taken back: approved {name}",
+        f"Taken back: imported {coins} coins",
+    ]  # fmt: skip
+
+
 def test_two_pages_count_by_themselves(library: Library, ledger: Ledger) -> None:
     ledger.apply(library, "one", [entry(1, "approve", 0)], handlers={})
     ledger.apply(library, "two", [entry(1, "approve", 1)], handlers={})
