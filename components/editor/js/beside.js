@@ -30,7 +30,7 @@ export class Beside {
     this.asking = true;
     const slow = setTimeout(() => this.node.classList.add("behind"), 400);
     try {
-      const answer = await this.editor.ask("look", { address, facet: row.facet, text });
+      const answer = await this.editor.server.ask("look", { address, facet: row.facet, text });
       if (address === this.editor.address && row === this.row && !this.stopped) this.told(row, answer);
     } catch {
       if (row === this.row) this.show(row, { failed: "No answer from the server." });

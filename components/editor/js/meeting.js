@@ -62,20 +62,20 @@ export class Meeting {
       this.editor.tags.show(tags);
       took.push("Tags");
     }
-    this.editor.noteThat(
+    this.editor.bar.noteThat(
       [
         took.length ? `${theirs.who} changed ${took.join(", ")} meanwhile; that is taken over here.` : "",
         this.disputes.size ? `${theirs.who} wrote other words for ${[...this.disputes].map((row) => row.purpose.label).join(", ")}: choose below, then save. Nothing is overwritten before.` : "",
       ].filter(Boolean).join(" "),
     );
     if (!this.disputes.size) this.agreed();
-    else this.editor.say("rest");
+    else this.editor.bar.say("rest");
   }
 
   decided(row) {
     this.disputes.delete(row);
     if (!this.disputes.size) {
-      this.editor.noteThat("");
+      this.editor.bar.noteThat("");
       this.agreed();
     }
     this.editor.refresh();
@@ -90,7 +90,7 @@ export class Meeting {
     // The other window's words are what stands here: they are kept already.
     if (!base && rows.every((row) => row.value === (after[row.facet] ?? null)) && sameTags(this.editor.tags.values, tags)) {
       keeper.isKept(address);
-      return this.editor.say("rest");
+      return this.editor.bar.say("rest");
     }
     if (base) this.editor.base = { revision: base.revision, caption: trimmed(base.caption), tags: [...base.tags] };
     this.editor.changed();

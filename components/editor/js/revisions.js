@@ -15,7 +15,7 @@ export class Revisions {
     if (!this.node.open) return;
     const { address } = this.editor;
     try {
-      const { revisions = [], failed } = await this.editor.ask("history", { address });
+      const { revisions = [], failed } = await this.editor.server.ask("history", { address });
       if (address !== this.editor.address) return;
       const items = revisions.map((revision, place) => this.item(revision, place === 0));
       this.list.replaceChildren(...(items.length ? items : [el("li", { class: "quiet" }, failed ?? "Nothing has been written yet.")]));
@@ -30,7 +30,7 @@ export class Revisions {
       .filter(({ facet }) => before.caption[facet] !== after.caption[facet])
       .map((row) => this.change(row, before.caption[row.facet], after.caption[row.facet], revision.sources[row.facet]));
     if (!sameTags(before.tags, after.tags)) changes.push(el("div", { class: "change-of" }, el("b", {}, "Tags"), difference(before.tags.join(", "), after.tags.join(", "))));
-    const back = el("button", { type: "button", onclick: () => this.editor.restore(revision) }, "Restore this");
+    const back = el("button", { type: "button", onclick: () => this.editor.saving.restore(revision) }, "Restore this");
     back.hidden = isNow || !this.editor.canWrite;
     return el("li", {}, el("header", {}, el("b", {}, who), el("span", {}, `${verb}${undone ? " (taken back)" : ""}`), el("span", { class: "quiet" }, when), back), ...changes);
   }

@@ -47,15 +47,15 @@ export class Suggesting {
     this.asking = true;
     this.editor.refresh();
     try {
-      const answer = await this.editor.ask(verb, { address, facet, hint });
+      const answer = await this.editor.server.ask(verb, { address, facet, hint });
       if (answer.failed) throw new Error(answer.failed);
       if (address !== this.editor.address) return;
       this.job = answer.job ?? 0;
-      this.editor.noteThat(answer.why ?? "");
+      this.editor.bar.noteThat(answer.why ?? "");
       this.show({ ...answer, asking: Boolean(answer.job) });
     } catch (error) {
       this.asking = false;
-      this.editor.noteThat(error.message);
+      this.editor.bar.noteThat(error.message);
       this.editor.refresh();
     }
   }
@@ -64,9 +64,9 @@ export class Suggesting {
   async await() {
     const { address } = this.editor;
     try {
-      const answer = await this.editor.ask("suggestions", { address, job: this.job });
+      const answer = await this.editor.server.ask("suggestions", { address, job: this.job });
       if (address !== this.editor.address) return;
-      if (answer.why) this.editor.noteThat(answer.why);
+      if (answer.why) this.editor.bar.noteThat(answer.why);
       this.show(answer);
     } catch {
       this.awaiting = setTimeout(() => this.await(), 3000);
@@ -80,11 +80,11 @@ export class Suggesting {
     this.editor.tags.refresh();
     if (this.taken.has(each.id)) return; // part of it stands here: it is settled as taken when saved
     try {
-      const answer = await this.editor.ask("refuse", { address, ids: [each.id] });
-      if (answer.failed) this.editor.noteThat(answer.failed);
+      const answer = await this.editor.server.ask("refuse", { address, ids: [each.id] });
+      if (answer.failed) this.editor.bar.noteThat(answer.failed);
       else if (address === this.editor.address) this.show(answer);
     } catch (error) {
-      this.editor.noteThat(error.message);
+      this.editor.bar.noteThat(error.message);
     }
   }
 

@@ -1,0 +1,46 @@
+// The bar above the facets: how things stand, who else writes here, and the verbs.
+
+import { el, icon, setText } from "../../grid/js/dom.js";
+import { button } from "./facet.js";
+
+export class Bar {
+  constructor(editor) {
+    this.editor = editor;
+    this.state = el("span", { class: "state", role: "status" });
+    this.people = el("span", { class: "people" });
+    this.discard = button("Discard", () => editor.throwAway(), { title: "Back to what is stored" });
+    this.saveNext = button("Save & next", () => editor.saving.commit({ next: true }), { title: "Ctrl-Enter: save, and go to the next coin that lacks its caption" });
+    this.save = button("Save", () => editor.saving.commit(), { main: true, title: "Ctrl-S: save and stay" });
+    this.node = el("div", { class: "bar-of-all" }, this.state, this.people, el("span", { class: "verbs" }, this.discard, this.saveNext, this.save));
+    this.note = el("p", { class: "note", hidden: true });
+  }
+
+  /** "rest", "draft", "keeping", "saving" or "failed". */
+  say(state, why = "") {
+    const { canWrite, isChanged, meeting } = this.editor;
+    const shown = state === "rest" || state === "draft" ? (isChanged ? "draft" : "saved") : state;
+    const words = { saved: "Saved", draft: meeting.isWithWindow ? "Two drafts: choose below" : "Draft kept", keeping: "Draft …", saving: "Saving …", failed: `Failed: ${why}` };
+    this.state.dataset.state = canWrite ? shown : "saved";
+    this.state.title = shown === "draft" ? "On the server, for you alone; not saved yet" : why;
+    setText(this.state, canWrite ? words[shown] : "You may read this, not change it");
+    this.editor.refresh();
+  }
+
+  /** A sentence that stays until another takes its place; "" for none. */
+  noteThat(sentence) {
+    this.note.hidden = !sentence;
+    this.note.replaceChildren(...(sentence ? [icon("alert"), el("span", {}, sentence)] : []));
+  }
+
+  nameOthers(others) {
+    setText(this.people, others.length ? `${others.map(({ who, when }) => `${who} (${when})`).join(", ")} also has a draft here` : "");
+  }
+
+  refresh() {
+    const { canWrite, isChanged, meeting } = this.editor;
+    const changed = canWrite && isChanged;
+    this.save.disabled = !changed || meeting.isOpen;
+    this.discard.disabled = !changed;
+    this.node.classList.toggle("reading", !canWrite);
+  }
+}

@@ -1,0 +1,79 @@
+// Saving: what is typed becomes what is stored, unless somebody else was quicker.
+
+import { sameTags } from "./merge.js";
+
+export class Saving {
+  constructor(editor) {
+    this.editor = editor;
+    this.isUnderWay = false;
+  }
+
+  /** Saves; to the next coin without a caption, if asked to, once it is saved. */
+  async commit({ next = false } = {}) {
+    const { editor } = this;
+    const { address, bar, keeper, meeting } = editor;
+    if (!editor.canWrite || this.isUnderWay) return;
+    if (meeting.isOpen) {
+      [...meeting.disputes][0].node.scrollIntoView({ block: "center", behavior: "smooth" });
+      return bar.say("failed", "choose between the two texts first");
+    }
+    if (!editor.isChanged) {
+      bar.say("rest");
+      return next && editor.go(editor.data.ways.bare);
+    }
+    this.isUnderWay = true;
+    const draft = { ...editor.draft(), caption: editor.caption, client: keeper.client, n: ++keeper.n };
+    bar.say("saving");
+    try {
+      await keeper.settle(address);
+      const answer = await editor.server.ask("commit", { address, draft, ids: [...editor.suggesting.taken] });
+      if (answer.failed) throw new Error(answer.failed);
+      if (answer.conflict) {
+        editor.identify(answer.conflict);
+        meeting.meetStored(answer.conflict);
+        bar.say("failed", "somebody else saved first; nothing was overwritten");
+      } else {
+        this.saved(address, answer.saved, draft);
+        if (next) editor.go(editor.data.ways.bare);
+      }
+    } catch (error) {
+      if (address === editor.address) {
+        keeper.keep(address, editor.draft());
+        bar.noteThat(`Not saved: ${error.message}`); // stays, while the state goes on to say that the draft is kept
+      }
+      bar.say("failed", error.message);
+    } finally {
+      this.isUnderWay = false;
+    }
+  }
+
+  /** What was typed while it was being saved goes on as a draft upon it. */
+  saved(address, content, draft) {
+    const { editor } = this;
+    editor.keeper.forget(address);
+    editor.suggesting.taken.clear();
+    if (address === editor.address) {
+      const typedOn = editor.rows.some((row) => row.value !== draft.caption[row.facet]) || !sameTags(editor.tags.values, draft.tags);
+      editor.identify(content);
+      if (typedOn) {
+        editor.goOnFrom(content);
+        editor.changed();
+      } else editor.begin(content);
+      editor.bar.say("rest");
+      editor.bar.noteThat("");
+      editor.measure();
+      if (editor.history.node.open) editor.history.load();
+    }
+    editor.trigger("saved", content.revision);
+  }
+
+  /** An earlier text is stored again. */
+  async restore(revision) {
+    const { editor } = this;
+    if (editor.isChanged) return editor.bar.say("failed", "save or discard what you are writing first");
+    editor.rows.forEach((row) => row.show(revision.after.caption[row.facet] ?? null));
+    editor.tags.show(revision.after.tags);
+    editor.sources = {};
+    await this.commit();
+  }
+}
