@@ -31,7 +31,7 @@ def show(library: Library) -> None:
     """What goes out and in which form; the last exports, to be downloaded."""
     st.subheader("Out", anchor=False)
     with st.container(border=True):
-        _ask_which(library)
+        _ask_which()
         addresses = _which(library)
         number = len(addresses)
         _ask_form()
@@ -62,7 +62,7 @@ def choose(addresses: Sequence[str]) -> None:
     st.session_state[_CHOSEN] = list(addresses)
 
 
-def _ask_which(library: Library) -> None:
+def _ask_which() -> None:
     if chosen := st.session_state.get(_CHOSEN):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.badge(f"{wording.counted(len(chosen), 'coin')} chosen", color="primary")

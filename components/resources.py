@@ -51,11 +51,6 @@ def library() -> Library:
     return st.stop()
 
 
-def is_read_only() -> bool:
-    """Whether whoever asks can only look at the library."""
-    return not library().can_write
-
-
 def status(library: Library) -> Status:
     """Whether all is well; a model that cannot even be named as one must not keep any page from opening."""
     try:

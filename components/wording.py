@@ -3,9 +3,8 @@
 import re
 import time
 
-_MARKDOWN = re.compile(
-    r"([!-/:-@\[-`{-~])"
-)  # every ASCII sign that Markdown or Streamlit could read as more than itself
+# Every ASCII sign that Markdown or Streamlit could read as more than itself.
+_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
 
 VERBS = {  # of design section 2, as they read in a history
     "import": "imported",

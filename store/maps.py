@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 Space = Facet | Literal["fused"]
 SPACES: tuple[Space, ...] = (*FACETS, "fused")
-METHODS: tuple[Literal["pca", "tsne"], ...] = ("pca", "tsne")
 Method = Literal["pca", "tsne"]
 
 LEAST = 3  # records that make a map

@@ -10,7 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from store.catalog import Catalog
 from store.errors import UnknownRecord
@@ -20,7 +20,6 @@ from store.records import Facet
 SuggestedFacet = Facet | Literal["tags", "new_tags"]
 SuggestionState = Literal["open", "taken", "refused", "replaced", "trial"]
 Write = Callable[[sqlite3.Connection], None]  # part of somebody else's transaction
-STATES: tuple[SuggestionState, ...] = get_args(SuggestionState)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from hashlib import sha256
-from importlib import metadata
 from pathlib import Path
 from threading import RLock
 from typing import Generic, TypeVar
@@ -69,10 +68,3 @@ def package_folder(package: str, *, install: str) -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise ModelUnavailable(f"the Python package {install} is not installed: pip install {install}")
     return Path(spec.submodule_search_locations[0])
-
-
-def package_version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "unknown"

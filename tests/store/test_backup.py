@@ -91,7 +91,7 @@ def test_a_chroma_that_is_still_to_be_rebuilt_has_not_caught_up(filled: Library,
     backup(filled, tmp_path / "copy")
     restore_backup(tmp_path / "other", tmp_path / "copy")
     library = reopened(tmp_path / "other")
-    while not library.wait_for_chroma(0):
+    while not library.wait_for_chroma(0.05):
         pass
     library.close()
     chroma_says_what_the_sidecars_say(tmp_path / "other", Hashed())
