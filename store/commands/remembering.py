@@ -244,11 +244,17 @@ def import_transcripts(arguments: Namespace, terminal: Terminal) -> int:
                 arguments.paths, progress=progress, who=arguments.who or ""
             )
         )
+        left = memory.transcripts.without_vector()
     sessions = f"{len(report.sessions):,} session{'' if len(report.sessions) == 1 else 's'}"
     terminal.say(
         f"{sessions}: {report.messages:,} new messages, {report.changed:,} changed, "
         f"{report.events:,} new events, {report.present:,} were there"
     )
+    if left:
+        terminal.say(
+            f"{left:,} chunks are not embedded yet: words find them, meaning does not; "
+            "importing again goes on with them"
+        )
     if getattr(arguments, "json", False):
         terminal.answer_json({**asdict(report), "refused": as_json(report.refused)})
     return named(report.refused, terminal)

@@ -1,7 +1,7 @@
 """Texts longer than an embedding model reads, in overlapping chunks with exact spans (reference 5)."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from store.memory.extraction import ContentType
@@ -80,7 +80,8 @@ def _packed(text: str, units: Sequence[_Unit], sizes: Sizes) -> Iterator[tuple[i
         yield start, end
         first = last
         if first < len(units):
-            start = _overlap_start(text, start, end, units[:last], sizes)
+            before = (units[number] for number in range(last - 1, -1, -1))  # a slice would copy them all
+            start = _overlap_start(text, start, end, before, sizes)
             tokens = count_tokens(text[start:end])
 
 
@@ -89,10 +90,13 @@ def _fits(tokens: int, unit: _Unit, sizes: Sizes) -> bool:
     return tokens + unit.tokens <= (sizes.limit if tokens < sizes.overlap else sizes.target)
 
 
-def _overlap_start(text: str, start: int, end: int, units: Sequence[_Unit], sizes: Sizes) -> int:
-    """Where the next chunk begins: at a unit, else at a word, 64 to about 128 tokens before the end."""
+def _overlap_start(text: str, start: int, end: int, before: Iterable[_Unit], sizes: Sizes) -> int:
+    """Where the next chunk begins: at a unit, else at a word, 64 to about 128 tokens before the end.
+
+    `before` are the units up to there, the last one first.
+    """
     tokens, best = 0, -1
-    for unit in reversed(units):
+    for unit in before:
         tokens += unit.tokens
         if tokens > sizes.overlap or unit.start <= start:
             break

@@ -2,6 +2,7 @@
 
 import sqlite3
 from hashlib import sha256
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from store.embedding import Embedder
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from store.memory.passages import Passages
 
 _BATCH = 64
+_MOST = 30_000  # characters of a batch: between two, a stop is heard and the progress moves
 
 
 def embed_all(passages: "Passages", embedder: Embedder, *, progress: Progress) -> bool:
@@ -48,6 +50,7 @@ def _fill(passages: "Passages", embedder: Embedder, progress: Progress, *, what:
                 f"SELECT id, {text} AS text FROM {table} WHERE {what} LIMIT :batch",
                 {"model": embedder.name, "batch": _BATCH},
             ).fetchall()
+            rows = _bearable(rows)
         if not rows:
             return True
         vectors = passages.embed([row["text"] for row in rows])
@@ -68,10 +71,19 @@ def _fill(passages: "Passages", embedder: Embedder, progress: Progress, *, what:
 def _without_new_vector(passages: "Passages") -> list[sqlite3.Row]:
     table, text = passages.kind.table, passages.kind.text
     with passages.database.reading() as db:
-        return db.execute(
-            f"SELECT id, {text} AS text FROM {table} WHERE id NOT IN (SELECT id FROM new_vectors) LIMIT ?",
-            [_BATCH],
-        ).fetchall()
+        return _bearable(
+            db.execute(
+                f"SELECT id, {text} AS text FROM {table} "
+                "WHERE id NOT IN (SELECT id FROM new_vectors) LIMIT ?",
+                [_BATCH],
+            ).fetchall()
+        )
+
+
+def _bearable(rows: list[sqlite3.Row]) -> list[sqlite3.Row]:
+    """As many of the first as are embedded within seconds; at least one."""
+    lengths = accumulate(len(row["text"]) for row in rows)
+    return rows[: max(1, sum(length <= _MOST for length in lengths))]
 
 
 def _embed_beside(passages: "Passages", embedder: Embedder, rows: list[sqlite3.Row]) -> None:

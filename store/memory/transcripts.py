@@ -64,7 +64,7 @@ class Transcripts:
     def embed_new(self, *, progress: Progress | None = None) -> bool:
         """Embed what has no vector yet; False when cancelled. Vectors of other models stay."""
         progress = progress or Progress()
-        progress.what, progress.total = "embedding", self.without_vector()
+        progress.what, progress.total = "embedding (found by words already)", self.without_vector()
         progress.done = 0
         done = embed_new(self.passages, progress=progress)
         self.passages.changed()

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -172,6 +172,28 @@ def test_a_cancelled_import_goes_on_where_it_was(memory: Memory, session: Path) 
     assert not report.embedded
     report = memory.transcripts.import_sessions([session])
     assert (report.messages, report.embedded, memory.transcripts.without_vector()) == (5, True, 0)
+
+
+def test_a_very_long_message_is_embedded_in_steps_that_can_be_stopped_between(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines(
+        tmp_path / "long.jsonl", [{"role": "user", "content": "Frogs count brass lamps at night. " * 5_000}]
+    )
+    progress, embedded = Progress(), list[int]()
+    embed = memory.transcripts.passages.embed
+
+    def stopped_after_one(texts: Sequence[str]) -> list[bytes]:
+        embedded.append(len(texts))
+        progress.cancel()
+        return embed(texts)
+
+    monkeypatch.setattr(memory.transcripts.passages, "embed", stopped_after_one)
+    report = memory.transcripts.import_sessions([tmp_path / "long.jsonl"], progress=progress)
+    chunks = memory.passages["transcript_vectors"].count()
+    assert (len(embedded), report.embedded) == (1, False)
+    assert embedded[0] == chunks - memory.transcripts.without_vector() < chunks
+    assert memory.transcripts.search("lamps", mode="full_text")
 
 
 def test_a_removed_session_comes_back_by_undo(imported: Memory) -> None:
