@@ -63,16 +63,18 @@ class Holder(Reader):
         return held
 
     @staticmethod
-    def open_for_reading(root: Path, *, embedder: Embedder | None = None) -> Reader:
+    def open_for_reading(
+        root: Path, *, embedder: Embedder | None = None, progress: Progress | None = None
+    ) -> Reader:
         """The library as its catalog knows it; brought up to date first when nobody else is writing."""
         layout = Layout(Path(root).resolve())
         with opening(layout.catalog):
             if not is_made(layout.catalog):
-                bring_up_to_date(layout, embedder)
+                bring_up_to_date(layout, embedder, progress=progress)
             reader = Reader(layout.root, embedder=embedder)
             if WriterLock(layout.lock).is_free() and is_stale(reader.catalog, layout):
                 with contextlib.suppress(LibraryInUse):  # somebody was quicker, and does it
-                    bring_up_to_date(layout, embedder)
+                    bring_up_to_date(layout, embedder, progress=progress)
         return reader
 
     def __init__(

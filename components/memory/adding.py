@@ -52,7 +52,7 @@ def _lore(memory: Memory, scope: str | None) -> None:
     st.button(
         "Read the folder of worlds again", icon=":material/refresh:", help=f"{memory.places.worlds}/*.yaml",
         on_click=jobs.run,
-        args=(resources.jobs(), "Take in worlds", lambda _: _load_worlds(memory)),
+        args=(resources.jobs(), "Take in worlds", lambda _: load_worlds(memory)),
     )  # fmt: skip
 
 
@@ -67,11 +67,11 @@ def _worlds(memory: Memory, files: list[tuple[str, bytes]]) -> None:
             return
     for name, content in files:
         Disk().replace(memory.places.worlds / Path(name).name, content)
-    jobs.run(resources.jobs(), "Take in worlds", lambda _: _load_worlds(memory))
+    jobs.run(resources.jobs(), "Take in worlds", lambda _: load_worlds(memory))
     st.rerun()
 
 
-def _load_worlds(memory: Memory) -> None:
+def load_worlds(memory: Memory) -> None:
     """Files that are new or changed are taken in; those that are no worlds are named when it is over."""
     refused = memory.lore.load_worlds(memory.places.worlds).refused
     if refused:

@@ -6,11 +6,11 @@ from typing import Any
 import streamlit as st
 
 from components import jobs, resources, wording
-from components.memory import addressed, models, opening
+from components.memory import adding, addressed, models, opening
 from components.memory.kinds import KINDS, counted, text_of
 from store.jobs import Job
 from store.memory import Memory, doctor
-from store.memory.health import Concern, Figures, concerns, figures
+from store.memory.health import READ_AGAIN, Concern, Figures, concerns, figures, unread_worlds
 from store.progress import Progress
 from store.settings import settings
 
@@ -22,6 +22,8 @@ _SHOWN = 10  # entries named of each concern
 def show(memory: Memory) -> None:
     """Everything about how the memory is doing."""
     numbers, found = _examined(memory, settings().root, memory.generation)
+    if unread := unread_worlds(memory):
+        found = [unread, *found]
     _kinds(memory, numbers)
     if memory.can_write:
         models.show(memory)
@@ -113,6 +115,11 @@ def _remedies(memory: Memory, concern: Concern, number: int) -> None:
         st.button(
             "Cut and embed them", key=f"cut-{number}", icon=":material/content_cut:", on_click=jobs.run,
             args=(resources.jobs(), "Cut long chunks", lambda progress: _cut(memory, progress)),
+        )  # fmt: skip
+    elif concern.remedy == READ_AGAIN:
+        st.button(
+            "Read it again", key=f"read-{number}", icon=":material/refresh:", on_click=jobs.run,
+            args=(resources.jobs(), "Take in worlds", lambda _: adding.load_worlds(memory)),
         )  # fmt: skip
     elif concern.remedy == "delete them":
         st.button(

@@ -17,7 +17,7 @@ from store.records import CAPTION_FACETS, TIERS, Record
 
 def list_(arguments: Namespace, terminal: Terminal) -> int:
     """The records, newest first."""
-    with reading(arguments) as reader:
+    with reading(arguments, terminal) as reader:
         records = reader.find(filter_of(arguments, tier=arguments.tier, words=arguments.words))
     if arguments.json:
         terminal.answer_json([record.as_json() for record in records])
@@ -31,7 +31,7 @@ def list_(arguments: Namespace, terminal: Terminal) -> int:
 
 def show(arguments: Namespace, terminal: Terminal) -> int:
     """One record, all of it."""
-    with reading(arguments) as reader:
+    with reading(arguments, terminal) as reader:
         record = reader.get(*spelled([arguments.address]))
         if arguments.json:
             terminal.answer_json(record.as_json())
@@ -56,7 +56,7 @@ def show(arguments: Namespace, terminal: Terminal) -> int:
 def history(arguments: Namespace, terminal: Terminal) -> int:
     """What was decided, newest first."""
     address = spelled([arguments.address])[0] if arguments.address else None
-    with reading(arguments) as reader:
+    with reading(arguments, terminal) as reader:
         events = reader.history(address=address, limit=arguments.limit)
     if arguments.json:
         terminal.answer_json([_event_json(event) for event in events])
@@ -74,7 +74,7 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
     tiers = [arguments.tier] if arguments.tier else [tier for tier in TIERS if tier != "trash"]
     if Layout(root_of(arguments)).owns(arguments.path.expanduser().resolve()):
         raise BadSource(f"{arguments.path} lies inside the library; export to a place outside")
-    with reading(arguments) as reader:
+    with reading(arguments, terminal) as reader:
         if arguments.only:
             records = [reader.get(address) for address in spelled(arguments.only)]
         else:

@@ -1,7 +1,6 @@
 """The verbs about language models and what they suggest."""
 
 from argparse import Namespace
-from functools import partial
 from typing import Any, cast
 
 from store.captions.takeovers import preview
@@ -60,7 +59,7 @@ def draft_(arguments: Namespace, terminal: Terminal) -> int:
     if bool(arguments.addresses) == arguments.all:
         arguments.parser.error("name addresses, or give --all")
     if arguments.estimate:
-        with reading(arguments) as reader:
+        with reading(arguments, terminal) as reader:
             return _tell_plan(_plan(arguments, reader), arguments, terminal)
     with writing(arguments, terminal) as library:
         plan = _plan(arguments, library)
@@ -77,7 +76,7 @@ def draft_(arguments: Namespace, terminal: Terminal) -> int:
 
 def suggestions(arguments: Namespace, terminal: Terminal) -> int:
     """The open suggestions."""
-    with reading(arguments) as reader:
+    with reading(arguments, terminal) as reader:
         addresses = spelled(arguments.addresses) or reader.suggestions.waiting()
         found = [one for address in addresses for one in reader.suggestions.of(address)]
     if arguments.json:
@@ -110,7 +109,7 @@ def import_captions(arguments: Namespace, terminal: Terminal) -> int:
     """Show what would change, and write it unless a preview is all that was asked for."""
     from store.importing.captions import captions_at  # Pillow, which other verbs do without
 
-    with (reading if arguments.preview else partial(writing, terminal=terminal))(arguments) as library:
+    with (reading if arguments.preview else writing)(arguments, terminal) as library:
         shown = preview(library, captions_at(arguments.paths, facet=arguments.facet))
         if arguments.preview and arguments.json:
             terminal.answer_json(
@@ -156,7 +155,7 @@ def prompts_(arguments: Namespace, terminal: Terminal) -> int:
             who = {"who": arguments.who} if arguments.who else {}
             terminal.say(f"saved as {library.prompts.save(arguments.name, text, **who).label}")
         return 0
-    with reading(arguments) as reader:
+    with reading(arguments, terminal) as reader:
         if arguments.name:
             terminal.answer(reader.prompts.get(arguments.name, version=arguments.version).text.rstrip("\n"))
             return 0

@@ -10,7 +10,7 @@ from store.search import evaluation
 
 def evaluate(arguments: Namespace, terminal: Terminal) -> int:
     """Golden queries asked with every preset; kept for the page where this process may write."""
-    with reading(arguments) as reader:
+    with reading(arguments, terminal) as reader:
         elsewhere = evaluation.elsewhere(reader, evaluation.all_of(reader))
         found = terminal.watch(lambda progress: evaluation.evaluate(reader, progress=progress))
     if arguments.keep:

@@ -42,7 +42,7 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
 def model(arguments: Namespace, terminal: Terminal) -> int:
     """Show the library's embedding model; with a name, embed everything with that one and switch."""
     if arguments.name is None:
-        with reading(arguments) as reader:
+        with reading(arguments, terminal) as reader:
             name = reader.model
     else:
         with writing(arguments, terminal) as library:
@@ -62,7 +62,7 @@ def model(arguments: Namespace, terminal: Terminal) -> int:
 def backup(arguments: Namespace, terminal: Terminal) -> int:
     """Copy the library as it is at one moment, also while another process writes."""
     check_there_is_one(arguments)
-    with reading(arguments) as reader:
+    with reading(arguments, terminal) as reader:
         outcome = terminal.watch(lambda progress: copy_library(reader, arguments.path, progress=progress))
     if not terminal.was_interrupted:
         terminal.say(f"backed up {len(outcome.done):,} records to {arguments.path}, and read back")

@@ -41,7 +41,7 @@ def rename(arguments: Namespace, terminal: Terminal) -> int:
 def taxonomy(arguments: Namespace, terminal: Terminal) -> int:
     """Show the taxonomy, or edit it: the records' categories follow."""
     if not (arguments.entries or arguments.forget):
-        with reading(arguments) as reader:
+        with reading(arguments, terminal) as reader:
             entries = reader.taxonomy.entries
         if arguments.json:
             terminal.answer_json(entries)

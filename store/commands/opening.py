@@ -3,9 +3,10 @@
 import tempfile
 import time
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from store.commands.terminal import Terminal
 from store.errors import InvalidRecord, ModelUnavailable, UnknownRecord
@@ -16,6 +17,7 @@ from store.reading import Reader
 from store.records import checked_address
 from store.settings import settings
 
+_R = TypeVar("_R", bound=Reader)
 _SLICE = 0.2  # seconds between two looks at Chroma
 _PATIENCE = 330.0  # seconds in which Chroma may show no progress; a probe of its files may take 300
 
@@ -44,7 +46,7 @@ def check_there_is_one(arguments: Namespace) -> None:
 
 
 @contextmanager
-def reading(arguments: Namespace) -> Iterator[Reader]:
+def reading(arguments: Namespace, terminal: Terminal) -> Iterator[Reader]:
     """The library for a command that only looks; where there is none, an empty one that leaves no trace."""
     root = root_of(arguments)
     if not has_library(root):
@@ -54,7 +56,7 @@ def reading(arguments: Namespace) -> Iterator[Reader]:
         ):
             yield empty
         return
-    with Library.open_for_reading(root) as reader:
+    with _opened(lambda progress: Library.open_for_reading(root, progress=progress), terminal) as reader:
         yield reader
 
 
@@ -69,9 +71,19 @@ def writing(arguments: Namespace, terminal: Terminal) -> Iterator[Library]:
 @contextmanager
 def making(arguments: Namespace, terminal: Terminal) -> Iterator[Library]:
     """As `writing`, and the library is made where there is none."""
-    with closing(Library.open(root_of(arguments))) as library:
+    root = root_of(arguments)
+    with closing(_opened(lambda progress: Library.open(root, progress=progress), terminal)) as library:
         yield library
         follow(library, terminal)
+
+
+def _opened(opening: Callable[[Progress], _R], terminal: Terminal) -> _R:
+    """With a bar: thousands of files may have been put there by hand. A Ctrl-C meanwhile ends it all."""
+    opened = terminal.watch(opening)
+    if terminal.was_interrupted:
+        opened.close()
+        raise KeyboardInterrupt
+    return opened
 
 
 def follow(library: Library, terminal: Terminal) -> None:

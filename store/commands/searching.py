@@ -27,7 +27,7 @@ def search(arguments: Namespace, terminal: Terminal) -> int:
     """The best records for a line, a picture, an example, or several of these together."""
     question = _question(arguments)
     shown = None if arguments.image is None else _content(arguments.image)
-    with reading(arguments) as reader:
+    with reading(arguments, terminal) as reader:
         parts, faults = parts_of(reader, question, pictures=partial(_picture, reader, shown))
         faults = [*question.faults, *faults]
         if question.terms and not parts:

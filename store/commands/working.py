@@ -33,7 +33,7 @@ def jobs_(arguments: Namespace, terminal: Terminal) -> int:
     if (arguments.action is None) != (arguments.number is None):
         arguments.parser.error("give an action and the number of a job, or neither")
     if arguments.action is None:
-        with reading(arguments) as reader:
+        with reading(arguments, terminal) as reader:
             _tell_jobs(reader.jobs.all(), arguments, terminal)
         return 0
     with writing(arguments, terminal) as library:

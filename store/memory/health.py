@@ -11,6 +11,7 @@ from store.memory.passages import Passages
 if TYPE_CHECKING:
     from store.memory.memory import Memory
 
+READ_AGAIN = "read the folder of worlds again"
 LONGEST = {"world_lore": 800, "documents": 1000}  # characters of a chunk, by the references
 _BINS = 24
 _NAMED = 200  # entries or scopes named of each sort
@@ -106,6 +107,13 @@ def _of_entries(passages: Passages) -> list[Concern]:
             )
         )
     return found
+
+
+def unread_worlds(memory: "Memory") -> Concern | None:
+    """Files of worlds that somebody edited since; files change without any change of the memory."""
+    files = memory.lore.unread_files(memory.places.worlds)
+    what = "files of worlds that are new or changed, and not taken in yet"
+    return _scopes(memory.passages["world_lore"], what, files, remedy=READ_AGAIN) if files else None
 
 
 def _lore(memory: "Memory") -> list[Concern]:

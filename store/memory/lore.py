@@ -73,7 +73,7 @@ class WorldReport:
 class Lore(Scoped):
     """`add_lore` and `query_lore`, and worlds from their files."""
 
-    READING = frozenset({"query_lore", "search", "worlds"})
+    READING = frozenset({"query_lore", "search", "worlds", "unread_files"})
 
     def __init__(self, passages: Passages) -> None:
         super().__init__(passages)
@@ -135,6 +135,14 @@ class Lore(Scoped):
                     report.done.append(world.id)
         self.refused = report.refused
         return report
+
+    def unread_files(self, folder: Path) -> list[str]:
+        """The folder's files that are new, changed or not to be read, unlike what was taken in."""
+        known = {world.file: world.hash for world in self.worlds()}
+        return [
+            found.item if isinstance(found, Refusal) else found.file
+            for found in read_worlds(folder, known=known)
+        ]
 
     def put_world(self, world: World, *, who: str = "") -> None:
         """A world as it is now: its base lore in chunks, and none left of what its file said before.

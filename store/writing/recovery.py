@@ -27,14 +27,14 @@ def recover(
     return journal, settle(catalog, layout, progress=progress)
 
 
-def bring_up_to_date(layout: Layout, embedder: Embedder | None) -> None:
+def bring_up_to_date(layout: Layout, embedder: Embedder | None, *, progress: Progress | None = None) -> None:
     """Write for a moment, for one who only wants to read: neither a model nor Chroma is opened."""
     lock = WriterLock(layout.lock)
     lock.acquire()
     try:
         catalog = Catalog(layout.catalog, disk=Disk(), writable=True)
         try:
-            recover(catalog, layout, Disk(), embedder)
+            recover(catalog, layout, Disk(), embedder, progress=progress)
         finally:
             catalog.close()
     finally:

@@ -213,6 +213,20 @@ def test_health_names_every_concern_and_its_remedy(memory: Memory) -> None:
     assert "blank_atlas has no lore" in ran(app).dataframe[-1].value["what"].to_list()[0]
 
 
+def test_a_world_s_file_edited_while_the_dashboard_runs_is_named_and_read_again(memory: Memory) -> None:
+    changed = "files of worlds that are new or changed"
+    assert not any(changed in expander.label for expander in opened("lore", view="Health").expander)
+    (memory.places.worlds / "blank_atlas.yaml").write_text("id: blank_atlas\nlore: A page is filled at last.")
+    (memory.places.worlds / "broken.yml").write_text("- no world")
+    app = opened("lore", view="Health")
+    assert any(changed in expander.label and "· 2" in expander.label for expander in app.expander)
+    assert "broken.yml" in words(app)
+    press(app, "Read it again")
+    finish_jobs()
+    assert memory.lore.query_lore("blank_atlas", "page") == (["A page is filled at last."], False)
+    assert memory.lore.unread_files(memory.places.worlds) == ["broken.yml"]
+
+
 def test_the_model_of_one_kind_is_changed_from_health(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

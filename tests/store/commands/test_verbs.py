@@ -1,6 +1,7 @@
 """Every verb: what it does, what it prints where, and how it ends."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,12 @@ import pytest
 
 from store.chroma.collections import own_files
 from store.commands.arguments import parser
-from store.commands.terminal import table
+from store.commands.terminal import Terminal, table
 from store.embedding import open_embedder
 from store.filter import Filter
 from store.layout import Layout
 from store.library import Library
+from store.progress import Progress
 from store.reading import Reader
 from tests.store.commands.program import (
     ALSO_KEPT,
@@ -418,6 +420,38 @@ def test_what_is_exported_can_be_imported_elsewhere(run: Run, root: Path, tmp_pa
     own = json.loads(run("list", "--json").stdout)
     other = json.loads(run("--root", tmp_path / "other", "list", "--json").stdout)
     assert {record["token_address"] for record in other} == {record["token_address"] for record in own}
+
+
+@pytest.mark.parametrize("verb", ["list", "undo"])
+def test_files_put_there_by_hand_are_looked_at_under_the_eyes_of_whoever_waits(
+    verb: str, run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "memecoins" / "pending" / f"{address(7)}.json").write_text(json.dumps(coin(7).sidecar))
+    (root / "memecoins" / "pending" / f"{address(7)}.jpg").write_bytes(picture(7))
+    seen: list[tuple[str, int, int]] = []
+
+    def watched(self: Terminal, work: Callable[[Progress], Any]) -> Any:
+        progress = Progress()
+        result = work(progress)
+        seen.append((progress.what, progress.done, progress.total))
+        return result
+
+    monkeypatch.setattr(Terminal, "watch", watched)
+    run(verb)
+    assert ("looking at the files", 6, 6) in seen
+
+
+def test_ctrl_c_while_a_library_is_opened_ends_the_verb_as_well(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: Terminal, work: Callable[[Progress], Any]) -> Any:
+        self.was_interrupted = True
+        return work(Progress())
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Terminal, "watch", interrupted)
+        assert run("delete", KEPT).returncode == 130
+    assert json.loads(run("show", KEPT, "--json").stdout)["tier"] == "library"
 
 
 def test_export_overwrites_nothing(run: Run, root: Path, tmp_path: Path) -> None:
