@@ -182,7 +182,10 @@ def _calibration(library: Library) -> None:
             hide_index=True, width="stretch",
         )  # fmt: skip
     if library.can_write:
-        st.button("Measure anew", icon=":material/straighten:", on_click=_measure, args=(library,))
+        st.button(
+            "Measure anew" if held else "Measure", icon=":material/straighten:", on_click=_measure,
+            args=(library,), disabled=jobs.is_busy(library.jobs),
+        )  # fmt: skip
 
 
 def _measure(library: Library) -> None:

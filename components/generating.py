@@ -95,11 +95,10 @@ def _draft(library: Library, job: Job) -> None:
             with st.expander("What came"):
                 st.text(answer)
         with st.container(horizontal=True, gap="small"):
-            if job.can_resume:
-                st.button(
-                    "Ask again", key=f"invented-again-{job.id}", icon=":material/refresh:",
-                    on_click=library.jobs.resume, args=(job.id,),
-                )  # fmt: skip
+            st.button(
+                "Ask again", key=f"invented-again-{job.id}", icon=":material/refresh:",
+                on_click=inventing.again, args=(library.jobs, job),
+            )  # fmt: skip
             _throw_away(library, job)
         return
     _made(library, job, coin)

@@ -1,4 +1,4 @@
-"""A small place for a picture to search by: drop it there, paste it anywhere, or choose a file."""
+"""A small place for a picture to search by: drop or paste it anywhere on the page, or choose a file."""
 
 import base64
 import binascii

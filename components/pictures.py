@@ -51,7 +51,7 @@ def serve(request: Request) -> Response:
     library = library_of_routes()
     if not hmac.compare_digest(_signature(library.secret, image_hash, size=size), signature):
         return _not_found()
-    picture = library.picture_by_hash(image_hash)
+    picture = library.picture_by_hash(image_hash) or library.samples.path(image_hash)
     if picture is None:
         return _not_found()
     try:

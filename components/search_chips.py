@@ -9,6 +9,7 @@ import streamlit as st
 from components import pictures, wording
 from components.search_terms import LINE, picture
 from store.errors import MemedexError
+from store.files import content_hash
 from store.library import Library
 from store.records import FACETS
 from store.search.question import Question, Term, read, written
@@ -41,9 +42,11 @@ def _said(library: Library, term: Term) -> str:
     try:
         record = library.get(term.said)
     except MemedexError:
-        return (
-            ":material/image: picture" if term.source == "picture" else f"like {wording.shortened(term.said)}"
-        )
+        if term.source == "like":
+            return f"like {wording.shortened(term.said)}"
+        kept = library.samples.get(term.said)
+        image = f"![]({pictures.address(library, content_hash(kept))})" if kept else ":material/image:"
+        return f"{image} picture"
     image = f"![]({pictures.address(library, record.image_hash)})"
     word = "like" if term.source == "like" else "picture of"
     return f"{image} {word} {wording.plain(record.name, limit=32)}"

@@ -32,6 +32,19 @@ def start(
     )  # fmt: skip
 
 
+def again(jobs: Jobs, job: Job) -> None:
+    """Ask once more what this job asked, in its place; whoever calls has a person's word that it may cost."""
+    if job.can_resume:
+        jobs.resume(job.id)
+        return
+    asked = job.options
+    start(
+        jobs, asked["prompt"], asked["addresses"], model=asked["model"], budget=asked["budget"],
+        pictures=asked["pictures"],
+    )  # fmt: skip
+    jobs.dealt_with(job.id)
+
+
 def mine(jobs: Jobs, who: str) -> list[Job]:
     """What this person had made and neither saved nor thrown away, newest first."""
     return [

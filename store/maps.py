@@ -38,6 +38,7 @@ _INNER = 50  # dimensions that t-SNE begins with
 _NEAREST = 5  # neighbours that a new record lies between
 _ROUNDS = 500  # of t-SNE's optimisation, after 250 of early exaggeration
 _EVERY = 10
+_WORTH_CORES = 5_000  # rows; of fewer, cores that wait for one another take longer than one alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +119,7 @@ def neighbourly(snapshot: Snapshot, space: Space, *, progress: Progress) -> Map 
     made = TSNE(
         perplexity=min(30, max(1, (len(rows) - 1) / 3)),
         n_iter=_ROUNDS,
-        n_jobs=-1,
+        n_jobs=-1 if len(rows) >= _WORTH_CORES else 1,
         random_state=1,
         initialization=inner[:, :2] / (np.std(inner[:, 0]) or 1.0) * 1e-4,
         callbacks=[watch],

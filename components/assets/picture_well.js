@@ -30,11 +30,14 @@ export default function ({ parentElement, setTriggerValue }) {
 
   input.onchange = () => { take(input.files[0]); input.value = ""; };
   well.onkeydown = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); input.click(); } };
-  well.ondragover = (event) => { event.preventDefault(); well.classList.add("over"); };
-  well.ondragleave = () => well.classList.remove("over");
-  well.ondrop = (event) => { event.preventDefault(); well.classList.remove("over"); take(first(event.dataTransfer)); };
-  document.addEventListener("paste", pasted);
-  parentElement.memedex = () => document.removeEventListener("paste", pasted);
+  // On the whole page: a picture let go beside the well would be opened in the page's place.
+  const others = (event) => !event.dataTransfer?.types.includes("Files") || event.composedPath().some((node) => node.dataset?.testid === "stFileUploaderDropzone");
+  const over = (event) => { if (!others(event)) { event.preventDefault(); well.classList.add("over"); } };
+  const left = (event) => { if (!event.relatedTarget) well.classList.remove("over"); };
+  const dropped = (event) => { if (!others(event)) { event.preventDefault(); well.classList.remove("over"); take(first(event.dataTransfer)); } };
+  const heard = { paste: pasted, dragover: over, dragleave: left, drop: dropped };
+  for (const [name, hear] of Object.entries(heard)) document.addEventListener(name, hear);
+  parentElement.memedex = () => Object.entries(heard).forEach(([name, hear]) => document.removeEventListener(name, hear));
   say("Drop or paste a picture");
   return parentElement.memedex;
 }

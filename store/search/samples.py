@@ -13,7 +13,7 @@ _NAME = 16  # hex digits of the SHA-256 of the normalised picture
 class Samples:
     """`library.samples`: by the name that a question calls each by."""
 
-    READING = frozenset({"get"})
+    READING = frozenset({"get", "path"})
 
     def __init__(self, catalog: Catalog, layout: Layout, disk: Disk) -> None:
         self._catalog = catalog
@@ -25,6 +25,11 @@ class Samples:
         is_name = len(name) == _NAME and set(name) <= set("0123456789abcdef")
         place = self._place(name)
         return place.read_bytes() if is_name and place.exists() else None
+
+    def path(self, image_hash: str) -> Path | None:
+        """Where the picture with this SHA-256 lies, None where none is kept."""
+        place = self._place(image_hash[:_NAME])
+        return place if place.exists() else None
 
     def keep(self, content: bytes) -> str:
         """Keep a picture, once however often it is shown, and give its name; BadPicture for what is none."""

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from store.search.query import Part, Query
 from store.search.relevance import drop
+from tests.browser.bare_grid import CARDS, give, mount
 from tests.browser.coins import COINS, DOG, FROG
 from tests.browser.dashboard import Server, at_rest
 from tests.browser.grid_page import GridPage
@@ -99,3 +100,30 @@ def test_good_and_bad_are_kept_and_taken_back_by_the_same_key(page: Page, seeded
     results.press("b")
     assert eventually(lambda: said() == {})
     assert DOG.address not in said()
+
+
+# As the server's table comes: a column for each facet. Nothing may help by waiting long enough.
+_RANKED = """
+([ranking, cards]) => {
+  const own = window.setTimeout;
+  window.setTimeout = (work, delay, ...rest) => (delay < 5000 ? own(work, delay, ...rest) : -1);
+  const column = { length: 3, get: (row) => 1 - row / 10 };
+  window.run({ ranking, cards, similarities: { getChild: (name) => (name === "group" ? null : column) } });
+}
+"""
+
+
+def test_a_file_asked_for_too_early_waits_for_the_cards_it_lists(page: Page) -> None:
+    cards = [{**card, "row": row, "facets": True} for row, card in enumerate(CARDS)]
+    ranking = {
+        "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "compared": 3, "whole": True,
+        "presets": {}, "calibrated": None, "calibrate": False, "view": "table", "held": None,
+    }  # fmt: skip
+    mount(page, cards=[], key="search")
+    page.evaluate(_RANKED, [ranking, cards[:2]])
+    expect(page.locator(".results-table tbody tr")).to_have_count(3)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download CSV").click()
+        give(page, ranking=ranking, cards=cards)
+    lines = csv.DictReader(download.value.path().read_text("utf-8-sig").splitlines())
+    assert [line["token_name"] for line in lines] == ["Coin 0", "Coin 1", "Coin 2"]

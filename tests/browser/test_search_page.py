@@ -32,27 +32,32 @@ def test_words_find_the_coin_they_describe(page: Page, shared: Server) -> None:
     expect(page.get_by_text(f"Exact: compared with {len(COINS)} coins")).to_be_visible()
 
 
-def test_a_pasted_picture_finds_itself(page: Page, shared: Server) -> None:
+# As a browser does where somebody pastes, or lets go of, a picture anywhere on the page.
+_GIVE = """([text, way]) => {
+    const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+    const given = new DataTransfer();
+    given.items.add(new File([bytes], "photo.jpg", { type: "image/jpeg" }));
+    const said = { bubbles: true, cancelable: true, clipboardData: given, dataTransfer: given };
+    document.body.dispatchEvent(new (way === "paste" ? ClipboardEvent : DragEvent)(way, said));
+}"""
+
+
+def test_a_picture_that_is_pasted_or_dropped_finds_itself(page: Page, shared: Server) -> None:
     ask(page, shared)
     with shared.stored() as library:
-        content = library.picture(PIZZA.address).read_bytes()
+        content = base64.b64encode(library.picture(PIZZA.address).read_bytes()).decode()
     expect(page.get_by_text("Drop or paste a picture")).to_be_visible()
-    page.evaluate(
-        """text => {
-            const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-            const clipboardData = new DataTransfer();
-            clipboardData.items.add(new File([bytes], "photo.jpg", { type: "image/jpeg" }));
-            document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
-        }""",
-        base64.b64encode(content).decode(),
-    )
+    page.evaluate(_GIVE, [content, "paste"])
     expect(results(page).first).to_contain_text(PIZZA.name)
     expect(results(page).first).to_contain_text("1.000")
-    link = page.url
+    expect(chip(page, "picture").locator("img")).to_have_js_property("complete", True)
+    assert chip(page, "picture").locator("img").evaluate("image => image.naturalWidth")
     chip(page, "picture").click()
     page.get_by_role("button", name="Remove").click()
     expect(page.get_by_text("Describe a coin, show a picture")).to_be_visible()
-    page.goto(link)
+    page.evaluate(_GIVE, [content, "drop"])
+    expect(results(page).first).to_contain_text(PIZZA.name)
+    page.goto(page.url)
     expect(results(page).first).to_contain_text(PIZZA.name)
 
 

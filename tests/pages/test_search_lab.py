@@ -1,11 +1,13 @@
 """The map, the evaluation and the way to the model, as pages."""
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
 from components import context_view
 from store import generation, inventing
+from store.errors import CaptioningFailed
 from store.filter import Filter
 from store.library import Library
 from store.maps import map_of
@@ -143,3 +145,28 @@ def test_an_answer_without_a_coin_is_shown_and_thrown_away(
     assert "I would rather not." in [element.value for element in app.text]
     press(app, "Throw away")
     assert "No coin was made" not in words(opened("generate"))
+
+
+@pytest.mark.parametrize("first", ["refused", "words"])
+def test_an_answer_without_a_coin_is_asked_for_again_in_its_place(
+    library: Library, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    def answered(*_: object, **__: object) -> Iterator[str]:
+        asked.append(first)
+        if len(asked) > 1:
+            said = {"name": "Rain Frog", "ticker": "RAIN", "entity": "a frog", "context": "patience"}
+            return iter([json.dumps(said)])
+        if first == "refused":
+            raise CaptioningFailed("the provider is away")
+        return iter(["I would rather not."])
+
+    asked: list[str] = []
+    monkeypatch.setattr(generation, "stream", answered)
+    job = inventing.start(library.jobs, "frog", [FROG.address], model="m", budget=None, pictures=False)
+    assert library.jobs.wait(job.id, timeout=30)
+    press(opened("generate"), "Ask again")
+    finish_jobs()
+    app = opened("generate")
+    assert "Rain Frog · RAIN" in words(app)
+    assert "No coin was made" not in words(app)
+    assert len(asked) == 2
