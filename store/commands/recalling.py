@@ -25,11 +25,15 @@ def status(arguments: Namespace, terminal: Terminal) -> int:
 
 def search(arguments: Namespace, terminal: Terminal) -> int:
     """The most relevant memories."""
+    from store.memory.memories import RELEVANT
+
     with reading(arguments) as memory:
         found = memory.memories.search_memory(arguments.query, limit=arguments.limit)
     rows = [
         f"{hit['relevance_score']:5.1f} %  {hit['memory_id']}  {hit['content']}" for hit in found["results"]
     ]
+    if not rows:
+        terminal.say(f"no memory is relevant to at least {RELEVANT:g} %")
     return answered(found, arguments, terminal, rows)
 
 
@@ -37,6 +41,8 @@ def lore(arguments: Namespace, terminal: Terminal) -> int:
     """What is known of a world."""
     with reading(arguments) as memory:
         found = memory.lore.search(arguments.world, arguments.query, n=arguments.n)
+    if not found:
+        terminal.say(f"nothing is known of a world {arguments.world}; `memory worlds` names those there are")
     return _scored(found, arguments, terminal, most=arguments.max_chars)
 
 
@@ -44,6 +50,8 @@ def recall(arguments: Namespace, terminal: Terminal) -> int:
     """What a character remembers."""
     with reading(arguments) as memory:
         found = memory.sessions.search(arguments.key, arguments.query, n=arguments.n)
+    if not found:
+        terminal.say(f"nothing is remembered under {arguments.key}; keys are CHARACTER_SESSION")
     return _scored(found, arguments, terminal, most=arguments.max_chars)
 
 
@@ -62,6 +70,8 @@ def documents(arguments: Namespace, terminal: Terminal) -> int:
         f"page {hit['metadata']['page']}  {hit['content']}"
         for hit in hits
     ]
+    if not rows:
+        terminal.say("no paper of these protocols is there; import-document takes one in")
     return answered(found, arguments, terminal, rows)
 
 
@@ -76,6 +86,8 @@ def transcripts(arguments: Namespace, terminal: Terminal) -> int:
         f"{(hit.chunk or {}).get('source_text') or hit.message['text_content'] or ''}"
         for hit in hits
     ]
+    if not hits:
+        terminal.say("no message was found")
     return answered([asdict(hit) for hit in hits], arguments, terminal, rows)
 
 

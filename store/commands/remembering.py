@@ -160,7 +160,7 @@ def undo(arguments: Namespace, terminal: Terminal) -> int:
     """Take back one's own last decision of any kind; what was changed since is named."""
     with _writing(arguments, terminal) as memory:
         outcome = memory.undo(who=arguments.who or "")
-    terminal.say(f"taken back: {len(outcome.done):,} entries")
+    terminal.say(f"taken back: {len(outcome.done):,} entr{'y' if len(outcome.done) == 1 else 'ies'}")
     answered({"done": outcome.done, "refused": as_json(outcome.refused)}, arguments, terminal, outcome.done)
     return named(outcome.refused, terminal)
 
@@ -231,7 +231,7 @@ def import_document(arguments: Namespace, terminal: Terminal) -> int:
         {"done": done, "refused": as_json(refused)},
         arguments,
         terminal,
-        [f"{one['id']}: {one['pages']:,} pages" for one in done],
+        [f"{one['id']}: {one['pages']:,} page{'' if one['pages'] == 1 else 's'}" for one in done],
     )
     return named(refused, terminal)
 

@@ -87,6 +87,21 @@ def test_transcripts_are_taken_in_and_searched_and_sessions_forgotten(run: Any, 
     }  # fmt: skip
 
 
+def test_an_answer_without_anything_says_so(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = list[str]()
+    monkeypatch.setattr(Terminal, "say", lambda self, text: said.append(text))
+    for words, told in (
+        (["search", "frogs"], "no memory is relevant to at least 30 %"),
+        (["lore", "nowhere", "frogs"], "nothing is known of a world nowhere"),
+        (["recall", "elf_s1", "frogs"], "nothing is remembered under elf_s1"),
+        (["documents", "frogs"], "no paper of these protocols is there"),
+        (["transcripts", "frogs"], "no message was found"),
+    ):
+        said.clear()
+        assert run(*words)[0] == 0
+        assert [line.startswith(told) for line in said] == [True], words
+
+
 def test_a_mistyped_root_makes_no_memory(run: Any, tmp_path: Path) -> None:
     with pytest.raises(MemedexError, match="there is no text memory"):
         run("status", root=str(tmp_path / "nowhere"))
