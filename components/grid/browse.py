@@ -16,6 +16,7 @@ from store.query_line import parsed
 from store.records import Record
 
 SIZES = (24, 60, 120, 240)
+_ASKING = 530  # px: words, filter and order, as wide as all there is beside the navigation at 800
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +33,26 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
     """Draw the controls and find what they ask for among the records that pass `base`."""
     if (line := saved.named_in_link(library)) is not None:
         filters.open_line(key, line)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        words = st.text_input(
-            "Words", key=f"{key}_words", bind="query-params", icon=":material/search:", width=210,
-            placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
-        )  # fmt: skip
-        asked = parsed(words or "", base=base, who=library.who)
-        filters.drawer(key, library, asked.filter)
-        sort, like = ordering.choose(key)
-        size = st.selectbox(
-            "Coins on a page", SIZES, index=1, key=f"{key}_per", bind="query-params", width=125,
-            format_func="{} a page".format, label_visibility="collapsed",
-        )  # fmt: skip
-        total = library.count(asked.filter)
-        pages = max(1, -(-total // size))
-        st.space("stretch")
-        counted = st.container(width="content")
-        page = _page(key, pages)
-        counted.caption(_sentence(total, page, size))
+    # Two groups: a narrow window has one line for what is asked and one for where one is.
+    with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width=_ASKING):
+            words = st.text_input(
+                "Words", key=f"{key}_words", bind="query-params", icon=":material/search:",
+                placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
+            )  # fmt: skip
+            asked = parsed(words or "", base=base, who=library.who)
+            filters.drawer(key, library, asked.filter)
+            sort, like = ordering.choose(key)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+            size = st.selectbox(
+                "Coins on a page", SIZES, index=1, key=f"{key}_per", bind="query-params", width=125,
+                format_func="{} a page".format, label_visibility="collapsed",
+            )  # fmt: skip
+            total = library.count(asked.filter)
+            pages = max(1, -(-total // size))
+            counted = st.container(width="content")
+            page = _page(key, pages)
+            counted.caption(_sentence(total, page, size))
     for fault in asked.faults:
         st.caption(f":orange[{wording.plain(fault, limit=160)}]")
     records = ordering.page_of(
