@@ -2,14 +2,15 @@
 
 At once, the two directions in which a facet's vectors differ most (PCA); better, and in the background,
 t-SNE, which keeps neighbours together (van der Maaten and Hinton 2008, as openTSNE computes it). A map is
-kept in the catalog and stays as it is: new records are put between their nearest neighbours, and the old
-ones do not move until somebody asks for a new map.
+kept in the catalog (a PCA where there are many records) and stays as it is: new records are put between their
+nearest neighbours, and the old ones do not move until somebody asks for a new map.
 """
 
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ SPACES: tuple[Space, ...] = (*FACETS, "fused")
 Method = Literal["pca", "tsne"]
 
 LEAST = 3  # records that make a map
+KEPT_FLAT = 10_000  # new points from which a PCA's are kept; fewer are computed in no time
 LASTING = 200  # records from which a map's directions are kept; those of fewer change with each of them
 _SAMPLE = 4_000  # rows that the directions of a PCA are taken from
 _IN_CACHE = 256  # rows at a time, where all are read: what is made of them stays in the processor's cache
@@ -38,6 +40,8 @@ _INNER = 50  # dimensions that t-SNE begins with
 _NEAREST = 5  # neighbours that a new record lies between
 _ROUNDS = 500  # of t-SNE's optimisation, after 250 of early exaggeration
 _EVERY = 10
+_UNKNOWN = (float("nan"), float("nan"))
+_NOWHERE: Mapping[str, Sequence[float]] = MappingProxyType({})
 _WORTH_CORES = 5_000  # rows; of fewer, cores that wait for one another take longer than one alone
 
 
@@ -71,11 +75,18 @@ def map_of(reader: "Reader", space: str, method: Method = "pca") -> Map | None:
             known = read(db, chosen, fingerprint=fingerprint)
             return known and placed(known, snapshot)
         axes = read_axes(db, chosen, fingerprint=fingerprint)
+        before = read_flat(db, chosen, fingerprint=fingerprint) if axes is not None else {}
     if axes is None:
         axes = directions(snapshot, chosen)
         if reader.can_write and len(snapshot) >= LASTING:
             keep(reader.catalog, f"pca {chosen}", axes, fingerprint=fingerprint, at=time.time())
-    return flat(snapshot, chosen, axes)
+    made = flat(snapshot, chosen, axes, before=before)
+    if reader.can_write and len(made.addresses) - len(before) >= KEPT_FLAT:
+        keep(
+            reader.catalog, f"flat {chosen}", made.points, addresses=made.addresses,
+            fingerprint=f"{fingerprint}@{snapshot.generation}", at=time.time(),
+        )  # fmt: skip
+    return made
 
 
 def directions(snapshot: Snapshot, space: Space) -> Vector:
@@ -91,14 +102,18 @@ def directions(snapshot: Snapshot, space: Space) -> Vector:
     return np.vstack([middle, turned / far]).astype(np.float32)
 
 
-def flat(snapshot: Snapshot, space: Space, axes: Vector) -> Map:
-    """Every record by its two coordinates along these axes."""
+def flat(
+    snapshot: Snapshot, space: Space, axes: Vector, *, before: Mapping[str, Sequence[float]] = _NOWHERE
+) -> Map:
+    """Every record by its two coordinates along these axes; where it was `before`, it stays."""
     rows = _present(snapshot, space)
-    points = np.empty((len(rows), 2), np.float32)
-    for start in range(0, len(rows), _IN_CACHE):
-        some = slice(start, start + _IN_CACHE)
+    names = _names(snapshot, rows)
+    points = np.array([before.get(name, _UNKNOWN) for name in names], np.float32).reshape(-1, 2)
+    new = np.flatnonzero(np.isnan(points[:, 0]))
+    for start in range(0, len(new), _IN_CACHE):
+        some = new[start : start + _IN_CACHE]
         points[some] = (_rows(snapshot, space, rows[some]) - axes[0]) @ axes[1:].T
-    return Map(space, "pca", _names(snapshot, rows), points)
+    return Map(space, "pca", names, points)
 
 
 def neighbourly(snapshot: Snapshot, space: Space, *, progress: Progress) -> Map | None:
@@ -173,6 +188,19 @@ def read_axes(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> Vect
         "SELECT points FROM maps WHERE name = ? AND fingerprint = ?", [f"pca {space}", fingerprint]
     ).fetchone()
     return None if row is None else np.frombuffer(row["points"], "<f4").reshape(3, -1)
+
+
+def read_flat(db: sqlite3.Connection, space: Space, *, fingerprint: str) -> dict[str, list[float]]:
+    """Where a PCA's records were laid when it was kept, those that changed since left out."""
+    row = db.execute("SELECT * FROM maps WHERE name = ?", [f"flat {space}"]).fetchone()
+    made_by, _, generation = row["fingerprint"].rpartition("@") if row else ("", "", "")
+    if row is None or made_by != fingerprint:
+        return {}
+    points = np.frombuffer(row["points"], "<f4").reshape(-1, 2).tolist()
+    found = dict(zip(row["addresses"].split("\n"), points, strict=True))
+    for (address,) in db.execute("SELECT address FROM records WHERE generation > ?", [int(generation)]):
+        found.pop(address, None)
+    return found
 
 
 def keep(

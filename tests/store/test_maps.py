@@ -11,6 +11,7 @@ from store.library import Library
 from store.maps import Map, map_of
 from store.progress import Progress
 from store.records import FACETS
+from store.search.blocks import Snapshot
 from store.search.vectors import Matrices, load
 from tests.store.conftest import address
 
@@ -105,3 +106,37 @@ def test_the_job_keeps_a_map_and_brings_it_up_to_date(
     assert kept.points.tolist() == seen.points.tolist()
     assert kept.points[:8].tolist() == first.points.tolist()
     assert arrange(anew=True).at > first.at
+
+
+def test_a_large_pca_is_kept_but_for_what_changed_since(
+    library: Library, captioned: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maps, "KEPT_FLAT", 4)
+    monkeypatch.setattr(maps, "LASTING", 4)
+    library.promote(captioned(*range(6)))
+    before = map_of(library, "entity")
+    assert before is not None
+    laid_out: list[int] = []
+    own = maps._rows
+
+    def counted(snapshot: Snapshot, space: maps.Space, rows: np.ndarray) -> np.ndarray:
+        laid_out.extend(rows.tolist())
+        return own(snapshot, space, rows)
+
+    monkeypatch.setattr(maps, "_rows", counted)
+    again = map_of(library, "entity")
+    assert again is not None
+    assert (again.addresses, again.points.tolist()) == (before.addresses, before.points.tolist())
+    assert laid_out == []
+    library.caption(address(0), caption={"entity": "a volcano of cheese"})
+    library.delete([address(1)])
+    library.promote(captioned(9))
+    after = map_of(library, "entity")
+    assert after is not None
+    assert {after.addresses[row] for row in laid_out} == {address(0), address(9)}
+    with library.catalog.writing() as db:
+        db.execute("DELETE FROM maps WHERE name = 'flat entity'")
+    anew = map_of(library, "entity")
+    assert anew is not None
+    assert anew.addresses == after.addresses
+    assert np.allclose(anew.points, after.points, atol=1e-6)
