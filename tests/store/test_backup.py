@@ -6,12 +6,13 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from store.backup import backup, restore_backup
+from store.chroma.follower import Follower
 from store.doctor import check
 from store.errors import BadBackup, LibraryInUse, MemedexError, NotWritten
 from store.files import Disk
@@ -46,18 +47,30 @@ for turn in range(100_000):
 """
 
 
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Records in every tier, with something undone and something being typed; made once."""
+    root = furnished(tmp_path_factory.mktemp("backed up") / "res")
+    with reopened(root) as library:
+        addresses = approved_with_caption(library, *range(6))
+        library.promote(addresses[:3])
+        library.add(coin(number) for number in range(6, 10))
+        library.reject([address(6)], reason="a copy")
+        library.degrade(addresses[2:3])
+        library.undo()
+        library.drafts.save(address(4), {"visual": "still think"})
+        assert library.wait_for_chroma()
+    return root
+
+
 @pytest.fixture
-def filled(library: Library, captioned: Callable[..., list[str]]) -> Library:
-    """Records in every tier, with something undone and something being typed."""
-    addresses = captioned(*range(6))
-    library.promote(addresses[:3])
-    library.add(coin(number) for number in range(6, 10))
-    library.reject([address(6)], reason="a copy")
-    library.degrade(addresses[2:3])
-    library.undo()
-    library.drafts.save(address(4), {"visual": "still think"})
-    assert library.wait_for_chroma()
-    return library
+def filled(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
+    """A copy of that library, for this test alone; its Chroma is looked at when something changes."""
+    with monkeypatch.context() as opening:
+        opening.setattr(Follower, "wake", lambda self: None)
+        library = reopened(Path(shutil.copytree(made, tmp_path / "res")))
+    yield library
+    library.close()
 
 
 def reopened(root: Path) -> Library:
