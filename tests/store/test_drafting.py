@@ -16,6 +16,8 @@ from store.settings import settings
 from tests.store.conftest import address, coin
 from tests.store.language_model_server import GOOD, Answer, LanguageModelServer, fails, running, says
 
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
 MODEL = "openai/gpt-4o-mini"
 JSON = json.dumps(GOOD)
 

@@ -18,6 +18,8 @@ from store.settings import settings
 from tests.store.conftest import address
 from tests.store.language_model_server import LanguageModelServer, fails, running, says
 
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
 MODEL = "openai/gpt-4o-mini"
 COIN = {
     "name": "Rain Frog",

@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from store.captions.checkup import CheckUp, Kind
 from store.captions.repeats import overlap, repeats, words
 from store.library import Library
@@ -9,6 +11,7 @@ from store.progress import Progress
 from store.taxonomy import Taxonomy
 from tests.store.conftest import address, approved_with_caption, coin
 
+pytestmark = pytest.mark.usefixtures("without_chroma")
 GOOD = {
     "entity": "A frog in a raincoat stands on a lily pad",
     "context": "Plays on the falling market as bad weather",

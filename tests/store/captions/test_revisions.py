@@ -3,6 +3,8 @@
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from store.captions.replacing import Wanted, replacements
 from store.captions.revisions import authors
 from store.files import Disk
@@ -13,6 +15,7 @@ from store.writing.operations import Source
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 
+pytestmark = pytest.mark.usefixtures("without_chroma")
 FIRST = address(0)
 
 

@@ -11,6 +11,8 @@ from store.importing.captions import captions_at, captions_dropped
 from store.library import Library
 from tests.store.conftest import address, approved_with_caption
 
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
 
 @pytest.fixture
 def coins(library: Library) -> list[str]:

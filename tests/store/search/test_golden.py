@@ -15,6 +15,8 @@ from store.search import evaluation, golden
 from tests.store.conftest import address
 from tests.store.hashed import Hashed
 
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
 
 def kept(library: Library) -> dict[str, tuple[str, ...]]:
     return {one.line: one.answers for one in library.golden.all()}
