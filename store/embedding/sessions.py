@@ -12,10 +12,14 @@ if TYPE_CHECKING:
 THREADS = min(4, os.cpu_count() or 1)  # more gains little for models this small, and starves the pages
 
 
+# Read when it is loaded: otherwise it writes a number of this machine into the home and looks for its maker's
+# server, and `disable_telemetry_events` comes too late. Nothing in the program reaches out on its own.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+
 def session_options() -> "SessionOptions":
     import onnxruntime
 
-    onnxruntime.disable_telemetry_events()  # nothing in the program reaches out on its own
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = THREADS
     options.inter_op_num_threads = 1

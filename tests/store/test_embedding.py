@@ -27,6 +27,15 @@ def run_python(code: str) -> str:
     return done.stdout
 
 
+def test_a_model_leaves_nothing_in_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ONNX Runtime keeps a number of the machine there for its maker's server, unless it is told before."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "ORT_DISABLE_TELEMETRY"):
+        monkeypatch.delenv(variable, raising=False)
+    run_python("from store.embedding import open_embedder; open_embedder('offline').embed_texts(['a frog'])")
+    assert [*tmp_path.rglob("*")] == []
+
+
 @pytest.fixture(scope="module")
 def offline() -> Embedder:
     return open_embedder(OFFLINE)
