@@ -2,7 +2,7 @@
 
 import hmac
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +26,18 @@ _component = st.components.v2.component(
     "memedex.grid", html=assets.HTML, css=assets.style(), js=assets.script()
 )
 _LINK = "memedex.grid.link"
+_AGAIN = 4  # times that a link is followed once more
 _OPENED = 3  # the coin in the large view and its two neighbours
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """Where a verb leads, and for which page's log."""
+
+    page: str
+    parameters: Mapping[str, str]
+    client: str | None = None  # not followed yet
+    again: int = _AGAIN
 
 
 def show_cards(
@@ -69,7 +80,6 @@ def mount(
     handlers: Mapping[str, Handler],
 ) -> None:
     """Put the component on the page with what every kind of grid needs beside its cards."""
-    _follow_link()
     if not library.can_write:
         actions = [
             replace(action, label=_HARMLESS[action.verb])
@@ -77,6 +87,7 @@ def mount(
             if action.verb in handlers and action.verb in _HARMLESS
         ]
     state = sent(key)
+    _follow_link(state)
     ledger = ledger_of(library.layout.root)
     _component(
         key=key,
@@ -121,7 +132,7 @@ def go_to(page: str, parameter: str) -> Handler:
 
 def lead_to(page: str, **parameters: str) -> None:
     """Go to this page on the next run; for handlers, which run before the page does."""
-    st.session_state[_LINK] = (page, parameters)
+    st.session_state[_LINK] = _Link(page, parameters)
 
 
 def token(library: Reader) -> str:
@@ -155,10 +166,17 @@ def _apply(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:
         ledger_of(library.layout.root).apply(library, client, entries, handlers=handlers)
 
 
-def _follow_link() -> None:
-    link = st.session_state.pop(_LINK, None)
-    if link:
-        st.switch_page(link[0], query_params=link[1])
+def _follow_link(state: Mapping[str, Any]) -> None:
+    """Go where a verb leads; again when the same grid speaks once more, which it may have done before its
+    browser heard of the other page: that would bring its own back."""
+    link: _Link | None = st.session_state.pop(_LINK, None)
+    if link is None:
+        return
+    log = state.get("log")
+    client = log.get("client") if isinstance(log, Mapping) else None
+    if link.client is None or (link.client == client and link.again):
+        st.session_state[_LINK] = replace(link, client=client or "", again=link.again - 1)
+        st.switch_page(link.page, query_params=link.parameters)
 
 
 def _opened(library: Reader, addresses: Sequence[str]) -> dict[str, dict[str, Any]]:
