@@ -11,7 +11,7 @@ and no cosine is "good".
 
 from collections.abc import Sequence
 
-CHANCE = 0.01
+CHANCE = 0.05
 MOST = 100  # of the best scores that are looked at
 TAIL = 3  # of all records compared only the best third counts as the tail of their distribution
 FEWEST = 8  # scores, below which nothing can be said

@@ -1,6 +1,6 @@
 // Where relevance drops: the same test as store/relevance.py, which says why.
 
-const CHANCE = 0.01;
+const CHANCE = 0.05;
 const MOST_SCORES = 100;
 const TAIL = 3;
 const FEWEST_SCORES = 8;

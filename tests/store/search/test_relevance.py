@@ -14,7 +14,7 @@ def ranked(seed: int, *, standing_out: int, by: float = 0.0) -> list[float]:
 
 def test_chance_alone_hardly_ever_has_a_drop() -> None:
     false_alarms = sum(drop(ranked(seed, standing_out=0), compared=2_000) is not None for seed in range(400))
-    assert false_alarms <= 400 * 0.03
+    assert false_alarms <= 400 * 0.08
 
 
 @pytest.mark.parametrize("number", [1, 3, 12, 30])
