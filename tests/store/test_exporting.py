@@ -22,6 +22,8 @@ from store.records import Record
 from tests.store.conftest import approved_with_caption
 from tests.store.hashed import Hashed
 
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
 MINT = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
 OTHER = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
 THIRD = "0x" + "ab" * 20

@@ -15,6 +15,8 @@ from store.search.blocks import Snapshot
 from store.search.vectors import Matrices, load
 from tests.store.conftest import address
 
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
 RANDOM = np.random.default_rng(8)
 MIDDLES = RANDOM.standard_normal((3, 32))
 

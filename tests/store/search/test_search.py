@@ -20,6 +20,8 @@ from store.search.query import Part, Query
 from store.search.search import NO_COMMON_FACET, NO_WEIGHT, NONE_ASKED_FOR, NOTHING_THERE, Results, Search
 from store.search.vectors import Matrices, load
 
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
 DIMENSIONS = 6
 SCALE = 1.25  # not 1, so that a forgotten one shows
 Library = dict[str, dict[Facet, Vector]]
