@@ -27,7 +27,7 @@ ARGUMENTS = (
 PATIENCE = 120_000  # ms: the model may have to load, on a machine that does other things too
 PORT_IS_OPEN = "URL:"  # what Streamlit prints once it listens
 
-_STREAMLIT = (sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true")
+_STREAMLIT = (sys.executable, "-m", "streamlit", "run", "--server.headless=true")
 _SETTINGS = {"MEMEDEX_EMBEDDER": "offline", "MEMEDEX_CAPTION_MODEL": ""}
 
 expect.set_options(timeout=PATIENCE)
@@ -80,12 +80,12 @@ def serve(chromium: str) -> Iterator[Serve]:
 
 
 @contextmanager
-def dashboard(root: Path, *, port: int = 0, **settings: str) -> Iterator[Server]:
-    """A dashboard over this folder, once it answers."""
+def dashboard(root: Path, *, port: int = 0, app: str = "app.py", **settings: str) -> Iterator[Server]:
+    """A dashboard over this folder, once it answers; or another app."""
     port = port or free_port()
     server = Server(f"http://127.0.0.1:{port}", root)
     process = subprocess.Popen(
-        [*_STREAMLIT, f"--server.port={port}"],
+        [*_STREAMLIT, f"--server.port={port}", app],
         cwd=PROJECT,
         env={**os.environ, **_SETTINGS, "MEMEDEX_ROOT": str(root), **settings},
         stdout=subprocess.PIPE,

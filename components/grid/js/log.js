@@ -3,6 +3,7 @@
 const PREFIX = "memedex-log:";
 const BATCH = 100; // ms between two sendings while keys come fast; the first one goes at once
 const PATIENCE = 2500; // ms without a confirmation before the whole log is sent again
+const LATER = 3; // times that this doubles: a page that takes long must not be begun anew for ever
 
 export class DecisionLog {
   /**
@@ -21,6 +22,7 @@ export class DecisionLog {
     this.others = this.leftBehind();
     this.sentAt = 0;
     this.sendings = 0;
+    this.inVain = 0;
   }
 
   add(entry) {
@@ -49,6 +51,7 @@ export class DecisionLog {
     if (!own || own.n <= this.confirmed) return news;
     const fresh = own.results.filter((result) => result.n > this.confirmed);
     this.confirmed = own.n;
+    this.inVain = 0;
     this.entries = this.entries.filter((entry) => entry.n > own.n);
     this.keep();
     if (this.isLate && !this.entries.length) this.waits(0);
@@ -77,10 +80,11 @@ export class DecisionLog {
     this.sentAt = performance.now();
     // Streamlit looks at a value only when it differs from the last, and what began with that may have been cut off.
     this.send({ ...this.contents(), sending: ++this.sendings });
-    this.timer = setTimeout(() => this.sendAgain(), PATIENCE);
+    this.timer = setTimeout(() => this.sendAgain(), PATIENCE * 2 ** Math.min(this.inVain, LATER));
   }
 
   sendAgain() {
+    this.inVain += 1;
     this.isLate = this.entries.length > 0;
     if (this.isLate) this.waits(this.entries.length);
     this.sendNow();
