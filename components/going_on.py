@@ -22,8 +22,10 @@ async def from_the_start(_: object) -> AsyncIterator[None]:
 
     It ends with everything left as it should be: a server that is told to end never reaches `atexit`.
     """
-    threading.Thread(target=_go_on, args=(settings().root,), name="memedex-go-on", daemon=True).start()
+    begins = threading.Thread(target=_go_on, args=(settings().root,), name="memedex-go-on", daemon=True)
+    begins.start()
     yield
+    await asyncio.to_thread(begins.join)  # what it opens is to be closed as well
     await asyncio.to_thread(writers.close_all)
 
 

@@ -17,6 +17,7 @@ from components.grid.cards import Mark, card, details
 from components.grid.comparison import comparison, twins
 from components.grid.ledger import BOOT, Entry, Handler, Ledger, entries_of
 from components.search_terms import LINE
+from components.state import LINK
 from store.library import Library
 from store.outcome import Outcome
 from store.reading import Reader
@@ -25,7 +26,6 @@ from store.records import Record
 _component = st.components.v2.component(
     "memedex.grid", html=assets.HTML, css=assets.style(), js=assets.script()
 )
-_LINK = "memedex.grid.link"
 _AGAIN = 4  # times that a link is followed once more
 _OPENED = 3  # the coin in the large view and its two neighbours
 
@@ -132,7 +132,7 @@ def go_to(page: str, parameter: str) -> Handler:
 
 def lead_to(page: str, **parameters: str) -> None:
     """Go to this page on the next run; for handlers, which run before the page does."""
-    st.session_state[_LINK] = _Link(page, parameters)
+    st.session_state[LINK] = _Link(page, parameters)
 
 
 def token(library: Reader) -> str:
@@ -169,13 +169,13 @@ def _apply(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:
 def _follow_link(state: Mapping[str, Any]) -> None:
     """Go where a verb leads; again when the same grid speaks once more, which it may have done before its
     browser heard of the other page: that would bring its own back."""
-    link: _Link | None = st.session_state.pop(_LINK, None)
+    link: _Link | None = st.session_state.pop(LINK, None)
     if link is None:
         return
     log = state.get("log")
     client = log.get("client") if isinstance(log, Mapping) else None
     if link.client is None or (link.client == client and link.again):
-        st.session_state[_LINK] = replace(link, client=client or "", again=link.again - 1)
+        st.session_state[LINK] = replace(link, client=client or "", again=link.again - 1)
         st.switch_page(link.page, query_params=link.parameters)
 
 

@@ -29,7 +29,7 @@ export class Hearing {
   isGoing(key) {
     const { log, data } = this.grid;
     if (this.awaitsDialog || log.entries.some(({ goes }) => goes && goes !== "page")) return true;
-    return (log.entries.some(({ goes }) => goes) || isAskedAnew(data.line)) && !SAME_PAGE.includes(key);
+    return (log.entries.some(({ goes }) => goes) || isAskedAnew(data.line, this.keys.touched)) && !SAME_PAGE.includes(key);
   }
 
   /** A dialog is open, a pointer or escape was pressed: what comes now is meant for what is there. */
@@ -43,10 +43,11 @@ export class Hearing {
   }
 }
 
-/** Whether the line above the cards says something else than what they answer. */
-function isAskedAnew(line) {
+/** Whether the line above the cards says something else than what they answer. While it loads, it is empty. */
+function isAskedAnew(line, touched) {
   const field = line && document.querySelector(`.st-key-${CSS.escape(line.field)} input`);
-  return Boolean(field) && inOneLine(field.value) !== inOneLine(line.says);
+  if (!field || (!field.value && !touched.has(field))) return false;
+  return inOneLine(field.value) !== inOneLine(line.says);
 }
 
 /** As a field holds it. */
@@ -56,7 +57,7 @@ function inOneLine(text) {
 
 /** Notes, as long as the document lives, when a key came that no grid was there to hear, and where links lead. */
 function watch() {
-  const keys = { early: -Infinity, leaving: false, grids: new Set() };
+  const keys = { early: -Infinity, leaving: false, grids: new Set(), touched: new WeakSet() };
   const isField = (target) => target instanceof Element && (target.matches("input, textarea, select") || target.isContentEditable);
   const heard = (event) => {
     const isHeard = [...keys.grids].some(({ root }) => root.isConnected);
@@ -73,6 +74,12 @@ function watch() {
     const to = isPlain && new URL(link.getAttribute("href") || ".", document.baseURI); // Streamlit's first page has no name
     keys.leaving = Boolean(to) && to.origin === location.origin && to.pathname !== location.pathname;
   };
+  const asked = (event) => {
+    const field = event.composedPath().find((node) => node instanceof Element && node.matches("[class*=st-key-]"))?.querySelector("input");
+    if (field) keys.touched.add(field);
+  };
+  window.addEventListener("input", asked, true);
+  window.addEventListener("click", asked, true); // the cross that empties it
   window.addEventListener("keydown", heard, true);
   window.addEventListener("click", followed, true);
   window.addEventListener("popstate", wentBack, true);

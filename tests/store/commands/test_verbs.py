@@ -438,7 +438,7 @@ def test_files_put_there_by_hand_are_looked_at_under_the_eyes_of_whoever_waits(
 
     monkeypatch.setattr(Terminal, "watch", watched)
     run(verb)
-    assert ("looking at the files", 6, 6) in seen
+    assert ("looking at the files", 1, 1) in seen
 
 
 def test_ctrl_c_while_a_library_is_opened_ends_the_verb_as_well(
