@@ -28,4 +28,4 @@ def forget() -> None:
             return
         run(runner, rerun_data)
 
-    AppSession.request_rerun, ScriptRunner._run_script = request_rerun, run_script  # type: ignore[method-assign]
+    AppSession.request_rerun, ScriptRunner._run_script = request_rerun, run_script

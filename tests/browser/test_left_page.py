@@ -22,13 +22,10 @@ if st.button("Go"):
     st.switch_page("pages/second.py")
 """
 _SECOND = """
-import time
-
 import streamlit as st
 
-st.title("The second page")
-time.sleep(0.5)
-st.text("is whole")
+for line in range(1_500):  # so much that a look of the first page comes meanwhile
+    st.text(f"line {line} of the second page")
 looks = st.session_state.setdefault("looks", [])
 st.fragment(lambda: st.text(f"looked {looks.append(1) or len(looks)} times"), run_every=0.2)()
 """
@@ -43,4 +40,4 @@ def test_a_look_of_the_page_that_was_left_is_dropped(page: Page, serve: Serve, t
     expect(page.get_by_text("looking")).to_be_visible()
     page.get_by_role("button", name="Go").click()
     expect(page.get_by_text(re.compile(r"looked \d\d+ times"))).to_be_visible()
-    expect(page.get_by_text("is whole")).to_be_visible()
+    expect(page.get_by_text("line 1499 of the second page")).to_be_visible()

@@ -24,6 +24,20 @@ def test_a_page_that_was_left_hears_no_keys(page: Page) -> None:
     assert not page.evaluate("() => window.told.length")
 
 
+def test_what_a_busy_server_does_not_confirm_is_sent_again_less_and_less_often(page: Page) -> None:
+    mount(page)
+    page.clock.install()
+    page.clock.run_for(60_000)  # it begins at zero: what was pressed before the page stood would be dropped
+    page.keyboard.press("a")
+    for seconds, sendings in ((1, 1), (2, 2), (5, 3), (10, 4), (20, 5), (20, 6)):
+        page.clock.run_for(seconds * 1000)
+        assert page.evaluate("() => window.told.filter(({ name }) => name === 'log').length") == sendings
+    confirm(page, 1)
+    page.keyboard.press("a")
+    page.clock.run_for(3000)
+    assert page.evaluate("() => window.told.filter(({ name }) => name === 'log').length") == 8
+
+
 def test_what_is_not_confirmed_is_sent_again_as_something_new(page: Page) -> None:
     mount(page)
     page.keyboard.press("a")

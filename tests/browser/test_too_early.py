@@ -54,6 +54,22 @@ def test_a_key_after_a_turned_page_is_for_its_cards(page: Page) -> None:
     assert decided(page) == ["approve"]
 
 
+def test_a_field_that_is_empty_while_it_loads_asks_nothing_and_one_that_was_emptied_does(page: Page) -> None:
+    mount(page, line={"field": "pending_words", "says": "ape"})
+    page.evaluate(
+        """() => document.body.insertAdjacentHTML(
+            "afterbegin", '<div class="st-key-pending_words"><input></div>')"""
+    )
+    page.keyboard.press("a")
+    assert decided(page) == ["approve"]
+    confirm(page, 1)
+    page.locator(".st-key-pending_words input").fill("ape")
+    page.locator(".st-key-pending_words input").fill("")
+    page.evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("a")
+    assert decided(page) == []
+
+
 def test_a_key_after_other_words_is_for_what_they_find(page: Page) -> None:
     mount(page, line={"field": "pending_words", "says": ""})
     page.evaluate(

@@ -1,9 +1,11 @@
 """A key leads to another page, also when the grid has spoken again before its browser heard of that page."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from components import state
 from components.grid import grid
 
 
@@ -34,6 +36,16 @@ def test_whoever_comes_back_stays(left: list[str]) -> None:
     speaks("one")
     speaks(None)  # a grid that was just made has said nothing yet
     speaks("two")
+    speaks("one")
+    assert left == ["pages/captions.py"]
+
+
+def test_the_browsers_way_back_drops_the_link(left: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The grid may still be the same one, when the other page was left before it was whole."""
+    grid.lead_to("pages/captions.py")
+    speaks("one")
+    monkeypatch.setattr(state, "get_script_run_ctx", lambda: SimpleNamespace(is_history_navigation=True))
+    state.arrive("Search")
     speaks("one")
     assert left == ["pages/captions.py"]
 
