@@ -4,7 +4,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -130,9 +130,15 @@ def own_files(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def stamp(files: Iterable[Path]) -> str:
-    """Name, size and time of these files in one word, to see later whether somebody touched them."""
-    known = ((str(path), path.stat()) for path in files)
+NO_FILES = sha256(b"").hexdigest()  # the stamp of a folder without any
+
+
+def stamp(folder: Path) -> str:
+    """Name, size and time of Chroma's own files in one word, to see later whether somebody touched them.
+
+    Where the folder lies is no part of it: a library may be moved, or copied with its times.
+    """
+    known = ((path.relative_to(folder).as_posix(), path.stat()) for path in own_files(folder))
     text = "\n".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in known)
     return sha256(text.encode()).hexdigest()
 

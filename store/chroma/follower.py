@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 
 from store.catalog import Catalog
-from store.chroma.collections import INDEX, Collections, Row, flush, own_files, remove_files, stamp
+from store.chroma.collections import INDEX, NO_FILES, Collections, Row, flush, remove_files, stamp
 from store.chroma.following import ChromaFollower
 from store.chroma.probe import probe
 from store.chroma.process import ChromaProcess
@@ -104,8 +104,8 @@ class Follower(ChromaFollower):
     @property
     def _is_dirty(self) -> bool:
         """Whether Chroma ended uncleanly, or somebody else touched, damaged or replaced its files since."""
-        left = self._catalog.meta("chroma_files") or stamp([])
-        return bool(self._catalog.meta("chroma_dirty")) or left != stamp(own_files(self._layout.chroma))
+        left = self._catalog.meta("chroma_files") or NO_FILES
+        return bool(self._catalog.meta("chroma_dirty")) or left != stamp(self._layout.chroma)
 
     def _let_go(self) -> None:
         collections, self._collections = self._collections, None
@@ -128,7 +128,7 @@ class Follower(ChromaFollower):
             with self._catalog.writing() as db:
                 db.executemany(
                     "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-                    [("chroma_dirty", ""), ("chroma_files", stamp(own_files(self._layout.chroma)))],
+                    [("chroma_dirty", ""), ("chroma_files", stamp(self._layout.chroma))],
                 )
 
     def _drain(self) -> None:

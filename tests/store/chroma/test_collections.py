@@ -227,6 +227,13 @@ def test_a_process_that_died_writing_leaves_chroma_to_be_looked_at(
     chroma_says_what_the_sidecars_say(root, embedder)
 
 
+def test_a_library_that_was_moved_is_opened_without_chroma(
+    root: Path, embedder: Hashed, promoted: list[str], tmp_path: Path
+) -> None:
+    with opened(root.rename(tmp_path / "elsewhere"), embedder) as library:
+        assert library._follower._thread is None
+
+
 def test_chroma_that_cannot_be_written_is_behind_and_nothing_else_stops(
     root: Path, embedder: Hashed, promoted: list[str]
 ) -> None:

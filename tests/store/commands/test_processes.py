@@ -19,6 +19,7 @@ from store.library import Library
 from tests.store.commands.program import KEPT, PENDING, Run, environment, program, run_elsewhere
 from tests.store.conftest import address, coin
 from tests.store.invariants import holds
+from tests.waiting import eventually
 
 
 @pytest.fixture
@@ -148,8 +149,8 @@ def test_ctrl_c_keeps_what_is_done(thousand: Path, tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    while importing.poll() is None and not list((root / "memecoins" / "pending").glob("*.json")):
-        pass
+    pending = root / "memecoins" / "pending"
+    assert eventually(lambda: importing.poll() is not None or any(pending.glob("*.json")), every=0.01)
     importing.send_signal(signal.SIGINT)
     answer, messages = importing.communicate()
     assert importing.returncode == 130, messages
