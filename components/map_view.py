@@ -1,7 +1,6 @@
 """The map of the library: which space, coloured by what, which coins; and what a lasso holds."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import streamlit as st
 
@@ -14,16 +13,14 @@ from components.search_terms import parts_of
 from store.errors import MemedexError, UnknownRecord
 from store.filter import Filter
 from store.library import Library
-from store.maps import LEAST, SPACES, Map, Method, map_of
+from store.maps import LEAST, SPACES, Map, Method
 from store.search import question
 from store.search.query import Query
-from store.settings import settings
 
 KEY = "atlas"
 COLOURED = "by {}".format  # how the address says it too
 _MOST = 1_000  # results that a question leaves on the map
 _SHOWN = 60  # chosen coins that are shown as cards
-_KEPT = 12  # maps: those of all facets, laid out both ways
 _WAYS: dict[str, Method] = {"PCA": "pca", "Neighbours": "tsne"}
 _HELP = (
     "PCA is there at once: the two directions in which these vectors differ most. Neighbours (t-SNE) keeps "
@@ -100,18 +97,10 @@ def _points(key: str, library: Library, chart: Map, rows: list[int], coloured: C
 
 
 def _chart(library: Library, space: str, method: Method) -> Map | None:
-    """A map, kept for everybody while the library stays as it is."""
-    arranged = max((job.id for job in library.jobs.all() if job.kind == "map" and job.is_over), default=0)
+    """A map of the library as it is now."""
     resources.ready_to_search(library)
     with st.spinner("Laying out the coins …", show_time=True):
-        return _laid_out(settings().root, library.model, library.generation, arranged, space, method, library)
-
-
-@st.cache_resource(max_entries=_KEPT, show_spinner=False)
-def _laid_out(
-    root: Path, model: str, generation: int, arranged: int, space: str, method: Method, _library: Library
-) -> Map | None:
-    return map_of(_library, space, method)
+        return library.maps.of(space, method)
 
 
 def _asked(library: Library, line: str) -> tuple[dict[str, float], set[str] | None]:

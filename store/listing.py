@@ -66,6 +66,12 @@ def labels(db: sqlite3.Connection, kind: str) -> dict[str, list[str]]:
     return found
 
 
+def changed_since(db: sqlite3.Connection, generation: int) -> list[str]:
+    """The records that a change after this one left here."""
+    rows = db.execute("SELECT address FROM records WHERE generation > ?", [generation])
+    return [row[0] for row in rows]
+
+
 def created(db: sqlite3.Connection) -> dict[str, int]:
     """When every library record was created (UNIX seconds), by address."""
     return dict(db.execute("SELECT address, created_at FROM records WHERE tier = 'library'").fetchall())

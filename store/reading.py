@@ -22,6 +22,7 @@ from store.history import Decision, Event
 from store.jobs import Jobs
 from store.layout import Layout
 from store.looks import Order, Ordered
+from store.maps import Maps
 from store.people import myself
 from store.progress import Progress
 from store.prompts import Prompts
@@ -81,6 +82,7 @@ class Reader(RecordLists):
         self.samples = Samples(catalog, layout, self._disk)
         self.golden = GoldenQueries(catalog, layout, self._disk)
         self.calibration = Calibrations(catalog, self._model, snapshot=self._resident.snapshot)
+        self.maps = Maps(catalog, self._model, snapshot=self._resident.snapshot, can_write=self.can_write)
         self.jobs = Jobs.to_read(catalog)
 
     @property

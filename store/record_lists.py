@@ -27,6 +27,11 @@ class RecordLists:
         """Grows with every change; equal numbers mean equal content."""
         return int(self.catalog.meta("generation") or 0)
 
+    def changed_since(self, generation: int) -> list[str]:
+        """The records that a change after this one left here."""
+        with self.catalog.reading() as db:
+            return listing.changed_since(db, generation)
+
     def get(self, address: str) -> Record:
         """The record; UnknownRecord where there is none."""
         with self.catalog.reading() as db:

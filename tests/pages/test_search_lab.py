@@ -10,7 +10,6 @@ from store import generation, inventing
 from store.errors import CaptioningFailed
 from store.filter import Filter
 from store.library import Library
-from store.maps import map_of
 from store.search import evaluation
 from store.settings import settings
 from tests.browser.coins import COINS, FROG, picture
@@ -104,7 +103,7 @@ def test_neighbours_are_arranged_when_somebody_looks_for_them(library: Library) 
     app = opened("map", map_by="Neighbours")
     finish_jobs()
     ran(app)
-    assert map_of(library, "fused", "tsne") is not None
+    assert library.maps.of("fused", "tsne") is not None
     assert "Arrange anew" in [button.label for button in app.button]
 
 

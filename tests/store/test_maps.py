@@ -5,10 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from store import maps
 from store.errors import InvalidRecord
 from store.library import Library
-from store.maps import Map, map_of
+from store.maps import Map, Maps, Space, maps, spaces
+from store.maps.between import between
+from store.maps.chart import carried
+from store.maps.pca import along, directions
+from store.maps.tsne import neighbourly
 from store.progress import Progress
 from store.records import FACETS
 from store.search.blocks import Snapshot
@@ -39,6 +42,10 @@ def groups() -> Matrices:
     return load(rows, dimensions=32)  # type: ignore[arg-type]
 
 
+def places(chart: Map) -> dict[str, list[float]]:
+    return dict(zip(chart.addresses, chart.points.tolist(), strict=True))
+
+
 def apart(chart: Map) -> float:
     """How far the groups lie from each other, in widths of a group."""
     group = np.array([int(address[-2:]) % 3 for address in chart.addresses])
@@ -49,10 +56,11 @@ def apart(chart: Map) -> float:
 
 
 @pytest.mark.parametrize("space", ["entity", "emotions", "fused"])
-def test_what_is_alike_lies_together_at_once_and_arranged(groups: Matrices, space: maps.Space) -> None:
+def test_what_is_alike_lies_together_at_once_and_arranged(groups: Matrices, space: Space) -> None:
     snapshot = groups.snapshot()
-    flat = maps.flat(snapshot, space, maps.directions(snapshot, space))
-    arranged = maps.neighbourly(snapshot, space, progress=Progress())
+    nothing = Map(space, "pca", (), np.empty((0, 2), np.float32))
+    flat = carried(nothing, snapshot, along(snapshot, space, directions(snapshot, space)))
+    arranged = neighbourly(snapshot, space, progress=Progress())
     assert arranged is not None
     for chart in (flat, arranged):
         assert len(chart.addresses) == len(chart.points) == (67 if space == "emotions" else 90)
@@ -62,12 +70,12 @@ def test_what_is_alike_lies_together_at_once_and_arranged(groups: Matrices, spac
 
 def test_new_records_come_between_their_neighbours_and_no_old_one_moves(groups: Matrices) -> None:
     snapshot = groups.snapshot()
-    known = maps.neighbourly(snapshot, "entity", progress=Progress())
+    known = neighbourly(snapshot, "entity", progress=Progress())
     assert known is not None
     groups.update([("local-90", one(0)), ("local-91", one(1)), ("local-05", None)])  # type: ignore[list-item]
-    after = maps.placed(known, groups.snapshot())
-    before = dict(zip(known.addresses, known.points.tolist(), strict=True))
-    now = dict(zip(after.addresses, after.points.tolist(), strict=True))
+    later = groups.snapshot()
+    after = carried(known, later, between(known, later))
+    before, now = places(known), places(after)
     assert set(now) == set(before) - {"local-05"} | {"local-90", "local-91"}
     assert all(now[address] == before[address] for address in now if address in before)
     assert apart(after) > 2
@@ -76,32 +84,32 @@ def test_new_records_come_between_their_neighbours_and_no_old_one_moves(groups: 
 def test_a_cancelled_arrangement_is_none(groups: Matrices) -> None:
     progress = Progress()
     progress.cancel()
-    assert maps.neighbourly(groups.snapshot(), "entity", progress=progress) is None
+    assert neighbourly(groups.snapshot(), "entity", progress=progress) is None
 
 
 def test_two_records_are_no_map_and_there_are_no_other_spaces(library: Library) -> None:
     with pytest.raises(InvalidRecord, match="3 coins"):
-        map_of(library, "entity")
+        library.maps.of("entity")
     with pytest.raises(InvalidRecord, match="sound"):
-        map_of(library, "sound")
+        library.maps.of("sound")
 
 
 def test_the_job_keeps_a_map_and_brings_it_up_to_date(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
     library.promote(captioned(*range(8)))
-    assert map_of(library, "entity", "tsne") is None
+    assert library.maps.of("entity", "tsne") is None
 
     def arrange(**options: object) -> Map:
         job = library.jobs.start("map", name="arrange", options={"space": "entity", **options})
         assert library.jobs.wait(job.id, timeout=60)
-        found = map_of(library, "entity", "tsne")
+        found = library.maps.of("entity", "tsne")
         assert found is not None
         return found
 
     first = arrange()
     library.promote(captioned(8))
-    seen = map_of(library, "entity", "tsne")
+    seen = library.maps.of("entity", "tsne")
     assert seen is not None
     assert set(seen.addresses) == {address(number) for number in range(9)}  # before anything was kept
     kept = arrange()
@@ -110,35 +118,74 @@ def test_the_job_keeps_a_map_and_brings_it_up_to_date(
     assert arrange(anew=True).at > first.at
 
 
+def started_again(library: Library) -> Maps:
+    """The library's maps as after a restart: nothing but what is kept."""
+    return Maps(library.catalog, library._model, snapshot=library.snapshot, can_write=True)
+
+
 def test_a_large_pca_is_kept_but_for_what_changed_since(
     library: Library, captioned: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(maps, "KEPT_FLAT", 4)
     monkeypatch.setattr(maps, "LASTING", 4)
     library.promote(captioned(*range(6)))
-    before = map_of(library, "entity")
+    before = library.maps.of("entity")
     assert before is not None
-    laid_out: list[int] = []
-    own = maps._rows
+    laid_out: list[str] = []
+    own = spaces.vectors
 
-    def counted(snapshot: Snapshot, space: maps.Space, rows: np.ndarray) -> np.ndarray:
-        laid_out.extend(rows.tolist())
+    def counted(snapshot: Snapshot, space: Space, rows: np.ndarray) -> np.ndarray:
+        laid_out.extend(spaces.names(snapshot, rows))
         return own(snapshot, space, rows)
 
-    monkeypatch.setattr(maps, "_rows", counted)
-    again = map_of(library, "entity")
+    monkeypatch.setattr(spaces, "vectors", counted)
+    again = started_again(library).of("entity")
     assert again is not None
     assert (again.addresses, again.points.tolist()) == (before.addresses, before.points.tolist())
     assert laid_out == []
     library.caption(address(0), caption={"entity": "a volcano of cheese"})
     library.delete([address(1)])
     library.promote(captioned(9))
-    after = map_of(library, "entity")
+    after = started_again(library).of("entity")
     assert after is not None
-    assert {after.addresses[row] for row in laid_out} == {address(0), address(9)}
+    assert sorted(laid_out) == sorted([address(0), address(9)])
     with library.catalog.writing() as db:
         db.execute("DELETE FROM maps WHERE name = 'flat entity'")
-    anew = map_of(library, "entity")
+    anew = started_again(library).of("entity")
     assert anew is not None
-    assert anew.addresses == after.addresses
-    assert np.allclose(anew.points, after.points, atol=1e-6)
+    assert places(anew).keys() == places(after).keys()
+    assert all(np.allclose(places(anew)[name], place, atol=1e-6) for name, place in places(after).items())
+
+
+def test_a_map_in_use_follows_the_library_and_no_other_point_moves(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    library.promote(captioned(*range(5)))
+    before = library.maps.of("fused")
+    assert before is not None
+    library.promote(captioned(5))
+    library.degrade([address(0)])
+    after = library.maps.of("fused")
+    assert after is not None
+    assert places(after).keys() == {address(number) for number in range(1, 6)}
+    assert all(places(after)[address(number)] == places(before)[address(number)] for number in range(1, 5))
+    assert after.at == before.at
+    library.promote(captioned(*range(6, 12)))  # twice as many deserve directions of their own
+    larger = library.maps.of("fused")
+    assert larger is not None
+    assert larger.at > before.at
+
+
+def test_a_coin_between_its_neighbours_stays_there_when_one_of_them_goes(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    library.promote(captioned(*range(6)))
+    job = library.jobs.start("map", name="arrange", options={"space": "entity"})
+    assert library.jobs.wait(job.id, timeout=60)
+    library.promote(captioned(6))
+    before = library.maps.of("entity", "tsne")
+    library.degrade([address(number) for number in range(3)])
+    after = library.maps.of("entity", "tsne")
+    assert before is not None
+    assert after is not None
+    assert places(after) == {address(number): places(before)[address(number)] for number in range(3, 7)}

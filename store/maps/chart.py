@@ -1,0 +1,56 @@
+"""A map: which records, and where each lies."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.errors import InvalidRecord
+from store.maps import spaces
+from store.maps.spaces import Space
+from store.search.blocks import Snapshot, Vector
+
+Method = Literal["pca", "tsne"]
+Lay = Callable[[NDArray[np.intp]], Vector]  # rows of a snapshot → (n, 2), where they come to lie
+
+LEAST = 3  # records that make a map
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """Points of the records that have the facet."""
+
+    space: Space
+    method: Method
+    addresses: tuple[str, ...]
+    points: Vector  # (n, 2), most within -1 … 1
+    at: float = (
+        0.0  # UNIX seconds when it was laid out: two with the same one have what is in both at one place
+    )
+    generation: int = 0  # of the library that it shows
+
+
+def carried(known: Map, snapshot: Snapshot, lay: Lay, *, changed: Collection[str] = ()) -> Map:
+    """The same map of this moment: what is gone left out, what came or `changed` where `lay` puts it."""
+    rows = spaces.having(snapshot, known.space)
+    names = spaces.names(snapshot, rows)
+    known = replace(known, generation=snapshot.generation)
+    if not changed and names == known.addresses:
+        return known
+    there, changed = set(names), set(changed)
+    stays = [name in there and name not in changed for name in known.addresses]
+    kept = tuple(name for name, stay in zip(known.addresses, stays, strict=True) if stay)
+    standing = set(kept)
+    new = rows[np.array([name not in standing for name in names], np.bool_)]
+    points = known.points[np.array(stays, np.bool_)]
+    if len(new):
+        points = np.concatenate([points, lay(new)])
+    return replace(known, addresses=kept + spaces.names(snapshot, new), points=points)
+
+
+def need(count: int) -> None:
+    """InvalidRecord where so few records make no map."""
+    if count < LEAST:
+        raise InvalidRecord(f"a map needs at least {LEAST} coins that have the facet")

@@ -1,0 +1,34 @@
+"""PCA: records by their coordinates along the two directions in which a space's vectors differ most."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.maps import spaces
+from store.maps.chart import Lay, need
+from store.maps.spaces import Space
+from store.search.blocks import Snapshot, Vector
+
+
+def directions(snapshot: Snapshot, space: Space) -> Vector:
+    """(3, d): the middle, and the two axes of a map."""
+    rows = spaces.sample(snapshot, space)
+    need(len(rows))
+    middle = rows.mean(axis=0)
+    widths, axes = spaces.principal(rows - middle)
+    far = 3 * widths[0] or 1.0  # what lies within three deviations is within -1 … 1
+    # An axis has no direction of its own: the same one each time.
+    turned = axes[:2] * np.sign(axes[:2].sum(axis=1, keepdims=True) + 1e-12)
+    return np.vstack([middle, turned / far]).astype(np.float32)
+
+
+def along(snapshot: Snapshot, space: Space, axes: Vector) -> Lay:
+    """Each record by its two coordinates along these axes."""
+
+    def lay(rows: NDArray[np.intp]) -> Vector:
+        points = np.empty((len(rows), 2), np.float32)
+        for start in range(0, len(rows), spaces.IN_CACHE):
+            some = slice(start, start + spaces.IN_CACHE)
+            points[some] = (spaces.vectors(snapshot, space, rows[some]) - axes[0]) @ axes[1:].T
+        return points
+
+    return lay
