@@ -1,10 +1,16 @@
 """Who may see the pages: anybody at this machine, and from farther away who is logged in."""
 
 import ipaddress
+from pathlib import Path
 
 import streamlit as st
 
 from store.people import myself
+
+_wanted_page = st.components.v2.component(
+    "memedex.wanted_page",
+    js=(Path(__file__).parent / "assets" / "wanted_page.js").read_text(encoding="utf-8"),
+)
 
 
 def listens_farther() -> bool:
@@ -34,10 +40,19 @@ def person() -> str:
     return f"{st.user.get('name') or 'somebody'} ({st.user.get('sub') or 'unknown'})"
 
 
+def account() -> None:
+    """Who is logged in, and the way out; nothing where nobody is asked to log in."""
+    if st.user.get("is_logged_in"):
+        _wanted_page(key="memedex-wanted-page", data={"asks": False})
+        st.text(person())
+        st.button("Log out", key="log-out", type="tertiary", icon=":material/logout:", on_click=st.logout)
+
+
 def ask_to_log_in() -> None:
     """Say why nothing is shown, and how to get in."""
     st.title("Memedex")
     if "is_logged_in" in st.user:
+        _wanted_page(key="memedex-wanted-page", data={"asks": True})
         st.text("This library is shared with other machines, so it asks who you are.")
         st.button("Log in", type="primary", on_click=st.login)
         return

@@ -85,6 +85,7 @@ def _navigation(library: Library) -> None:
         for link in links:
             _link(link, counts)
     back_button.keep_whole()
+    access.account()
 
 
 def _link(link: Link, counts: Mapping[str, int]) -> None:
