@@ -10,8 +10,8 @@ from store.exporting import destination, start
 from store.library import Library
 from tests.browser.coins import UNCAPTIONED
 from tests.browser.conftest import Serve
-from tests.browser.dashboard import at_rest, visit
-from tests.store.language_model_server import GOOD, running, says
+from tests.browser.dashboard import visit
+from tests.store.language_model_server import GOOD, Answer, running, says
 from tests.waiting import eventually
 
 
@@ -20,9 +20,7 @@ def test_a_run_is_watched_from_another_page_and_outlives_its_tab_and_the_server(
 ) -> None:
     root = shutil.copytree(seed, tmp_path / "res")
     with running() as model:
-        slow = says(json.dumps(GOOD))
-        slow.after = 5.0
-        model.answers = [slow, says(json.dumps(GOOD))]
+        model.answers = [Answer(silent=True), says(json.dumps(GOOD))]
         settings = {
             "MEMEDEX_CAPTION_MODEL": "openai/gpt-4o-mini",
             "MEMEDEX_CAPTION_API_BASE": model.address,
@@ -31,10 +29,13 @@ def test_a_run_is_watched_from_another_page_and_outlives_its_tab_and_the_server(
         server = serve(root, **settings)
         other = page.context.new_page()
         visit(other, server, "jobs", title="Jobs")
+        page.bring_to_front()  # a tab behind another one looks for news once a minute
         visit(page, server, "drafting", title="Drafting")
-        at_rest(page)
         page.get_by_role("button", name="Draft 1 coin").click()
+        assert eventually(lambda: bool(model.asked))
+        other.bring_to_front()
         expect(other.get_by_role("button", name="Pause")).to_be_visible()
+        page.bring_to_front()
         visit(page, server, "history", title="History")
         expect(page.get_by_role("button", name="Pause")).to_be_visible()
         page.close()

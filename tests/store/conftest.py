@@ -112,9 +112,10 @@ def chroma_apart() -> None:
 def _chroma_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """For every other test in this one: importing it anew costs more than the rest of the test."""
     if "chroma_apart" not in request.fixturenames:
-        monkeypatch.setattr(
-            "store.chroma.follower.ChromaProcess", lambda make, *given, **named: make(*given, **named)
-        )
+        for follower in ("store.chroma.follower", "store.memory.following"):
+            monkeypatch.setattr(
+                f"{follower}.ChromaProcess", lambda make, *given, **named: make(*given, **named)
+            )
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from store.records import validate
 from store.taxonomy import Taxonomy
 
 
+@cache
 def sidecars() -> dict[str, dict[str, Any]]:
     return {entry.address: entry.candidate().sidecar for entry in demo.entries()}
 

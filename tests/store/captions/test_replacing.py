@@ -1,5 +1,9 @@
 """Words replaced in many captions: looked at first, changed in one go, taken back in one step."""
 
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from store.captions.replacing import Replacement, Wanted, replacements
@@ -7,16 +11,28 @@ from store.errors import InvalidRecord, NothingToUndo
 from store.filter import Filter
 from store.library import Library
 from store.progress import Progress
-from tests.store.conftest import address, approved_with_caption
+from tests.store.conftest import address, approved_with_caption, furnished
+from tests.store.hashed import Hashed
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
 
 NUMBERS = range(70)  # more than one operation
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Seventy coins with captions, two of them in the library; to be copied, not used."""
+    root = furnished(tmp_path_factory.mktemp("made") / "res")
+    with Library.open(root, embedder=Hashed()) as library:
+        approved_with_caption(library, *NUMBERS)
+        library.promote([address(0), address(1)])
+    return root
+
+
 @pytest.fixture
-def stocked(library: Library) -> Library:
-    approved_with_caption(library, *NUMBERS)
-    library.promote([address(0), address(1)])
-    return library
+def stocked(made: Path, tmp_path: Path) -> Iterator[Library]:
+    with Library.open(shutil.copytree(made, tmp_path / "res"), embedder=Hashed()) as library:
+        yield library
 
 
 def look(library: Library, find: str, put: str, **how: object) -> list[Replacement]:

@@ -86,10 +86,8 @@ def test_a_reader_that_has_enough_ends_the_output_quietly(root: Path, tmp_path: 
     assert listing.wait() == 0
 
 
-@pytest.mark.parametrize("name", ["Доги 🐕‍🦺 犬 כלב", "e\u0301toile\u200b", "𝕯𝖔𝖌𝖊 ₿"])
-def test_every_script_goes_in_and_out_in_any_locale(
-    run: Run, incoming: Path, tmp_path: Path, name: str
-) -> None:
+def test_every_script_goes_in_and_out_in_any_locale(run: Run, incoming: Path) -> None:
+    name = "Доги 🐕‍🦺 犬 כלב / e\u0301toile\u200b / 𝕯𝖔𝖌𝖊 ₿"
     sidecar = {**coin(10).sidecar, "token_name": name}
     (incoming / f"{address(10)}.json").write_text(json.dumps(sidecar))
     plain_locale = {"LANG": "C", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}

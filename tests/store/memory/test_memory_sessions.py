@@ -118,7 +118,7 @@ def _holds(content: bytes, vector: np.ndarray) -> bool:
 
 
 @pytest.fixture
-def deleted(chroma: None, memory: Memory) -> Memory:
+def deleted(chroma: None, chroma_apart: None, memory: Memory) -> Memory:
     """Sixty exchanges of two sessions, edited, removed, undone, asked; then one session is deleted."""
     for number in range(30):
         memory.sessions.add_memory("elf_xylophonist", f"m{number}", f"{SECRET} {number} kumquatty{number}")
@@ -140,7 +140,6 @@ def test_the_search_for_traces_finds_them_before_the_deletion(deleted: Memory, b
     assert any("vector 0" in here for here in found.values())
 
 
-@pytest.mark.usefixtures("chroma")
 def test_a_deleted_session_is_in_no_file_any_more(deleted: Memory, bags: Bags) -> None:
     texts = [f"{SECRET} {number} kumquatty{number}" for number in range(30)]
     vectors = [*bags.embed_texts([*texts, "User: zanzibarium once more"])]
@@ -153,7 +152,6 @@ def test_a_deleted_session_is_in_no_file_any_more(deleted: Memory, bags: Bags) -
     assert traces(deleted.places.root, words, vectors) == {}, "and after closing"
 
 
-@pytest.mark.usefixtures("chroma")
 def test_the_other_sessions_are_untouched(deleted: Memory) -> None:
     deleted.sessions.delete_session_memory("elf_xylophonist")
     assert deleted.sessions.passages.counts() == {"orc_s2": 30}
@@ -184,7 +182,7 @@ def test_deleting_what_is_not_there_changes_nothing(memory: Memory) -> None:
     assert memory.sessions.passages.counts() == {"elf_s1": 1}
 
 
-@pytest.mark.usefixtures("chroma")
+@pytest.mark.usefixtures("chroma", "chroma_apart")
 @pytest.mark.parametrize("struck", ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"])
 def test_a_deletion_cut_short_is_said_so_and_finished_on_the_next_opening(
     tmp_path: Path, bags: Bags, caplog: pytest.LogCaptureFixture, struck: str
@@ -218,7 +216,6 @@ def test_a_reader_in_another_connection_sees_the_rest(
         assert len(reader.sessions.query_memory("orc_s2", "plain")[0]) == 3
 
 
-@pytest.mark.usefixtures("chroma", "chroma_apart")
 def test_nothing_of_it_is_in_the_files_of_the_coins_either_which_are_written_by_the_same_program(
     deleted: Memory,
 ) -> None:
