@@ -140,18 +140,26 @@ def _line(label: str, text: str) -> None:
 
 
 def _nearness(library: Library, coin: Invented) -> None:
-    near = generation.nearest(library, coin)
-    if not near:
+    try:
+        near = generation.nearest(library, coin)
+        if not near:
+            return
+        copies = [one for one in near if one.is_copy]
+        first = max(copies, key=lambda one: (len(one.same), one.cosine or 0.0), default=near[0])
+        record = library.get(first.address)
+    except MemedexError as error:
+        st.caption(f":orange[It could not be compared with the library: {wording.plain(str(error))}]")
         return
-    first = near[0]
-    copies = [one for one in near if one.is_copy]
-    name = wording.plain(library.get((copies or near)[0].address).name)
-    if copies:
-        same = f"It has the {' and the '.join(copies[0].same)} of {name}" if copies[0].same else ""
-        told = same or f"Close to a copy of {name}"
-        st.warning(f"{told} (captions {copies[0].cosine:.2f} alike)", icon=":material/content_copy:")
-    else:
-        st.caption(f"nearest in the library: {name}, {first.cosine:.2f}")
+    name = wording.plain(record.name)
+    if not copies:
+        st.caption(f"nearest in the library: {name}, {first.cosine or 0.0:.2f}")
+        return
+    told = (
+        f"It has the {' and the '.join(first.same)} of {name}" if first.same else f"Close to a copy of {name}"
+    )
+    how = f"captions {first.cosine:.2f} alike" if first.cosine is not None else f"in {record.tier}"
+    more = f" and {len(copies) - 1} more" if len(copies) > 1 else ""
+    st.warning(f"{told} ({how}){more}", icon=":material/content_copy:")
 
 
 def _linked(library: Library, addresses: tuple[str, ...]) -> None:

@@ -20,7 +20,7 @@ from store.writing.write_path import Decision
 class Duplicates:
     """`library.duplicates`: what looks like what, what people said of it, and looking for more."""
 
-    READING = frozenset({"of", "groups", "suspicions", "unexamined", "judgements", "judged"})
+    READING = frozenset({"of", "called", "groups", "suspicions", "unexamined", "judgements", "judged"})
 
     def __init__(self, catalog: Catalog, appearance: Appearance, *, picture: Callable[[str], Path]) -> None:
         self._catalog = catalog
@@ -33,6 +33,11 @@ class Duplicates:
         with self._catalog.reading() as db:
             near = self._neighbours.unknown(db, address)
             return findings.suspects(db, address, near=near, similar=similar(self._appearance, address))
+
+    def called(self, name: str, ticker: str) -> dict[str, list[str]]:
+        """The records, but for the trash, that read as this "name" or "ticker", or both, and which it is."""
+        with self._catalog.reading() as db:
+            return findings.called(db, name, ticker)
 
     def groups(self) -> dict[str, int]:
         """For each library record that shows the picture of another one, the number of their group."""

@@ -7,6 +7,7 @@ from math import prod
 from typing import Literal, get_args
 
 from store.duplicates import verdicts
+from store.duplicates.names import spelling
 from store.duplicates.neighbours import Near
 from store.duplicates.verdicts import Judgement
 from store.records import Tier
@@ -101,6 +102,24 @@ def suspects(
         for other, (row, findings) in found.items()
     ]  # fmt: skip
     return sorted(result, key=lambda suspect: (-suspect.sure, suspect.other))
+
+
+def called(db: sqlite3.Connection, name: str, ticker: str) -> dict[str, list[str]]:
+    """The records, but for the trash, that read as this name or ticker, with which of the two it is."""
+    spelt = spelling(name, ticker)
+    found: dict[str, list[str]] = {}
+    for what, plain, skeleton in (
+        ("name", spelt.name, spelt.name_skeleton),
+        ("ticker", spelt.ticker, spelt.ticker_skeleton),
+    ):
+        rows = db.execute(
+            "SELECT r.address FROM records r JOIN spellings s ON s.record = r.id "
+            f"WHERE s.{what}_skeleton = ? AND ? <> '' AND r.tier <> 'trash' LIMIT {MOST}",
+            [skeleton, plain],
+        )
+        for row in rows:
+            found.setdefault(row["address"], []).append(what)
+    return found
 
 
 def weigh(db: sqlite3.Connection, address: str) -> None:

@@ -14,8 +14,9 @@ from store.jobs import Job
 from store.language_models import import_litellm
 from store.library import Library
 from store.memory.tokens import count_tokens
+from store.records import MAX_FACET
 from store.settings import settings
-from tests.store.conftest import address
+from tests.store.conftest import address, coin
 from tests.store.language_model_server import LanguageModelServer, fails, running, says
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -105,13 +106,13 @@ def test_a_coin_is_streamed_read_and_saved_with_where_it_came_from(
     answer = says(f"Here it is:\n```json\n{json.dumps(COIN)}\n```")
     answer.streamed = True
     model.answers = [answer]
-    made = context.build(library, three)
-    coin = generation.read(answered(model, made), model=MODEL, prompt="frog", sources=three)
-    assert (coin.name, coin.ticker) == ("Rain Frog", "RAIN")
-    assert coin.caption == {"entity": "a frog in the rain", "context": "patience", "emotions": "calm"}
+    given = context.build(library, three)
+    made = generation.read(answered(model, given), model=MODEL, prompt="frog", sources=three)
+    assert (made.name, made.ticker) == ("Rain Frog", "RAIN")
+    assert made.caption == {"entity": "a frog in the rain", "context": "patience", "emotions": "calm"}
     assert model.asked[0]["stream"] is True
-    assert model.asked[0]["messages"] == generation.messages(made, "frog")
-    report = library.add([generation.candidate(coin, None)])
+    assert model.asked[0]["messages"] == generation.messages(given, "frog")
+    report = library.add([generation.candidate(made, None)])
     assert not report.refused
     (saved,) = library.find(Filter(tier="pending"))
     assert (saved.name, saved.caption["entity"]) == ("Rain Frog", "a frog in the rain")
@@ -133,6 +134,40 @@ def test_a_copy_is_recognised_by_what_it_says_and_by_its_name(library: Library, 
         library, generation.read(json.dumps(named), model=MODEL, prompt="x", sources=three)
     )
     assert [(one.address, one.same) for one in near if one.is_copy] == [(address(3), ("name", "ticker"))]
+
+
+def test_a_name_or_ticker_that_is_taken_is_found_however_far_its_captions_are(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    library.promote(captioned(*range(1, 9)))
+    library.add([coin(9)])
+    said = {"entity": "text 2 entity", "context": "text 2 context", "name": "C0in 7", "ticker": "$c9"}
+    made = generation.read(json.dumps(said), model=MODEL, prompt="x", sources=())
+    near = {one.address: one for one in generation.nearest(library, made, top=1)}
+    assert near[address(7)].same == ("name",)
+    assert near[address(7)].cosine is not None
+    assert (near[address(9)].same, near[address(9)].cosine) == (("ticker",), None)
+    assert all(one.is_copy for one in near.values())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '<think>Something like {"a": 1} or {this}?</think> %s Enjoy {friend}!',
+        '{"coin": %s}',
+        "[%s]",
+    ],
+)
+def test_a_coin_is_found_wherever_it_stands_in_an_answer(answer: str) -> None:
+    made = generation.read(answer % json.dumps(COIN), model=MODEL, prompt="x", sources=())
+    assert (made.name, made.ticker) == ("Rain Frog", "RAIN")
+
+
+def test_what_a_model_says_in_its_own_form_is_brought_into_ours() -> None:
+    said = {"Name": "N", "Ticker": "$ Rain ", "caption": {"Entity": "x" * 30_000, "context": "half \ud83d"}}
+    made = generation.read(json.dumps(said), model=MODEL, prompt="x", sources=())
+    assert (made.name, made.ticker, made.caption["context"]) == ("N", "RAIN", "half")
+    assert len(made.caption["entity"]) == MAX_FACET
 
 
 @pytest.mark.parametrize(
