@@ -1,11 +1,11 @@
 """The map of the library: which space, coloured by what, which coins; and what a lasso holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import streamlit as st
 
-from components import atlas, exporting, jobs, resources, state, wording
-from components.atlas import colours
+from components import atlas, exporting, jobs, live, resources, state, wording
+from components.atlas import Sheet, colours
 from components.atlas.colours import Colours
 from components.grid import CAPTION, DEGRADE, LIKE, show_cards
 from components.newest import WAYS
@@ -30,14 +30,15 @@ _HELP = (
 
 def show(library: Library) -> None:
     """Controls, map, and the chosen coins."""
+    live.follow(library)
     with st.container():  # what comes and goes in it moves nothing below: a map that moves is drawn anew
         points = _asked_for(library)
     if points is not None:
         _points(KEY, library, *points)
 
 
-def _asked_for(library: Library) -> tuple[Map, list[int], Colours] | None:
-    """The map, its rows to be shown, and their colours; None, having said why, where nothing can be drawn."""
+def _asked_for(library: Library) -> tuple[Sheet, Colours] | None:
+    """The points and their colours; None, having said why, where nothing can be drawn."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         line = st.text_input(
             "Which coins", key="map_q", bind="query-params", placeholder="all, or: frog in space tag:dog",
@@ -65,23 +66,51 @@ def _asked_for(library: Library) -> tuple[Map, list[int], Colours] | None:
         _arrange(library, space or "fused", chart)
     if chart is None:
         return None
-    rows = [row for row, address in enumerate(chart.addresses) if among is None or address in among]
-    if not rows:
+    drawn = _drawn(KEY, library, chart, line, among)
+    if drawn is None:
         st.info("No coin of this map passes.", icon=":material/search_off:")
         return None
-    return chart, rows, colours.by(colour or "category", chart.addresses, library, scores=scores)
+    return drawn, _coloured(drawn, library, colour or "category", scores)
 
 
-def show_results(key: str, library: Library, scores: Mapping[str, float]) -> None:
+def show_results(key: str, library: Library, scores: Mapping[str, float], *, line: str) -> None:
     """The results of a search where they lie in the library, coloured by how well they answer."""
+    live.follow(library)
     try:
         chart = _chart(library, "fused", "pca")
     except MemedexError as error:
         _cannot(error)
         return
     assert chart is not None  # a PCA is always there
-    rows = [row for row, address in enumerate(chart.addresses) if address in scores]
-    _points(key, library, chart, rows, colours.by("score", chart.addresses, library, scores=scores))
+    drawn = _drawn(key, library, chart, line, scores.keys())
+    if drawn is not None:
+        _points(key, library, drawn, _coloured(drawn, library, "score", scores))
+
+
+def _drawn(
+    key: str, library: Library, chart: Map, line: str | None, among: Collection[str] | None
+) -> Sheet | None:
+    """The page's sheet with these coins on it, all by default; None where there are none."""
+    addresses, points = chart.addresses, chart.points
+    if among is not None:
+        rows = [row for row, address in enumerate(addresses) if address in among]
+        addresses, points = tuple(addresses[row] for row in rows), points[rows]
+    if not addresses:
+        return None
+    drawn = atlas.sheet(key, (chart.space, chart.method, chart.at, line))
+    changed = library.changed_since(drawn.generation) if 0 < drawn.generation < chart.generation else ()
+    drawn.take(addresses, points, changed=changed)
+    drawn.generation = chart.generation
+    return drawn
+
+
+def _coloured(drawn: Sheet, library: Library, way: str, scores: Mapping[str, float]) -> Colours:
+    """The sheet's colours, found anew when it or the library has changed: 100,000 coins take a second."""
+    asked = (way, drawn.generation, drawn.version, scores)
+    if drawn.coloured is None or drawn.coloured[0] != asked:
+        before = drawn.coloured[1].labels if drawn.coloured else ()
+        drawn.coloured = asked, colours.by(way, drawn.shown, library, scores=scores, before=before)
+    return drawn.coloured[1]
 
 
 def _cannot(error: MemedexError) -> None:
@@ -90,10 +119,10 @@ def _cannot(error: MemedexError) -> None:
 
 
 @st.fragment
-def _points(key: str, library: Library, chart: Map, rows: list[int], coloured: Colours) -> None:
+def _points(key: str, library: Library, drawn: Sheet, coloured: Colours) -> None:
     """What runs anew when the map asks for pictures, or a lasso was drawn."""
-    atlas.show(key, library, chart, shown=rows, colours=coloured)
-    _chosen(library, atlas.chosen(key))
+    atlas.show(key, library, drawn, coloured)
+    _chosen(library, atlas.chosen(key, drawn))
 
 
 def _chart(library: Library, space: str, method: Method) -> Map | None:

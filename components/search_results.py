@@ -117,8 +117,9 @@ def _uncalibrated(library: Library) -> str:
 
 def _map(library: Library, results: Results, *, shown: int, asked: Asked) -> None:
     """The results as points, and the way to all coins with their own controls."""
-    map_view.show_results("search-map", library, {hit.address: hit.score for hit in results.hits[:shown]})
-    line = written(replace(asked.question, filter=replace(asked.question.filter, tier=None)))
+    line = _line(asked.question)
+    scores = {hit.address: hit.score for hit in results.hits[:shown]}
+    map_view.show_results("search-map", library, scores, line=line)
     st.page_link(
         "pages/map.py", label="On a page of its own", icon=":material/scatter_plot:",
         query_params={"map_q": line, "map_colour": map_view.COLOURED("score")},

@@ -53,17 +53,13 @@ def _suspicious_first(
     return found + find(db, others, offset=max(0, offset - count(db, alike)), limit=left)
 
 
-def labels(db: sqlite3.Connection, kind: str) -> dict[str, list[str]]:
-    """The tags or categories of every library record that has some, by address."""
-    rows = db.execute(
-        "SELECT r.address, l.label FROM labels l JOIN records r ON r.id = l.record "
-        "WHERE l.kind = ? AND r.tier = 'library'",
+def labels(db: sqlite3.Connection, kind: str) -> list[tuple[str, str]]:
+    """The address of every library record with each of its tags or categories."""
+    return db.execute(
+        "SELECT r.address, l.label FROM records r CROSS JOIN labels l ON l.record = r.id AND l.kind = ? "
+        "WHERE r.tier = 'library'",
         [kind],
-    )
-    found: dict[str, list[str]] = {}
-    for address, label in rows:
-        found.setdefault(address, []).append(label)
-    return found
+    ).fetchall()
 
 
 def changed_since(db: sqlite3.Connection, generation: int) -> list[str]:

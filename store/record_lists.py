@@ -96,8 +96,8 @@ class RecordLists:
         with self.catalog.reading() as db:
             return listing.source_counts(db, filter)
 
-    def labels(self, kind: str) -> dict[str, list[str]]:
-        """The tags (kind "tag") or categories of the library's records, by address."""
+    def labels(self, kind: str) -> list[tuple[str, str]]:
+        """The address of every library record with each of its tags (kind "tag") or categories."""
         with self.catalog.reading() as db:
             return listing.labels(db, kind)
 

@@ -1,5 +1,6 @@
 """The map: every record as a point, drawn by a component of our own."""
 
-from components.atlas.atlas import chosen, show
+from components.atlas.atlas import chosen, sheet, show
+from components.atlas.sheet import Sheet
 
-__all__ = ["chosen", "show"]
+__all__ = ["Sheet", "chosen", "sheet", "show"]

@@ -1,20 +1,20 @@
 """Points in, a selection out; the pictures of what is near are sent when the map asks for them."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import streamlit as st
+from numpy.typing import NDArray
 
 from components import pictures
 from components.atlas.colours import Colours
+from components.atlas.sheet import Sheet
 from components.scripts import joined
 from store.errors import UnknownRecord
-from store.maps import Map
 from store.reading import Reader
 
 _HERE = Path(__file__).resolve().parent
@@ -28,24 +28,31 @@ _component = st.components.v2.component(
 _PICTURES = 120  # cards sent at once
 
 
-def show(key: str, library: Reader, chart: Map, *, shown: Sequence[int], colours: Colours) -> None:
-    """Draw these rows of a map; points are sent once for each map, colours whenever they change."""
-    rows = np.asarray(shown, np.intp)
-    points = np.ascontiguousarray(chart.points[rows])
-    place = _digest(points, "\n".join(chart.addresses[row] for row in rows.tolist()).encode())
+def sheet(key: str, topic: Hashable) -> Sheet:
+    """What this session's page has drawn of a topic; a new one for another topic."""
+    held = st.session_state.get(f"{key}.sheet")
+    if not isinstance(held, Sheet) or held.topic != topic:
+        held = st.session_state[f"{key}.sheet"] = Sheet(topic)
+    return held
+
+
+def show(key: str, library: Reader, drawn: Sheet, colours: Colours) -> None:
+    """Draw a sheet; the browser gets what changed of the points since it last did, and colours that did."""
     state = _state(key)
+    values = np.zeros(len(drawn.addresses), np.uint8)
+    values[drawn.rows(colours.addresses)] = colours.values
     data: dict[str, Any] = {
-        "map": place,
-        "count": len(rows),
+        "sheet": drawn.name,
+        "version": drawn.version,
+        "rows": drawn.since(state.get("knows")),
+        "title": colours.title,
         "legend": [{"label": label, "colour": colour} for label, colour in colours.legend],
         "range": colours.range,
-        "colouring": _digest(colours.values, str(colours.legend).encode()),
-        "cards": _cards(library, chart, rows, state.get("wanted"), place),
+        "colouring": _digest(values, drawn.name),
+        "cards": _cards(library, drawn, state.get("wanted")),
     }
-    if state.get("knows") != place:
-        data["points"] = pa.table({"x": points[:, 0], "y": points[:, 1]})
     if state.get("coloured") != data["colouring"]:
-        data["colours"] = base64.b64encode(colours.values[rows].astype(np.uint8).tobytes()).decode()
+        data["colours"] = base64.b64encode(values.tobytes()).decode()
     _component(
         key=key,
         data=data,
@@ -54,32 +61,30 @@ def show(key: str, library: Reader, chart: Map, *, shown: Sequence[int], colours
         on_coloured_change=_nothing,
         on_chosen_change=_nothing,
     )
-    st.session_state[f"{key}.shown"] = (place, [chart.addresses[row] for row in rows.tolist()])
 
 
-def chosen(key: str) -> list[str]:
-    """The addresses inside the lasso, as it was last drawn on the map that is shown."""
-    place, addresses = st.session_state.get(f"{key}.shown", ("", []))
+def chosen(key: str, drawn: Sheet) -> list[str]:
+    """The addresses inside the lasso, as it was last drawn on this sheet."""
     given = _state(key).get("chosen")
-    if not isinstance(given, Mapping) or given.get("map") != place:
+    if not isinstance(given, Mapping) or given.get("sheet") != drawn.name:
         return []
     try:
         bits = np.unpackbits(np.frombuffer(base64.b64decode(str(given.get("bits")), validate=True), np.uint8))
     except ValueError:
         return []
-    return [addresses[row] for row in np.flatnonzero(bits[: len(addresses)]).tolist()]
+    return [drawn.addresses[row] for row in np.flatnonzero(bits).tolist() if drawn.standing(row)]
 
 
-def _cards(library: Reader, chart: Map, rows: Any, wanted: object, place: str) -> dict[str, dict[str, str]]:
+def _cards(library: Reader, drawn: Sheet, wanted: object) -> dict[str, dict[str, str]]:
     """Name and picture of the points that the map would like to show, by their number."""
-    if not isinstance(wanted, Mapping) or wanted.get("map") != place:
+    if not isinstance(wanted, Mapping) or wanted.get("sheet") != drawn.name:
         return {}
     asked = wanted.get("rows")
     found = {}
     for row in asked[:_PICTURES] if isinstance(asked, list) else []:
-        if isinstance(row, int) and 0 <= row < len(rows):
+        if isinstance(row, int) and drawn.standing(row):
             try:
-                record = library.get(chart.addresses[rows[row]])
+                record = library.get(drawn.addresses[row])
             except UnknownRecord:
                 continue
             found[str(row)] = {
@@ -90,8 +95,8 @@ def _cards(library: Reader, chart: Map, rows: Any, wanted: object, place: str) -
     return found
 
 
-def _digest(values: Any, more: bytes) -> str:
-    return blake2b(values.tobytes() + more, digest_size=8).hexdigest()
+def _digest(values: NDArray[np.uint8], name: str) -> str:
+    return blake2b(values.tobytes() + name.encode(), digest_size=8).hexdigest()
 
 
 def _state(key: str) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
@@ -19,37 +19,71 @@ _STEPS = 200  # colours of a range begin here: 0 to 55 above it, from low to hig
 
 @dataclass(frozen=True)
 class Colours:
-    """A number for each point: of the legend's entries, or 200 and above along a range."""
+    """A number for each point: its place in the legend, or 200 and above along a range."""
 
+    addresses: Sequence[str]
     values: NDArray[np.uint8]
-    legend: list[tuple[str, str]] = field(default_factory=list)
-    range: tuple[str, str] | None = None  # what the ends mean
+    title: str = ""
+    legend: Sequence[tuple[str, str]] = ()  # a label and its colour; no label where no point has it
+    range: Sequence[str] = ()  # what the ends mean, and what lies between them
+    labels: tuple[str, ...] = ()  # that have colours of their own
 
 
-def by(way: str, addresses: Sequence[str], library: Reader, *, scores: Mapping[str, float]) -> Colours:
-    """Colours for these records, in their order."""
+def by(
+    way: str,
+    addresses: Sequence[str],
+    library: Reader,
+    *,
+    scores: Mapping[str, float],
+    before: Sequence[str] = (),
+) -> Colours:
+    """Colours for these records, in their order; labels that had one `before` keep it."""
     if way == "date":
         made = library.created()
-        times = [made.get(address, 0) for address in addresses]
+        times = np.array([made.get(address, 0) for address in addresses])
         order = np.argsort(np.argsort(times, kind="stable"), kind="stable")
-        return Colours(_along(order), range=(_day(min(times, default=0)), _day(max(times, default=0))))
+        ends = [_day(float(time)) for time in np.quantile(times, (0, 0.5, 1), method="nearest")]
+        return Colours(addresses, _along(order), "made; as many in each colour", range=ends)
     if way == "score":
         found = np.array([scores.get(address, np.nan) for address in addresses])
         known = found[~np.isnan(found)]
         if not len(known):
-            return Colours(np.zeros(len(addresses), np.uint8), [("nothing is asked", OTHER)])
+            nothing = [("nothing is asked", OTHER)]
+            return Colours(addresses, np.zeros(len(addresses), np.uint8), "score", nothing)
         low, high = float(known.min()), float(known.max())
-        return Colours(_along(np.nan_to_num(found, nan=low)), range=(f"{low:.2f}", f"{high:.2f}"))
-    labels = library.labels(way)
-    counts = Counter(label for address in addresses for label in labels.get(address, ()))
-    frequent = [label for label, _ in counts.most_common(len(PALETTE))]
-    number = {label: place for place, label in enumerate(frequent)}
-    other = len(frequent)
+        values = _along(np.nan_to_num(found, nan=low))
+        return Colours(addresses, values, "score", range=(f"{low:.2f}", f"{high:.2f}"))
+    return _by_label(way, addresses, library.labels(way), before)
+
+
+def _by_label(
+    way: str, addresses: Sequence[str], labelled: Sequence[tuple[str, str]], before: Sequence[str]
+) -> Colours:
+    row_of = {address: row for row, address in enumerate(addresses)}
+    own = [(row_of[address], label) for address, label in labelled if address in row_of]
+    counts = Counter(label for _, label in own)
+    frequent = sorted(counts, key=lambda label: (-counts[label], label not in before, label))[: len(PALETTE)]
+    labels = _keeping(before, frequent)
+    place = {label: number for number, label in enumerate(labels) if label}
     # Of several, the rarest says most: nearly every coin has a style.
-    told = ([number[label] for label in labels.get(address, ()) if label in number] for address in addresses)
-    values = [max(own, default=other) for own in told]
-    legend = [*zip(frequent, PALETTE, strict=False), ("others", OTHER)]
-    return Colours(np.array(values, np.uint8), legend)
+    values = np.full(len(addresses), -1, np.int16)
+    rows = np.array([row for row, label in own if label in place], np.intp)
+    np.maximum.at(values, rows, np.array([place[label] for _, label in own if label in place], np.int16))
+    values[values < 0] = len(labels)
+    worn = np.bincount(values, minlength=len(labels) + 1).tolist()
+    named = [*zip(labels, PALETTE, strict=False), (f"no {way}" if not place else "something else", OTHER)]
+    legend = [
+        (f"{label} · {count:,}" if count else "", colour)
+        for (label, colour), count in zip(named, worn, strict=True)
+    ]
+    return Colours(addresses, values.astype(np.uint8), f"rarest {way}", legend, labels=labels)
+
+
+def _keeping(before: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+    """The labels, those that were there before at their old places; "" where none is now."""
+    new = iter([label for label in labels if label not in before])
+    kept = [label if label in labels else next(new, "") for label in before]
+    return (*kept, *new)[: len(PALETTE)]
 
 
 def _along(values: NDArray[np.generic]) -> NDArray[np.uint8]:

@@ -1,5 +1,7 @@
 """The map in a real browser: a lasso chooses, what it holds is tagged; results lie on a map of their own."""
 
+import re
+
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.coins import COINS, FROG
@@ -36,6 +38,32 @@ def test_the_map_stays_where_it_is_when_something_comes_above_it(page: Page, see
     expect(page.get_by_text("yesteryear")).to_be_visible()
     at_rest(page)
     expect(canvas).to_have_js_property("isTheFirst", True)
+
+
+def test_an_open_map_takes_in_what_changes_elsewhere_and_nothing_else_of_it_does(
+    page: Page, seeded: Server
+) -> None:
+    visit(page, seeded, "map", title="Map")
+    told = page.locator(".memedex-atlas .told")
+    expect(told).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
+    page.get_by_role("button", name="Choose what is in view").click()
+    expect(page.get_by_text(f"{len(COINS)} coins chosen")).to_be_visible()
+    page.locator(".memedex-atlas canvas").focus()
+    for _ in range(4):
+        page.keyboard.press("+")
+    expect(told).not_to_contain_text(f"{len(COINS)} of {len(COINS)} in view")
+    before = told.inner_text()
+
+    elsewhere = page.context.new_page()
+    visit(elsewhere, seeded, "search?q=frog in the rain", title="Search")
+    expect(pictures(elsewhere).first).to_contain_text(FROG.name)
+    at_rest(elsewhere)
+    elsewhere.keyboard.press("t")
+    fewer = len(COINS) - 1
+    expect(told).to_have_text(re.compile(rf"^{fewer} chosen · [0-{fewer - 1}] of {fewer} in view$"))
+    expect(page.get_by_text(f"{fewer} coins chosen")).to_be_visible()
+    elsewhere.keyboard.press("z")
+    expect(told).to_have_text(before.replace(f"{len(COINS)} chosen", f"{fewer} chosen"))
 
 
 def test_a_lasso_chooses_coins_that_are_then_tagged(page: Page, seeded: Server) -> None:

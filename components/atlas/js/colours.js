@@ -37,3 +37,8 @@ export function css(value) {
 export function faded(value) {
   return (value & 0x00ffffff) | 0x30000000;
 }
+
+/** Seen through still more: a point's edge, of which a pixel has only a part. */
+export function thinned(value, part) {
+  return (value & 0x00ffffff) | (((value >>> 24) * part) << 24);
+}

@@ -3,7 +3,7 @@
 import { el } from "../../grid/js/dom.js";
 import { paletteOf, ramp } from "./colours.js";
 import { listenToHand } from "./hand.js";
-import { asBits } from "./lasso.js";
+import { asBits, within } from "./lasso.js";
 import { CLOSE, Painting } from "./painting.js";
 import { View } from "./view.js";
 
@@ -16,10 +16,9 @@ class Atlas {
     this.tell = tell;
     this.cards = {};
     this.images = new Map();
-    this.count = 0;
     this.lasso = false;
     this.view = new View();
-    this.canvas = el("canvas", { tabindex: "0", "aria-label": "Map of coins: drag moves, wheel zooms, with lasso or shift held a drag chooses" });
+    this.canvas = el("canvas", { tabindex: "0", "aria-label": "Map of coins: drag or arrow keys move, wheel or + and - zoom, with lasso or shift held a drag chooses" });
     this.painting = new Painting(this.canvas);
     this.legend = el("div", { class: "legend" });
     this.told = el("div", { class: "told" });
@@ -27,27 +26,22 @@ class Atlas {
     this.draws = el("button", { type: "button", "aria-pressed": "false", onclick: () => this.choosing(!this.lasso) }, "Lasso");
     this.clear = el("button", { type: "button", hidden: true, onclick: () => this.choose(null) }, "Clear");
     const whole = el("button", { type: "button", onclick: () => this.whole() }, "Whole map");
-    root.replaceChildren(this.canvas, el("div", { class: "tools" }, this.draws, whole, this.clear), this.legend, this.told, this.near);
+    const these = el("button", { type: "button", onclick: () => this.chooseInView() }, "Choose what is in view");
+    root.replaceChildren(this.canvas, el("div", { class: "tools" }, this.draws, whole, these, this.clear), this.legend, this.told, this.near);
     listenToHand(this);
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(root);
   }
 
   update(data) {
-    if (data.map !== this.map) {
-      this.map = data.map;
-      this.count = data.count;
-      this.cards = {};
-      this.chosen = null;
-      this.clear.hidden = true;
-      this.x = this.y = null;
-    }
-    if (data.points) {
-      this.x = Float32Array.from(data.points.getChild("x").toArray());
-      this.y = Float32Array.from(data.points.getChild("y").toArray());
-      this.whole();
-      this.tell("knows", data.map);
-    } else if (!this.x) this.tell("knows", ""); // a page that came back without its points asks once
+    if (data.sheet !== this.sheet) this.begin(data.sheet);
+    if (data.rows) {
+      const first = !this.x;
+      this.take(data.rows);
+      this.version = data.version;
+      if (first) this.whole();
+      this.tell("knows", { sheet: data.sheet, version: data.version });
+    } else if (this.version < data.version) this.tell("knows", null); // a page that came back without its points asks once
     if (data.colours) {
       this.colours = Uint8Array.from(atob(data.colours), (sign) => sign.charCodeAt(0));
       this.tell("coloured", data.colouring);
@@ -60,6 +54,29 @@ class Atlas {
     this.soon();
   }
 
+  /** Another map or question: nothing of the last one counts. */
+  begin(sheet) {
+    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, chosen: null, held: 0, x: null, y: null, colours: null });
+    this.clear.hidden = true;
+  }
+
+  /** Rows that came, moved, changed or are gone (these have no place); whatever else there is stays as it is. */
+  take(table) {
+    const [rows, xs, ys] = ["row", "x", "y"].map((name) => table.getChild(name).toArray());
+    const length = Math.max(this.x?.length ?? 0, rows[rows.length - 1] + 1); // they ascend
+    this.x = longer(this.x, new Float32Array(length).fill(NaN));
+    this.y = longer(this.y, new Float32Array(length).fill(NaN));
+    if (this.chosen) this.chosen = longer(this.chosen, new Uint8Array(length));
+    rows.forEach((row, at) => {
+      this.x[row] = xs[at];
+      this.y[row] = ys[at];
+      delete this.cards[row];
+      if (this.chosen && Number.isNaN(xs[at])) this.chosen[row] = 0;
+    });
+    this.count = this.x.reduce((sum, x) => sum + !Number.isNaN(x), 0);
+    this.hold(this.chosen);
+  }
+
   fetch(address) {
     const image = new Image();
     image.onload = () => this.soon();
@@ -67,18 +84,18 @@ class Atlas {
     this.images.set(address, image);
   }
 
-  explain({ legend, range }) {
-    const rows = legend.map(({ label, colour }) => {
+  explain({ title, legend, range }) {
+    const rows = legend.filter(({ label }) => label).map(({ label, colour }) => {
       const dot = el("i");
       dot.style.background = colour;
       return el("div", {}, dot, label);
     });
-    if (range) {
-      const strip = el("i", { class: "ramp" });
+    if (range.length) {
+      const strip = el("div", { class: "ramp" });
       strip.style.background = `linear-gradient(90deg, ${[0, 0.33, 0.66, 1].map((part) => `rgb(${ramp(part)})`).join(",")})`;
-      rows.push(el("div", {}, range[0], strip, range[1]));
+      rows.push(strip, el("div", { class: "ends" }, ...range.map((end) => el("span", {}, end))));
     }
-    this.legend.replaceChildren(...rows);
+    this.legend.replaceChildren(el("div", { class: "title" }, title), ...rows);
   }
 
   resize() {
@@ -122,7 +139,7 @@ class Atlas {
   ask(rows) {
     const missing = rows.filter((row) => !this.cards[row]);
     clearTimeout(this.timer);
-    if (missing.length) this.timer = setTimeout(() => this.tell("wanted", { map: this.map, rows: missing }), REST);
+    if (missing.length) this.timer = setTimeout(() => this.tell("wanted", { sheet: this.sheet, rows: missing }), REST);
   }
 
   hover(x, y) {
@@ -148,12 +165,23 @@ class Atlas {
   }
 
   choose(inside) {
+    this.hold(inside);
+    this.choosing(false);
+    this.tell("chosen", this.chosen ? { sheet: this.sheet, bits: asBits(this.chosen) } : null);
+    this.soon();
+  }
+
+  /** What a lasso around the whole canvas would: the way without a pointer. */
+  chooseInView() {
+    const { width, height } = this.view;
+    const corners = [[0, 0], [width, 0], [width, height], [0, height]].map((corner) => this.view.onMap(corner));
+    this.choose(within(corners, this.x, this.y));
+  }
+
+  hold(inside) {
     this.held = inside ? inside.reduce((sum, one) => sum + one, 0) : 0;
     this.chosen = this.held ? inside : null;
     this.clear.hidden = !this.chosen;
-    this.choosing(false);
-    this.tell("chosen", this.chosen ? { map: this.map, bits: asBits(this.chosen) } : null);
-    this.soon();
   }
 
   stop() {
@@ -161,6 +189,12 @@ class Atlas {
     clearTimeout(this.timer);
     cancelAnimationFrame(this.waiting);
   }
+}
+
+/** The old values at the beginning of a longer array. */
+function longer(old, array) {
+  if (old) array.set(old);
+  return array;
 }
 
 const open = new WeakMap();

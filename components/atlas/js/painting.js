@@ -1,7 +1,8 @@
 // Points are written into the picture's memory, so that a hundred thousand cost a few milliseconds.
 
-import { css, faded } from "./colours.js";
+import { css, faded, thinned } from "./colours.js";
 
+const SOLID = 100; // of 100 that a pixel can be covered
 export const CLOSE = 90; // points in view at which they become pictures
 
 export class Painting {
@@ -37,17 +38,24 @@ export class Painting {
     }
     const dot = disc(radius(inView) * this.ratio);
     pixels.fill(0);
-    for (let row = 0; row < x.length; row += 1) {
-      const px = (left + x[row] * scale) | 0;
-      const py = (top + y[row] * scale) | 0;
-      if (px < 0 || py < 0 || px >= wide || py >= high) continue;
-      if (seen.length <= CLOSE) seen.push(row);
-      let colour = palette[colours ? colours[row] : 0];
-      if (chosen && !chosen[row]) colour = faded(colour);
-      for (let place = 0; place < dot.length; place += 2) {
-        const dx = px + dot[place];
-        const dy = py + dot[place + 1];
-        if (dx >= 0 && dy >= 0 && dx < wide && dy < high) pixels[dy * wide + dx] = colour;
+    // What was not chosen first: what was lies on top of it.
+    for (const wanted of chosen ? [0, 1] : [undefined]) {
+      for (let row = 0; row < x.length; row += 1) {
+        if (Number.isNaN(x[row]) || chosen?.[row] !== wanted) continue; // NaN: gone
+        const px = (left + x[row] * scale) | 0;
+        const py = (top + y[row] * scale) | 0;
+        if (px < 0 || py < 0 || px >= wide || py >= high) continue;
+        if (seen.length <= CLOSE) seen.push(row);
+        let colour = palette[colours ? colours[row] : 0];
+        if (wanted === 0) colour = faded(colour);
+        for (let place = 0; place < dot.length; place += 3) {
+          const dx = px + dot[place];
+          const dy = py + dot[place + 1];
+          if (dx < 0 || dy < 0 || dx >= wide || dy >= high) continue;
+          const pixel = dy * wide + dx;
+          if (dot[place + 2] === SOLID) pixels[pixel] = colour;
+          else if (!pixels[pixel]) pixels[pixel] = thinned(colour, dot[place + 2] / SOLID);
+        }
       }
     }
     this.pen.putImageData(this.memory, 0, 0);
@@ -63,6 +71,7 @@ export class Painting {
       const image = pictureOf(row);
       if (!image?.complete || !image.naturalWidth) continue;
       const [px, py] = [left + x[row] * scale - side / 2, top + y[row] * scale - side / 2];
+      pen.imageSmoothingQuality = "high";
       pen.globalAlpha = chosen && !chosen[row] ? 0.35 : 1;
       pen.drawImage(image, px, py, side, side);
       pen.strokeStyle = css(palette[colours ? colours[row] : 0]);
@@ -84,11 +93,16 @@ export class Painting {
   }
 }
 
-/** The pixels of a dot around its middle, as x, y, x, y … */
+/** The pixels of a dot around its middle, as x, y and how much of the pixel it covers, x, y … */
 function disc(radius) {
   const reach = Math.ceil(radius);
   const found = [];
-  for (let x = -reach; x <= reach; x += 1) for (let y = -reach; y <= reach; y += 1) if (x * x + y * y <= radius * radius) found.push(x, y);
+  for (let x = -reach; x <= reach; x += 1) {
+    for (let y = -reach; y <= reach; y += 1) {
+      const covered = Math.round(SOLID * Math.min(1, radius + 0.5 - Math.hypot(x, y)));
+      if (covered > 0) found.push(x, y, covered);
+    }
+  }
   return Int8Array.from(found);
 }
 

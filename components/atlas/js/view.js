@@ -12,6 +12,7 @@ export class View {
     if (!xs || !this.width) return;
     let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
     for (let row = 0; row < xs.length; row += 1) {
+      if (Number.isNaN(xs[row])) continue; // gone
       left = Math.min(left, xs[row]); right = Math.max(right, xs[row]);
       top = Math.min(top, ys[row]); bottom = Math.max(bottom, ys[row]);
     }
