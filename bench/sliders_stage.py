@@ -2,38 +2,18 @@
 
 import os
 from secrets import token_hex
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
 from bench.corpus import Asked, make
+from bench.sliders_looks import Stage
 from components.grid import CAPTION, LIKE, chosen_weights, show_results
 from components.resources import library as open_library
-from store.filter import Filter
 from store.library import Library
-from store.records import Record
 from store.search.query import Part, Query
 from store.search.search import Search
 from store.search.vectors import load
-
-
-class Stage:
-    """A library whose every record looks like one of the demo's."""
-
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self._looks = library.find(Filter(tier="library"))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._library, name)
-
-    def records(self, addresses: Any) -> list[Record]:
-        return [self._record(number, address) for number, address in enumerate(addresses)]
-
-    def _record(self, number: int, address: str) -> Record:
-        look = self._looks[number % len(self._looks)]
-        sidecar = {**look.sidecar, "token_address": address}
-        return Record(sidecar, look.tier, look.revision, look.image_hash, look.came_from)
 
 
 @st.cache_resource

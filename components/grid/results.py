@@ -10,8 +10,9 @@ import pyarrow as pa
 import streamlit as st
 from numpy.typing import NDArray
 
+from components.grid import late_cards
 from components.grid.actions import Action
-from components.grid.cards import Mark, card
+from components.grid.cards import Mark
 from components.grid.grid import mount, sent
 from components.grid.ledger import Handler
 from store.library import Library
@@ -64,12 +65,9 @@ def show_results(
     Of records that `groups` gives the same number only the best is shown.
     """
     ranked = _ranked(key, results, shown=shown, groups=groups)
+    late_cards.keep(ranked.id, ranked.rows, marks or {})
     cards = [
-        {
-            **card(library, record, mark=(marks or {}).get(record.address)),
-            "row": ranked.rows[record.address],
-            "facets": True,
-        }
+        late_cards.ranked_card(library, record, ranked.rows[record.address], marks or {})
         for record in library.records(hit.address for hit in results.hits)
         if record.address in ranked.rows
     ]
@@ -77,6 +75,7 @@ def show_results(
         "cards": cards,
         "ranking": {
             "query": ranked.id,
+            "late": late_cards.address(),
             "means": [None if np.isnan(mean) else float(mean) for mean in results.means],
             "weights": {facet: weights.get(facet, 0.0) for facet in FACETS},
             "top": shown,

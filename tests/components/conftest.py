@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 
 from components import pictures
 from components.editor import routes as editor
-from components.grid import beacon
+from components.grid import beacon, late_cards
 from store.chroma.following import ChromaFollower
 from store.library import Library
 from tests.store.conftest import coin, furnished
@@ -39,7 +39,8 @@ class Client:
     """Asks the routes over HTTP, as a browser would."""
 
     def __init__(self) -> None:
-        self._app = Starlette(routes=[*pictures.routes(), *beacon.routes(), *editor.routes()])
+        rooms = (pictures, beacon, editor, late_cards)
+        self._app = Starlette(routes=[route for room in rooms for route in room.routes()])
 
     def get(self, address: str) -> httpx.Response:
         return self._ask("GET", address)

@@ -31,8 +31,8 @@ export function make() {
     parts.reason,
     el("span", { class: "foot" }, parts.twin, el("span", { class: "line" }, parts.name, parts.ticker), el("span", { class: "line small" }, parts.age, parts.tags), parts.bar),
   );
-  parts.picture.addEventListener("load", () => node.classList.add("loaded"));
-  parts.picture.addEventListener("error", () => node.classList.add("broken"));
+  parts.picture.addEventListener("load", () => node.picture && node.classList.add("loaded"));
+  parts.picture.addEventListener("error", () => node.picture && node.classList.add("broken"));
   node.parts = parts;
   return node;
 }
@@ -43,11 +43,7 @@ export function dress(node, card, { scores, index }) {
     const { parts } = node;
     node.card = card;
     node.dataset.address = card.address;
-    if (parts.picture.getAttribute("src") !== card.picture) {
-      node.classList.remove("loaded", "broken");
-      if (card.picture) parts.picture.src = card.picture;
-      else parts.picture.removeAttribute("src");
-    }
+    if (node.picture !== card.picture) show(node, card.picture);
     setText(parts.name, card.name);
     setText(parts.ticker, card.ticker);
     setText(parts.age, card.blank ? "" : age(card.created_at));
@@ -61,4 +57,14 @@ export function dress(node, card, { scores, index }) {
     setAttribute(node, "aria-label", [card.name, card.ticker, card.mark?.label, card.twin && likeness(card.twin)].filter(Boolean).join(", "));
   }
   if (scores) bar(node, scores, index);
+}
+
+/** Another picture; of a card without one the last stays unseen, since an image that loses its source is laid out anew. */
+function show(node, picture) {
+  const { parts } = node;
+  const isThere = picture && parts.picture.getAttribute("src") === picture && parts.picture.complete;
+  node.picture = picture;
+  node.classList.toggle("loaded", Boolean(isThere && parts.picture.naturalWidth));
+  node.classList.remove("broken");
+  if (picture && !isThere) parts.picture.src = picture;
 }

@@ -167,7 +167,7 @@ export class Cards {
 function shift(from, to, { columns, pitch }) {
   const x = Math.round(((to % columns) - (from % columns)) * pitch);
   const y = Math.round((Math.floor(to / columns) - Math.floor(from / columns)) * pitch);
-  return x || y ? `translate(${x}px, ${y}px)` : "none";
+  return `translate(${x}px, ${y}px)`;
 }
 
 function canGlide() {

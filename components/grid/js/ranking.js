@@ -3,6 +3,7 @@
 import { el } from "./dom.js";
 import { FACET_NAMES, listenToBars } from "./bars.js";
 import { drop } from "./drop.js";
+import { LateCards } from "./late.js";
 import { Places } from "./places.js";
 import { RAW, rank } from "./rank.js";
 import { Sliders } from "./sliders.js";
@@ -13,6 +14,7 @@ export class Ranking {
     this.grid = grid;
     this.node = el("div", {});
     this.pool = new Map(); // row → card, of this query
+    this.late = new LateCards({ asked: () => ({ url: grid.data.ranking.late, query: this.query, token: grid.data.beacon.token }), came: (cards) => this.fill(cards) });
   }
 
   /** A query's similarities, weights and cards. */
@@ -41,7 +43,7 @@ export class Ranking {
     // A page that came back without its similarities says so once; the server then sends them again.
     if (!this.similarities && this.knows !== "") grid.tell("knows", (this.knows = ""));
     else if (similarities) grid.tell("knows", (this.knows = ranking.query));
-    for (const card of cards) this.pool.set(card.row, card);
+    this.keep(cards);
     this.sliders.offer(ranking.presets);
     this.sliders.take(ranking.weights);
     this.sliders.calibration.show();
@@ -74,8 +76,26 @@ export class Ranking {
     model.take(list.map((hit) => this.cardOf(hit)));
   }
 
+  /** The card of a result; where the server has not sent it yet a blank one, and it is asked for. */
   cardOf({ row }) {
-    return this.pool.get(row) ?? blank(row);
+    const card = this.pool.get(row);
+    if (!card) this.late.want(row);
+    return card ?? blank(row);
+  }
+
+  /** Cards take the places that were held for them, with the cursor where it stands on one. */
+  keep(cards) {
+    const { model } = this.grid;
+    for (const card of cards) {
+      if (model.cursor === blankAddress(card.row)) model.moveTo(card.address);
+      this.pool.set(card.row, card);
+    }
+  }
+
+  fill(cards) {
+    this.keep(cards);
+    if (this.sliders.timer) this.again();
+    else this.grid.paint({ glide: false });
   }
 
   /** The results as they now stand, with their cards. */
@@ -119,6 +139,7 @@ export class Ranking {
   }
 
   stop() {
+    this.late.stop();
     this.sliders?.stop();
   }
 }
@@ -134,8 +155,12 @@ const blanks = new Map();
 
 /** The place of a result whose card the server has not sent yet. */
 function blank(row) {
-  if (!blanks.has(row)) blanks.set(row, { address: `row-${row}`, row, name: "…", ticker: "", created_at: 0, tags: [], picture: "", blank: true, facets: true });
+  if (!blanks.has(row)) blanks.set(row, { address: blankAddress(row), row, name: "…", ticker: "", created_at: 0, tags: [], picture: "", blank: true, facets: true });
   return blanks.get(row);
+}
+
+function blankAddress(row) {
+  return `row-${row}`;
 }
 
 /** An Arrow column as floats, NaN where the record lacks the facet. */

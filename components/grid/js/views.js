@@ -12,10 +12,10 @@ export class Views {
     this.versus = new Versus(ranking);
     this.why = whyDialog();
     this.buttons = [["cards", "Cards"], ["table", "Table"], ["versus", "Compare"], ["map", "Map"]].map(([view, label]) => el("button", { type: "button", "data-view": view, onclick: () => this.turnTo(view) }, label));
-    this.found = el("span", { class: "found", role: "status" });
+    this.found = el("span", { role: "status" });
     this.ask = el("button", { type: "button", class: "tool", title: "The two selected results, or the one under the cursor and its neighbour (y)", onclick: () => this.askWhy() }, "Why this order?", el("kbd", {}, "y"));
     this.csv = el("button", { type: "button", class: "tool", hidden: true, onclick: () => this.table.download() }, "Download CSV");
-    this.node = el("div", { class: "views" }, el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons), this.found, el("span", { class: "right" }, this.ask, this.csv), this.why);
+    this.node = el("div", { class: "views" }, el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons), el("span", { class: "found" }, this.found), el("span", { class: "right" }, this.ask, this.csv), this.why);
   }
 
   /** Another view, which the server is told: the map is drawn by a component of its own. */
