@@ -74,6 +74,7 @@ def repair(
     library.take_in_changes()
     with contextlib.suppress(ModelUnavailable):  # the check below says what is missing
         if switching.incomplete(library.catalog, library.layout, library.embedder):
+            switching.forget_damaged(library.catalog)
             library.embed_all(library.embedder, progress=progress or Progress())
     if library.check_chroma():
         library.rebuild_chroma()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from store.embedding import Embedder
+from store.embedding.checked import checked
 from store.progress import Progress
 from store.records import CAPTION_FACETS, Facet
 from store.search.blocks import Vector
@@ -65,7 +66,10 @@ def unknown(db: sqlite3.Connection, wanted: Iterable[Source]) -> list[Source]:
 def embed(
     wanted: Sequence[Source], embedder: Embedder, *, progress: Progress | None = None
 ) -> dict[str, tuple[str, bytes]]:
-    """Their vectors: key → (model, float32 row). Stops early, with what it has, when cancelled."""
+    """Their vectors: key → (model, float32 row). Stops early, with what it has, when cancelled.
+
+    ModelUnavailable where the model gives something that cannot be searched with.
+    """
     vectors: dict[str, tuple[str, bytes]] = {}
     texts = [source for source in wanted if source.text is not None]
     pictures = [source for source in wanted if source.picture is not None]
@@ -74,10 +78,9 @@ def embed(
             if progress and progress.cancelled:
                 return vectors
             batch = group[start : start + _BATCH]
-            rows = compute(batch, embedder)
+            rows = checked(compute(batch, embedder), embedder)
             vectors |= {
-                source.key: (embedder.name, np.ascontiguousarray(row, dtype=np.float32).tobytes())
-                for source, row in zip(batch, rows, strict=True)
+                source.key: (embedder.name, row.tobytes()) for source, row in zip(batch, rows, strict=True)
             }
     return vectors
 

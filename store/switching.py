@@ -9,6 +9,7 @@ from store import embedded
 from store.catalog import Catalog, next_generation
 from store.embedded import Source
 from store.embedding import Embedder, open_embedder, resolve
+from store.embedding.checked import is_usable
 from store.jobs import Kind, Shift
 from store.layout import Layout
 from store.progress import Progress
@@ -67,18 +68,28 @@ def embed_all(catalog: Catalog, layout: Layout, embedder: Embedder, *, progress:
 
 
 def incomplete(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[str]:
-    """Library records that lack a vector, or have one too many or of something else."""
+    """Library records that lack a vector, or have one too many, of something else or damaged."""
     with catalog.reading() as db:
         found = {
             wanted.number: {facet: source.key for facet, source in wanted.sources.items()}
             for wanted in _library(catalog, layout, embedder)
         }
         stored: dict[int, dict[str, str]] = {}
-        for row in db.execute("SELECT e.* FROM embeddings e JOIN vectors v ON v.key = e.key"):
-            stored.setdefault(row["record"], {})[row["facet"]] = row["key"]
+        for row in db.execute("SELECT e.*, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key"):
+            if is_usable(row["vector"]):
+                stored.setdefault(row["record"], {})[row["facet"]] = row["key"]
         wrong = {number for number, keys in found.items() if stored.get(number) != keys}
         rows = db.execute("SELECT id, address FROM records WHERE tier = 'library' ORDER BY id")
         return [row["address"] for row in rows if row["id"] in wrong]
+
+
+def forget_damaged(catalog: Catalog) -> None:
+    """Vectors that cannot be searched with are as if never made; `embed_all` makes them anew."""
+    with catalog.writing() as db:
+        rows = db.execute("SELECT DISTINCT v.key, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key")
+        damaged = [(row["key"],) for row in rows if not is_usable(row["vector"])]
+        db.executemany("DELETE FROM embeddings WHERE key = ?", damaged)
+        db.executemany("DELETE FROM vectors WHERE key = ?", damaged)
 
 
 def _switch(catalog: Catalog, layout: Layout, embedder: Embedder) -> None:

@@ -6,6 +6,7 @@ brought up to date from the catalog, in memory.
 """
 
 import contextlib
+import io
 import json
 import logging
 import shutil
@@ -64,10 +65,10 @@ def save(snapshot: Snapshot, folder: Path, *, fingerprint: str) -> str:
             np.vstack([slab.of(slab.block.steps), slab.of(slab.block.blend.steps)]) for slab in snapshot.slabs
         ]
         none = np.empty((len(FACETS) + 1, 0), np.float32)
-        np.save(place / "steps.npy", np.concatenate([none, *steps], axis=1))  # the blend's in the last row
-        np.save(place / "errors.npy", np.vstack([snapshot.errors, snapshot.blend_errors]))
-        np.save(place / "present.npy", snapshot.present)
-        np.save(place / "sums.npy", sums)
+        _write(place / "steps.npy", np.concatenate([none, *steps], axis=1))  # the blend's in the last row
+        _write(place / "errors.npy", np.vstack([snapshot.errors, snapshot.blend_errors]))
+        _write(place / "present.npy", snapshot.present)
+        _write(place / "sums.npy", sums)
         Disk().write(place / "about.json", json.dumps(about).encode())  # last: without it there is nothing
         Disk().fsync_folders([place, folder])
     except BaseException:
@@ -84,7 +85,7 @@ def load(place: Path, *, fingerprint: str) -> Matrices | None:
             return None
         blocks = list(_blocks(place, about["addresses"]))
         return Matrices(dimensions=about["dimensions"], blocks=blocks, generation=about["generation"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except Exception:  # noqa: BLE001  NumPy raises whatever a damaged header leads it to
         return None
 
 
@@ -180,6 +181,13 @@ def _fill(path: Path, snapshot: Snapshot, matrices: list[NDArray[Any]]) -> np.me
         made[start:end] = matrix[slab.living]
     made.flush()
     return made
+
+
+def _write(path: Path, matrix: NDArray[Any]) -> None:
+    """Through to the disk: a power cut must not leave a named folder whose bounds are zeros."""
+    file = io.BytesIO()
+    np.save(file, matrix)
+    Disk().write(path, file.getvalue())
 
 
 def _mapped(path: Path) -> NDArray[Any]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from store.captions.beside import Beside, beside
 from store.embedding import Embedder
+from store.embedding.checked import checked
 from store.records import FACETS, Facet
 from store.search.blocks import Mask, Snapshot, Vector
 from store.search.query import Part, PartKey, Query
@@ -177,13 +178,14 @@ class Search:
         pictures = {key: part.image for key, part in new.items() if part.image is not None}
         made: dict[PartKey, Vector] = {}
         if texts:
-            made |= zip(texts, self._embedder.embed_texts(list(texts.values())), strict=True)
+            rows = checked(self._embedder.embed_texts(list(texts.values())), self._embedder)
+            made |= zip(texts, rows, strict=True)
         if pictures:
             from store.images import decode, normalise  # Pillow, which a list or a text search does without
 
             # Brought into the library's shape first: the very same picture is then the very same vector.
             shown = [decode(normalise(picture)) for picture in pictures.values()]
-            made |= zip(pictures, self._embedder.embed_images(shown), strict=True)
+            made |= zip(pictures, checked(self._embedder.embed_images(shown), self._embedder), strict=True)
         for key, vector in made.items():
             self._embedded.put(key, vector)
         return made | {key: vector for key, vector in found.items() if vector is not None}

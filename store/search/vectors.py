@@ -16,14 +16,13 @@ from copy import copy
 
 import numpy as np
 
-from store.errors import InvalidRecord
+from store.embedding.checked import are_unit
 from store.records import FACETS, Facet
 from store.search.blocks import Block, Slab, Snapshot, Vector
 
 Vectors = Mapping[Facet, Vector | bytes | None]
 
 BLOCK_ROWS = 4096  # 15.7 MB for each facet at 768 dimensions; untouched rows take no memory
-_UNIT = 1e-3  # how far a squared length may be from 1
 
 
 class Matrices:
@@ -39,7 +38,7 @@ class Matrices:
     ) -> None:
         """Empty, or beginning with full blocks that were settled before."""
         self.dimensions = dimensions
-        self.unusable: list[tuple[str, Facet]] = []  # left out on loading: wrong length, not finite, not unit
+        self.unusable: list[tuple[str, Facet]] = []  # left out: wrong length, not finite, not unit
         self._block_rows = block_rows
         self._lock = threading.Lock()
         self._blocks = list(blocks)
@@ -62,12 +61,13 @@ class Matrices:
         self.update([(address, None)])
 
     def update(self, changes: Iterable[tuple[str, Vectors | None]], *, generation: int | None = None) -> None:
-        """Replace or (None) remove records; readers see all of it or none, InvalidRecord changes nothing.
+        """Replace or (None) remove records; readers see all of it or none.
 
-        `generation` is the catalog's, that this brings the matrices up to; one more than before by default.
+        What cannot be used is left out, as on loading. `generation` is the catalog's, that this brings the
+        matrices up to; one more than before by default.
         """
         rows = [
-            (address, None if vectors is None else self._checked(address, vectors))
+            (address, None if vectors is None else self._usable(address, vectors))
             for address, vectors in changes
         ]
         with self._lock:
@@ -79,15 +79,11 @@ class Matrices:
                 self._move_out(block)
             self._publish(self._snapshot.generation + 1 if generation is None else generation)
 
-    def _checked(self, address: str, vectors: Vectors) -> dict[Facet, Vector]:
-        usable, faulty = _usable(vectors, dimensions=self.dimensions)
-        faulty += [f for f, v in usable.items() if not abs(float(np.vecdot(v, v)) - 1) < _UNIT]
-        if faulty:
-            raise InvalidRecord(
-                f"{address}: the vector of {', '.join(faulty)} is not {self.dimensions} finite numbers of "
-                "unit length; it was made by another model, or is damaged: run doctor"
-            )
-        return usable
+    def _usable(self, address: str, vectors: Vectors) -> dict[Facet, Vector]:
+        usable, faulty = _fitting(vectors, dimensions=self.dimensions)
+        faulty += [facet for facet, vector in usable.items() if not are_unit(vector)]
+        self.unusable += [(address, facet) for facet in faulty]
+        return {facet: vector for facet, vector in usable.items() if facet not in faulty}
 
     def _bury(self, address: str) -> None:
         if place := self._place.pop(address, None):
@@ -118,9 +114,7 @@ class Matrices:
         count = len(block.addresses)
         for number, facet in enumerate(FACETS):
             rows = block.vectors[facet][:count]
-            with np.errstate(invalid="ignore", over="ignore"):
-                unit = np.abs(np.vecdot(rows, rows) - 1) < _UNIT
-            for row in np.flatnonzero(block.present[number, :count] & ~unit).tolist():
+            for row in np.flatnonzero(block.present[number, :count] & ~are_unit(rows)).tolist():
                 self.unusable.append((block.addresses[row], facet))
                 block.present[number, row] = False
                 rows[row] = 0
@@ -152,7 +146,7 @@ def load(
     with ThreadPoolExecutor(1) as beside:
         settling = []
         for address, vectors in rows:
-            usable, faulty = _usable(vectors, dimensions=dimensions)
+            usable, faulty = _fitting(vectors, dimensions=dimensions)
             matrices.unusable += [(address, facet) for facet in faulty]
             matrices._bury(address)
             matrices._append(address, usable)
@@ -166,7 +160,7 @@ def load(
     return matrices
 
 
-def _usable(vectors: Vectors, *, dimensions: int) -> tuple[dict[Facet, Vector], list[Facet]]:
+def _fitting(vectors: Vectors, *, dimensions: int) -> tuple[dict[Facet, Vector], list[Facet]]:
     usable: dict[Facet, Vector] = {}
     faulty: list[Facet] = []
     for facet, vector in vectors.items():

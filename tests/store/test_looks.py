@@ -175,7 +175,7 @@ def test_of_the_approved_the_background_looks_first_at_what_a_promotion_comes_to
 
     def embed(images: Sequence[Image.Image]) -> np.ndarray:
         seen.extend(round(np.asarray(image)[..., 0].mean() / 11) for image in images)
-        return np.ones((len(images), library.embedder.dimensions), np.float32)
+        return np.eye(1, library.embedder.dimensions, dtype=np.float32).repeat(len(images), axis=0)
 
     monkeypatch.setattr(library.embedder, "embed_images", embed)
     look(library)

@@ -1,11 +1,14 @@
 """Matrices kept in files: they answer as from memory, follow every change, and are never another's."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from store import doctor
+from store.errors import ModelUnavailable
 from store.library import Library
 from store.records import FACETS, Facet
 from store.search import matrix_files
@@ -85,10 +88,37 @@ def test_what_changes_after_saving_is_there_at_once(
 def test_files_of_another_model_or_cut_short_are_none(tmp_path: Path, matrices: Matrices) -> None:
     place = tmp_path / matrix_files.save(matrices.snapshot(), tmp_path, fingerprint="hashed 1")
     assert matrix_files.load(place, fingerprint="another") is None
-    vectors = place / "entity.vectors.npy"
-    vectors.write_bytes(vectors.read_bytes()[:-100])
-    assert matrix_files.load(place, fingerprint="hashed 1") is None
     assert matrix_files.load(tmp_path / "nowhere", fingerprint="hashed 1") is None
+
+
+def test_a_damaged_file_is_none_whatever_numpy_makes_of_it(tmp_path: Path, matrices: Matrices) -> None:
+    place = tmp_path / matrix_files.save(matrices.snapshot(), tmp_path, fingerprint="hashed 1")
+    for path in place.iterdir():
+        whole = path.read_bytes()
+        for spoiled in (
+            b"",
+            whole[:5],
+            whole[:-100],
+            whole.replace(b"}", b" ", 1),
+            whole.replace(b"{", b"(", 1),
+        ):
+            path.write_bytes(spoiled)
+            assert matrix_files.load(place, fingerprint="hashed 1") is None, (path.name, spoiled[:80])
+        path.write_bytes(whole)
+    assert matrix_files.load(place, fingerprint="hashed 1") is not None
+
+
+def test_matrices_are_on_the_disk_before_the_catalog_names_them(
+    tmp_path: Path, matrices: Matrices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: set[int] = set()
+    sync, flush = os.fsync, np.memmap.flush
+    monkeypatch.setattr(os, "fsync", lambda file: (synced.add(os.fstat(file).st_ino), sync(file)))
+    monkeypatch.setattr(
+        np.memmap, "flush", lambda made: (synced.add(Path(made.filename).stat().st_ino), flush(made))
+    )
+    place = tmp_path / matrix_files.save(matrices.snapshot(), tmp_path, fingerprint="hashed 1")
+    assert synced >= {path.stat().st_ino for path in [tmp_path, place, *place.iterdir()]}
 
 
 def found(library: Library, text: str) -> str:
@@ -152,3 +182,43 @@ def test_files_that_are_gone_or_broken_are_made_anew(
     assert (saved(library) / "errors.npy").exists()
     assert len(list(library.layout.matrices.iterdir())) == 1
     library.close()
+
+
+class Broken(Hashed):
+    """An endpoint that now and then answers nulls."""
+
+    def embed_texts(self, texts: Sequence[str]) -> Vector:
+        found = super().embed_texts(texts)
+        found[["null" in text for text in texts]] = np.nan
+        return found
+
+
+def test_what_a_model_cannot_embed_stays_out_and_keeps_nobody_from_searching(tmp_path: Path) -> None:
+    with Library.open(furnished(tmp_path / "root"), embedder=Broken()) as library:
+        add(library, range(1))
+        library.add([coin(1)])
+        library.approve([address(1)])
+        library.caption(address(1), caption=written("null"))
+        (refusal,) = library.promote([address(1)]).refused
+        assert "hashed gave what is not 64 finite numbers of unit length" in refusal.reason
+        assert library.get(address(1)).tier == "approved"
+        assert found(library, "coin 0 entity") == address(0)
+        with pytest.raises(ModelUnavailable, match="finite numbers"):
+            found(library, "null")
+
+
+def test_a_vector_that_was_damaged_in_the_catalog_keeps_nobody_from_searching(tmp_path: Path) -> None:
+    with filled(tmp_path / "root", coins=1) as library:
+        assert found(library, "coin 0 entity") == address(0)
+        add(library, range(1, 3))
+        with library.catalog.writing() as db:
+            db.execute(
+                "UPDATE vectors SET vector = zeroblob(256) WHERE key IN (SELECT key FROM embeddings e "
+                "JOIN records r ON r.id = e.record WHERE r.address = ? AND e.facet <> 'image')",
+                [address(2)],
+            )
+        assert found(library, "coin 1 entity") == address(1)
+        (finding,) = [each for each in doctor.check(library) if each.address]
+        assert finding.address == address(2)
+        assert not doctor.repair(library)
+        assert found(library, "coin 2 entity") == address(2)

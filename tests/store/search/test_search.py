@@ -526,7 +526,7 @@ def test_a_missing_facet_neither_helps_nor_hurts_on_average() -> None:
         for row in range(1_000)
     }
     lacking = {address for address, own in library.items() if len(own) < 5}
-    asking = Search(load(library.items(), dimensions=32), embedder=Questions())
+    asking = Search(load(library.items(), dimensions=32), embedder=Questions(dimensions=32))
     differences, at_the_top, in_upper_half = [], [], []
     for number in range(40):
         hits = asking.search(Query((Part(text=str(number)),), top=1_000)).hits

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store.errors import InvalidRecord, UnknownRecord
+from store.errors import UnknownRecord
 from store.records import FACETS, Facet
 from store.search.blocks import Snapshot, Vector
 from store.search.vectors import Matrices, Vectors, load
@@ -102,13 +102,13 @@ def test_each_change_raises_the_generation_unless_it_is_given() -> None:
         pytest.param(unit(1).tobytes()[:-1], id="cut short"),
     ],
 )
-def test_a_vector_that_cannot_be_right_is_refused_and_nothing_of_its_update_happens(
+def test_a_vector_that_cannot_be_right_is_left_out_and_the_rest_of_its_update_happens(
     vector: Vector | bytes,
 ) -> None:
     matrices = load([("old", {"image": unit(1)})], dimensions=DIMENSIONS)
-    with pytest.raises(InvalidRecord, match="bad: the vector of context"):
-        matrices.update([("new", {"image": unit(1)}), ("old", None), ("bad", {"context": vector})])
-    assert list(contents(matrices.snapshot())) == ["old"]
+    matrices.update([("new", {"image": unit(1)}), ("old", None), ("bad", {"context": vector})])
+    assert contents(matrices.snapshot()) == {"new": {"image": [1, 0, 0, 0]}, "bad": {}}
+    assert matrices.unusable == [("bad", "context")]
 
 
 def test_a_damaged_vector_does_not_keep_a_library_from_opening() -> None:

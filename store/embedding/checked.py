@@ -1,0 +1,36 @@
+"""What a model gave is looked at before anything is kept of it or compared with it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.embedding import Embedder
+from store.errors import ModelUnavailable
+
+Rows = NDArray[np.float32]
+
+_UNIT = 1e-3  # how far a squared length may be from 1
+
+
+def are_unit(rows: Rows) -> NDArray[np.bool_]:
+    """Of each row, whether it is of finite numbers and of unit length."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray(np.abs(np.vecdot(rows, rows) - 1) < _UNIT)
+
+
+def is_usable(stored: bytes) -> bool:
+    """Whether these bytes of the catalog are the float32 numbers of a unit vector."""
+    return len(stored) % 4 == 0 and bool(are_unit(np.frombuffer(stored, "<f4")))
+
+
+def checked(rows: Rows, embedder: Embedder) -> Rows:
+    """The rows; ModelUnavailable where one of them could not be searched with.
+
+    An endpoint may answer nulls, zeros or another length, and a single such vector has no place in an order.
+    """
+    rows = np.ascontiguousarray(rows, dtype=np.float32)
+    if rows.shape[1:] != (embedder.dimensions,) or not are_unit(rows).all():
+        raise ModelUnavailable(
+            f"{embedder.name} gave what is not {embedder.dimensions} finite numbers of unit length; "
+            "try again, or choose another model"
+        )
+    return rows
