@@ -128,7 +128,8 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
             told = wording.counted(len(elsewhere), "right answer")
             st.caption(f"Not counted, since they are not in the library: {told} ({places}).")
         st.caption(
-            "A result called good on the search page (key **g**) is a right answer of its question: *judged*."
+            "A result called good on the search page (key **g**) is a right answer of its question, one "
+            "called bad (**b**) is none; what was only judged is in the collection *judged*."
         )
     if not library.can_write:
         return

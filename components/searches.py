@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -17,6 +17,9 @@ from store.search.query import Query
 from store.search.question import Question, read, written
 from store.search.relevance import drop
 from store.search.saved_searches import SavedSearch
+from store.shelf import Shelf
+
+T = TypeVar("T")
 
 _TOP = 60  # hits of a saved search among which new ones are counted
 _LINK = "search"  # in the address: the name of a saved search
@@ -65,7 +68,7 @@ def menu(library: Library, question: Question) -> None:
             with st.form("save-search", border=False, clear_on_submit=True):
                 given = st.text_input("Save this search as", max_chars=60)
                 if st.form_submit_button("Save search"):
-                    _save(lambda: library.searches.save(given or "", _this_search(library, question)))
+                    _keep(library.searches, given, _this_search(library, question))
                     st.rerun()
         with st.container():
             for name in library.presets.all():
@@ -77,7 +80,7 @@ def menu(library: Library, question: Question) -> None:
                 given = st.text_input("Save these weights as", max_chars=60)
                 st.caption(" · ".join(f"{facet} {now[facet]:g}" for facet in FACETS))
                 if st.form_submit_button("Save weights"):
-                    _save(lambda: library.presets.save(given or "", now))
+                    _keep(library.presets, given, now)
                     st.rerun()
 
 
@@ -117,6 +120,17 @@ def _this_search(library: Library, question: Question) -> SavedSearch:
 def _forget(forget: Callable[[str], None], name: str, *, key: str, can_write: bool) -> None:
     if can_write:
         st.button("Forget", key=key, type="tertiary", on_click=_save, args=(lambda: forget(name),))
+
+
+def _keep(shelf: Shelf[T], name: str | None, thing: T) -> None:
+    """Under a name of its own: what somebody else keeps under it is not lost by a slip."""
+    name = " ".join((name or "").split())
+    taken = [one for one in shelf.all() if one.casefold() == name.casefold()]
+    if taken and shelf.all()[taken[0]] != thing:
+        said = f"“{wording.plain(taken[0], limit=60)}” is taken: forget it first, or choose another name."
+        state.say(said, icon=":material/error:")
+    else:
+        _save(lambda: shelf.save(name, thing))
 
 
 def _save(verb: Callable[[], None]) -> None:

@@ -1,7 +1,7 @@
 """Things that people keep under a name, for everybody: one row of the catalog for all of a kind."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
 from store.catalog import Catalog, keeping
@@ -24,12 +24,14 @@ class Shelf(Generic[T]):
         noun: str,
         read: Callable[[Any], T] = lambda kept: kept,
         written: Callable[[T], Any] = lambda thing: thing,
+        reserved: Iterable[str] = (),
     ) -> None:
         self._catalog = catalog
         self._key = key  # where the catalog's `meta` keeps them
         self._noun = noun
         self._read = read  # a thing from its JSON value
         self._written = written  # … and back; it may refuse what is wrong
+        self._reserved = {name.casefold() for name in reserved}  # names that mean something already
 
     def all(self) -> dict[str, T]:
         """Everything kept, by name, in the order of names."""
@@ -41,6 +43,8 @@ class Shelf(Generic[T]):
         name, written = " ".join(name.split()), self._written(thing)
         if not name or len(name) > MAX_NAME:
             raise InvalidRecord(f"the name of a {self._noun} has 1 to {MAX_NAME} characters")
+        if name.casefold() in self._reserved:
+            raise InvalidRecord(f"every library has a {self._noun} {name}; choose another name")
         self._change(lambda kept: {**kept, name: written})
 
     def forget(self, name: str) -> None:

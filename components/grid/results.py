@@ -17,6 +17,8 @@ from components.grid.grid import mount, sent
 from components.grid.ledger import Handler
 from store.library import Library
 from store.records import FACETS, Facet
+from store.search.presets import PRESETS
+from store.search.query import checked_weights
 from store.search.ranking import Scale, rank
 from store.search.reaching import reaching
 from store.search.search import Results
@@ -24,6 +26,14 @@ from store.search.search import Results
 ALL_AT_ONCE = 20_000  # rows, 400 kB; of more, the page gets only those that some weights can show
 BEST = 4_000  # rows, where even those are more: each has to be read
 
+
+_LOOKS_AT = {
+    "Reference": "4 / 3 / 2 / 1 for the captions",
+    "Looks": "how it looks",
+    "Meaning": "what it means",
+    "Mood": "how it feels",
+    "Picture only": "the picture alone",
+}
 
 ResultView = Literal["cards", "table", "versus", "map"]
 RESULT_VIEWS = get_args(ResultView)
@@ -81,7 +91,7 @@ def show_results(
             "top": shown,
             "compared": results.compared,
             "whole": ranked.is_whole,
-            "presets": library.presets.all(),
+            "presets": _presets(library),
             "calibrated": calibrated._asdict() if calibrated else None,
             "uncalibrated": uncalibrated,
             "calibrate": results.query.calibrated,
@@ -92,6 +102,12 @@ def show_results(
     if sent(key).get("knows") != ranked.id:  # 200 kB for 10,000 records, sent once for each query
         data["similarities"] = ranked.table
     mount(key, library, data, actions=actions, handlers=handlers or {})
+
+
+def _presets(library: Library) -> list[tuple[str, Mapping[Facet, float], str]]:
+    """In the order of the buttons: name, all five weights, and what it looks at ("" for people's own)."""
+    usual = [(name, checked_weights(weights), _LOOKS_AT[name]) for name, weights in PRESETS.items()]
+    return [*usual, *((name, weights, "") for name, weights in library.presets.all().items())]
 
 
 def chosen_weights(key: str) -> dict[Facet, float] | None:

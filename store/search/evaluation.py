@@ -13,9 +13,8 @@ import json
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from store.records import Facet
 from store.search import calibration
 from store.search.calibration import Calibration
 from store.search.golden import Golden
+from store.search.presets import ASKED
 from store.search.query import Query
 
 if TYPE_CHECKING:
@@ -35,17 +35,6 @@ if TYPE_CHECKING:
 TOP = 10  # k where nobody asks for another
 DEPTH = 200  # how far right answers are looked for, the largest k
 _DRAWS = 1_000
-
-PRESETS: Mapping[str, Mapping[Facet, float]] = MappingProxyType(
-    {
-        "reference 4/3/2/1": {"entity": 4, "context": 3, "visual": 2, "emotions": 1},
-        "with the picture": {"image": 4, "entity": 4, "context": 3, "visual": 2, "emotions": 1},
-        "looks": {"image": 3, "visual": 4},
-        "meaning": {"entity": 3, "context": 4},
-        "mood": {"context": 1, "emotions": 4},
-        "picture only": {"image": 1},
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +116,7 @@ def evaluate(
     asked = [(one, found) for one in given if (found := [a for a in one.answers if a in here])]
     if not asked:
         raise InvalidRecord("no golden query has an answer in this library; save some first")
-    presets = {**PRESETS, **reader.presets.all()} if presets is None else presets
+    presets = {**ASKED, **reader.presets.all()} if presets is None else presets
     settings = [(name, calibrated) for name in presets for calibrated in (False, True)]
     progress.what, progress.total = "asking golden queries", len(asked) * len(settings)
     figures = reader.calibration.in_force() or calibration.passing(reader.snapshot(), reader.embedder)
@@ -153,10 +142,20 @@ def evaluate(
 
 
 def all_of(reader: "Reader") -> list[Golden]:
-    """Golden queries, and questions of whose results some were called good."""
-    kept = reader.golden.all()
+    """Golden queries, and questions of whose results some were called good.
+
+    What people said of single results counts more than what was kept: good is right, bad is not.
+    """
+    said = reader.golden.judgements()
+    kept = [_corrected(one, said.get(one.line, {})) for one in reader.golden.all()]
     lines = {one.line for one in kept}
     return [*kept, *(one for one in reader.golden.by_judgement() if one.line not in lines)]
+
+
+def _corrected(golden: Golden, said: Mapping[str, bool]) -> Golden:
+    good = [address for address, is_good in said.items() if is_good]
+    answers = dict.fromkeys([*golden.answers, *good])
+    return replace(golden, answers=tuple(one for one in answers if said.get(one) is not False))
 
 
 def elsewhere(reader: "Reader", goldens: Iterable[Golden]) -> dict[str, str]:

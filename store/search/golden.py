@@ -77,7 +77,7 @@ def checked_collection(name: str) -> str:
 class GoldenQueries:
     """`library.golden`: the golden queries, and the judgements of single results."""
 
-    READING = frozenset({"all", "judged", "by_judgement"})
+    READING = frozenset({"all", "judged", "judgements", "by_judgement"})
 
     def __init__(self, catalog: Catalog, layout: Layout, disk: Disk) -> None:
         self._catalog = catalog
@@ -129,6 +129,14 @@ class GoldenQueries:
                 "SELECT address, good FROM judgements WHERE line = ?", [checked_line(line)]
             ).fetchall()
         return {row["address"]: bool(row["good"]) for row in rows}
+
+    def judgements(self) -> dict[str, dict[str, bool]]:
+        """All that was said of results, good or bad, by line and address."""
+        found: dict[str, dict[str, bool]] = {}
+        with self._catalog.reading() as db:
+            for row in db.execute("SELECT line, address, good FROM judgements ORDER BY at"):
+                found.setdefault(row["line"], {})[row["address"]] = bool(row["good"])
+        return found
 
     def by_judgement(self) -> list[Golden]:
         """The judged questions as golden queries: what was called good is right."""

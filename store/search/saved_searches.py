@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from store.catalog import Catalog
 from store.people import myself
 from store.records import Facet
+from store.search.presets import ASKED
 from store.search.query import checked_weights
 from store.shelf import Shelf
 
@@ -46,4 +47,4 @@ def filters(catalog: Catalog) -> Shelf[str]:
 
 def presets(catalog: Catalog) -> Shelf[Mapping[Facet, float]]:
     """Weights of the sliders."""
-    return Shelf(catalog, "weight presets", noun="preset", written=checked_weights)
+    return Shelf(catalog, "weight presets", noun="preset", written=checked_weights, reserved=ASKED)

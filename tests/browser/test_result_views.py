@@ -117,7 +117,7 @@ def test_a_file_asked_for_too_early_waits_for_the_cards_it_lists(page: Page) -> 
     cards = [{**card, "row": row, "facets": True} for row, card in enumerate(CARDS)]
     ranking = {
         "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "compared": 3, "whole": True,
-        "presets": {}, "calibrated": None, "calibrate": False, "view": "table", "held": None,
+        "presets": [], "calibrated": None, "calibrate": False, "view": "table", "held": None,
     }  # fmt: skip
     mount(page, cards=[], key="search")
     page.evaluate(_RANKED, [ranking, cards[:2]])

@@ -53,6 +53,12 @@ def test_a_saved_search_keeps_what_the_controls_beside_the_line_say(library: Lib
     assert "compared with 1 coin" in words(app)
 
 
+def test_a_name_that_is_taken_keeps_what_is_kept_under_it(library: Library) -> None:
+    library.searches.save("Dogs", SavedSearch("dog"))
+    save_as(opened("search", q="frog"), "dogs")
+    assert {name: kept.line for name, kept in library.searches.all().items()} == {"Dogs": "dog"}
+
+
 def test_a_saved_search_opens_by_a_link_with_its_name(library: Library) -> None:
     library.searches.save("wet", SavedSearch("rain", {"context": 5.0}))
     app = opened("search", search="wet")

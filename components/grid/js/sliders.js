@@ -5,21 +5,14 @@ import { FACET_NAMES } from "./bars.js";
 import { Calibration } from "./calibration.js";
 
 const REST = 400; // ms without movement
-const PRESETS = [
-  ["Reference", { image: 0, entity: 4, context: 3, visual: 2, emotions: 1 }, "4 / 3 / 2 / 1 for the captions"],
-  ["Looks", { image: 3, entity: 1, context: 0, visual: 4, emotions: 0 }, "how it looks"],
-  ["Meaning", { image: 0, entity: 2, context: 4, visual: 0, emotions: 1 }, "what it means"],
-  ["Mood", { image: 0, entity: 0, context: 1, visual: 1, emotions: 4 }, "how it feels"],
-  ["Picture only", { image: 4, entity: 0, context: 0, visual: 0, emotions: 0 }, "the picture alone"],
-];
 const MEANINGS = { image: "the picture itself", entity: "what is in it", context: "what it means", visual: "how it looks", emotions: "how it feels" };
 
 export class Sliders {
   constructor(ranking) {
     this.ranking = ranking;
     this.rows = FACET_NAMES.map((name) => this.row(name));
-    this.presets = PRESETS.map(([label, weights, title]) => ({ weights, button: el("button", { type: "button", title, onclick: () => this.set(weights) }, label) }));
-    this.presetRow = el("div", { class: "presets", role: "group", "aria-label": "Presets" }, ...this.presets.map(({ button }) => button));
+    this.presets = [];
+    this.presetRow = el("div", { class: "presets", role: "group", "aria-label": "Presets" });
     this.note = el("p", { class: "note" });
     this.calibration = new Calibration(ranking);
     this.node = el(
@@ -41,13 +34,12 @@ export class Sliders {
     return { name, input, value, share, node: el("label", { class: `row ${name}` }, el("span", { class: "label" }, el("i", { class: `dot ${name}` }), name), input, value, share) };
   }
 
-  /** Presets that people saved under a name, beside the built-in ones. */
-  offer(saved) {
-    const made = JSON.stringify(saved ?? {});
+  /** Presets by name: the usual ones, which say what they look at, and those that people saved. */
+  offer(presets) {
+    const made = JSON.stringify(presets);
     if (this.made === made) return;
     this.made = made;
-    const own = Object.entries(saved ?? {}).map(([label, weights]) => ({ weights, button: el("button", { type: "button", class: "own", onclick: () => this.set(weights) }, label) }));
-    this.presets = [...this.presets.slice(0, PRESETS.length), ...own];
+    this.presets = presets.map(([label, weights, title]) => ({ weights, button: el("button", { type: "button", class: title ? null : "own", title: title || null, onclick: () => this.set(weights) }, label) }));
     this.presetRow.replaceChildren(...this.presets.map(({ button }) => button));
   }
 

@@ -134,6 +134,15 @@ def test_good_and_bad_are_said_once_changed_and_taken_back(library: Library) -> 
     assert [(one.line, one.answers) for one in evaluation.all_of(library)] == [("a frog", (address(2),))]
 
 
+def test_what_was_said_of_single_results_corrects_a_golden_query(library: Library) -> None:
+    library.golden.save("a frog", [address(1), address(2)])
+    library.golden.judge("a frog", address(2), False)
+    library.golden.judge("a frog", address(3), True)
+    assert [(one.line, one.answers) for one in evaluation.all_of(library)] == [
+        ("a frog", (address(1), address(3)))
+    ]
+
+
 def test_a_viewer_judges_nothing(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("store.desk.may_change", lambda who: False)
     desk = Desk(library, who="vera")

@@ -44,6 +44,8 @@ def test_weights_are_kept_under_a_name_for_everybody(library: Library) -> None:
     }
     with pytest.raises(InvalidRecord):
         library.presets.save("wrong", {"visual": -1})
+    with pytest.raises(InvalidRecord, match="choose another name"):
+        library.presets.save("looks", {"visual": 1})  # the page's own, which the evaluation asks by this name
     library.presets.forget("mine")
     assert library.presets.all() == {}
 
