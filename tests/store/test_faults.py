@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from store.chroma.follower import Follower
 from store.errors import NotWritten
 from store.files import Disk
 from store.filter import Filter
 from store.library import Library
 from store.outcome import Outcome
 from store.reading import Reader
-from tests.store.conftest import address, approved_with_caption, coin, written
+from tests.store.conftest import address, approved_with_caption, coin, furnished, written
 from tests.store.hashed import Hashed
 from tests.store.invariants import Contents, contents, holds, nothing_lies_around
 from tests.store.world import Disaster, PowerCut, abandon
@@ -81,16 +82,13 @@ def case(request: pytest.FixtureRequest) -> Case:
     return CASES[request.param]
 
 
-class Stage:
-    """A library as it was before the verb, as often as one likes."""
-
-    def __init__(self, folder: Path, case: Case) -> None:
-        self.verb = case.verb
-        self.disaster = Disaster()
-        self._folder = folder
-        self._original = folder / "original"
-        shutil.copytree(folder / "res", self._original)
-        with self.opened(self._original) as library:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library with something in every tier; to be copied, not used."""
+    root = furnished(tmp_path_factory.mktemp("prepared") / "res")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Follower, "wake", lambda self: None)
+        with Library.open(root, embedder=Hashed()) as library:
             library.add(coin(number) for number in (0, 1, 2, 3, 8, 20))
             library.approve([*APPROVED, TRASH[0]])
             approved_with_caption(library, 4, 5, 6, 7, 9)
@@ -98,6 +96,19 @@ class Stage:
             library.reject([TRASH[0]])
             library.delete([TRASH[1]])
             library.drafts.save(CAPTIONED[0], {"entity": "being typed"})
+    return root
+
+
+class Stage:
+    """A library as it was before the verb, as often as one likes."""
+
+    def __init__(self, folder: Path, case: Case, prepared: Path) -> None:
+        self.verb = case.verb
+        self.disaster = Disaster()
+        self._folder = folder
+        self._original = folder / "original"
+        shutil.copytree(prepared, self._original)
+        with self.opened(self._original) as library:
             case.before(library)
             self.before = contents(library)
         self._number = 0
@@ -125,8 +136,8 @@ class Stage:
 
 
 @pytest.fixture
-def stage(case: Case, root: Path) -> Stage:
-    return Stage(root.parent, case)
+def stage(case: Case, root: Path, prepared: Path) -> Stage:
+    return Stage(root.parent, case, prepared)
 
 
 def test_a_power_cut_at_any_step_leaves_all_of_it_or_nothing(stage: Stage) -> None:
