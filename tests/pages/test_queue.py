@@ -1,6 +1,7 @@
 """The approved queue: what is ready, what is not and why, and that what failed keeps its reason."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,10 +87,24 @@ def test_the_summaries_of_promotions_are_there_afterwards(library: Library) -> N
 # -- all that match ----------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def hundreds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library of more pending coins than one operation holds; to be copied, not used."""
+    with Library.open(tmp_path_factory.mktemp("hundreds"), embedder=Hashed()) as library:
+        assert len(library.add(coin(number) for number in range(300)).done) == 300
+    return library.layout.root
+
+
 @pytest.fixture
-def many(empty: Library) -> Library:
-    """More pending coins than one operation holds."""
-    assert len(empty.add(coin(number) for number in range(300)).done) == 300
+def copied(hundreds: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(hundreds, tmp_path, dirs_exist_ok=True))
+
+
+@pytest.fixture
+def many(copied: Path, empty: Library) -> Library:
+    """The same, opened as the pages will have it."""
+    assert empty.layout.root == copied
+    assert empty.counts()["pending"] == 300
     return empty
 
 
