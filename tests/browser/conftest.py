@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from store.library import Library
 from tests.browser.coins import COINS, PENDING, UNCAPTIONED
@@ -22,7 +22,7 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 REQUIRED = os.environ.get("MEMEDEX_REQUIRE_BROWSER") == "1"
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--disable-component-update", "--disable-sync", "--process-per-site",
 )  # fmt: skip
 PATIENCE = 120_000  # ms: the model may have to load, on a machine that does other things too
 PORT_IS_OPEN = "URL:"  # what Streamlit prints once it listens
@@ -62,21 +62,49 @@ def base_url() -> str:
     return ""
 
 
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """One for all tests of a module, which see nothing of it: each has tabs of its own, and what pages
+    remember is forgotten.
+
+    A tab that stays open keeps a process in which Streamlit's scripts are compiled already; a new one takes
+    more than a second for that.
+    """
+    with browser.new_context(viewport={"width": 1440, "height": 1000}) as context:
+        context.set_default_timeout(PATIENCE)
+        stays = context.new_page()
+        stays.route("**", lambda route: route.fulfill(body=""))
+        stays.goto("http://127.0.0.1")
+        yield context
+
+
 @pytest.fixture
-def page(page: Page) -> Page:
-    page.set_default_timeout(PATIENCE)
-    page.set_viewport_size({"width": 1440, "height": 1000})
-    return page
+def page(context: BrowserContext) -> Iterator[Page]:
+    others = {*context.pages}
+    page = context.new_page()
+    everything = {"origin": "*", "storageTypes": "all"}
+    context.new_cdp_session(page).send("Storage.clearDataForOrigin", everything)
+    yield page
+    context.set_offline(False)
+    for tab in {*context.pages} - others:
+        tab.close()
 
 
 Serve = Callable[..., Server]
 
 
+@pytest.fixture(scope="module")
+def port() -> int:
+    """Where one test's own dashboard listens after the other: a browser knows the scripts from there."""
+    return free_port()
+
+
 @pytest.fixture
-def serve(chromium: str) -> Iterator[Serve]:
+def serve(chromium: str, port: int) -> Iterator[Serve]:
     """Start dashboards over folders of the test's own; they end with the test."""
+    ports = iter([port])
     with ExitStack() as running:
-        yield lambda root, **how: running.enter_context(dashboard(root, **how))
+        yield lambda root, **how: running.enter_context(dashboard(root, **{"port": next(ports, 0), **how}))
 
 
 @contextmanager

@@ -1,12 +1,23 @@
 """Streamlit cleans up after each run of a component's script that a newer one overtook; the page stays."""
 
-from playwright.sync_api import Page, expect
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.bare_grid import confirm, mount
 
 _ENTRIES = (
     "() => window.told.filter(({ name }) => name === 'log').at(-1)?.value.entries.map(({ verb }) => verb)"
 )
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """One for each test: a clock that was set is its context's."""
+    with browser.new_context() as context:
+        yield context
 
 
 def test_keys_count_while_new_data_overtakes_old(page: Page) -> None:
@@ -22,6 +33,15 @@ def test_a_page_that_was_left_hears_no_keys(page: Page) -> None:
     page.evaluate("() => { document.body.replaceChildren(); window.leave(); }")
     page.keyboard.press("a")
     assert not page.evaluate("() => window.told.length")
+
+
+def test_what_is_not_confirmed_is_left_with_the_browser_when_the_page_goes_away(page: Page) -> None:
+    mount(page)
+    page.keyboard.press("a")
+    with page.expect_request("http://dashboard/decisions") as sent:
+        page.evaluate("() => void window.dispatchEvent(new PageTransitionEvent('pagehide'))")
+    log = json.loads(sent.value.post_data or "")
+    assert [entry["verb"] for entry in log["entries"]] == ["approve"]
 
 
 def test_what_a_busy_server_does_not_confirm_is_sent_again_less_and_less_often(page: Page) -> None:
