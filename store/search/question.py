@@ -11,6 +11,7 @@ of its own.
 
 import re
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from itertools import chain
 from typing import Literal
 
@@ -63,9 +64,13 @@ def read(line: str, *, base: Filter | None = None, who: str = query_line.ME) -> 
 
     `who` is meant by `by:me`; whoever only writes the line again does not say.
     """
+    whole = line.encode(errors="ignore").decode()
+    halves = [] if whole == line else ["half a character was left out: it was not UTF-8"]
+    line = whole
     if line.count('"') % 2:
         line += '"'  # a quote left open ends with the line
     terms, rest, faults = _terms(line)
+    faults += halves
     must = re.findall(_BARE, rest)
     asked = query_line.parsed(re.sub(_BARE, r"\1", rest), base=replace(base or Filter(), words=""), who=who)
     must += re.findall(r'"([^"]+)"', asked.filter.words)
@@ -181,7 +186,7 @@ def _is_by_facet(line: str, terms: list[Term]) -> bool:
 
 def _written(term: Term, *, alone: bool) -> str:
     weight = (
-        f"{abs(term.weight):g} × "
+        f"{Decimal(str(abs(term.weight))).normalize():f} × "
         if abs(term.weight) != 1 or (alone and term.weight > 0 and (term.source == "text" or not term.said))
         else ""
     )

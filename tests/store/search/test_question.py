@@ -19,7 +19,7 @@ SAID = WORDS | st.sampled_from(
 PLACES = st.just(FACETS) | st.sets(st.sampled_from(FACETS), min_size=1, max_size=4).map(
     lambda chosen: tuple(facet for facet in FACETS if facet in chosen)
 )
-WEIGHTS = st.sampled_from([1.0, 2.0, 0.5, -1.0, -3.0, 0.0])
+WEIGHTS = st.sampled_from([1.0, 2.0, 0.5, -1.0, -3.0, 0.0, 100.0, 1e-7, -2.3456789])
 TERMS = st.one_of(
     st.builds(Term, st.just("text"), SAID, WEIGHTS, PLACES),
     st.builds(Term, st.just("picture"), st.sampled_from(["", "0a1b2c", "local-x"]), WEIGHTS, PLACES),
@@ -70,6 +70,12 @@ def test_nothing_typed_is_an_error(text: str) -> None:
 )
 def test_a_line_is_understood_as_a_person_means_it(line: str, same: str) -> None:
     assert written(read(line)) == same
+
+
+def test_half_a_character_is_left_out_and_said() -> None:
+    asked = read("frog \udcff tag:mo\ud83don")
+    assert asked == read("frog tag:moon")
+    assert asked.faults == ("half a character was left out: it was not UTF-8",)
 
 
 def test_what_is_quoted_among_words_has_to_stand_there() -> None:

@@ -17,6 +17,7 @@ from store.errors import BadPicture, UnknownRecord
 from store.records import FACETS, Facet
 from store.search.blocks import Vector
 from store.search.query import Part, Query
+from store.search.ranking import RAW, Scale
 from store.search.search import NO_COMMON_FACET, NO_WEIGHT, NONE_ASKED_FOR, NOTHING_THERE, Results, Search
 from store.search.vectors import Matrices, load
 
@@ -115,7 +116,9 @@ def similarity(library: Library, query: Query, address: str, facet: Facet) -> fl
     return sum(weight * value for weight, value in spoken) / sum(abs(weight) for weight, _ in spoken)
 
 
-def oracle(library: Library, query: Query, *, among: Sequence[str] | None = None) -> dict[str, float]:
+def oracle(
+    library: Library, query: Query, *, among: Sequence[str] | None = None, scale: Scale = RAW
+) -> dict[str, float]:
     """The score of every record that can be a hit."""
     cosines = {
         facet: {address: similarity(library, query, address, facet) for address in library}
@@ -135,8 +138,15 @@ def oracle(library: Library, query: Query, *, among: Sequence[str] | None = None
         if any(value is not None for value in own.values()):
             values = {facet: means[facet] if value is None else value for facet, value in own.items()}
             total = sum(query.sliders[facet] for facet in means)
-            scores[address] = sum(query.sliders[facet] * values[facet] for facet in means) / total
+            scores[address] = (
+                sum(query.sliders[facet] * on(scale, facet, values[facet]) for facet in means) / total
+            )
     return scores
+
+
+def on(scale: Scale, facet: Facet, value: float) -> float:
+    centre, spread = (figures[FACETS.index(facet)] for figures in scale)
+    return (value - centre) / spread
 
 
 # What can be asked of what.
@@ -226,6 +236,29 @@ def test_order_scores_and_explanations_are_those_of_the_oracle(
             assert weight == query.sliders[facet]
             if weight == 0:
                 assert contribution == 0
+
+
+scales = st.builds(
+    Scale,
+    st.tuples(*[st.sampled_from([-0.7, 0.0, 0.4])] * 5),
+    st.tuples(*[st.sampled_from([0.1, 1.0, 3.0])] * 5),
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(libraries, queries, scales, st.integers(1, 4))
+def test_calibrated_scores_are_those_of_the_oracle(
+    library: Library, query: Query, scale: Scale, top: int
+) -> None:
+    matrices = load(library.items(), dimensions=DIMENSIONS, block_rows=4)
+    hits = Search(matrices, embedder=Eyes()).search(replace(query, top=top), scale=scale).hits
+    expected = oracle(library, query, scale=scale)
+    assert [hit.score for hit in hits] == pytest.approx([expected[hit.address] for hit in hits], abs=1e-4)
+    assert [hit.score for hit in hits] == pytest.approx(
+        sorted(expected.values(), reverse=True)[:top], abs=1e-4
+    )
+    for hit in hits:
+        assert sum(given.contribution for given in hit.facets.values()) == pytest.approx(hit.score, abs=1e-9)
 
 
 @settings(deadline=None, max_examples=50)
