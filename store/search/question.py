@@ -1,14 +1,15 @@
 """A question as one line: `2 × "shiba in space" + picture − "text overlay" tag:dog after:2025-01`.
 
     line    = words | term { ("+" | "−") term }, with filters (query_line.py) anywhere between
-    term    = [number "×"] [facet {"," facet} ":"] source
+    term    = [number "×"] [facet {"," facet} ":"] [number "×"] source
     source  = "text" in quotes | picture[:name or address] | like:address | words up to the next sign or ";"
 
-`-` stands for `−`, `*` or `x` for `×`. Words alone are one text about all facets, and what is quoted among
-them has to stand in name, ticker or text as well. `entity: frog; visual: pixel art` gives each facet a text
-of its own.
+`-` stands for `−`, `*` or `x` for `×`, and a number has a point or a comma. Words alone are one text about
+all facets, and what is quoted among them has to stand in name, ticker or text as well; nothing quoted is a
+filter. `entity: frog; visual: pixel art` gives each facet a text of its own.
 """
 
+import math
 import re
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -23,14 +24,17 @@ from store.search.query import MAX_PARTS, MAX_WEIGHT
 Source = Literal["text", "picture", "like"]
 
 _FACETS = rf"(?:{'|'.join(FACETS)})(?:\s*,\s*(?:{'|'.join(FACETS)}))*\s*:"
-_WEIGHT = r"\d+(?:\.\d+)?\s*[×✕*x]"
+_NUMBER = r"(?:\d+(?:[.,]\d*)?|[.,]\d+)"
+_WEIGHT = rf"{_NUMBER}\s*[×✕✖*x]"
 _SIGN = r"[+\-−–]"
 _NAMED = r'"[^"]*"|“[^”]*”|picture:[\w.-]+|like:[\w.-]+'
 _TERM = re.compile(
-    rf"(?P<sign>{_SIGN})?\s*(?:(?P<weight>{_WEIGHT})\s*)?(?:(?P<facets>{_FACETS})\s*)?"
+    rf"(?P<sign>{_SIGN})?\s*(?:(?P<weight>{_WEIGHT})\s*)?"
+    rf"(?:(?P<facets>{_FACETS})\s*(?:(?P<inner>{_NUMBER}\s*[×✕✖*])\s*)?)?"
     rf"(?P<source>{_NAMED}|picture(?=[\s;]|$)|(?=[^\s;+−–-]))",
     re.IGNORECASE,
 )
+_HELD = "\ue000"  # stands where something quoted was; of no script
 _BARE = r'(?<![:"\w])"([^"]+)"'
 # Where words that belong to a term end: at the next term, or at a filter.
 _END = re.compile(
@@ -71,10 +75,14 @@ def read(line: str, *, base: Filter | None = None, who: str = query_line.ME) -> 
         line += '"'  # a quote left open ends with the line
     terms, rest, faults = _terms(line)
     faults += halves
+    rest = rest.replace(_HELD, "")
     must = re.findall(_BARE, rest)
-    asked = query_line.parsed(re.sub(_BARE, r"\1", rest), base=replace(base or Filter(), words=""), who=who)
+    held = iter(range(len(must)))  # what is quoted is no filter, whatever it looks like
+    open_ = re.sub(_BARE, lambda _: f"{_HELD}{next(held)}{_HELD}", rest)
+    asked = query_line.parsed(open_, base=replace(base or Filter(), words=""), who=who)
+    loose = re.sub(r'"[^"]*"?', " ", asked.filter.words)
+    loose = " ".join(re.sub(rf"{_HELD}(\d+){_HELD}", lambda one: must[int(one[1])], loose).split())
     must += re.findall(r'"([^"]+)"', asked.filter.words)
-    loose = " ".join(re.sub(r'"[^"]*"?', " ", asked.filter.words).split())
     if loose:
         named = set(chain.from_iterable(term.facets for term in terms if term.facets != FACETS))
         # A facet that has a text of its own is not spoken about by the text for all.
@@ -82,7 +90,7 @@ def read(line: str, *, base: Filter | None = None, who: str = query_line.ME) -> 
         terms = [Term("text", loose, 1.0, own), *terms] if own else terms
     if len(terms) > MAX_PARTS:
         faults.append(f"only the first {MAX_PARTS} parts are asked")
-    words = " ".join(f'"{phrase}"' for phrase in must)
+    words = " ".join(f'"{said}"' for phrase in must if (said := " ".join(phrase.split())))
     return Question(tuple(terms[:MAX_PARTS]), replace(asked.filter, words=words), (*faults, *asked.faults))
 
 
@@ -131,7 +139,8 @@ def _terms(line: str) -> tuple[list[Term], str, list[str]]:
 def _term(found: re.Match[str], line: str, *, has_signs: bool) -> tuple[Term | str, int] | None:
     """The term that begins here and where it ends; None where these are words or a filter."""
     sign, source = found["sign"], found["source"]
-    marked = bool(found["weight"] or found["facets"])
+    weights = [found["weight"], found["inner"]]
+    marked = any([*weights, found["facets"]])
     end = found.end()
     spaced = bool(sign) and line[found.start() + 1 : found.start() + 2].isspace()
     if not source:  # words without quotes
@@ -157,7 +166,8 @@ def _term(found: re.Match[str], line: str, *, has_signs: bool) -> tuple[Term | s
         if not (colon or sign or marked or has_signs):
             return None  # the word
         kind, said = name.lower(), value
-    weight = float(re.sub(r"[^\d.]", "", found["weight"])) if found["weight"] else 1.0
+    given = [float(re.sub(r"[^\d.]", "", one.replace(",", "."))) for one in weights if one]
+    weight = math.prod(given, start=1.0)
     if not said and kind != "picture":
         return "a part of the question says nothing", end
     if weight > MAX_WEIGHT:

@@ -65,6 +65,12 @@ def test_nothing_typed_is_an_error(text: str) -> None:
         ("“frog” + “dog”", '"frog" + "dog"'),
         ("a sci-fi dog - funny", "a sci-fi dog - funny"),
         ("5 x 5 grid", "5 x 5 grid"),
+        ("entity: 5 x 5 grid", '1 × entity:"5 x 5 grid"'),
+        ('2.5 × "dog" − 0,5 × "cat"', '2.5 × "dog" − 0.5 × "cat"'),
+        ('.5*"dog" + 1000000 × "cat"', '0.5 × "dog" + 1000000 × "cat"'),
+        ("entity: 2 × frog; visual: 3*pixel art", '2 × entity:"frog" + 3 × visual:"pixel art"'),
+        ('"tag:dog"', '1 × "tag:dog" words:"tag:dog"'),
+        ('"note: sell" " -tag:cat"', '1 × "note: sell -tag:cat" words:"note: sell" words:"-tag:cat"'),
         ("a picture of a dog", "a picture of a dog"),
     ],
 )
