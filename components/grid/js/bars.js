@@ -6,9 +6,9 @@ export const FACET_NAMES = ["image", "entity", "context", "visual", "emotions"];
 const HATCH = 4; // percent of the bar
 const EMPTY = "rgb(255 255 255 / 0.2)";
 
-/** Draws score, movement and the stacked bar of one card. */
-export function bar(node, scores, index) {
-  const { list, top, before } = scores;
+/** Draws score and movement of one card; its stacked bar too, unless a hand that drags wants the places first. */
+export function standing(node, scores, index) {
+  const { list, before } = scores;
   const { parts } = node;
   const hit = list[index];
   setHidden(parts.score, false);
@@ -18,14 +18,20 @@ export function bar(node, scores, index) {
   setHidden(parts.moved, !moved);
   setText(parts.moved, moved > 0 ? `▲${moved}` : `▼${-moved}`);
   parts.moved.classList.toggle("up", moved > 0);
-  const stripe = painted(hit.facets, top);
-  if (node.stripe !== stripe) parts.bar.style.background = node.stripe = stripe;
+  const isOther = node.hit?.row !== hit.row;
   node.hit = hit;
+  if (isOther || !scores.barsLater) bar(node, scores.top);
   const strange = scores.disagreement(hit.row);
   setHidden(parts.strange, !strange);
   if (strange) parts.strange.title = strange;
   node.classList.toggle("beyond", scores.drop !== null && index >= scores.drop);
   node.classList.toggle("first-beyond", scores.drop !== null && index === scores.drop);
+}
+
+/** What each facet gave to the score. */
+export function bar(node, top) {
+  const stripe = painted(node.hit.facets, top);
+  if (node.stripe !== stripe) node.parts.bar.style.background = node.stripe = stripe;
 }
 
 /** The bar as one background, which costs no layout: each facet's share of a full bar, hatched where it is missing. */

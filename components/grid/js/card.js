@@ -2,7 +2,7 @@
 
 import { age, el, icon, setAttribute, setHidden, setText } from "./dom.js";
 import { likeness } from "./comparison.js";
-import { bar } from "./bars.js";
+import { standing } from "./bars.js";
 
 /** A card that shows nobody yet. */
 export function make() {
@@ -56,7 +56,7 @@ export function dress(node, card, { scores, index }) {
     setHidden(parts.twin, !card.twin);
     setAttribute(node, "aria-label", [card.name, card.ticker, card.mark?.label, card.twin && likeness(card.twin)].filter(Boolean).join(", "));
   }
-  if (scores) bar(node, scores, index);
+  if (scores) standing(node, scores, index);
 }
 
 /** Another picture; of a card without one the last stays unseen, since an image that loses its source is laid out anew. */

@@ -1,11 +1,13 @@
 // The cards: one node for each address for as long as it is on the page, moved rather than made anew.
 
 import { setAttribute, setText } from "./dom.js";
+import { bar } from "./bars.js";
 import { dress, make } from "./card.js";
 
 const GAP = 10; // px, as in the style
 const PADDING = 4;
 const MOTION = { duration: 190, easing: "cubic-bezier(.2,.7,.2,1)" };
+const BARS = 80; // ms between two drawings of all bars while a slider is dragged: they cost a third of a movement
 const CALM = 220; // ms since the last change below which nothing glides: a fast hand wants no motion
 
 export class Cards {
@@ -60,6 +62,7 @@ export class Cards {
     const [first, last] = this.inSight(shape.pitch);
     const glides = performance.now() - this.changedAt > CALM && canGlide();
     const row = (place) => Math.floor(place / shape.columns);
+    const dressed = [];
     let changed = !this.isMoved;
     this.isMoved = true;
     this.exchange(model);
@@ -68,7 +71,8 @@ export class Cards {
       const was = this.places.get(address) ?? index;
       const isFar = Math.max(row(index), row(was)) < first || Math.min(row(index), row(was)) > last;
       if (isFar && node.dataset.address === address) return;
-      dress(node, model.card(address), { scores, index });
+      dress(node, model.card(address), { scores: { ...scores, barsLater: true }, index });
+      dressed.push(node);
       const to = shift(node.slot, index, shape);
       this.places.set(address, index);
       if (node.shift === to) return;
@@ -78,6 +82,15 @@ export class Cards {
       if (glides && was !== index) node.gliding = node.animate([{ transform: shift(node.slot, was, shape) }, { transform: to }], MOTION);
     });
     if (changed) this.changedAt = performance.now();
+    this.barless = { dressed, top: scores.top };
+    this.drawing ??= setTimeout(() => this.drawBars(), BARS);
+  }
+
+  /** What each facet now gave, on the cards that the last movement dressed. */
+  drawBars() {
+    this.drawing = null;
+    const { dressed, top } = this.barless;
+    if (this.isMoved) dressed.forEach((node) => bar(node, top));
   }
 
   /** Nodes of cards that go are taken by those that come, where they are. */
