@@ -26,9 +26,7 @@ class Map:
     method: Method
     addresses: tuple[str, ...]
     points: Vector  # (n, 2), most within -1 … 1
-    at: float = (
-        0.0  # UNIX seconds when it was laid out: two with the same one have what is in both at one place
-    )
+    at: float = 0.0  # UNIX seconds of its layout: two with the same one have what is in both at one place
     generation: int = 0  # of the library that it shows
 
 

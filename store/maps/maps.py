@@ -18,9 +18,7 @@ from store.maps.spaces import Space, space_of
 from store.search.blocks import Snapshot, Vector
 
 KEPT_FLAT = 10_000  # new points from which a PCA's are kept; fewer are computed in no time
-LASTING = (
-    200  # records from which a map's directions are kept; those of fewer are found anew with twice as many
-)
+LASTING = 200  # records from which directions are kept; those of fewer are found anew with twice as many
 
 
 @dataclass(frozen=True)
