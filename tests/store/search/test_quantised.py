@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from store.records import FACETS, Facet
 from store.search import quantised
-from store.search.blocks import Vector
+from store.search.blocks import USUAL, Vector
 from store.search.ranking import rank
 from store.search.similarities import Similarities
 from store.search.vectors import load
@@ -74,3 +74,34 @@ def test_the_best_are_exact_though_few_rows_were_read_exactly(
     moved: dict[Facet, float] = {**weights, "visual": 7}
     assert rank(similarities, moved, top=20) == rank(exact, moved, top=20)
     assert similarities._scanned - scanned <= {FACETS.index("visual")}
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 6])  # so few that errors come near to what is said of them
+def test_no_score_is_further_from_the_truth_than_it_says(dimensions: int) -> None:
+    random = np.random.default_rng(dimensions)
+    rows = [made("anywhere", rows=2_000, dimensions=dimensions, seed=number) for number in range(5)]
+    rows[4][:, 0] += 40 * (dimensions > 1)  # of which little is left over, unlike of the others
+    rows[4] /= np.linalg.norm(rows[4], axis=1, keepdims=True)
+    has = random.random((5, 2_000)) > 0.3
+    direction = made("anywhere", rows=1, dimensions=dimensions, seed=9)[0] * np.float32(0.9)
+    library = (
+        (f"local-{at:04}", {facet: rows[n][at] for n, facet in enumerate(FACETS) if has[n, at]})
+        for at in range(2_000)
+    )
+    similarities = Similarities(
+        load(library, dimensions=dimensions, block_rows=300).snapshot(), dict.fromkeys(FACETS, direction)
+    )
+    truth = np.stack([own.astype(np.float64) @ direction.astype(np.float64) for own in rows])
+    truth = np.where(has, truth, np.mean(truth, axis=1, where=has)[:, None])
+    blended = False
+    for turn in range(60):
+        gains = USUAL * 10
+        gains[turn % 5] *= (1.0, 0.3, 2.5)[turn % 3]
+        if turn % 4 == 3:
+            gains = random.uniform(0, 1, 5)
+        scores, wrong = similarities.approximate(gains.tolist())
+        blended |= len(similarities._blended) > 0
+        assert np.all(np.abs(scores - gains @ truth) <= wrong)
+        if turn > 30:
+            similarities.settle(np.sort(random.permutation(2_000)[:20]))
+    assert blended
