@@ -133,6 +133,8 @@ class MatrixSaver:
 
     def _save(self, snapshot: Snapshot, fingerprint: str) -> None:
         try:
+            # What was killed in the middle of saving left gigabytes, of which this disk may have no more.
+            tidy(self._layout.matrices, keep=self._catalog.meta(NAMED))
             name = save(snapshot, self._layout.matrices, fingerprint=fingerprint)
             self._catalog.set_meta(NAMED, name)
         except (OSError, sqlite3.Error, MemedexError) as error:  # no room: it is searched from memory

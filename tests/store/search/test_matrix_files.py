@@ -166,6 +166,26 @@ def test_a_library_opens_on_its_own_files_and_finds_what_came_later(
     library.close()
 
 
+def test_what_a_killed_saving_left_goes_before_the_next_one_takes_room(
+    tmp_path: Path, small_files: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with filled(tmp_path / "root", coins=1) as library:
+        found(library, "coin 0 entity")
+        kept = saved(library)
+        (library.layout.matrices / "killed").mkdir()
+        there: list[str] = []
+
+        def full(*_: object, **__: object) -> str:
+            there.extend(path.name for path in library.layout.matrices.iterdir())
+            raise OSError("no room")
+
+        monkeypatch.setattr(matrix_files, "save", full)
+        add(library, range(1, 3))
+        assert found(library, "coin 1 entity") == address(1)
+        saved(library)
+        assert there == [kept.name]
+
+
 @pytest.mark.parametrize(
     "spoil",
     [lambda place: (place / "errors.npy").unlink(), lambda place: place.rename(place.with_name("other"))],
