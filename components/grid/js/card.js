@@ -65,6 +65,6 @@ function show(node, picture) {
   const isThere = picture && parts.picture.getAttribute("src") === picture && parts.picture.complete;
   node.picture = picture;
   node.classList.toggle("loaded", Boolean(isThere && parts.picture.naturalWidth));
-  node.classList.remove("broken");
+  node.classList.toggle("broken", Boolean(isThere && !parts.picture.naturalWidth));
   if (picture && !isThere) parts.picture.src = picture;
 }

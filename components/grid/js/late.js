@@ -23,10 +23,11 @@ export class LateCards {
     const { url, query, token } = this.asked();
     const rows = [...this.wanted].slice(-AT_ONCE); // those seen last: a hand that goes on has left the others behind
     this.wanted.clear();
-    rows.forEach((row) => this.known.add(row));
     const cards = await ask(url, { query, token, rows });
-    this.timer = null;
-    if (cards.length && query === this.asked().query) this.came(cards);
+    this.timer = this.wanted.size ? setTimeout(() => this.fetch()) : null;
+    if (!cards || query !== this.query) return;
+    rows.forEach((row) => this.known.add(row));
+    if (cards.length) this.came(cards);
   }
 
   stop() {
@@ -35,12 +36,12 @@ export class LateCards {
   }
 }
 
-/** The cards; none where the server does not know the question any more: it sends them when the hand rests. */
+/** The cards; null where the server does not know the question any more: it sends them when the hand rests. */
 async function ask(url, body) {
   try {
     const answer = await fetch(url, { method: "POST", body: JSON.stringify(body) });
-    return answer.ok ? (await answer.json()).cards : [];
+    return answer.ok ? (await answer.json()).cards : null;
   } catch {
-    return [];
+    return null;
   }
 }
