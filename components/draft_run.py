@@ -21,7 +21,7 @@ HOW = (
     "No language model is configured. Set `MEMEDEX_CAPTION_MODEL` (`gpt-4o-mini` for instance, with its "
     "`OPENAI_API_KEY`, or `ollama/llava` on this machine), or name one below."
 )
-_AGAIN = 0.5  # seconds
+_AGAIN = 1.0  # seconds
 _LACKING, _ALL, _PICKED = "Lack a caption", "All approved", "Chosen"
 
 

@@ -16,7 +16,7 @@ from store.captions.checkup import CheckUp
 from store.desk import Desk
 from store.errors import CatalogDamaged, LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
 from store.jobs import Jobs
-from store.language_models import is_warm
+from store.language_models import is_loaded, is_warm
 from store.layout import Layout
 from store.library import Library
 from store.people import may_change
@@ -103,9 +103,14 @@ def warm(library: Library) -> threading.Thread:
     return _warming(settings().root, library.model, library)
 
 
-@lru_cache(maxsize=1)
 def settle_memory() -> None:
-    """Take all that is imported out of the `gc.collect(2)` after each run, which costs 100 ms with torch."""
+    """Take all that is imported out of the `gc.collect(2)` after each run, which costs 100 ms with torch, and
+    as much with litellm."""
+    _settle(with_litellm=is_loaded())
+
+
+@lru_cache(maxsize=2)
+def _settle(*, with_litellm: bool) -> None:
     gc.collect()
     gc.freeze()
 
@@ -185,7 +190,7 @@ def _warming(root: Path, name: str, _library: Library) -> threading.Thread:
         ) as error:  # the status says it too; searching will raise it again, where it is shown
             log.warning("the embedding model is not available: %s", error)
         else:
-            settle_memory.cache_clear()
+            _settle.cache_clear()
             settle_memory()
         if settings().caption_model:
             is_warm()  # so that the first estimate of a run does not wait for the price list

@@ -93,8 +93,13 @@ def import_litellm() -> Any:
     return litellm
 
 
+def is_loaded() -> bool:
+    """Whether litellm would answer at once."""
+    return _tried.is_set()
+
+
 def is_warm() -> bool:
-    """Whether litellm would answer at once; if not, it is imported behind whatever people do."""
+    """The same; if not, it is imported behind whatever people do."""
     if not _tried.is_set() and _warming.acquire(blocking=False):
         threading.Thread(target=_warm, name="memedex-litellm", daemon=True).start()
     return _tried.is_set()
