@@ -11,7 +11,7 @@ from store import doctor
 from store.errors import ModelUnavailable
 from store.library import Library
 from store.records import FACETS, Facet
-from store.search import matrix_files
+from store.search import matrix_files, quantised
 from store.search.blocks import Snapshot, Vector
 from store.search.query import Part, Query
 from store.search.vectors import Matrices, load
@@ -41,6 +41,17 @@ def asked(snapshot: Snapshot, facet: Facet, direction: Vector) -> dict[str, floa
     return dict(zip(snapshot.addresses, out.tolist(), strict=True))
 
 
+def bounds(snapshot: Snapshot, vector: Vector) -> dict[str, list[float]]:
+    """Of each record, what its bytes say of every facet and of the blend, and how wrong that may be."""
+    direction = quantised.direction(vector)
+    told = np.empty((len(FACETS) + 1, len(snapshot)), np.float32)
+    for place, facet in enumerate(FACETS):
+        snapshot.approximate(facet, direction, out=told[place])
+    snapshot.approximate_blend(direction, out=told[-1])
+    columns = np.vstack([told, snapshot.errors, snapshot.blend_errors])
+    return dict(zip(snapshot.addresses, columns.T.tolist(), strict=True))
+
+
 @pytest.fixture
 def matrices() -> Matrices:
     """Of 40 records, some of them gone or replaced since."""
@@ -68,6 +79,7 @@ def test_what_was_saved_is_what_is_mapped(tmp_path: Path, matrices: Matrices, sm
     direction = RANDOM.standard_normal(DIMENSIONS, dtype=np.float32)
     for facet in FACETS:
         assert asked(after, facet, direction) == asked(before, facet, direction)
+    assert bounds(after, direction) == bounds(before, direction)
     assert not matrix_files.is_worth_saving(after)
 
 
