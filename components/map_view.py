@@ -4,24 +4,29 @@ from collections.abc import Collection, Mapping, Sequence
 
 import streamlit as st
 
-from components import atlas, exporting, jobs, live, resources, state, wording
+from components import atlas, exporting, jobs, live, resources, state, tagging, wording
 from components.atlas import Sheet, colours
 from components.atlas.colours import Colours
-from components.grid import CAPTION, DEGRADE, LIKE, show_cards
+from components.decisions import tell_refused
+from components.grid import CAPTION, DEGRADE, LIKE, TAGS, show_cards
+from components.grid.ledger import AT_ONCE
 from components.newest import WAYS
 from components.search_terms import parts_of
-from store.errors import MemedexError, UnknownRecord
+from store.errors import MemedexError
 from store.filter import Filter
+from store.jobs import Job
 from store.library import Library
-from store.maps import LEAST, SPACES, Map, Method
+from store.maps import SPACES, Map, Method
 from store.search import question
 from store.search.query import Query
 
 KEY = "atlas"
 COLOURED = "by {}".format  # how the address says it too
-_MOST = 1_000  # results that a question leaves on the map
+_BEST = (60, 1_000)  # results that a question leaves on the map: of a small library, and at most
+_SHARE = 20  # one coin in so many, between these
 _SHOWN = 60  # chosen coins that are shown as cards
 _WAYS: dict[str, Method] = {"PCA": "pca", "Neighbours": "tsne"}
+_ENDED = {"cancelled": "stopped", "paused": "paused", "interrupted": "interrupted", "failed": "given up"}
 _HELP = (
     "PCA is there at once: the two directions in which these vectors differ most. Neighbours (t-SNE) keeps "
     "coins together that are alike; it is computed in the background and kept."
@@ -35,6 +40,7 @@ def show(library: Library) -> None:
         points = _asked_for(library)
     if points is not None:
         _points(KEY, library, *points)
+    tagging.dialog(library)
 
 
 def _asked_for(library: Library) -> tuple[Sheet, Colours] | None:
@@ -139,8 +145,12 @@ def _asked(library: Library, line: str) -> tuple[dict[str, float], set[str] | No
     for fault in (*asked.faults, *faults):
         st.caption(f":orange[{wording.plain(fault, limit=200)}]")
     if parts:
-        found = library.search(Query(parts, top=_MOST, filter=asked.filter))
+        least, most = _BEST
+        top = min(most, max(least, library.counts()["library"] // _SHARE))
+        found = library.search(Query(parts, top=top, filter=asked.filter))
         scores = {hit.address: hit.score for hit in found.hits}
+        if found.compared > len(scores):
+            st.caption(f"The {wording.counted(len(scores), 'coin')} that answer this best.")
         return scores, set(scores)
     everything = asked.filter == Filter(tier="library")
     return {}, None if everything else set(library.addresses(asked.filter))
@@ -154,25 +164,38 @@ def _arrange(library: Library, space: str, chart: Map | None) -> None:
                 "Nobody has had the neighbours of this facet arranged yet.", icon=":material/scatter_plot:"
             )
         return
-    under_way = any(
-        job.kind == "map" and job.options.get("space") == space for job in library.jobs.under_way()
-    )
-    if chart is None and not under_way and library.counts()["library"] >= LEAST:
-        _begin(library, space, anew=True)
-        st.rerun()
-    if chart is None:
-        st.info("The neighbours are being arranged; the map appears here.", icon=":material/hourglass_top:")
-    elif not under_way:
+    last = _last(library, space)
+    if last is not None and last.is_under_way:
+        if chart is None:
+            st.info(
+                "The neighbours are being arranged; the map appears here.", icon=":material/hourglass_top:"
+            )
+    elif chart is not None:
         st.button(
             "Arrange anew", icon=":material/refresh:", on_click=_begin, args=(library, space),
-            kwargs={"anew": True}, help="New coins lie between their neighbours until then; this moves all.",
+            help="New coins lie between their neighbours until then; this moves all.",
         )  # fmt: skip
+    elif last is None or last.state == "done":
+        _begin(library, space)
+        st.rerun()
+    else:  # it stays stopped until somebody wants it after all
+        st.info(f"Arranging the neighbours was {_ENDED[last.state]}.", icon=":material/scatter_plot:")
+        st.button("Arrange them", icon=":material/play_arrow:", on_click=_begin, args=(library, space))
 
 
-def _begin(library: Library, space: str, *, anew: bool) -> None:
-    jobs.start(
-        library.jobs, "map", name=f"Arrange the map of {space}", options={"space": space, "anew": anew}
-    )
+def _last(library: Library, space: str) -> Job | None:
+    """The newest work on this map."""
+    made = (job for job in library.jobs.all() if job.kind == "map" and job.options.get("space") == space)
+    return next(made, None)
+
+
+def _begin(library: Library, space: str) -> None:
+    last = _last(library, space)
+    if last is not None and last.can_resume:
+        library.jobs.resume(last.id)
+    elif last is None or not last.is_under_way:
+        options = {"space": space, "anew": True}
+        jobs.start(library.jobs, "map", name=f"Arrange the map of {space}", options=options)
 
 
 def _chosen(library: Library, addresses: Sequence[str]) -> None:
@@ -183,41 +206,40 @@ def _chosen(library: Library, addresses: Sequence[str]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{wording.counted(len(addresses), 'coin')} chosen**", width="content")
         st.download_button(
-            "Addresses",
-            "\n".join(addresses) + "\n",
-            "chosen.txt",
-            icon=":material/download:",
-            width="content",
-        )
+            "Addresses", lambda: "\n".join(addresses) + "\n", "chosen.txt", icon=":material/download:",
+            width="content", on_click="ignore",
+        )  # fmt: skip
         if st.button("Export", icon=":material/swap_vert:", help="In a form that other programs read."):
             exporting.choose(addresses)
             st.switch_page(exporting.PAGE)
         if library.can_write:
-            _tag(library, addresses)
+            if st.button("Tag", icon=":material/sell:", help="Add tags to all of them, or remove some."):
+                tagging.open_for(addresses)
+                st.rerun()  # the dialog stands on the page
             with st.popover("Degrade", icon=":material/south_west:"):
                 st.markdown(f"Send {wording.counted(len(addresses), 'coin')} back to Approved?")
                 st.button("Degrade them", type="primary", on_click=_degrade, args=(library, addresses))
-    records = []
-    for address in addresses[:_SHOWN]:
-        try:
-            records.append(library.get(address))
-        except UnknownRecord:
-            continue
-    show_cards("atlas-chosen", library, records, actions=[LIKE, CAPTION, DEGRADE], handlers=WAYS)
+    show_cards(
+        "atlas-chosen",
+        library,
+        library.records(addresses[:_SHOWN]),
+        actions=[LIKE, CAPTION, TAGS, DEGRADE],
+        handlers={**WAYS, **tagging.WAYS},
+    )
     if len(addresses) > _SHOWN:
         st.caption(f"The first {_SHOWN} of them.")
 
 
-def _tag(library: Library, addresses: Sequence[str]) -> None:
-    with st.popover("Tag", icon=":material/sell:"), st.form("atlas-tag", border=False):
-        given = st.text_input("Tags, separated by commas", key="atlas_tags")
-        if st.form_submit_button("Add to all of them") and given.strip():
-            tags = [tag.strip() for tag in given.split(",") if tag.strip()]
-            outcome = library.edit_tags(addresses, add=tags)
-            state.say(f"Tagged {wording.counted(len(outcome.done), 'coin')}", icon=":material/sell:")
-            st.rerun()
-
-
 def _degrade(library: Library, addresses: Sequence[str]) -> None:
-    outcome = library.degrade(addresses)
-    state.say(f"Degraded {wording.counted(len(outcome.done), 'coin')}", icon=":material/south_west:")
+    if len(addresses) > AT_ONCE:
+        name = f"Degrade {len(addresses):,} coins"
+        jobs.start(library.jobs, "move", addresses, name=name, options={"verb": "degrade"})
+        return
+    try:
+        outcome = library.degrade(addresses)
+    except MemedexError as error:
+        state.say(wording.plain(str(error), limit=200), icon=":material/error:")
+        return
+    if outcome.done:
+        state.say(f"Degraded {wording.counted(len(outcome.done), 'coin')}.", icon=":material/south_west:")
+    tell_refused(outcome)

@@ -18,10 +18,15 @@ _ADD, _REMOVE = "memedex.tags.add", "memedex.tags.remove"
 _LOOKED_AT = 500  # coins whose tags are counted for what can be removed
 
 
-def _open(entry: Entry) -> None:
-    st.session_state[state.DIALOG] = entry.addresses
+def open_for(addresses: Sequence[str]) -> None:
+    """Have the page's dialog ask about these on its next run."""
+    st.session_state[state.DIALOG] = addresses
     for key in (_ADD, _REMOVE):
         st.session_state.pop(key, None)
+
+
+def _open(entry: Entry) -> None:
+    open_for(entry.addresses)
 
 
 WAYS: Mapping[str, Handler] = {"tags": _open}

@@ -13,7 +13,7 @@ from store.catalog import Catalog
 from store.chosen_model import ChosenModel
 from store.maps import kept, pca, spaces
 from store.maps.between import between
-from store.maps.chart import Map, Method, carried
+from store.maps.chart import Map, Method, carried, need
 from store.maps.spaces import Space, space_of
 from store.search.blocks import Snapshot, Vector
 
@@ -75,6 +75,7 @@ class Maps:
         with self._catalog.reading() as db:
             at = kept.arranged_at(db, space, fingerprint=fingerprint)
             if at is None:
+                need(len(spaces.having(snapshot, space)))
                 return None
             known = held.map if held and held.map.at == at else None
             if known and known.generation == snapshot.generation:

@@ -8,6 +8,8 @@ from store.maps.chart import Lay, need
 from store.maps.spaces import Space
 from store.search.blocks import Snapshot, Vector
 
+_ALIKE = 1e-4  # deviation of unit vectors that rounding alone makes
+
 
 def directions(snapshot: Snapshot, space: Space) -> Vector:
     """(3, d): the middle, and the two axes of a map."""
@@ -15,7 +17,8 @@ def directions(snapshot: Snapshot, space: Space) -> Vector:
     need(len(rows))
     middle = rows.mean(axis=0)
     widths, axes = spaces.principal(rows - middle)
-    far = 3 * widths[0] or 1.0  # what lies within three deviations is within -1 … 1
+    # What lies within three deviations is within -1 … 1; where all are the same there is nothing to magnify.
+    far = 3 * widths[0] if widths[0] > _ALIKE else 1.0
     # An axis has no direction of its own: the same one each time.
     turned = axes[:2] * np.sign(axes[:2].sum(axis=1, keepdims=True) + 1e-12)
     return np.vstack([middle, turned / far]).astype(np.float32)

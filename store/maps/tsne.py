@@ -33,7 +33,7 @@ def neighbourly(snapshot: Snapshot, space: Space, *, progress: Progress) -> Map 
         return progress.cancelled  # True ends it
 
     made = TSNE(
-        perplexity=min(30, max(1, (len(rows) - 1) / 3)),
+        perplexity=min(30, (len(rows) - 1) / 3),
         n_iter=_ROUNDS,
         n_jobs=-1 if len(rows) >= _WORTH_CORES else 1,
         random_state=1,

@@ -5,15 +5,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from components import context_view
+from components import context_view, map_view
 from store import generation, inventing
 from store.errors import CaptioningFailed
 from store.filter import Filter
 from store.library import Library
+from store.maps import arranging
+from store.progress import Progress
 from store.search import evaluation
 from store.settings import settings
 from tests.browser.coins import COINS, FROG, picture
 from tests.pages.conftest import finish_jobs, opened, press, ran, words
+from tests.waiting import eventually
 
 
 def test_golden_queries_are_kept_asked_and_shown(library: Library) -> None:
@@ -97,6 +100,35 @@ def test_the_map_of_a_viewer_has_no_button_that_changes_anything(
     assert "Nobody has had the neighbours" in words(app)
     assert not library.jobs.all()
     assert "Arrange anew" not in [button.label for button in app.button]
+
+
+def test_a_question_leaves_on_the_map_what_answers_it_best(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(map_view, "_BEST", (2, 1_000))
+    assert "2 coins that answer this best" in words(opened("map", map_q=FROG.entity))
+    assert "answer this best" not in words(opened("map", map_q="tag:frog"))
+
+
+def test_an_arrangement_that_was_stopped_or_cannot_be_is_not_begun_again_by_itself(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def until_stopped(*_: object, progress: Progress) -> None:
+        assert eventually(lambda: progress.cancelled)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(arranging, "neighbourly", until_stopped)
+        assert "at least 3 coins" in words(opened("map", map_of="emotions", map_by="Neighbours"))
+        assert not library.jobs.all()
+        job = library.jobs.start("map", name="arrange", options={"space": "fused"})
+        library.jobs.cancel(job.id)
+        assert library.jobs.wait(job.id, timeout=60)
+        app = opened("map", map_by="Neighbours")
+        assert "was stopped" in words(app)
+        assert [job.state for job in library.jobs.all()] == ["cancelled"]
+    press(app, "Arrange them")
+    finish_jobs()
+    assert library.maps.of("fused", "tsne") is not None
 
 
 def test_neighbours_are_arranged_when_somebody_looks_for_them(library: Library) -> None:

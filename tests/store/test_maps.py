@@ -189,3 +189,12 @@ def test_a_coin_between_its_neighbours_stays_there_when_one_of_them_goes(
     assert before is not None
     assert after is not None
     assert places(after) == {address(number): places(before)[address(number)] for number in range(3, 7)}
+
+
+def test_of_records_that_are_all_alike_another_one_lies_in_sight() -> None:
+    same = one(0)
+    matrices = load([(f"local-{n}", same) for n in range(7)], dimensions=32)  # type: ignore[list-item, misc]
+    axes = directions(matrices.snapshot(), "entity")
+    matrices.update([("local-7", one(1))])  # type: ignore[list-item]
+    points = along(matrices.snapshot(), "entity", axes)(np.arange(8))
+    assert np.abs(points).max() <= 2

@@ -22,7 +22,7 @@ class Atlas {
     this.painting = new Painting(this.canvas);
     this.legend = el("div", { class: "legend" });
     this.told = el("div", { class: "told" });
-    this.near = el("div", { class: "near", hidden: true }, el("img", { alt: "" }), el("b"), el("span"));
+    this.near = el("div", { class: "near", hidden: true }, el("img", { alt: "" }), el("b"), el("span"), el("small"));
     this.draws = el("button", { type: "button", "aria-pressed": "false", onclick: () => this.choosing(!this.lasso) }, "Lasso");
     this.clear = el("button", { type: "button", hidden: true, onclick: () => this.choose(null) }, "Clear");
     const whole = el("button", { type: "button", onclick: () => this.whole() }, "Whole map");
@@ -56,8 +56,8 @@ class Atlas {
 
   /** Another map or question: nothing of the last one counts. */
   begin(sheet) {
-    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, chosen: null, held: 0, x: null, y: null, colours: null });
-    this.clear.hidden = true;
+    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, kept: null, x: null, y: null, colours: null });
+    this.hold(null);
   }
 
   /** Rows that came, moved, changed or are gone (these have no place); whatever else there is stays as it is. */
@@ -66,15 +66,14 @@ class Atlas {
     const length = Math.max(this.x?.length ?? 0, rows[rows.length - 1] + 1); // they ascend
     this.x = longer(this.x, new Float32Array(length).fill(NaN));
     this.y = longer(this.y, new Float32Array(length).fill(NaN));
-    if (this.chosen) this.chosen = longer(this.chosen, new Uint8Array(length));
+    if (this.kept) this.kept = longer(this.kept, new Uint8Array(length));
     rows.forEach((row, at) => {
       this.x[row] = xs[at];
       this.y[row] = ys[at];
       delete this.cards[row];
-      if (this.chosen && Number.isNaN(xs[at])) this.chosen[row] = 0;
     });
     this.count = this.x.reduce((sum, x) => sum + !Number.isNaN(x), 0);
-    this.hold(this.chosen);
+    this.hold(this.kept);
   }
 
   fetch(address) {
@@ -125,6 +124,7 @@ class Atlas {
     if (!this.x || !this.painting.pen) return;
     const began = performance.now();
     const { inView, seen } = this.painting.dots(this);
+    this.painting.reach = 0;
     if (inView <= CLOSE) {
       this.painting.pictures(seen, this, (row) => this.images.get(this.cards[row]?.picture));
       this.ask(seen);
@@ -145,17 +145,19 @@ class Atlas {
   hover(x, y) {
     if (!this.x) return;
     this.pointer = [x, y];
-    const best = this.view.nearest(this.x, this.y, x, y, NEAR);
+    const best = this.view.nearest(this.x, this.y, x, y, Math.max(NEAR, this.painting.reach));
     const card = this.cards[best];
     if (best >= 0 && !card) this.ask([best]);
     this.near.hidden = !card;
     if (!card) return;
-    const [image, name, ticker] = this.near.children;
+    const [image, name, ticker, more] = this.near.children;
+    const others = this.view.others(this.x, this.y, best);
     image.src = card.picture;
     name.textContent = card.name;
     ticker.textContent = card.ticker;
+    more.textContent = others ? `and ${others.toLocaleString("en")} more at this place` : "";
     this.near.style.left = `${Math.min(x + 14, this.view.width - 160)}px`;
-    this.near.style.top = `${Math.min(y + 14, this.view.height - 200)}px`;
+    this.near.style.top = `${Math.min(y + 14, this.view.height - 220)}px`;
   }
 
   choosing(on) {
@@ -167,6 +169,7 @@ class Atlas {
   choose(inside) {
     this.hold(inside);
     this.choosing(false);
+    if (!this.chosen) this.kept = null;
     this.tell("chosen", this.chosen ? { sheet: this.sheet, bits: asBits(this.chosen) } : null);
     this.soon();
   }
@@ -178,8 +181,10 @@ class Atlas {
     this.choose(within(corners, this.x, this.y));
   }
 
+  /** What is gone meanwhile is not chosen, and is again when it comes back. */
   hold(inside) {
-    this.held = inside ? inside.reduce((sum, one) => sum + one, 0) : 0;
+    this.kept = inside;
+    this.held = inside ? inside.reduce((sum, one, row) => sum + (one && !Number.isNaN(this.x[row])), 0) : 0;
     this.chosen = this.held ? inside : null;
     this.clear.hidden = !this.chosen;
   }

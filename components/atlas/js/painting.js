@@ -9,6 +9,7 @@ export class Painting {
   constructor(canvas) {
     this.canvas = canvas;
     this.pen = null; // until it has a size
+    this.reach = 0; // px from a point to the edge of its picture
   }
 
   resize({ width, height }) {
@@ -67,6 +68,7 @@ export class Painting {
     const { pen, ratio } = this;
     const [scale, left, top] = this.place(view);
     const side = Math.max(22, Math.min(76, 900 / Math.sqrt(rows.length + 1) / 3)) * ratio;
+    this.reach = side / 2 / ratio;
     for (const row of rows) {
       const image = pictureOf(row);
       if (!image?.complete || !image.naturalWidth) continue;

@@ -1,6 +1,8 @@
 // Which part of the map is seen, and how large: its middle, and how many px one of the map's units takes.
 
 const MARGIN = 1.12;
+const SPOT = 1.5; // px
+const LEAST = 0.05; // of the map's units: what lies closer together is not torn apart to fill the view
 
 export class View {
   constructor() {
@@ -18,7 +20,8 @@ export class View {
     }
     this.x = (left + right) / 2;
     this.y = (top + bottom) / 2;
-    this.scale = Math.min(this.width / (right - left || 1), this.height / (bottom - top || 1)) / MARGIN;
+    const [wide, high] = [Math.max(right - left, LEAST), Math.max(bottom - top, LEAST)];
+    this.scale = Math.min(this.width / wide, this.height / high) / MARGIN;
   }
 
   /** Closer or farther, while what lies at this place on the screen stays there. */
@@ -49,5 +52,12 @@ export class View {
       if (dx * dx + dy * dy < least) [best, least] = [row, dx * dx + dy * dy];
     }
     return best;
+  }
+  /** How many others lie on the same spot as a row, as far as one can tell. */
+  others(xs, ys, own) {
+    const reach = SPOT / this.scale;
+    let found = -1;
+    for (let row = 0; row < xs.length; row += 1) if (Math.abs(xs[row] - xs[own]) < reach && Math.abs(ys[row] - ys[own]) < reach) found += 1;
+    return found;
   }
 }
