@@ -178,6 +178,16 @@ def test_a_library_opens_on_its_own_files_and_finds_what_came_later(
     library.close()
 
 
+def test_files_from_after_the_catalogs_own_time_are_not_taken(tmp_path: Path, small_files: None) -> None:
+    with filled(tmp_path / "root", coins=2) as library:
+        found(library, "coin 1 entity")
+        saved(library)
+        library.catalog.set_meta("generation", "1")
+        library._resident.let_go()
+        assert not any(slab.block.is_mapped for slab in library.snapshot().slabs)
+        assert found(library, "coin 1 entity") == address(1)
+
+
 def test_what_a_killed_saving_left_goes_before_the_next_one_takes_room(
     tmp_path: Path, small_files: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
