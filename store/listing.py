@@ -141,9 +141,13 @@ def came_since(db: sqlite3.Connection, addresses: Sequence[str], moment: float) 
 
 def named(db: sqlite3.Connection, words: str, filter: Filter, *, limit: int) -> list[Record]:
     """The records that have all of these words: the exact ticker first, then the exact name, then by bm25,
-    where a word in name or ticker counts ten times one in a description or caption."""
+    where a word in name or ticker counts ten times one in a description or caption. An address names its
+    record."""
     said = words.strip().removeprefix("$").strip()
     where, values = conditions(filter)
+    meant = db.execute(f"{_RECORD} WHERE r.folded = ? AND {where}", [said.lower(), *values]).fetchone()
+    if meant:
+        return [_record(meant)]
     rows = db.execute(
         f"{_RECORD} JOIN words ON words.rowid = r.id WHERE words MATCH ? AND {where} "
         "ORDER BY (r.ticker = ? COLLATE NOCASE) DESC, (r.name = ? COLLATE NOCASE) DESC, "

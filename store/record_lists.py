@@ -60,7 +60,8 @@ class RecordLists:
             return listing.addresses(db, filter)
 
     def named(self, words: str, filter: Filter, *, limit: int) -> list[Record]:
-        """The records that have all of these words, the exact ticker first, then the name, then the rest."""
+        """The record of this very address; those that have all of these words, the exact ticker first, then
+        the name, then the rest."""
         with self.catalog.reading() as db:
             return listing.named(db, words, filter, limit=limit)
 

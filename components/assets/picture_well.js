@@ -18,6 +18,7 @@ export default function ({ parentElement, setTriggerValue }) {
   const take = async (file) => {
     if (!file) return;
     if (!file.type.startsWith("image/")) return say("That is not a picture", true);
+    if (!file.size) return say("That file is empty", true);
     if (file.size > MOST) return say("Pictures up to 8 MB, please", true);
     // A trigger, not a state: megabytes that are sent once, not again with every other change of the page.
     setTriggerValue("picture", await asText(file));

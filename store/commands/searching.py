@@ -20,6 +20,7 @@ from store.search.question import Question, Term, read, written
 from store.search.search import Hit, Results
 
 _TOO_LARGE = 100_000_000  # bytes; far above any picture, and below what would fill the memory
+_NAMED = 5  # coins that have the words themselves, the exact ticker first
 _SHOWN = Term("picture", "")  # `picture` in the line, without a name
 
 
@@ -75,8 +76,14 @@ def _compare(
         usage.error(str(error))
     results = terminal.watch(lambda progress: reader.search(query))
     found = [(hit, _record(reader, hit.address)) for hit in results.hits]
+    words = words_of(question)
+    named = reader.named(words, question.filter, limit=_NAMED) if words else []
+    if named and not arguments.json:
+        coins = (f"{one.name} · {one.ticker} ({one.address})" for one in named)
+        terminal.say(f"by these words: {', '.join(coins)}")
     if arguments.json:
-        terminal.answer_json(_compared_json(arguments, question, results, found))
+        told = [_told(one.address, one) for one in named]
+        terminal.answer_json({**_compared_json(arguments, question, results, found), "named": told})
     elif found:
         head = ("SCORE", "NAME", "TICKER", "ADDRESS", "FROM")
         terminal.answer(table(head, [_hit_row(hit, record) for hit, record in found]))

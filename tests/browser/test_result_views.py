@@ -127,3 +127,18 @@ def test_a_file_asked_for_too_early_waits_for_the_cards_it_lists(page: Page) -> 
         give(page, ranking=ranking, cards=cards)
     lines = csv.DictReader(download.value.path().read_text("utf-8-sig").splitlines())
     assert [line["token_name"] for line in lines] == ["Coin 0", "Coin 1", "Coin 2"]
+
+
+def test_calibrated_the_breakdown_says_what_was_weighed(page: Page) -> None:
+    cards = [{**card, "row": row, "facets": True} for row, card in enumerate(CARDS[:3])]
+    ranking = {
+        "query": "frog", "means": [0] * 5, "weights": {"entity": 2, "context": 1}, "top": 3, "compared": 3,
+        "whole": True, "presets": [], "calibrated": {"centre": [0.3] * 5, "spread": [0.2] * 5},
+        "calibrate": True, "view": "cards", "held": None,
+    }  # fmt: skip
+    mount(page, cards=[], key="search")
+    page.evaluate(_RANKED, [ranking, cards])
+    page.get_by_role("gridcell").first.locator(".bar").hover()
+    expect(page.locator(".tip tr").first).to_contain_text("1.000, calibrated 3.50 × 66.7 %")
+    expect(page.locator(".tip tr").first.locator(".number")).to_have_text("2.333")
+    expect(page.locator(".tip .total .number")).to_have_text("3.500")

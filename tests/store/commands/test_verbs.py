@@ -295,6 +295,12 @@ def test_history_is_printed_newest_first(run: Run, root: Path) -> None:
 # -- search ------------------------------------------------------------------------------------------------
 
 
+def test_a_ticker_is_named_although_vectors_do_not_find_it(run: Run, root: Path) -> None:
+    found = json.loads(run("search", "$c3", "--json").stdout)
+    assert found["named"] == [{"token_address": KEPT, "token_name": "Coin 3", "ticker": "C3"}]
+    assert f"by these words: Coin 3 · C3 ({KEPT})" in run("search", "c3").stderr
+
+
 def test_search_explains_each_hit(run: Run, root: Path) -> None:
     found = json.loads(run("search", "astronaut dog", "--json").stdout)
     assert (found["query"], found["exact"], found["compared"]) == ("astronaut dog", True, 2)

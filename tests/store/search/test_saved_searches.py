@@ -78,6 +78,8 @@ def test_the_exact_ticker_comes_first_then_the_name_then_the_text(library: Libra
     )
     found = library.named("$pepe", Filter(), limit=10)
     assert [record.address for record in found] == [address(1), address(0), address(2)]
+    assert [record.name for record in library.named(address(3), Filter(), limit=10)] == ["Other"]
+    assert library.named(address(3), Filter(tier="library"), limit=10) == []
 
 
 def test_words_in_quotes_must_stand_together(library: Library) -> None:
