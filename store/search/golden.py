@@ -77,7 +77,7 @@ def checked_collection(name: str) -> str:
 class GoldenQueries:
     """`library.golden`: the golden queries, and the judgements of single results."""
 
-    READING = frozenset({"all", "judged", "judgements", "by_judgement"})
+    READING = frozenset({"all", "judged", "judgements", "by_judgement", "unread"})
 
     def __init__(self, catalog: Catalog, layout: Layout, disk: Disk) -> None:
         self._catalog = catalog
@@ -160,6 +160,14 @@ class GoldenQueries:
                 self._let_in(path.stem)
             except (OSError, sqlite3.Error, BadSource) as error:
                 self.faults.append(str(error) if isinstance(error, BadSource) else f"{path.name}: {error}")
+
+    def unread(self) -> list[str]:
+        """The names of files that were put there or changed by hand and are not in the catalog, as of now."""
+        return [
+            path.name
+            for path in sorted(self._folder.glob("*.json"))
+            if self._catalog.meta(_FILE + path.stem) != content_hash(path.read_bytes())
+        ]
 
     def _let_in(self, collection: str) -> None:
         """What the collection's file says, where somebody changed it by hand; BadSource names it."""

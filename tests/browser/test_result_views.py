@@ -138,7 +138,7 @@ def test_calibrated_the_breakdown_says_what_was_weighed(page: Page) -> None:
     }  # fmt: skip
     mount(page, cards=[], key="search")
     page.evaluate(_RANKED, [ranking, cards])
-    page.get_by_role("gridcell").first.locator(".bar").hover()
-    expect(page.locator(".tip tr").first).to_contain_text("1.000, calibrated 3.50 × 66.7 %")
+    page.get_by_role("gridcell").first.locator(".bar").dispatch_event("pointerover")
+    expect(page.locator(".tip tr").first).to_contain_text("1.000 → 3.50 × 66.7 %")
     expect(page.locator(".tip tr").first.locator(".number")).to_have_text("2.333")
     expect(page.locator(".tip .total .number")).to_have_text("3.500")

@@ -67,7 +67,7 @@ export function listenToBars(grid) {
   grid.frame.addEventListener("pointerleave", () => (tip.hidden = true));
 }
 
-/** One line for each facet: its cosine, calibrated where that is on, times its weight, and what that gave. */
+/** One line for each facet: its cosine (→ on the calibrated scale) times its weight, and what that gave. */
 export function breakdown(grid, card) {
   const hit = grid.cards.nodes.get(card.address)?.hit;
   if (!hit) return el("p", { class: "none" }, "Not among the results now shown.");
@@ -76,7 +76,7 @@ export function breakdown(grid, card) {
     const name = FACET_NAMES[at];
     if (!facet.weight) return null;
     const counts = (facet.cosine - centre[at]) / spread[at]; // what is weighed: on another scale it is not the cosine itself
-    const cosine = facet.cosine === null ? "–" : facet.cosine.toFixed(3) + (counts === facet.cosine ? "" : `, calibrated ${counts.toFixed(2)}`);
+    const cosine = facet.cosine === null ? "–" : facet.cosine.toFixed(3) + (counts === facet.cosine ? "" : ` → ${counts.toFixed(2)}`);
     const place = grid.ranking.alone?.of(hit.row, at);
     const said = facet.present ? `${cosine} × ${share(facet.weight)}` : `not written: library's mean ${cosine} × ${share(facet.weight)}`;
     return el("tr", {}, el("th", { scope: "row" }, el("i", { class: `dot ${name} ${facet.present ? "" : "missing"}` }), name), el("td", {}, said), el("td", { class: "alone", title: "Place by this facet alone" }, place ? `${place.toLocaleString("en")}.` : ""), el("td", { class: "number" }, facet.contribution.toFixed(3)));
