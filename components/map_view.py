@@ -35,7 +35,6 @@ _HELP = (
 
 def show(library: Library) -> None:
     """Controls, map, and the chosen coins."""
-    live.follow(library)
     with st.container():  # what comes and goes in it moves nothing below: a map that moves is drawn anew
         points = _asked_for(library)
     if points is not None:

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from components import map_view
+from components import live, map_view
 from components.frame import open_page
 from store.maps import LEAST
 
 library = open_page("Map")
+live.follow(library)
 
 if library.counts()["library"] < LEAST:
     st.info(f"A map needs at least {LEAST} coins in the library.", icon=":material/scatter_plot:")
