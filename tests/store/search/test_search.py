@@ -501,6 +501,8 @@ def test_a_new_record_is_found_by_a_query_that_was_asked_before() -> None:
     assert pairs_of(asking.search(query)) == [("local-b", 1.0), ("local-a", 0.0)]
     matrices.remove("local-a")
     assert pairs_of(asking.search(query)) == [("local-b", 1.0)]
+    matrices.put("local-b", {"entity": unit(0, 1)})  # as many as before
+    assert pairs_of(asking.search(query)) == [("local-b", 0.0)]
     assert eyes.asked == ["frog"]  # the model is not asked twice
 
 
