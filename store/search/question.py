@@ -11,10 +11,12 @@ filter. `entity: frog; visual: pixel art` gives each facet a text of its own.
 
 import math
 import re
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from itertools import chain
-from typing import Literal
+from itertools import chain, pairwise
+from typing import Literal, NamedTuple
 
 from store import query_line
 from store.filter import Filter
@@ -23,25 +25,27 @@ from store.search.query import MAX_PARTS, MAX_WEIGHT
 
 Source = Literal["text", "picture", "like"]
 
-_FACETS = rf"(?:{'|'.join(FACETS)})(?:\s*,\s*(?:{'|'.join(FACETS)}))*\s*:"
-_NUMBER = r"(?:\d+(?:[.,]\d*)?|[.,]\d+)"
-_WEIGHT = rf"{_NUMBER}\s*[×✕✖*x]"
 _SIGN = r"[+\-−–]"
-_NAMED = r'"[^"]*"|“[^”]*”|picture:[\w.-]+|like:[\w.-]+'
-_TERM = re.compile(
-    rf"(?P<sign>{_SIGN})?\s*(?:(?P<weight>{_WEIGHT})\s*)?"
-    rf"(?:(?P<facets>{_FACETS})\s*(?:(?P<inner>{_NUMBER}\s*[×✕✖*])\s*)?)?"
-    rf"(?P<source>{_NAMED}|picture(?=[\s;]|$)|(?=[^\s;+−–-]))",
+_NUMBER = r"(?:\d+(?:[.,]\d*)?|[.,]\d+)"
+_FACETS = rf"(?:{'|'.join(FACETS)})(?:\s*,\s*(?:{'|'.join(FACETS)}))*\s*:"
+_QUOTED = r'"[^"]*(?:"|$)|[“„][^“”„"]*[”“]|«[^«»"]*»'  # one left open ends with the line
+_COIN = r"(?:picture|like):[\w.-]+"
+_PICTURE = rf"picture(?=[\s;]|{_SIGN}(?:{_QUOTED})|$)"
+_SOURCE = rf"{_QUOTED}|{_COIN}|{_PICTURE}"
+_BY_X = rf"{_NUMBER}\s*x(?=\s*(?:{_FACETS}|{_SOURCE}))"  # not in "5 x 5 grid"
+_WEIGHT = rf"{_NUMBER}\s*[×✕✖*]|{_BY_X}"
+# A sign stands before something marked, between spaces, or right before a word, where "-" is no hyphen.
+_TOKEN = re.compile(
+    rf"(?P<sign>{_SIGN}(?=\s*(?:{_WEIGHT}|{_FACETS}|{_SOURCE})))|(?P<weight>{_WEIGHT})|"
+    rf"(?P<facets>{_FACETS})|(?P<quoted>{_QUOTED})|(?P<coin>{_COIN})|(?P<picture>{_PICTURE})|"
+    r'(?P<filter>[+-]?[a-z]+:(?:"[^"]*(?:"|$)|[^\s;]*))|'
+    rf"(?P<between>[+−](?=\s+[^\s;+−–-]))|(?P<before>{_SIGN}(?=[^\s;\d+−–-]))|"
+    r'(?P<end>;)|(?P<word>[^\s;"“„«]+|\S)',
     re.IGNORECASE,
 )
-_HELD = "\ue000"  # stands where something quoted was; of no script
-_BARE = r'(?<![:"\w])"([^"]+)"'
-# Where words that belong to a term end: at the next term, or at a filter.
-_END = re.compile(
-    rf"\s*;|\s+(?:[+−]\s|{_SIGN}\s*(?:{_WEIGHT}|{_FACETS}|{_NAMED}|picture\b)|{_SIGN}(?=[^\s\d])|{_WEIGHT}\s|"
-    rf"{_FACETS}|{_NAMED}|-?[a-z]+:\S)",
-    re.IGNORECASE,
-)
+_SIGNS = ("sign", "between", "before")
+_MARKS = (*_SIGNS, "weight", "facets")
+_NAMED = ("quoted", "coin", "picture")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,35 +67,53 @@ class Question:
     faults: tuple[str, ...] = field(default=(), compare=False)
 
 
+class _Token(NamedTuple):
+    kind: str
+    said: str
+
+
 def read(line: str, *, base: Filter | None = None, who: str = query_line.ME) -> Question:
     """Nothing typed is an error: what is not understood is said and left out.
 
     `who` is meant by `by:me`; whoever only writes the line again does not say.
     """
     whole = line.encode(errors="ignore").decode()
-    halves = [] if whole == line else ["half a character was left out: it was not UTF-8"]
-    line = whole
-    if line.count('"') % 2:
-        line += '"'  # a quote left open ends with the line
-    terms, rest, faults = _terms(line)
-    faults += halves
-    rest = rest.replace(_HELD, "")
-    must = re.findall(_BARE, rest)
-    held = iter(range(len(must)))  # what is quoted is no filter, whatever it looks like
-    open_ = re.sub(_BARE, lambda _: f"{_HELD}{next(held)}{_HELD}", rest)
-    asked = query_line.parsed(open_, base=replace(base or Filter(), words=""), who=who)
-    loose = re.sub(r'"[^"]*"?', " ", asked.filter.words)
-    loose = " ".join(re.sub(rf"{_HELD}(\d+){_HELD}", lambda one: must[int(one[1])], loose).split())
+    faults = [] if whole == line else ["half a character was left out: it was not UTF-8"]
+    tokens = deque(_Token(str(found.lastgroup), found[0]) for found in _TOKEN.finditer(whole))
+    is_expression, signed = _is_expression(tokens), _has_pair(tokens, _SIGNS, ("facets",))
+    terms: list[Term] = []
+    words: list[str] = []
+    must: list[str] = []
+    filters: list[str] = []
+    while tokens:
+        kind, said = tokens[0]
+        if kind in _MARKS or (is_expression and kind in _NAMED):
+            term = _term(tokens)
+            if isinstance(term, str):
+                faults.append(term)
+            else:
+                terms.append(term)
+            continue
+        tokens.popleft()
+        if kind == "filter":
+            filters.append(said.removeprefix("+") + '"' * (said.count('"') == 1 and ':"' in said))
+        elif kind == "quoted":
+            words.append(_inside(said))
+            must.append(_inside(said))
+        elif kind != "end":
+            words.append(said)
+    asked = query_line.parsed(" ".join(filters), base=replace(base or Filter(), words=""), who=who)
     must += re.findall(r'"([^"]+)"', asked.filter.words)
-    if loose:
+    if loose := " ".join(" ".join(words).split()):
+        # Texts for single facets stand in place of the text for all; signed or weighed, beside it.
+        is_by_facet = not signed and all(term.source == "text" and term.weight == 1 for term in terms)
         named = set(chain.from_iterable(term.facets for term in terms if term.facets != FACETS))
-        # A facet that has a text of its own is not spoken about by the text for all.
-        own = tuple(facet for facet in FACETS if facet not in named) if _is_by_facet(line, terms) else FACETS
+        own = tuple(facet for facet in FACETS if facet not in named) if is_by_facet else FACETS
         terms = [Term("text", loose, 1.0, own), *terms] if own else terms
     if len(terms) > MAX_PARTS:
         faults.append(f"only the first {MAX_PARTS} parts are asked")
-    words = " ".join(f'"{said}"' for phrase in must if (said := " ".join(phrase.split())))
-    return Question(tuple(terms[:MAX_PARTS]), replace(asked.filter, words=words), (*faults, *asked.faults))
+    phrases = " ".join(f'"{said}"' for phrase in must if (said := " ".join(phrase.split())))
+    return Question(tuple(terms[:MAX_PARTS]), replace(asked.filter, words=phrases), (*faults, *asked.faults))
 
 
 def written(question: Question) -> str:
@@ -109,89 +131,56 @@ def written(question: Question) -> str:
     return f"{' '.join(terms).removeprefix('+ ')} {last}".strip()
 
 
-def _terms(line: str) -> tuple[list[Term], str, list[str]]:
-    """The terms of a line, what is left of it, and what is wrong with it."""
-    terms: list[Term] = []
-    rest: list[str] = []
-    faults: list[str] = []
-    has_signs = bool(_is_expression(line))
-    at = 0
-    while at < len(line):
-        found = _TERM.match(line, at) if at == 0 or line[at - 1] in " \t;" else None
-        taken = _term(found, line, has_signs=has_signs) if found else None
-        if taken is None:  # to the next word, past what is quoted
-            word = re.compile(r'(?:\S*"[^"]*"|\S)*\s*;?\s*').match(line, at)
-            end = max(word.end() if word else 0, at + 1)
-            piece = line[at:end]
-            rest.append(piece if re.match(r"-?[a-z]+:\S", piece, re.IGNORECASE) else piece.replace(";", " "))
-            at = end
-            continue
-        term, at = taken
-        if isinstance(term, str):
-            faults.append(term)
-        else:
-            terms.append(term)
-        while at < len(line) and line[at] in " \t;":
-            at += 1
-    return terms, "".join(rest), faults
+def _term(tokens: deque[_Token]) -> Term | str:
+    """The term that begins here, taken from the tokens, or what is wrong with it."""
 
+    def taken(*kinds: str) -> str:
+        return tokens.popleft().said if tokens and tokens[0].kind in kinds else ""
 
-def _term(found: re.Match[str], line: str, *, has_signs: bool) -> tuple[Term | str, int] | None:
-    """The term that begins here and where it ends; None where these are words or a filter."""
-    sign, source = found["sign"], found["source"]
-    weights = [found["weight"], found["inner"]]
-    marked = any([*weights, found["facets"]])
-    end = found.end()
-    spaced = bool(sign) and line[found.start() + 1 : found.start() + 2].isspace()
-    if not source:  # words without quotes
-        if re.match(r"-?[a-z]+:\S", line[found.start() :], re.IGNORECASE) and not marked:
-            return None  # a filter
-        if not found["facets"] and (found["weight"] or "").endswith(("x", "X")):
-            return None  # 5 x 5
-        if not marked and not (sign and (sign in "+−" or not spaced)):
-            return None
-        if sign and not marked and not spaced:  # -rain: this one word
-            stop = re.compile(r"[\s;]|$").search(line, end)
-        else:
-            stop = _END.search(line, end)
-        close = stop.start() if stop else len(line)
-        kind, said = "text", line[end:close].replace('"', " ").strip()
-        end = close
-    elif source[0] in '"“':
-        if not (sign or marked or has_signs):
-            return None  # what has to stand there
-        kind, said = "text", source[1:-1].strip()
+    is_one_word = tokens[0].kind == "before"  # -rain
+    sign, weights, facets = taken(*_SIGNS), [taken("weight")], taken("facets")
+    weights.append(taken("weight") if facets else "")
+    source: Source = "text"
+    if quoted := taken("quoted"):
+        said = _inside(quoted)
+    elif coin := taken("coin"):
+        name, said = coin.split(":")
+        source = "like" if name.lower() == "like" else "picture"
+    elif taken("picture"):
+        source, said = "picture", ""
+    elif is_one_word:
+        said = taken("word")
     else:
-        name, colon, value = source.partition(":")
-        if not (colon or sign or marked or has_signs):
-            return None  # the word
-        kind, said = name.lower(), value
-    given = [float(re.sub(r"[^\d.]", "", one.replace(",", "."))) for one in weights if one]
+        said = " ".join(iter(lambda: taken("word", "picture"), ""))
+    if source == "text" and not said:
+        return "a part of the question says nothing"
+    given = (float(re.sub(r"[^\d.]", "", one.replace(",", "."))) for one in weights if one)
     weight = math.prod(given, start=1.0)
-    if not said and kind != "picture":
-        return "a part of the question says nothing", end
     if weight > MAX_WEIGHT:
-        return f"{weight:g} is more than a part can weigh", end
-    named = re.findall(r"[a-z]+", (found["facets"] or "").lower())
-    facets = tuple(facet for facet in FACETS if facet in named) or FACETS
-    return Term(kind, said, -weight if sign and sign != "+" else weight, facets), end  # type: ignore[arg-type]
+        return f"{weight:g} is more than a part can weigh"
+    named = re.findall(r"[a-z]+", facets.lower())
+    about = tuple(facet for facet in FACETS if facet in named) or FACETS
+    return Term(source, said, -weight if sign and sign != "+" else weight, about)
 
 
-def _is_expression(line: str) -> re.Match[str] | None:
-    """Whether a sign or a weight stands before something named: what is quoted is then a part of its own."""
-    named = rf"(?:{_NAMED}|picture(?=[\s;]|$)|{_FACETS})"
-    return re.search(
-        rf"(?:^|\s){_SIGN}\s*(?:{_WEIGHT}\s*)?{named}|(?:^|\s){_WEIGHT}\s*{named}|{_FACETS}\s*(?:{_NAMED})|"
-        rf'["”]\s+[+−]\s|(?:^|\s)(?:like|picture):[\w.-]+|^\s*picture\s*$',
-        line,
-        re.IGNORECASE,
+def _is_expression(tokens: Sequence[_Token]) -> bool:
+    """Whether something named is signed, weighed or for a facet: what is quoted is then a part of its own."""
+    return (
+        _has_pair(tokens, _MARKS, _NAMED)
+        or _has_pair(tokens, (*_SIGNS, "weight"), ("facets",))
+        or _has_pair(tokens, ("quoted",), ("sign", "between"))
+        or any(token.kind == "coin" for token in tokens)
+        or [token.kind for token in tokens] == ["picture"]
     )
 
 
-def _is_by_facet(line: str, terms: list[Term]) -> bool:
-    """Whether these are texts for single facets, each in place of the text for all; signed, beside it."""
-    signed = re.search(rf"(?:^|\s){_SIGN}\s*{_FACETS}", line, re.IGNORECASE)
-    return not signed and all(term.source == "text" and term.weight == 1 for term in terms)
+def _has_pair(tokens: Sequence[_Token], first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether a token of one of these kinds is followed by one of those."""
+    return any(one.kind in first and other.kind in second for one, other in pairwise(tokens))
+
+
+def _inside(quoted: str) -> str:
+    return quoted[1:-1].strip() if len(quoted) > 1 and quoted[-1] in '"”“»' else quoted[1:].strip()
 
 
 def _written(term: Term, *, alone: bool) -> str:

@@ -40,9 +40,10 @@ def test_every_question_can_be_written_as_a_line_and_read_again(
 
 @given(
     st.text(max_size=60)
+    | st.text('0a"−-+ x×*:;,“”„tg')
     | st.lists(
         st.sampled_from(
-            ["entity:", "-", "−", "+", '"', " ", "2 ×", "3*", "picture", "like:", ";", "x", "tag:"]
+            ["entity:", "-", "−", "+", '"', " ", "2 ×", "3*", "picture", "like:", ";", "x", "tag:", "words:"]
         )
     ).map("".join)
 )
@@ -72,6 +73,14 @@ def test_nothing_typed_is_an_error(text: str) -> None:
         ('"tag:dog"', '1 × "tag:dog" words:"tag:dog"'),
         ('"note: sell" " -tag:cat"', '1 × "note: sell -tag:cat" words:"note: sell" words:"-tag:cat"'),
         ("a picture of a dog", "a picture of a dog"),
+        ('2*"shiba in space"+picture-"overlay"', '2 × "shiba in space" + picture − "overlay"'),
+        ("„to the moon“ dog", 'to the moon dog words:"to the moon"'),
+        ("«dog» + “cat”", '"dog" + "cat"'),
+        ("entity: a 5 x 5 grid", '1 × entity:"a 5 x 5 grid"'),
+        ("entity: frog; tag:pond; visual: art", 'entity:"frog" + visual:"art" tag:pond'),
+        ("frog -5 +tag:cold", "frog -5 tag:cold"),
+        ('frog tag:"a pond', 'frog tag:"a pond"'),
+        ('"0""0 −', '1 × "0 0 −" words:"0" words:"0 −"'),
     ],
 )
 def test_a_line_is_understood_as_a_person_means_it(line: str, same: str) -> None:
