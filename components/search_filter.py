@@ -53,6 +53,11 @@ def choose(library: Library) -> tuple[Filter, bool]:
     return chosen, bool(folded)
 
 
+def fold(folded: bool) -> None:
+    """Whether copies are one result; call it before the controls are drawn."""
+    st.session_state["fold"] = folded
+
+
 def clear() -> None:
     """Everything passes again, as far as the controls say; call it before they are drawn."""
     for several in ("tags", "categories", "has"):

@@ -8,6 +8,7 @@ from components.grid import RESULT_VIEWS, ResultView, chosen_calibration, chosen
 from store.records import FACETS, Facet
 
 SIZES = (20, 60, 200, 1000)
+_USUAL = 60
 _VIEW = "as"  # not "view", which other pages bind: going back from one of them, Streamlit drops what it bound
 _CALIBRATED = "calibrated"
 _HELD = "against"  # five numbers likewise, and a 1 where they weigh calibrated scores
@@ -16,10 +17,15 @@ _WEIGHTS = "w"  # five numbers in the order of FACETS, where they are not the us
 
 def size() -> int:
     given = st.selectbox(
-        "Results", SIZES, index=SIZES.index(60), key="n", bind="query-params",
+        "Results", SIZES, index=SIZES.index(_USUAL), key="n", bind="query-params",
         label_visibility="collapsed",
     )  # fmt: skip
     return given if given in SIZES else 60
+
+
+def resize(shown: int | None) -> None:
+    """So many results, or the usual number; call it before the control is drawn."""
+    st.session_state["n"] = shown if shown in SIZES else _USUAL
 
 
 def view(key: str) -> ResultView:
@@ -33,9 +39,9 @@ def view(key: str) -> ResultView:
     return chosen
 
 
-def calibrated(key: str) -> bool:
-    """Where the switch was left, else what the link says; and the link says it too."""
-    told = chosen_calibration(key)
+def calibrated(key: str, *, opened: bool | None) -> bool:
+    """What a search just opened says, else where the switch was left, else the link; and the link says it."""
+    told = chosen_calibration(key) if opened is None else opened
     chosen = st.query_params.get(_CALIBRATED) == "1" if told is None else told
     if chosen:
         st.query_params[_CALIBRATED] = "1"

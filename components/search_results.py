@@ -29,6 +29,7 @@ from components.grid import (
     STYLE,
     TAGS,
     Entry,
+    chosen_calibration,
     chosen_weights,
     show_cards,
     show_results,
@@ -59,13 +60,16 @@ def show(library: Library, asked: Asked) -> None:
     key = f"search-{'-'.join(kinds)}"  # each kind of question has its own weights
     usual = Query(asked.parts).sliders
     told = chosen_weights(key)
-    weights = searches.weights_of_opened(told) or told or search_link.weights() or usual
-    searches.hold(weights)
+    opened = searches.opened((told, chosen_calibration(key)))
+    weights = (opened and opened.weights) or told or search_link.weights() or usual
     search_link.keep_weights(weights, usual)
     with asked.bar.container(width=85):
         shown = search_link.size()
     calibration = library.calibration.in_force()
-    calibrated = calibration is not None and search_link.calibrated(key)
+    calibrated = calibration is not None and search_link.calibrated(
+        key, opened=opened.calibrated if opened else None
+    )
+    searches.hold(weights, calibrated=calibrated, folded=asked.folded, shown=shown)
     results = _search(library, asked, weights, usual, shown=shown, calibrated=calibrated)
     if results is None:
         return

@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from components import resources, search_filter, search_terms, state, wording
+from components import resources, search_filter, search_link, search_terms, state, wording
 from components.search_terms import LINE
 from store.errors import MemedexError
 from store.filter import Filter
@@ -23,8 +24,8 @@ T = TypeVar("T")
 
 _TOP = 60  # hits of a saved search among which new ones are counted
 _LINK = "search"  # in the address: the name of a saved search
-_NOW = "search.now"  # the weights now on the page, for saving
-_OPENED = "search.opened"  # weights that a saved search brought, until a slider moves
+_NOW = "search.now"  # how the page ranks now, for saving
+_OPENED = "search.opened"  # the saved search that set the sliders, until one moves
 
 
 def take_link(library: Library) -> None:
@@ -78,25 +79,23 @@ def menu(library: Library, question: Question) -> None:
         if now := st.session_state.get(_NOW):
             with st.form("save-preset", border=False, clear_on_submit=True):
                 given = st.text_input("Save these weights as", max_chars=60)
-                st.caption(" · ".join(f"{facet} {now[facet]:g}" for facet in FACETS))
+                st.caption(" · ".join(f"{facet} {now.weights[facet]:g}" for facet in FACETS))
                 if st.form_submit_button("Save weights"):
-                    _keep(library.presets, given, now)
+                    _keep(library.presets, given, now.weights)
                     st.rerun()
 
 
-def weights_of_opened(told: Mapping[Facet, float] | None) -> dict[Facet, float] | None:
-    """The weights that a saved search brought, while the sliders (as last told) still stand as they did."""
-    opened: tuple[Any, dict[Facet, float]] | None = st.session_state.get(_OPENED)
-    if opened is None or opened[0] is _JUST:
-        if opened:
-            st.session_state[_OPENED] = told, opened[1]
-        return opened[1] if opened else None
-    return opened[1] if opened[0] == told else None
+def opened(told: Any) -> SavedSearch | None:
+    """The saved search that set the sliders, while they still stand (as last `told`) as they did then."""
+    before, search = st.session_state.get(_OPENED, (None, None))
+    if before is _JUST:
+        st.session_state[_OPENED] = told, search
+    return search if before in (_JUST, told) else None
 
 
-def hold(weights: Mapping[Facet, float]) -> None:
-    """Remember the weights now on the page."""
-    st.session_state[_NOW] = dict(weights)
+def hold(weights: Mapping[Facet, float], *, calibrated: bool, folded: bool, shown: int) -> None:
+    """Remember how the page ranks now, for saving."""
+    st.session_state[_NOW] = SavedSearch("", dict(weights), {}, calibrated, folded, shown)
 
 
 _JUST = object()
@@ -106,15 +105,18 @@ def _open(library: Library, name: str, search: SavedSearch) -> None:
     st.session_state[LINE] = search.line
     search_filter.clear()  # the line says all of it
     if search.weights:
-        st.session_state[_OPENED] = _JUST, {facet: search.weights.get(facet, 0.0) for facet in FACETS}
+        weights = {facet: search.weights.get(facet, 0.0) for facet in FACETS}
+        st.session_state[_OPENED] = _JUST, replace(search, weights=weights)
+    search_filter.fold(search.folded)
+    search_link.resize(search.shown)
     if library.can_write:
         _save(lambda: library.searches.look(name))
 
 
 def _this_search(library: Library, question: Question) -> SavedSearch:
-    """What the line and the controls beside it ask, as one line."""
-    weights = st.session_state.get(_NOW) if question.terms else None
-    return SavedSearch(written(question), weights, {library.who: time.time()})
+    """What the line and the controls beside it ask, as one line, and how the answer is ranked."""
+    ranked = st.session_state.get(_NOW) if question.terms else None
+    return replace(ranked or SavedSearch(""), line=written(question), looked={library.who: time.time()})
 
 
 def _forget(forget: Callable[[str], None], name: str, *, key: str, can_write: bool) -> None:
@@ -165,7 +167,9 @@ def _new(library: Library, search: SavedSearch, since: float) -> int:
     if not parts:
         return library.came_since(library.addresses(question.filter), since)
     try:
-        found = library.search(Query(parts, weights=search.weights, top=_TOP, filter=question.filter))
+        calibrated = search.calibrated and library.calibration.in_force() is not None
+        query = Query(parts, search.weights, top=_TOP, filter=question.filter, calibrated=calibrated)
+        found = library.search(query)
     except MemedexError:
         return 0
     relevant = drop([hit.score for hit in found.hits], compared=found.compared) or len(found.hits)

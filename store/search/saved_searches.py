@@ -14,11 +14,14 @@ from store.shelf import Shelf
 
 @dataclass(frozen=True, slots=True)
 class SavedSearch:
-    """A question as its line, the weights it is asked with (None: the usual ones), and who looked when."""
+    """A question as its line, how its answer is ranked and how much of it is shown, and who looked when."""
 
     line: str
-    weights: Mapping[Facet, float] | None = None
+    weights: Mapping[Facet, float] | None = None  # None: the usual ones
     looked: Mapping[str, float] = field(default_factory=dict)  # UNIX seconds by person
+    calibrated: bool = False
+    folded: bool = False  # copies of one coin are one result
+    shown: int | None = None  # results; None: as many as the page shows
 
 
 class SavedSearches(Shelf[SavedSearch]):

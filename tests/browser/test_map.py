@@ -67,6 +67,24 @@ def test_an_open_map_takes_in_what_changes_elsewhere_and_nothing_else_of_it_does
     expect(page.get_by_text(f"{len(COINS)} coins chosen")).to_be_visible()
 
 
+def test_who_exports_a_choice_and_comes_back_finds_it_and_the_zoom(page: Page, shared: Server) -> None:
+    visit(page, shared, "map", title="Map")
+    told = page.locator(".memedex-atlas .told")
+    expect(told).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
+    page.get_by_role("button", name="Choose what is in view").click()
+    page.locator(".memedex-atlas canvas").press("+")
+    page.locator(".memedex-atlas canvas").press("ArrowLeft")
+    expect(told).to_contain_text(f"{len(COINS)} chosen")
+    expect(told).not_to_contain_text(f"{len(COINS)} of {len(COINS)} in view")
+    before = told.inner_text()
+    page.get_by_role("button", name="Export", exact=True).click()
+    expect(page.get_by_text(f"{len(COINS)} coins chosen")).to_be_visible()
+    expect(page.get_by_role("heading", name="In and out", level=1)).to_be_visible()
+    page.go_back()
+    expect(told).to_have_text(before)
+    expect(page.get_by_text(f"{len(COINS)} coins chosen")).to_be_visible()
+
+
 def test_a_lasso_chooses_coins_that_are_then_tagged(page: Page, seeded: Server) -> None:
     visit(page, seeded, "map", title="Map")
     lasso(page)

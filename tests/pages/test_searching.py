@@ -3,6 +3,7 @@
 from streamlit.testing.v1 import AppTest
 
 from store.library import Library
+from store.records import FACETS
 from store.search.saved_searches import SavedSearch
 from tests.browser.coins import COINS, DOG, FROG, UNCAPTIONED
 from tests.pages.conftest import opened, press, ran, words
@@ -69,6 +70,16 @@ def test_a_saved_search_opens_by_a_link_with_its_name(library: Library) -> None:
     assert "There is no saved search dry" in "".join(
         toast.value for toast in opened("search", search="dry").toast
     )
+
+
+def test_a_saved_search_keeps_how_its_answer_is_ranked(library: Library) -> None:
+    save_as(opened("search", q="frog", w="0,4,0,0,0", fold="true", n="200"), "frogs")
+    kept = library.searches.all()["frogs"]
+    assert (kept.weights, kept.folded, kept.shown) == ({**dict.fromkeys(FACETS, 0.0), "entity": 4.0}, True, 200)
+    for app in (press(opened("search", q="dog"), "frogs"), opened("search", search="frogs")):
+        assert app.query_params.get("w") == "0,4,0,0,0"
+        assert app.toggle(key="fold").value is True
+        assert app.selectbox(key="n").value == 200
 
 
 def test_what_is_new_is_counted_for_a_search_that_is_a_filter(library: Library) -> None:

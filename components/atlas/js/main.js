@@ -10,6 +10,8 @@ import { View } from "./view.js";
 const REST = 140; // ms of rest before the server is asked for pictures
 const NEAR = 14; // px around the pointer
 
+let left = null; // the map of the page that was left: who comes back finds choice and zoom as they were
+
 class Atlas {
   constructor(root, tell) {
     this.root = root;
@@ -39,7 +41,7 @@ class Atlas {
       const first = !this.x;
       this.take(data.rows);
       this.version = data.version;
-      if (first) this.whole();
+      if (first) this.arrive();
       this.tell("knows", { sheet: data.sheet, version: data.version });
     } else if (this.version < data.version) this.tell("knows", null); // a page that came back without its points asks once
     if (data.colours) {
@@ -56,8 +58,18 @@ class Atlas {
 
   /** Another map or question: nothing of the last one counts. */
   begin(sheet) {
-    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, kept: null, x: null, y: null, colours: null });
+    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, x: null, y: null, colours: null });
     this.hold(null);
+    if (left?.sheet === sheet) this.kept = left.kept; // held when the points have come
+  }
+
+  /** The whole map, or what was seen and chosen of it before the page was left. */
+  arrive() {
+    if (!left || left.sheet !== this.sheet) return this.whole();
+    const { x, y, scale } = left.view;
+    Object.assign(this.view, { x, y, scale });
+    if (this.chosen) this.tellChosen();
+    this.soon();
   }
 
   /** Rows that came, moved, changed or are gone (these have no place); whatever else there is stays as it is. */
@@ -103,7 +115,7 @@ class Atlas {
     const first = !this.view.width;
     Object.assign(this.view, { width, height });
     this.painting.resize(this.view);
-    if (first) this.whole();
+    if (first) this.arrive();
     this.soon();
   }
 
@@ -170,8 +182,12 @@ class Atlas {
     this.hold(inside);
     this.choosing(false);
     if (!this.chosen) this.kept = null;
-    this.tell("chosen", this.chosen ? { sheet: this.sheet, bits: asBits(this.chosen) } : null);
+    this.tellChosen();
     this.soon();
+  }
+
+  tellChosen() {
+    this.tell("chosen", this.chosen ? { sheet: this.sheet, bits: asBits(this.chosen) } : null);
   }
 
   /** What a lasso around the whole canvas would: the way without a pointer. */
@@ -190,6 +206,7 @@ class Atlas {
   }
 
   stop() {
+    left = { sheet: this.sheet, kept: this.kept, view: this.view };
     this.watcher.disconnect();
     clearTimeout(this.timer);
     cancelAnimationFrame(this.waiting);
