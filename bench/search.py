@@ -103,6 +103,7 @@ def run(kind: str, *, size: int, dimensions: int, questions: int, rounds: int, f
     own, cost = mapped(corpus)
     contenders = [
         Contender("Memedex", own.first, own.again, *cost),
+        Contender("Memedex, one slider", own.first, own.move_one, *cost),
         Contender("Memedex, the ranking alone", own.first, own.rank_alone, *cost),
     ]
     if folder:
@@ -172,6 +173,7 @@ class Memedex:
         self._asked = 0
         steps = np.random.default_rng(9).integers(1, 11, (1_000, 4)).tolist()
         self._moves = cycle(dict(zip(FACETS, (0.0, *step), strict=True)) for step in steps)
+        self._moved = cycle((FACETS[1 + at % 4], float(step[0])) for at, step in enumerate(steps))
         self._query = Query((Part(text="0"),))
 
     def first(self, number: int) -> list[str]:
@@ -182,6 +184,11 @@ class Memedex:
     def again(self, number: int) -> list[str]:
         query = Query(self._query.parts, weights=next(self._moves))
         return [hit.address for hit in self._search.search(query).hits]
+
+    def move_one(self, number: int) -> list[str]:
+        facet, weight = next(self._moved)
+        self._query = Query(self._query.parts, weights={**self._query.sliders, facet: weight})
+        return [hit.address for hit in self._search.search(self._query).hits]
 
     def rank_alone(self, number: int) -> object:
         return rank(self._search.similarities(self._query), next(self._moves), top=50)
