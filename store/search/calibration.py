@@ -127,7 +127,10 @@ class Calibrations:
             return RAW
         figures = figures or self.in_force()
         if figures is None:
-            raise InvalidRecord("this library is not calibrated for its model yet")
+            raise InvalidRecord(
+                "this library is not calibrated for its model yet: `calibrate` measures it, "
+                f"from {LEAST_RECORDS} coins on"
+            )
         return figures.scale(query.parts)
 
     def measure(self, *, who: str = "") -> Calibration:
