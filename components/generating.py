@@ -89,7 +89,8 @@ def _draft(library: Library, job: Job) -> None:
             answer, model=asked["model"], prompt=asked["prompt"], sources=job.note.get("sources", ())
         )
     except MemedexError as error:
-        st.error("No coin was made:", icon=":material/error:")
+        said = wording.plain(asked["prompt"], limit=80)
+        st.error(f"No coin was made for “{said}”:", icon=":material/error:")
         st.text(job.error or ("It was stopped." if job.state != "done" else str(error)))
         if answer:
             with st.expander("What came"):

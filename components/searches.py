@@ -146,16 +146,15 @@ def _news(library: Library, saved: Mapping[str, SavedSearch]) -> dict[str, int]:
     """How many relevant hits of each search came into the library since this person last looked."""
     if not saved or resources.status(library).model_status != "ready":
         return {}
-    kept: dict[Any, int] = st.session_state.setdefault("search.news", {})
-    news = {}
+    before: dict[Any, int] = st.session_state.get("search.news", {})
+    now, news = {}, {}
     for name, search in saved.items():
         since = search.looked.get(library.who)
         if since is None:
             continue
-        key = (search.line, since, library.generation)
-        if key not in kept:
-            kept[key] = _new(library, search, since)
-        news[name] = kept[key]
+        key = (name, since, library.generation)  # not the line: another search may weigh it otherwise
+        now[key] = news[name] = before[key] if key in before else _new(library, search, since)
+    st.session_state["search.news"] = now
     return news
 
 

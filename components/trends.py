@@ -1,6 +1,7 @@
 """What is in fashion, as questions: "what do we have like this?"."""
 
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import streamlit as st
@@ -11,18 +12,22 @@ from store.library import Library
 from store.search import trends
 
 _SIDE = 108
+_MOST = 8  # pictures
+_LOOKED_AT = 64  # files; broken ones among the newest do not hide the others
 
 
 def suggest(library: Library, take: Callable[[bytes], None]) -> None:
     """The pictures of the trends folder, each a way to search with it; nothing where there are none."""
-    found = [(path, shown) for path in trends.pictures(library.layout) if (shown := _shown(path))]
+    newest = trends.pictures(library.layout)[:_LOOKED_AT]
+    looked = ((path, picture) for path in newest if (picture := _shown(path)))
+    found = list(islice(looked, _MOST))
     if not found:
         return
     st.caption("Trends: what do we have like this?")
     with st.container(horizontal=True, gap="small"):
         for place, (path, picture) in enumerate(found):
             with st.container(width=_SIDE):
-                st.image(picture, width=_SIDE)
+                st.image(picture, width=_SIDE, alt=path.stem)
                 st.button(
                     "Search", key=f"trend-{place}", width="stretch", on_click=take, args=(picture,),
                     help=f"`{path.name.replace('`', ' ')}`",
@@ -32,11 +37,14 @@ def suggest(library: Library, take: Callable[[bytes], None]) -> None:
 def _shown(path: Path) -> bytes | None:
     try:
         return _normal(str(path), path.stat().st_mtime_ns)
-    except (BadPicture, OSError):
+    except OSError:
         return None
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def _normal(path: str, changed: int) -> bytes:
-    """Under the library's limits and encoded anew, like every stranger's picture."""
-    return normalise(Path(path).read_bytes())
+@st.cache_data(max_entries=_LOOKED_AT, show_spinner=False)
+def _normal(path: str, changed: int) -> bytes | None:
+    """Under the library's limits and encoded anew, like every stranger's picture; None for no picture."""
+    try:
+        return normalise(Path(path).read_bytes())
+    except BadPicture:
+        return None

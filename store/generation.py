@@ -123,7 +123,10 @@ def _told(answer: str, *, model: str) -> dict[str, str]:
         said = " ".join(answer.split())
         what = f"answered in words, not with a coin: “{said[:_QUOTED]}”" if said else "gave an empty answer"
         raise CaptioningFailed(f"{model} {what}; ask for something else, or choose another model")
-    coins = [coin for given in _objects(answer) if (coin := dict(_texts(given))).keys() & {*_NEEDED}]
+    # Read backwards, so that a key's first text counts: what lies deeper never hides what stands above it.
+    coins = [
+        coin for given in _objects(answer) if (coin := dict(reversed([*_texts(given)]))).keys() & {*_NEEDED}
+    ]
     if not coins:
         raise CaptioningFailed(
             f"{model}'s answer broke off or is no JSON; try again, or choose another model"
@@ -146,13 +149,15 @@ def _objects(answer: str) -> Iterator[Any]:
 
 
 def _texts(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Keys and texts, each on one line, of an object and those in it."""
+    """Keys and texts, each on one line, of an object, then of those in it and in its lists."""
     for key, value in given.items():
-        if isinstance(value, Mapping):
-            yield from _texts(value)
-        elif isinstance(value, str | int):
+        if isinstance(value, str | int):
             text = str(value).encode(errors="ignore").decode()  # JSON can say half a character
             yield key.strip().lower().replace(" ", "_"), " ".join(text.split())
+    for value in given.values():
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, Mapping):
+                yield from _texts(inner)
 
 
 def nearest(reader: Reader, coin: Invented, *, top: int = 5) -> list[Near]:

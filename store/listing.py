@@ -133,8 +133,10 @@ def records(db: sqlite3.Connection, addresses: Sequence[str]) -> dict[str, Recor
 
 def came_since(db: sqlite3.Connection, addresses: Sequence[str], moment: float) -> int:
     row = db.execute(
-        "SELECT count(*) FROM records WHERE address IN (SELECT value FROM json_each(?)) AND moved_at > ?",
-        [json.dumps(addresses), moment],
+        "SELECT count(*) FROM records r WHERE r.address IN (SELECT value FROM json_each(?)) "
+        "AND r.moved_at > ? AND r.tier IS NOT (SELECT h.after ->> '$.tier' FROM history h "
+        "WHERE h.address = r.address AND h.at <= ? ORDER BY h.id DESC LIMIT 1)",
+        [json.dumps(addresses), moment, moment],
     ).fetchone()
     return int(row[0])
 

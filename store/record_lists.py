@@ -108,7 +108,7 @@ class RecordLists:
             return listing.created(db)
 
     def came_since(self, addresses: Iterable[str], moment: float) -> int:
-        """How many of these came into their tier after a moment (UNIX seconds)."""
+        """How many of these were not in their tier at a moment (UNIX seconds); who left and came back was."""
         with self.catalog.reading() as db:
             return listing.came_since(db, list(addresses), moment)
 

@@ -11,9 +11,13 @@ from store.search import evaluation
 def evaluate(arguments: Namespace, terminal: Terminal) -> int:
     """Golden queries asked with every preset; kept for the page where this process may write."""
     with (writing if arguments.keep else reading)(arguments, terminal) as reader:
-        for name in reader.golden.unread():
-            how = "mend or remove it" if arguments.keep else "--keep, or the dashboard, takes it in"
-            terminal.say(f"{name} was changed by hand and is not counted: {how}")
+        if arguments.keep:
+            for fault in reader.golden.faults:
+                terminal.say(f"not counted: {fault}")
+        else:
+            for name in reader.golden.unread():
+                how = "--keep, or the dashboard, takes it in"
+                terminal.say(f"{name} was changed by hand and is not counted: {how}")
         elsewhere = evaluation.elsewhere(reader, evaluation.all_of(reader))
         found = terminal.watch(lambda progress: evaluation.evaluate(reader, progress=progress))
         if arguments.keep:

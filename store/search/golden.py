@@ -163,11 +163,13 @@ class GoldenQueries:
 
     def unread(self) -> list[str]:
         """The names of files that were put there or changed by hand and are not in the catalog, as of now."""
-        return [
-            path.name
-            for path in sorted(self._folder.glob("*.json"))
-            if self._catalog.meta(_FILE + path.stem) != content_hash(path.read_bytes())
-        ]
+        return [path.name for path in sorted(self._folder.glob("*.json")) if not self._is_in(path)]
+
+    def _is_in(self, path: Path) -> bool:
+        try:
+            return self._catalog.meta(_FILE + path.stem) == content_hash(path.read_bytes())
+        except OSError:  # a folder, or a link to nothing, has its name
+            return False
 
     def _let_in(self, collection: str) -> None:
         """What the collection's file says, where somebody changed it by hand; BadSource names it."""

@@ -1,6 +1,8 @@
 """Pictures of what is in fashion, in a folder (reference 1's TRENDS_IMAGES_ROOT)."""
 
+from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 
 from store.layout import Layout
 from store.settings import settings
@@ -9,20 +11,14 @@ _KINDS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif"})
 _LARGEST = 30_000_000  # bytes; far above any picture worth showing
 
 
-def pictures(layout: Layout, *, limit: int = 8) -> list[Path]:
-    """The newest ones; links out of the folder are passed over."""
+def pictures(layout: Layout) -> list[Path]:
+    """What looks like a picture, newest first; links out of the folder are passed over."""
     folder = settings().trends_images_root or layout.memecoins / "trends"
-    try:
-        found = [(path.stat().st_mtime, path) for path in folder.iterdir() if _is_picture(path)]
-    except OSError:  # nobody has made the folder
-        return []
-    return [path for _, path in sorted(found, reverse=True)[:limit]]
-
-
-def _is_picture(path: Path) -> bool:
-    return (
-        path.suffix.lower() in _KINDS
-        and path.is_file()
-        and not path.is_symlink()
-        and path.stat().st_size <= _LARGEST
-    )
+    found = []
+    with suppress(OSError):  # nobody has made the folder
+        for path in folder.iterdir():
+            with suppress(OSError):  # it is gone since, which says nothing of the others
+                told = path.lstat()
+                if path.suffix.lower() in _KINDS and S_ISREG(told.st_mode) and told.st_size <= _LARGEST:
+                    found.append((told.st_mtime, path))
+    return [path for _, path in sorted(found, reverse=True)]

@@ -1,6 +1,7 @@
 """The map, the evaluation and the way to the model, as pages."""
 
 import json
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -143,7 +144,9 @@ def test_a_picture_in_the_trends_folder_becomes_a_search(library: Library) -> No
     folder = library.layout.memecoins / "trends"
     folder.mkdir()
     (folder / "today.png").write_bytes(picture("green"))
-    (folder / "broken.png").write_bytes(b"no picture")
+    os.utime(folder / "today.png", (0, 0))
+    for number in range(9):  # newer, and as many as the page has room for
+        (folder / f"broken-{number}.png").write_bytes(b"no picture")
     app = opened("search")
     assert "what do we have like this?" in words(app)
     press(app, "Search")
@@ -172,6 +175,7 @@ def test_an_answer_without_a_coin_is_shown_and_thrown_away(
     job = inventing.start(library.jobs, "frog", [FROG.address], model="m", budget=None, pictures=False)
     assert library.jobs.wait(job.id, timeout=30)
     app = opened("generate")
+    assert "No coin was made for “frog”" in words(app)
     assert "answered in words, not with a coin" in words(app)
     assert "I would rather not." in [element.value for element in app.text]
     press(app, "Throw away")

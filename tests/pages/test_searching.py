@@ -1,7 +1,9 @@
 """The search page beyond comparing: by a filter alone, and searches kept under a name."""
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
+from components import searches
 from store.library import Library
 from store.records import FACETS
 from store.search.saved_searches import SavedSearch
@@ -75,7 +77,11 @@ def test_a_saved_search_opens_by_a_link_with_its_name(library: Library) -> None:
 def test_a_saved_search_keeps_how_its_answer_is_ranked(library: Library) -> None:
     save_as(opened("search", q="frog", w="0,4,0,0,0", fold="true", n="200"), "frogs")
     kept = library.searches.all()["frogs"]
-    assert (kept.weights, kept.folded, kept.shown) == ({**dict.fromkeys(FACETS, 0.0), "entity": 4.0}, True, 200)
+    assert (kept.weights, kept.folded, kept.shown) == (
+        {**dict.fromkeys(FACETS, 0.0), "entity": 4.0},
+        True,
+        200,
+    )
     for app in (press(opened("search", q="dog"), "frogs"), opened("search", search="frogs")):
         assert app.query_params.get("w") == "0,4,0,0,0"
         assert app.toggle(key="fold").value is True
@@ -89,3 +95,13 @@ def test_what_is_new_is_counted_for_a_search_that_is_a_filter(library: Library) 
     assert f"kept :blue-badge[{len(COINS)} new]" in [button.label for button in app.button]
     press(ran(app), f"kept :blue-badge[{len(COINS)} new]")
     assert "kept" in [button.label for button in opened("search").button]
+
+
+def test_searches_for_the_same_by_other_weights_have_each_its_own_count(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searches, "_new", lambda library, search, since: 3 if search.weights else 2)
+    library.searches.save("all", SavedSearch("frog", None, {"tester": 1.0}))
+    library.searches.save("looks", SavedSearch("frog", {"visual": 1.0}, {"tester": 1.0}))
+    labels = [button.label for button in opened("search").button]
+    assert {"all :blue-badge[2 new]", "looks :blue-badge[3 new]"} <= {*labels}

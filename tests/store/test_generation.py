@@ -156,6 +156,7 @@ def test_a_name_or_ticker_that_is_taken_is_found_however_far_its_captions_are(
         '<think>Something like {"a": 1} or {this}?</think> %s Enjoy {friend}!',
         '{"coin": %s}',
         "[%s]",
+        '{"coins": [%s, {"name": "Another"}]}',
     ],
 )
 def test_a_coin_is_found_wherever_it_stands_in_an_answer(answer: str) -> None:
@@ -168,6 +169,12 @@ def test_what_a_model_says_in_its_own_form_is_brought_into_ours() -> None:
     made = generation.read(json.dumps(said), model=MODEL, prompt="x", sources=())
     assert (made.name, made.ticker, made.caption["context"]) == ("N", "RAIN", "half")
     assert len(made.caption["entity"]) == MAX_FACET
+
+
+def test_what_lies_deeper_in_an_answer_never_hides_what_stands_above_it() -> None:
+    said = {**COIN, "creator": {"name": "Bob", "ticker": "BOB"}, "like": [{"entity": "a toad"}]}
+    made = generation.read(json.dumps(said), model=MODEL, prompt="x", sources=())
+    assert (made.name, made.ticker, made.caption["entity"]) == ("Rain Frog", "RAIN", "a frog in the rain")
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,11 @@ def test_what_is_changed_by_hand_meanwhile_counts_when_the_next_one_is_saved(lib
     library.golden.save("frog", [address(1)])
     file = library.layout.golden / "own.json"
     file.write_text(json.dumps({"queries": [{"line": "cat", "answers": [address(3)]}]}))
-    assert library.golden.unread() == ["own.json"]
+    (file.parent / "folder.json").mkdir()
+    (file.parent / "gone.json").symlink_to("nothing.json")
+    assert library.golden.unread() == ["folder.json", "gone.json", "own.json"]
+    (file.parent / "folder.json").rmdir()
+    (file.parent / "gone.json").unlink()
     library.golden.save("dog", [address(2)])
     assert library.golden.unread() == []
     assert kept(library) == {"cat": (address(3),), "dog": (address(2),)}

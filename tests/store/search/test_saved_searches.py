@@ -33,6 +33,20 @@ def test_only_coins_that_came_since_are_new(library: Library, captioned: Callabl
     assert library.came_since([address(0), address(1), address(2)], moment) == 1
 
 
+def test_a_coin_that_was_there_and_comes_back_is_not_new(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    library.promote(captioned(0, 1))
+    library.degrade([address(1)])
+    with library.catalog.reading() as db:
+        moment = db.execute("SELECT max(moved_at) FROM records").fetchone()[0]
+    library.degrade([address(0)])
+    library.undo()
+    assert library.came_since([address(0)], moment) == 0
+    library.promote([address(1)])  # it was not there when somebody looked
+    assert library.came_since([address(0), address(1)], moment) == 1
+
+
 def test_weights_are_kept_under_a_name_for_everybody(library: Library) -> None:
     library.presets.save("mine", {"visual": 3, "image": 1})
     assert library.presets.all()["mine"] == {

@@ -21,7 +21,17 @@ def test_the_newest_pictures_of_the_folder_and_no_links(tmp_path: Path) -> None:
         os.utime(folder / f"{number}.png", (number, number))
     (folder / "notes.txt").write_text("no picture")
     (folder / "out.png").symlink_to(folder / "0.png")
-    assert [path.name for path in trends.pictures(layout, limit=3)] == ["3.png", "2.png", "1.png"]
+    assert [path.name for path in trends.pictures(layout)] == ["3.png", "2.png", "1.png", "0.png"]
+
+
+def test_a_picture_that_goes_meanwhile_says_nothing_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Layout(tmp_path).memecoins / "trends"
+    folder.mkdir(parents=True)
+    (folder / "0.png").write_bytes(picture(0))
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter([folder / "gone.png", folder / "0.png"]))
+    assert [path.name for path in trends.pictures(Layout(tmp_path))] == ["0.png"]
 
 
 def test_the_setting_names_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
