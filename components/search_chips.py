@@ -25,8 +25,10 @@ def show(library: Library, question: Question) -> None:
         for number, term in enumerate(terms):
             seen[term.source, term.said] += 1
             key = f"chip-{term.source}-{term.said[:60]}-{seen[term.source, term.said]}"
-            with st.popover(_label(library, term, first=not number), key=key):
-                _body(library, question, number, key=key)
+            chip = st.popover(_label(library, term, first=not number), key=key, on_change="rerun")
+            if chip.open:  # a browser says of controls that it does not show what they once were
+                with chip:
+                    _body(library, question, number, key=key)
 
 
 def _label(library: Library, term: Term, *, first: bool) -> str:

@@ -1,6 +1,7 @@
 """Among which coins is searched: the controls; the line can say the same and more."""
 
 from datetime import UTC, date, datetime, time
+from typing import Any
 
 import streamlit as st
 
@@ -9,13 +10,17 @@ from store.filter import Filter
 from store.library import Library
 from store.records import CAPTION_FACETS, TIERS
 
+_PUT = "search.put"  # controls set from elsewhere: what each showed, and what it is to show
+_OPEN = "search.filter-open"  # whether the last run showed the controls
 _LENGTHS = {"any length": None, "over 100": 100, "over 200": 200, "over 400": 400}
 
 
 def choose(library: Library) -> tuple[Filter, bool]:
     """The filter, and whether copies of one coin are folded into one result."""
     everything = Filter(tier="library")
-    with st.popover("Filter", icon=":material/filter_alt:"):
+    drawer = st.popover("Filter", icon=":material/filter_alt:", key="search-filter", on_change="rerun")
+    _insist(shown=bool(drawer.open))
+    with drawer:
         tags = st.multiselect("Tags", list(library.tag_counts(everything)), key="tags", bind="query-params")
         categories = st.multiselect(
             "Categories", list(library.category_counts(everything)), key="categories", bind="query-params"
@@ -53,19 +58,31 @@ def choose(library: Library) -> tuple[Filter, bool]:
     return chosen, bool(folded)
 
 
-def fold(folded: bool) -> None:
-    """Whether copies are one result; call it before the controls are drawn."""
-    st.session_state["fold"] = folded
+def put(**values: Any) -> None:
+    """Set controls by their name in the address; call it before they are drawn."""
+    held: dict[str, tuple[Any, Any]] = st.session_state.setdefault(_PUT, {})
+    for name, value in values.items():
+        before, _ = held.get(name, (st.session_state.get(name), None))
+        held[name] = before, value
+        st.session_state[name] = value
 
 
 def clear() -> None:
     """Everything passes again, as far as the controls say; call it before they are drawn."""
-    for several in ("tags", "categories", "has"):
-        st.session_state[several] = []
-    for day in ("since", "until"):
-        st.session_state[day] = None
-    st.session_state["length"] = next(iter(_LENGTHS))
-    st.session_state["tier"] = "library"
+    put(
+        tags=[], categories=[], since=None, until=None, has=[], length=next(iter(_LENGTHS)), tier="library"
+    )  # fmt: skip
+
+
+def _insist(*, shown: bool) -> None:
+    """A browser that does not show the controls takes no new values, and goes on saying the old ones."""
+    held: dict[str, tuple[Any, Any]] = st.session_state.get(_PUT, {})
+    if shown and st.session_state.get(_OPEN):
+        held.clear()
+    for name, (was, value) in held.items():
+        if st.session_state.get(name) == was:
+            st.session_state[name] = value
+    st.session_state[_OPEN] = shown
 
 
 def told(chosen: Filter) -> str:

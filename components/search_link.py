@@ -6,6 +6,7 @@ import streamlit as st
 
 from components.grid import RESULT_VIEWS, ResultView, chosen_calibration, chosen_held, chosen_view
 from store.records import FACETS, Facet
+from store.search.saved_searches import SavedSearch
 
 SIZES = (20, 60, 200, 1000)
 _USUAL = 60
@@ -25,7 +26,16 @@ def size() -> int:
 
 def resize(shown: int | None) -> None:
     """So many results, or the usual number; call it before the control is drawn."""
-    st.session_state["n"] = shown if shown in SIZES else _USUAL
+    n = shown if shown in SIZES else _USUAL
+    if "n" not in st.session_state and n != _USUAL:
+        st.query_params["n"] = str(n)  # a control that is yet to come does not put there what it is given
+    st.session_state["n"] = n
+
+
+def kept(search: SavedSearch) -> dict[str, str]:
+    """What the address of a saved search says to the controls that it is bound to."""
+    said = {"fold": "true"} if search.folded else {}
+    return {**said, "n": str(search.shown)} if search.shown in SIZES else said
 
 
 def view(key: str) -> ResultView:

@@ -29,8 +29,8 @@ from components.grid import (
     STYLE,
     TAGS,
     Entry,
-    chosen_calibration,
     chosen_weights,
+    last_moved,
     show_cards,
     show_results,
 )
@@ -60,7 +60,7 @@ def show(library: Library, asked: Asked) -> None:
     key = f"search-{'-'.join(kinds)}"  # each kind of question has its own weights
     usual = Query(asked.parts).sliders
     told = chosen_weights(key)
-    opened = searches.opened((told, chosen_calibration(key)))
+    opened = searches.opened((key, last_moved(key)))
     weights = (opened and opened.weights) or told or search_link.weights() or usual
     search_link.keep_weights(weights, usual)
     with asked.bar.container(width=85):

@@ -40,7 +40,7 @@ def take_link(library: Library) -> None:
         return
     _open(library, name, search)
     # What a link says is stronger than the session, and what only the session says is in no link: begin anew.
-    st.query_params.from_dict({LINE: search.line})
+    st.query_params.from_dict({LINE: search.line, **search_link.kept(search)})
     st.rerun()
 
 
@@ -85,8 +85,8 @@ def menu(library: Library, question: Question) -> None:
                     st.rerun()
 
 
-def opened(told: Any) -> SavedSearch | None:
-    """The saved search that set the sliders, while they still stand (as last `told`) as they did then."""
+def opened(told: object) -> SavedSearch | None:
+    """The saved search that set the sliders, until they are moved: what they last `told` is then another."""
     before, search = st.session_state.get(_OPENED, (None, None))
     if before is _JUST:
         st.session_state[_OPENED] = told, search
@@ -107,7 +107,7 @@ def _open(library: Library, name: str, search: SavedSearch) -> None:
     if search.weights:
         weights = {facet: search.weights.get(facet, 0.0) for facet in FACETS}
         st.session_state[_OPENED] = _JUST, replace(search, weights=weights)
-    search_filter.fold(search.folded)
+    search_filter.put(fold=search.folded)
     search_link.resize(search.shown)
     if library.can_write:
         _save(lambda: library.searches.look(name))

@@ -32,6 +32,7 @@ from components.grid.results import (
     chosen_held,
     chosen_view,
     chosen_weights,
+    last_moved,
     show_results,
 )
 
@@ -66,6 +67,7 @@ __all__ = [
     "chosen_view",
     "chosen_weights",
     "go_to",
+    "last_moved",
     "lead_to",
     "resembling",
     "show_cards",

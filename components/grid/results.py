@@ -140,6 +140,11 @@ def chosen_calibration(key: str) -> bool | None:
     return weights.get("calibrated") is True if isinstance(weights, Mapping) else None
 
 
+def last_moved(key: str) -> object:
+    """What the sliders of this grid last said, never twice the same even where they stand as before."""
+    return sent(key).get("weights")
+
+
 def chosen_view(key: str) -> ResultView | None:
     """How this grid's results were last looked at; None before anybody chose."""
     view = sent(key).get("view")

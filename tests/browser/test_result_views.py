@@ -142,3 +142,21 @@ def test_calibrated_the_breakdown_says_what_was_weighed(page: Page) -> None:
     expect(page.locator(".tip tr").first).to_contain_text("1.000 → 3.50 × 66.7 %")
     expect(page.locator(".tip tr").first.locator(".number")).to_have_text("2.333")
     expect(page.locator(".tip .total .number")).to_have_text("3.500")
+
+
+def test_sliders_put_back_where_they_stood_say_something_new(page: Page) -> None:
+    """A saved search rules until they do, whatever it is that they then say."""
+    ranking = {
+        "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "compared": 3, "whole": True,
+        "presets": [("Mine", {"image": 0, "entity": 0, "context": 0, "visual": 0, "emotions": 4}, "")],
+        "calibrated": None, "calibrate": False, "view": "cards", "held": None,
+    }  # fmt: skip
+    mount(page, cards=[], key="search")
+    page.evaluate(_RANKED, [ranking, [{**card, "row": row} for row, card in enumerate(CARDS)]])
+    for times in (1, 2):
+        page.get_by_role("button", name="Mine").click()
+        told = (
+            "window.told.filter(({ name }) => name === 'weights').map(({ value }) => JSON.stringify(value))"
+        )
+        page.wait_for_function(f"{told}.length === {times}")
+    assert len(set(page.evaluate(told))) == 2

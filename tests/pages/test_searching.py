@@ -37,7 +37,18 @@ def test_another_tier_is_listed_or_found_by_words(library: Library) -> None:
 
 def test_a_part_that_weighs_more_than_its_chip_usually_offers_keeps_its_weight(library: Library) -> None:
     app = opened("search", q='150 × "frog" + "dog"')
-    assert app.number_input[0].value == 150
+    app.session_state["chip-text-frog-1"] = True  # unfolds it
+    assert ran(app).number_input[0].value == 150
+
+
+def test_a_folded_chip_has_no_say(library: Library) -> None:
+    """A browser goes on telling what a control showed that it no longer shows, and the line would follow."""
+    app = opened("search", q='2 × "frog" + "dog"')
+    app.session_state["chip-text-frog-1"] = True
+    ran(app).number_input[0].set_value(4)
+    assert ran(app).query_params["q"] == '4 × "frog" + "dog"'
+    app.session_state["chip-text-frog-1"] = False
+    assert not ran(app).number_input
 
 
 def test_words_about_pictures_alone_are_asked_of_pictures(library: Library) -> None:
@@ -54,6 +65,19 @@ def test_a_saved_search_keeps_what_the_controls_beside_the_line_say(library: Lib
     assert app.query_params["q"] == 'animal tag:"good boy"'
     assert "has" not in app.query_params
     assert "compared with 1 coin" in words(app)
+
+
+def test_what_folded_filters_once_showed_does_not_come_back(library: Library) -> None:
+    """A browser goes on telling what a control showed, until it shows that it was set from elsewhere."""
+    library.edit_tags([DOG.address], add=["good boy"])
+    library.searches.save("frogs", SavedSearch("frog", folded=True))
+    app = press(opened("search", q="animal", tags="good boy"), "frogs")
+    app.multiselect(key="tags").set_value(["good boy"])
+    app.toggle(key="fold").set_value(False)
+    assert (ran(app).multiselect(key="tags").value, app.toggle(key="fold").value) == ([], True)
+    app.session_state["search-filter"] = True
+    ran(app).multiselect(key="tags").set_value(["good boy"])
+    assert ran(app).multiselect(key="tags").value == ["good boy"]
 
 
 def test_a_name_that_is_taken_keeps_what_is_kept_under_it(library: Library) -> None:
@@ -82,10 +106,15 @@ def test_a_saved_search_keeps_how_its_answer_is_ranked(library: Library) -> None
         True,
         200,
     )
-    for app in (press(opened("search", q="dog"), "frogs"), opened("search", search="frogs")):
+    for app in (
+        press(opened("search", q="dog"), "frogs"),
+        press(opened("search"), "frogs"),
+        opened("search", search="frogs"),
+    ):
         assert app.query_params.get("w") == "0,4,0,0,0"
         assert app.toggle(key="fold").value is True
         assert app.selectbox(key="n").value == 200
+        assert (app.query_params["fold"], app.query_params["n"]) == ("true", "200")
 
 
 def test_what_is_new_is_counted_for_a_search_that_is_a_filter(library: Library) -> None:

@@ -135,7 +135,7 @@ export class Ranking {
   }
 
   tellWeights() {
-    this.grid.tell("weights", { ...this.weights, calibrated: Boolean(this.calibrated) });
+    this.grid.tell("weights", { ...this.weights, calibrated: Boolean(this.calibrated), at: Date.now() });
   }
 
   stop() {
