@@ -10,11 +10,12 @@ from store.filter import Filter
 from store.library import Library
 from store.records import FACETS, Record
 from store.search import question
-from store.search.query import Query
+from store.search.query import MAX_TOP, Query
+from store.search.ranking import folded
 
 PAGE = "pages/generate.py"
 MOST = 50
-_QUESTION, _PICKED = "gen_q", "gen_pick"  # in the address
+_QUESTION, _PICKED, _FOLDED = "gen_q", "gen_pick", "gen_fold"  # in the address
 
 
 def bring(line: str) -> Handler:
@@ -27,11 +28,11 @@ def bring(line: str) -> Handler:
     return handler
 
 
-def link(line: str) -> None:
-    """The way from results to the page: the first of them, by the same weights."""
+def link(line: str, *, folded: bool) -> None:
+    """The way from results to the page: the first of them, by the same weights, copies folded if they are."""
     st.page_link(
         PAGE, label="To the model", icon=":material/auto_awesome:",
-        query_params={_QUESTION: line, **search_link.ranking()},
+        query_params={_QUESTION: line, **search_link.ranking(), **({_FOLDED: "true"} if folded else {})},
     )  # fmt: skip
 
 
@@ -85,8 +86,10 @@ def _nearest(library: Library, line: str, *, top: int) -> list[str]:
     if weights:
         told = " · ".join(f"{facet} {weights[facet]:g}" for facet in FACETS if weights[facet])
         st.caption(f"Nearest by the weights of the search: {told}{', calibrated' if calibrated else ''}")
-    query = Query(parts, weights=weights, top=top, filter=asked.filter, calibrated=calibrated)
-    return [hit.address for hit in library.search(query).hits]
+    groups = library.duplicates.groups() if _FOLDED in st.query_params else {}
+    enough = min(MAX_TOP, top + len(groups))  # also when all copies are among the first
+    query = Query(parts, weights=weights, top=enough, filter=asked.filter, calibrated=calibrated)
+    return [hit.address for hit in folded(library.search(query).hits, groups)[:top]]
 
 
 def _known(library: Library, address: str) -> Record | None:

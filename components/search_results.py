@@ -1,6 +1,6 @@
 """The answer: how it was found, the sliders, the results, and what can be done with one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -45,6 +45,7 @@ from store.search.calibration import LEAST_RECORDS
 from store.search.parts import listed, words_of
 from store.search.query import Query
 from store.search.question import Question, Term, written
+from store.search.ranking import Hit, folded
 from store.search.search import NO_COMMON_FACET, Results
 
 _AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up
@@ -83,6 +84,7 @@ def show(library: Library, asked: Asked) -> None:
         return
     said = judging(library, asked.question)
     view = search_link.view(key)
+    groups = library.duplicates.groups() if asked.folded else None
     show_results(
         key,
         library,
@@ -92,7 +94,7 @@ def show(library: Library, asked: Asked) -> None:
         actions=[LIKE, STYLE, *said.actions, CAPTION, TAGS, REPLACE, EXPORT, MODEL, DEGRADE],
         calibrated=calibration.scale(asked.parts) if calibration else None,
         uncalibrated="" if calibration else _uncalibrated(library),
-        groups=library.duplicates.groups() if asked.folded else None,
+        groups=groups,
         marks=said.marks,
         handlers={
             **newest.WAYS,
@@ -108,7 +110,7 @@ def show(library: Library, asked: Asked) -> None:
         held=search_link.held(key, view=view),
     )
     if view == "map":
-        _map(library, results, shown=shown, asked=asked)
+        _map(library, folded(results.hits, groups or {})[:shown], asked=asked)
     tagging.dialog(library)
 
 
@@ -119,10 +121,10 @@ def _uncalibrated(library: Library) -> str:
     return "Calibrated scores: not measured here yet; Evaluation does it."
 
 
-def _map(library: Library, results: Results, *, shown: int, asked: Asked) -> None:
+def _map(library: Library, found: Sequence[Hit], *, asked: Asked) -> None:
     """The results as points, and the way to all coins with their own controls."""
     line = _line(asked.question)
-    scores = {hit.address: hit.score for hit in results.hits[:shown]}
+    scores = {hit.address: hit.score for hit in found}
     map_view.show_results("search-map", library, scores, line=line)
     st.page_link(
         "pages/map.py", label="On a page of its own", icon=":material/scatter_plot:",
@@ -172,7 +174,7 @@ def _facts(results: Results, weights: Mapping[Facet, float], asked: Asked) -> No
         facts.append(f"{results.without_facets:,} without any of these facets left out")
     facts.append(search_filter.told(asked.question.filter))
     st.caption(" · ".join(filter(None, facts)), width="stretch")
-    examples.link(_line(asked.question))
+    examples.link(_line(asked.question), folded=asked.folded)
     st.page_link("pages/suspicious.py", label="Suspicious", icon=":material/troubleshoot:")
 
 

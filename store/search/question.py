@@ -38,7 +38,7 @@ _WEIGHT = rf"{_NUMBER}\s*[×✕✖*]|{_BY_X}"
 _TOKEN = re.compile(
     rf"(?P<sign>{_SIGN}(?=\s*(?:{_WEIGHT}|{_FACETS}|{_SOURCE})))|(?P<weight>{_WEIGHT})|"
     rf"(?P<facets>{_FACETS})|(?P<quoted>{_QUOTED})|(?P<coin>{_COIN})|(?P<picture>{_PICTURE})|"
-    r'(?P<filter>[+-]?[a-z]+:(?:"[^"]*(?:"|$)|[^\s;]*))|'
+    rf"(?P<filter>[+-]?[a-z]+:(?:{_QUOTED}|[^\s;]*))|"
     rf"(?P<between>[+−](?=\s+[^\s;+−–-]))|(?P<before>{_SIGN}(?=[^\s;\d+−–-]))|"
     r'(?P<end>;)|(?P<word>[^\s;"“„«]+|\S)',
     re.IGNORECASE,
@@ -96,7 +96,7 @@ def read(line: str, *, base: Filter | None = None, who: str = query_line.ME) -> 
             continue
         tokens.popleft()
         if kind == "filter":
-            filters.append(said.removeprefix("+") + '"' * (said.count('"') == 1 and ':"' in said))
+            filters.append(_filter(said))
         elif kind == "quoted":
             words.append(_inside(said))
             must.append(_inside(said))
@@ -177,6 +177,12 @@ def _is_expression(tokens: Sequence[_Token]) -> bool:
 def _has_pair(tokens: Sequence[_Token], first: Sequence[str], second: Sequence[str]) -> bool:
     """Whether a token of one of these kinds is followed by one of those."""
     return any(one.kind in first and other.kind in second for one, other in pairwise(tokens))
+
+
+def _filter(said: str) -> str:
+    """A condition as `query_line` takes it: straight quotes, and both of them."""
+    key, _, value = said.removeprefix("+").partition(":")
+    return f'{key}:"{_inside(value)}"' if re.fullmatch(_QUOTED, value) else f"{key}:{value}"
 
 
 def _inside(quoted: str) -> str:

@@ -7,7 +7,7 @@ score = Σ w_f · ŝ_f / Σ w_f        over the facets f with a weight above zer
 Calibrated, (ŝ_f - centre_f) / spread_f stands in the place of ŝ_f.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -182,6 +182,19 @@ def hits(
     # Not one call of Python's own for each: fifty hits would cost as much as the ranking.
     made = zip(addresses, ranking.scores, ranking.rows, repeat(ranked), strict=False)
     return list(map(partial(tuple.__new__, Hit), made))
+
+
+def folded(found: Iterable[Hit], groups: Mapping[str, int]) -> list[Hit]:
+    """Of the hits whose addresses are of one group of copies the first alone."""
+    seen: set[int] = set()
+    first = []
+    for hit in found:
+        group = groups.get(hit.address)
+        if group is None or group not in seen:
+            first.append(hit)
+        if group is not None:
+            seen.add(group)
+    return first
 
 
 def _shares(similarities: Similarities, weights: Mapping[Facet, float]) -> list[float]:

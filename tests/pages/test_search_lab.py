@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -51,6 +52,23 @@ def test_the_context_is_that_of_the_nearest_and_says_what_it_costs(library: Libr
     assert app.code[0].value.count("Example ") == 2
     assert "2 examples" in words(app)
     assert "No language model is configured" in words(app)
+
+
+def test_folded_copies_are_one_for_the_model_and_on_the_map(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    twin = replace(FROG, address="local-twin", name="Second Frog")
+    library.add([twin.candidate()])
+    library.approve([twin.address])
+    assert library.promote([twin.address]).done
+    asked = {"gen_q": FROG.entity, "gen_top": "2"}
+    assert opened("generate", **asked).code[0].value.count(FROG.entity) == 2
+    assert opened("generate", **asked, gen_fold="true").code[0].value.count(FROG.entity) == 1
+    drawn: list[Mapping[str, float]] = []
+    monkeypatch.setattr(map_view, "show_results", lambda key, library, scores, *, line: drawn.append(scores))
+    for fold in ("false", "true"):
+        opened("search", q="frog", fold=fold, **{"as": "map"})
+    assert [len(scores.keys() & {FROG.address, twin.address}) for scores in drawn] == [2, 1]
 
 
 def test_results_that_were_chosen_are_given_in_an_order_of_ones_own(library: Library) -> None:

@@ -80,6 +80,7 @@ def test_nothing_typed_is_an_error(text: str) -> None:
         ("entity: frog; tag:pond; visual: art", 'entity:"frog" + visual:"art" tag:pond'),
         ("frog -5 +tag:cold", "frog -5 tag:cold"),
         ('frog tag:"a pond', 'frog tag:"a pond"'),
+        ("frog tag:„a pond“ -tag:«sea»", 'frog tag:"a pond" -tag:sea'),
         ('"0""0 −', '1 × "0 0 −" words:"0" words:"0 −"'),
     ],
 )
