@@ -56,6 +56,7 @@ def ask(library: Library) -> Asked | None:
             help="By its litellm name: it counts the tokens and makes the coin.",
         )  # fmt: skip
         pictures = st.toggle("Pictures", value=True, key="gen_pictures", bind="query-params")
+        examples.once()
     model = (model or "").strip()
     try:
         chosen = examples.chosen(library, line, top=top)

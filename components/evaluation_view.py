@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from math import isclose
 
 import streamlit as st
 
@@ -18,7 +19,9 @@ from store.search.golden import Golden
 
 _WORDS = (
     "Recall@k: how many of the right answers are among the first k. MRR: 1 / place of the first right "
-    "answer. nDCG@k: how high up they are. In brackets: where the value lies with 95 % certainty."
+    "answer. nDCG@k: how high up they are. In brackets the 95 % interval: the queries drawn anew a thousand "
+    "times (bootstrap), always the same draws, so that settings can be compared. Of a handful of queries it "
+    "says little, of one nothing."
 )
 _TALL = 8  # rows from which a list is scrolled
 _DEPTHS = (1, 3, 5, 10, 20, 50)
@@ -70,11 +73,12 @@ def _ask(library: Library) -> None:
 
 
 def _depth() -> int:
-    st.caption("first k results", width="content")
-    return st.segmented_control(
-        "First k results", _DEPTHS, default=evaluation.TOP, required=True, key="k", bind="query-params",
-        label_visibility="collapsed", width="content",
-    )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+        st.caption("first k results", width="content")
+        return st.segmented_control(
+            "First k results", _DEPTHS, default=evaluation.TOP, required=True, key="k", bind="query-params",
+            label_visibility="collapsed", width="content",
+        )  # fmt: skip
 
 
 def _table(one: Evaluation, *, k: int) -> None:
@@ -103,7 +107,8 @@ def _table(one: Evaluation, *, k: int) -> None:
 
 
 def _told(figure: Figure) -> str:
-    return f"{figure.mean:.2f}  ({figure.low:.2f} to {figure.high:.2f})"
+    between = f"  ({figure.low:.2f} to {figure.high:.2f})" if not isclose(figure.low, figure.high) else ""
+    return f"{figure.mean:.2f}{between}"
 
 
 def _golden(library: Library, rows: Sequence[Golden]) -> None:

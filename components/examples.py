@@ -58,6 +58,11 @@ def how_many() -> int:
     return int(top or EXAMPLES)
 
 
+def once() -> None:
+    """Whether of several copies of a coin only the nearest is given; the address says so."""
+    st.toggle("Fold copies", key=_FOLDED, bind="query-params", disabled=is_picked())
+
+
 def chosen(library: Library, line: str, *, top: int) -> list[Record]:
     """The coins in their order, each with the buttons that change it; InvalidRecord for no question."""
     picked = [one for one in st.query_params.get(_PICKED, "").split(",") if one][:MOST]
@@ -86,17 +91,19 @@ def _nearest(library: Library, line: str, *, top: int) -> list[str]:
     if weights:
         told = " · ".join(f"{facet} {weights[facet]:g}" for facet in FACETS if weights[facet])
         st.caption(f"Nearest by the weights of the search: {told}{', calibrated' if calibrated else ''}")
-    groups = library.duplicates.groups() if _FOLDED in st.query_params else {}
+    groups = library.duplicates.groups() if st.session_state.get(_FOLDED) else {}
     enough = min(MAX_TOP, top + len(groups))  # also when all copies are among the first
     query = Query(parts, weights=weights, top=enough, filter=asked.filter, calibrated=calibrated)
     return [hit.address for hit in folded(library.search(query).hits, groups)[:top]]
 
 
 def _known(library: Library, address: str) -> Record | None:
+    """A coin that can be given: what was thrown away since it was chosen is not."""
     try:
-        return library.get(address)
+        record = library.get(address)
     except MemedexError:
         return None
+    return record if record.tier != "trash" else None
 
 
 def _strip(library: Library, records: list[Record]) -> None:
@@ -107,6 +114,8 @@ def _strip(library: Library, records: list[Record]) -> None:
                 if (picture := library.picture(record.address)).exists():
                     st.image(picture, width=104, alt=f"Picture of {record.name}")
                 st.caption(f"{place + 1} · {wording.plain(record.name, limit=11)}")
+                if record.tier != "library":  # chosen by hand, or degraded since
+                    st.caption(f":orange[{record.tier}]")
                 with st.container(horizontal=True, gap="xxsmall"):
                     earlier = [*addresses]
                     earlier.insert(max(place - 1, 0), earlier.pop(place))

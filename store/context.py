@@ -23,6 +23,7 @@ from store.records import CAPTION_FACETS, Record
 EXAMPLES = 5  # reference 1: "retrieve top N matching memecoins (e.g., N=5)"
 # One 512 × 512 tile as OpenAI counts a picture: 85 + 170 (platform.openai.com/docs/guides/images-vision).
 PICTURE_TOKENS = 255
+_LABEL = "\nImage:"  # before each picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,9 @@ def build(
         text = _told(record, number=len(examples) + 1)
         words = _tokens(text, model=model)
         path = reader.picture(address)
-        seen = PICTURE_TOKENS if pictures and path.exists() else 0
+        seen = 0
+        if pictures and path.exists():
+            seen = _tokens(f"{text}{_LABEL}", model=model) - words + PICTURE_TOKENS
         room = float("inf") if budget is None else budget - spent
         if words > room:
             left_out.append(LeftOut(record, "all of it", words + seen))
@@ -93,7 +96,7 @@ def build(
 def as_markdown(context: Context) -> str:
     """For reading and for pasting; pictures as data addresses."""
     return "\n\n".join(
-        f"{example.text}\nImage: ![{example.record.address}]({_picture(example)})"
+        f"{example.text}{_LABEL} ![{example.record.address}]({_picture(example)})"
         if example.picture
         else example.text
         for example in context.examples
@@ -119,7 +122,7 @@ def as_messages(context: Context, prompt: str, *, system: str = "") -> list[dict
     """Chat messages as litellm and most providers take them; each picture follows its example."""
     parts: list[dict[str, Any]] = []
     for example in context.examples:
-        words = f"{example.text}\nImage:" if example.picture else example.text
+        words = f"{example.text}{_LABEL}" if example.picture else example.text
         parts.append({"type": "text", "text": words})
         if example.picture:
             parts.append({"type": "image_url", "image_url": {"url": _picture(example)}})

@@ -232,4 +232,5 @@ def _figure(scores: Any) -> Figure:
 
 
 def _told(figure: Figure) -> str:
-    return f"{figure.mean:.2f} ({figure.low:.2f}–{figure.high:.2f})"
+    between = f" ({figure.low:.2f}–{figure.high:.2f})" if not math.isclose(figure.low, figure.high) else ""
+    return f"{figure.mean:.2f}{between}"

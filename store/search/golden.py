@@ -186,10 +186,12 @@ class GoldenQueries:
     def _take_in(self, collection: str, content: bytes) -> None:
         try:
             name = checked_collection(collection)
-            goldens = [
-                Golden(checked_line(one["line"]), _answers(one["answers"]), name, "file")
-                for one in json.loads(content)["queries"]
-            ]
+            answers: dict[str, list[str]] = {}  # a question that stands there twice has the answers of both
+            for one in json.loads(content)["queries"]:
+                if not isinstance(one["answers"], list):
+                    raise TypeError(f"the answers to {one['line']!r} are not a list")
+                answers.setdefault(checked_line(one["line"]), []).extend(_answers(one["answers"]))
+            goldens = [Golden(line, _answers(right), name, "file") for line, right in answers.items()]
             for golden in goldens:
                 golden.line.encode()  # half a character, as JSON can say it, could not be kept
         except (ValueError, KeyError, TypeError, RecursionError) as error:

@@ -1,6 +1,7 @@
 """From results to the model: the exact context, its budget, a new coin, and how near it is to the library."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from threading import Event
 
@@ -22,6 +23,7 @@ from tests.store.language_model_server import LanguageModelServer, fails, runnin
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 MODEL = "openai/gpt-4o-mini"
+PICTURE = re.compile(r" !\[.*\]\(data:.*\)")
 COIN = {
     "name": "Rain Frog",
     "ticker": "$rain",
@@ -56,8 +58,8 @@ def test_the_form_is_reference_1_with_absent_facets_left_out(library: Library, t
         for place, number in enumerate((3, 2, 1), start=1)
     ]
     assert all(example.picture for example in made.examples)
-    words = [count_tokens(example.text) for example in made.examples]
-    assert made.tokens == sum(words) + 3 * PICTURE_TOKENS
+    said = PICTURE.sub("", context.as_markdown(made)).split("\n\n")  # the very words that are given
+    assert made.tokens == sum(map(count_tokens, said)) + 3 * PICTURE_TOKENS
     assert made.left_out == ()
 
 
@@ -73,7 +75,7 @@ def test_tokens_are_those_of_the_model(library: Library, three: list[str]) -> No
 def test_a_budget_says_what_it_left_out(library: Library, three: list[str]) -> None:
     whole = context.build(library, three)
     first = whole.examples[0].tokens
-    words = first - PICTURE_TOKENS
+    words = count_tokens(whole.examples[1].text)
     made = context.build(library, three, budget=first + words + 3)
     assert [(left.record.address, left.what) for left in made.left_out] == [
         (three[1], "its picture"),

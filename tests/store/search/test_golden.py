@@ -81,9 +81,10 @@ def test_a_file_changed_by_hand_wins_on_opening_and_a_broken_one_changes_nothing
         b"[" * 100_000,
         b'{"queries": [{"line": "\\ud800", "answers": ["local-1"]}]}',
         b'{"queries": {"line": "frog"}}',
+        b'{"queries": [{"line": "frog", "answers": "local-1"}]}',
         b"\xff\xfe",
     ],
-    ids=["cut off", "nested", "half a character", "no list", "no text"],
+    ids=["cut off", "nested", "half a character", "no list", "no list of answers", "no text"],
 )
 def test_a_file_spoilt_by_hand_is_named_and_never_written_over(
     library: Library, root: Path, content: bytes
@@ -104,6 +105,12 @@ def test_a_file_spoilt_by_hand_is_named_and_never_written_over(
     library.golden.save("dog", [address(2)])
     assert kept(library) == {"frog": (address(1),), "dog": (address(2),)}
     library.close()
+
+
+def test_a_question_that_a_file_asks_twice_has_the_answers_of_both(library: Library) -> None:
+    rows = [{"line": "frog", "answers": [address(one)]} for one in (1, 2, 1)]
+    library.golden.take_in("team", json.dumps({"queries": rows}).encode())
+    assert kept(library) == {"frog": (address(1), address(2))}
 
 
 def test_what_is_changed_by_hand_meanwhile_counts_when_the_next_one_is_saved(library: Library) -> None:
