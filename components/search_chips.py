@@ -93,6 +93,7 @@ def _change(question: Question, number: int, key: str) -> None:
     weight = float(held[f"{key}-weight"]) * (-1 if held[f"{key}-minus"] else 1)
     facets = tuple(facet for facet in FACETS if facet in held[f"{key}-facets"]) or FACETS
     _put(question, number, (replace(question.terms[number], weight=weight, facets=facets),))
+    held[key] = True  # with another label it is another chip to Streamlit; this one is in use
 
 
 def _put(question: Question, number: int, instead: tuple[Term, ...]) -> None:

@@ -47,6 +47,7 @@ def test_a_folded_chip_has_no_say(library: Library) -> None:
     app.session_state["chip-text-frog-1"] = True
     ran(app).number_input[0].set_value(4)
     assert ran(app).query_params["q"] == '4 × "frog" + "dog"'
+    assert app.number_input[0].value == 4  # still in use
     app.session_state["chip-text-frog-1"] = False
     assert not ran(app).number_input
 
