@@ -6,7 +6,9 @@ off is kept as far as it came, and the model is asked again only by a person.
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from queue import Empty, Queue
+from threading import Event, Thread
 
 from store import context, generation
 from store.errors import CaptioningFailed
@@ -14,6 +16,7 @@ from store.jobs import Job, Jobs, Kind, Shift
 from store.settings import settings
 
 _EVERY = 0.4  # seconds between two looks at the answer
+_LOOK = 0.2  # seconds until it is looked whether somebody stopped it
 _NAME = 60  # characters of the prompt in the job's name
 
 
@@ -69,15 +72,46 @@ def _invent(shift: Shift) -> None:
     shift.keep(answer="", sources=sources, asked=True)
     kept = time.monotonic()
     try:
-        for piece in pieces:
+        for piece in _until_stopped(pieces, shift):
             answer += piece
-            if shift.is_stopping:
-                return
             if time.monotonic() - kept > _EVERY:
                 shift.keep(answer=answer)
                 kept = time.monotonic()
     finally:
         shift.keep(answer=answer, asked=shift.is_stopping)
+
+
+def _until_stopped(pieces: Iterator[str], shift: Shift) -> Iterator[str]:
+    """The pieces as they come, until the end or until the job is stopped, also while the model is silent."""
+    came: Queue[str | Exception | None] = Queue()
+    left = Event()
+
+    def read() -> None:
+        try:
+            for piece in pieces:
+                came.put(piece)
+                if left.is_set():
+                    return
+            came.put(None)
+        except Exception as error:  # noqa: BLE001  it is raised where the pieces are wanted
+            came.put(error)
+
+    Thread(target=read, name="memedex-invention", daemon=True).start()
+    try:
+        while True:
+            try:
+                piece = came.get(timeout=0 if shift.is_stopping else _LOOK)
+            except Empty:
+                if shift.is_stopping:
+                    return
+                continue
+            if isinstance(piece, Exception):
+                raise piece
+            if piece is None:
+                return
+            yield piece
+    finally:
+        left.set()
 
 
 def _has_come(shift: Shift) -> bool:

@@ -1,5 +1,6 @@
 """litellm, kept at home: imported late, fetching nothing by itself, its errors in plain words, its prices."""
 
+import math
 import os
 import re
 import threading
@@ -172,8 +173,11 @@ def readable(error: Exception, *, model: str) -> str:
         if "/" in model
         else "OPENAI_API_KEY, ANTHROPIC_API_KEY …"
     )
+    wait = _retry_after(getattr(error, "litellm_response_headers", None))
     for name, what, remedy in _REASONS:
         if name in classes:
+            if name == "RateLimitError" and wait:
+                remedy = f"try again in {math.ceil(wait):,} s"
             return f"{model} {what}; {remedy.format(key=key)} [{detail}]"
     return f"{model} gave no answer; try again [{type(error).__name__}: {detail}]"
 
