@@ -115,6 +115,7 @@ _RANKED = """
 
 def test_a_file_asked_for_too_early_waits_for_the_cards_it_lists(page: Page) -> None:
     cards = [{**card, "row": row, "facets": True} for row, card in enumerate(CARDS)]
+    cards[0]["name"] = "＝Coin 0"  # which a spreadsheet may take for a formula
     ranking = {
         "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "compared": 3, "whole": True,
         "presets": [], "calibrated": None, "calibrate": False, "view": "table", "held": None,
@@ -126,7 +127,7 @@ def test_a_file_asked_for_too_early_waits_for_the_cards_it_lists(page: Page) -> 
         page.get_by_role("button", name="Download CSV").click()
         give(page, ranking=ranking, cards=cards)
     lines = csv.DictReader(download.value.path().read_text("utf-8-sig").splitlines())
-    assert [line["token_name"] for line in lines] == ["Coin 0", "Coin 1", "Coin 2"]
+    assert [line["token_name"] for line in lines] == ["'＝Coin 0", "Coin 1", "Coin 2"]
 
 
 def test_calibrated_the_breakdown_says_what_was_weighed(page: Page) -> None:
@@ -160,3 +161,7 @@ def test_sliders_put_back_where_they_stood_say_something_new(page: Page) -> None
         )
         page.wait_for_function(f"{told}.length === {times}")
     assert len(set(page.evaluate(told))) == 2
+    page.get_by_label("Weight of emotions").press("ArrowRight")
+    expect(page.get_by_label("Weight of emotions")).to_have_value("4.1")
+    page.keyboard.press("y")  # the hand is still on the slider
+    expect(page.get_by_text("stands above")).to_be_visible()

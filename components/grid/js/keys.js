@@ -5,6 +5,7 @@ import { filterField } from "./field.js";
 
 const STEPS = { ArrowLeft: [-1, 0], h: [-1, 0], ArrowRight: [1, 0], l: [1, 0], ArrowUp: [0, -1], k: [0, -1], ArrowDown: [0, 1], j: [0, 1] };
 const WITH_ARROWS = "canvas, audio, video, [role=slider], [role=tab], [role=radio], [role=option], [role=menuitem], [role=combobox], [role=listbox]";
+const MOVES = /^( |Enter|Arrow.*|Home|End|Page.*)$/; // what a slider or a switch hears itself
 const CONTROLS = `button, a, summary, ${WITH_ARROWS}`;
 
 export function listenToKeys(grid) {
@@ -12,7 +13,7 @@ export function listenToKeys(grid) {
     if (event.isComposing || event.defaultPrevented || !grid.root.isConnected) return;
     const target = event.composedPath()[0];
     if (event.key === "Enter" && target === filterField()) return leaveFilter(grid, target);
-    if (isTyping(target)) return;
+    if (isTyping(target) && !(isOwn(grid, target) && !MOVES.test(event.key))) return;
     if (isElsewhere(grid)) return grid.hearing.rest();
     if (grid.filter.holds(event) || grid.hearing.isTooEarly(event) || take(grid, event, target)) {
       event.preventDefault();
@@ -25,6 +26,11 @@ export function listenToKeys(grid) {
 
 function isTyping(target) {
   return target instanceof Element && (target.matches("input, textarea, select") || target.isContentEditable);
+}
+
+/** A slider or a switch of the grid: letters are nothing to it, so they stay the keys of the cards. */
+function isOwn(grid, target) {
+  return grid.root.contains(target) && target.matches("input[type=range], input[type=checkbox]");
 }
 
 /** Whether one of the page's own dialogs or drawers is open; toasts and tooltips are none. */

@@ -81,6 +81,6 @@ export class ResultTable {
 /** A cell of CSV; a stranger's text that a spreadsheet would take for a formula is made text. */
 function cell(value) {
   if (typeof value === "number") return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const text = /^[=+\-@\t\r＝＋－＠]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
