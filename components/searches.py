@@ -127,12 +127,14 @@ def _forget(forget: Callable[[str], None], name: str, *, key: str, can_write: bo
 def _keep(shelf: Shelf[T], name: str | None, thing: T) -> None:
     """Under a name of its own: what somebody else keeps under it is not lost by a slip."""
     name = " ".join((name or "").split())
-    taken = [one for one in shelf.all() if one.casefold() == name.casefold()]
-    if taken and shelf.all()[taken[0]] != thing:
-        said = f"“{wording.plain(taken[0], limit=60)}” is taken: forget it first, or choose another name."
+    taken = next((one for one in shelf.all() if one.casefold() == name.casefold()), None)
+    if taken is None:
+        _save(lambda: shelf.save(name, thing))
+    elif shelf.all()[taken] != thing:
+        said = f"“{wording.plain(taken, limit=60)}” is taken: forget it first, or choose another name."
         state.say(said, icon=":material/error:")
     else:
-        _save(lambda: shelf.save(name, thing))
+        state.say(f"It is already kept as “{wording.plain(taken, limit=60)}”.", icon=":material/check:")
 
 
 def _save(verb: Callable[[], None]) -> None:

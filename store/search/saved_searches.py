@@ -18,7 +18,7 @@ class SavedSearch:
 
     line: str
     weights: Mapping[Facet, float] | None = None  # None: the usual ones
-    looked: Mapping[str, float] = field(default_factory=dict)  # UNIX seconds by person
+    looked: Mapping[str, float] = field(default_factory=dict, compare=False)  # UNIX seconds by person
     calibrated: bool = False
     folded: bool = False  # copies of one coin are one result
     shown: int | None = None  # results; None: as many as the page shows

@@ -87,6 +87,14 @@ def test_a_name_that_is_taken_keeps_what_is_kept_under_it(library: Library) -> N
     assert {name: kept.line for name, kept in library.searches.all().items()} == {"Dogs": "dog"}
 
 
+def test_saving_a_search_again_changes_nothing(library: Library) -> None:
+    save_as(opened("search", q="frog"), "frogs")
+    kept = library.searches.all()["frogs"]
+    app = save_as(opened("search", q="frog"), "Frogs")
+    assert ["already kept as “frogs”" in toast.value for toast in app.toast] == [True]
+    assert library.searches.all()["frogs"].looked == kept.looked
+
+
 def test_a_saved_search_opens_by_a_link_with_its_name(library: Library) -> None:
     library.searches.save("wet", SavedSearch("rain", {"context": 5.0}))
     app = opened("search", search="wet")
