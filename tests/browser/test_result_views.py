@@ -62,6 +62,10 @@ def test_two_settings_stand_side_by_side(results: GridPage) -> None:
     twin = results.page.locator(".versus section").first.locator("li").first
     twin.hover()
     expect(results.page.locator(".versus li.lit")).to_have_count(2)
+    view(results, "Cards")
+    tools = results.page.get_by_role("toolbar", name="What to do")
+    expect(tools).to_be_visible()
+    assert tools.evaluate("node => node.scrollWidth <= node.clientWidth"), "what has no room is folded away"
 
 
 def test_why_one_stands_above_another(results: GridPage, shared: Server) -> None:

@@ -75,7 +75,7 @@ export class Tools {
     const shown = [...verbs, this.chosen, this.none, this.back, this.all, this.everything, this.undo, this.redo];
     // Measuring lays the page out, so only where something has changed its width.
     const now = JSON.stringify([width, ...shown.map((node) => (node.hidden ? null : node.textContent))]);
-    if (!width || this.fitted === now) return;
+    if (!width || this.node.hidden || this.fitted === now) return;
     this.fitted = now;
     this.verbs.replaceChildren(...verbs);
     this.picking.replaceChildren(this.chosen, this.none, this.back, this.all, this.everything);

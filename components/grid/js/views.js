@@ -46,6 +46,7 @@ export class Views {
     this.csv.hidden = view !== "table";
     grid.frame.hidden = view !== "cards";
     grid.tools.node.hidden = !this.hasCards; // nothing is done to a coin that is not seen
+    grid.tools.fit();
     this.show();
   }
 
