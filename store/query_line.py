@@ -179,4 +179,4 @@ def _day(seconds: int) -> str:
 
 
 def _quoted(label: str) -> str:
-    return f'"{label}"' if re.search(r"[\s;]", label) or not label else label
+    return f'"{label}"' if re.search(r"[\s;“„«]", label) or not label else label

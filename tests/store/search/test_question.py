@@ -81,6 +81,7 @@ def test_nothing_typed_is_an_error(text: str) -> None:
         ("frog -5 +tag:cold", "frog -5 tag:cold"),
         ('frog tag:"a pond', 'frog tag:"a pond"'),
         ("frog tag:„a pond“ -tag:«sea»", 'frog tag:"a pond" -tag:sea'),
+        ('frog tag:"«" tag:"»"', 'frog tag:"«" tag:»'),
         ('"0""0 −', '1 × "0 0 −" words:"0" words:"0 −"'),
     ],
 )
