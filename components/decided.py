@@ -5,14 +5,14 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import streamlit as st
 
-from components import decisions, state, wording
+from components import decisions, wording
 from components.grid.ledger import AT_ONCE
 from components.told import sentence
 from store import decided, reversing
 from store.decided import Asked
-from store.errors import MemedexError
 from store.history import Decision
 from store.library import Library
+from store.outcome import Outcome
 
 _PER_PAGE = 50
 _EVERYBODY, _EVERYTHING = "Everybody", "Everything"
@@ -127,14 +127,11 @@ def _line(library: Library, decision: Decision) -> None:
 
 
 def _take_back(library: Library, chosen: list[str]) -> None:
-    try:
-        if reversing.begun(library, chosen, at_once=AT_ONCE):
-            return
-        outcome = library.take_back(chosen)
-    except MemedexError as error:
-        state.say(wording.plain(str(error), limit=200), icon=":material/error:")
-        return
-    decisions.tell(outcome)
+    def decide() -> Outcome:
+        in_background = reversing.begun(library, chosen, at_once=AT_ONCE)
+        return Outcome() if in_background else library.take_back(chosen)
+
+    decisions.take_back(decide)
 
 
 def _midnight(day: date) -> float:

@@ -1,5 +1,8 @@
 """What was decided lately, and taking it back."""
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from components import state, wording
@@ -27,23 +30,23 @@ def undo_button(library: Library) -> None:
 
 def undo(library: Library) -> None:
     """Take back one's own last decision."""
+    take_back(partial(reversing.reverse, library, "undo", at_once=AT_ONCE))
+
+
+def take_back(decide: Callable[[], Outcome]) -> None:
+    """Take something back now, and say on the next run what came of it."""
+    carry_out(decide, said="Taken back for", icon=":material/undo:")
+
+
+def carry_out(decide: Callable[[], Outcome], *, said: str, icon: str) -> None:
+    """Decide something now, and say on the next run for how many coins, what was refused, and why."""
     try:
-        outcome = reversing.reverse(library, "undo", at_once=AT_ONCE)
+        outcome = decide()
     except MemedexError as error:
         state.say(wording.plain(str(error), limit=200), icon=":material/error:")
         return
-    tell(outcome)
-
-
-def tell(outcome: Outcome) -> None:
-    """Say on the next run what came of taking back."""
     if outcome.done:
-        state.say(f"Taken back for {wording.counted(len(outcome.done), 'coin')}.", icon=":material/undo:")
-    tell_refused(outcome)
-
-
-def tell_refused(outcome: Outcome) -> None:
-    """Say on the next run what was refused, and why."""
+        state.say(f"{said} {wording.counted(len(outcome.done), 'coin')}.", icon=icon)
     for refusal in outcome.refused[:3]:
         reason = wording.plain(refusal.reason, limit=200)
         state.say(f"{wording.shortened(refusal.item)}: {reason}", icon=":material/error:")

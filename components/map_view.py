@@ -1,13 +1,14 @@
 """The map of the library: which space, coloured by what, which coins; and what a lasso holds."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
-from components import atlas, exporting, jobs, live, resources, state, tagging, wording
+from components import atlas, exporting, jobs, live, resources, tagging, wording
 from components.atlas import Sheet, colours
 from components.atlas.colours import Colours
-from components.decisions import tell_refused
+from components.decisions import carry_out
 from components.grid import CAPTION, DEGRADE, LIKE, TAGS, show_cards
 from components.grid.ledger import AT_ONCE
 from components.newest import WAYS
@@ -234,11 +235,4 @@ def _degrade(library: Library, addresses: Sequence[str]) -> None:
         name = f"Degrade {len(addresses):,} coins"
         jobs.start(library.jobs, "move", addresses, name=name, options={"verb": "degrade"})
         return
-    try:
-        outcome = library.degrade(addresses)
-    except MemedexError as error:
-        state.say(wording.plain(str(error), limit=200), icon=":material/error:")
-        return
-    if outcome.done:
-        state.say(f"Degraded {wording.counted(len(outcome.done), 'coin')}.", icon=":material/south_west:")
-    tell_refused(outcome)
+    carry_out(partial(library.degrade, addresses), said="Degraded", icon=":material/south_west:")

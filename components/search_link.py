@@ -21,7 +21,7 @@ def size() -> int:
         "Results", SIZES, index=SIZES.index(_USUAL), key="n", bind="query-params",
         label_visibility="collapsed",
     )  # fmt: skip
-    return given if given in SIZES else 60
+    return given if given in SIZES else _USUAL
 
 
 def resize(shown: int | None) -> None:

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
 from components import jobs, state, wording
-from components.decisions import tell_refused
+from components.decisions import carry_out
 from components.grid import Entry, Handler
 from components.grid.ledger import AT_ONCE
 from store import tagging
@@ -73,14 +74,8 @@ def _apply(library: Library, addresses: Sequence[str]) -> None:
         name = f"Tag {len(addresses):,} coins"
         jobs.start(library.jobs, "tags", addresses, name=name, options={"add": add, "remove": remove})
         return
-    try:
-        outcome = library.edit_tags(addresses, add=add, remove=remove)
-    except MemedexError as error:
-        state.say(wording.plain(str(error), limit=200), icon=":material/error:")
-        return
-    if outcome.done:
-        state.say(f"Tagged {wording.counted(len(outcome.done), 'coin')}.", icon=":material/label:")
-    tell_refused(outcome)
+    decide = partial(library.edit_tags, addresses, add=add, remove=remove)
+    carry_out(decide, said="Tagged", icon=":material/label:")
 
 
 def _close() -> None:
