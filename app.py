@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from components import going_on, left_page, mishaps, pictures
+from components import going_on, mishaps, pictures, reruns
 from components.editor.routes import routes as editor_routes
 from components.grid import beacon, late_cards
 
-left_page.forget()
+reruns.mend()
 app = st.App(
     "overview.py",
     routes=[*pictures.routes(), *beacon.routes(), *editor_routes(), *late_cards.routes()],
