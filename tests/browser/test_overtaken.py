@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.bare_grid import confirm, mount
 
+_SENDINGS = "() => window.told.filter(({ name }) => name === 'log').length"
 _ENTRIES = (
     "() => window.told.filter(({ name }) => name === 'log').at(-1)?.value.entries.map(({ verb }) => verb)"
 )
@@ -51,11 +52,11 @@ def test_what_a_busy_server_does_not_confirm_is_sent_again_less_and_less_often(p
     page.keyboard.press("a")
     for seconds, sendings in ((1, 1), (2, 2), (5, 3), (10, 4), (20, 5), (20, 6)):
         page.clock.run_for(seconds * 1000)
-        assert page.evaluate("() => window.told.filter(({ name }) => name === 'log').length") == sendings
+        assert page.evaluate(_SENDINGS) == sendings
     confirm(page, 1)
     page.keyboard.press("a")
     page.clock.run_for(3000)
-    assert page.evaluate("() => window.told.filter(({ name }) => name === 'log').length") == 8
+    assert page.evaluate(_SENDINGS) == 8
 
 
 def test_what_is_not_confirmed_is_sent_again_as_something_new(page: Page) -> None:
@@ -68,3 +69,20 @@ def test_what_is_not_confirmed_is_sent_again_as_something_new(page: Page) -> Non
     expect(page.locator(".said")).to_contain_text("1 decision not stored yet: the server is away or busy")
     confirm(page, 1)
     expect(page.locator(".said")).to_have_text("All that was decided is stored")
+
+
+_STATE = "state => document.body.setAttribute('data-test-script-state', state)"
+
+
+def test_what_was_sent_is_not_sent_again_while_the_server_is_at_work_on_it(page: Page) -> None:
+    mount(page)
+    page.evaluate("() => document.body.setAttribute('data-testid', 'stApp')")
+    page.evaluate(_STATE, "running")
+    page.clock.install()
+    page.clock.run_for(60_000)  # it begins at zero: what was pressed before the page stood would be dropped
+    page.keyboard.press("a")
+    page.clock.run_for(6_000)
+    assert page.evaluate(_SENDINGS) == 1
+    page.evaluate(_STATE, "notRunning")
+    page.clock.run_for(3_000)
+    assert page.evaluate(_SENDINGS) == 2

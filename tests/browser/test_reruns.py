@@ -62,7 +62,7 @@ for line in range(40):
 st.button("Open", on_click=lambda: st.session_state.update(open=True))
 if "open" in st.session_state:
     talk()
-st.fragment(lambda: st.text("looking"), run_every=0.05)()
+st.fragment(lambda: st.text("looking"), run_every=0.25)()
 st.button("Below")
 """
 _SLOW = """

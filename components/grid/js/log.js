@@ -87,7 +87,8 @@ export class DecisionLog {
     this.inVain += 1;
     this.isLate = this.entries.length > 0;
     if (this.isLate) this.waits(this.entries.length);
-    this.sendNow();
+    if (isAtWork() && this.inVain <= LATER) this.timer = setTimeout(() => this.sendAgain(), PATIENCE);
+    else this.sendNow();
   }
 
   /** The page is going away: a run of the script may never start, a beacon still arrives. */
@@ -129,6 +130,12 @@ export class DecisionLog {
     });
     return found;
   }
+}
+
+/** Whether the server works for this page: what was sent waits there, and sent again it would begin the page anew. */
+function isAtWork() {
+  const app = document.querySelector("[data-testid=stApp]");
+  return ["running", "rerunRequested"].includes(app?.dataset.testScriptState);
 }
 
 /** An entry without what only the page needs. */
