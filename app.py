@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from components import going_on, mishaps, pictures, reruns
+from components import going_on, left_page, mishaps, pictures
 from components.editor.routes import routes as editor_routes
 from components.grid import beacon, late_cards
 
-reruns.mend()
+left_page.forget()
 app = st.App(
     "overview.py",
     routes=[*pictures.routes(), *beacon.routes(), *editor_routes(), *late_cards.routes()],
