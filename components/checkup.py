@@ -1,10 +1,8 @@
 """Captions that want a second look, each one click from its editor, and the way back."""
 
-from functools import partial
-
 import streamlit as st
 
-from components import caption_picker, caption_views, getting_ready, resources
+from components import caption_picker, caption_views, resources
 from components.caption_picker import Picked
 from components.editor.facets import PURPOSES
 from components.editor.rows import Row, show_rows
@@ -29,10 +27,8 @@ _LABELS: dict[Kind, tuple[str, str]] = {
 
 def show(library: Library) -> None:
     """How many there are of each kind, and those of the chosen one."""
-    captions = resources.check_up()
-    found = getting_ready.outcome(
-        partial(captions.findings, resources.taxonomy()), "Looking through all captions …"
-    )
+    with st.spinner("Looking through all captions …"):
+        found = resources.check_up().findings(resources.taxonomy())
     kinds = [kind for kind in KINDS if found[kind]]
     if not kinds:
         st.success("Nothing wants a second look.", icon=":material/check_circle:")

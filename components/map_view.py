@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from components import atlas, exporting, getting_ready, jobs, live, resources, tagging, wording
+from components import atlas, exporting, jobs, live, resources, tagging, wording
 from components.atlas import Sheet, colours
 from components.atlas.colours import Colours
 from components.decisions import carry_out
@@ -134,7 +134,8 @@ def _points(key: str, library: Library, drawn: Sheet, coloured: Colours) -> None
 def _chart(library: Library, space: str, method: Method) -> Map | None:
     """A map of the library as it is now."""
     resources.ready_to_search(library)
-    return getting_ready.outcome(partial(library.maps.of, space, method), "Laying out the coins …")
+    with st.spinner("Laying out the coins …", show_time=True):
+        return library.maps.of(space, method)
 
 
 def _asked(library: Library, line: str) -> tuple[dict[str, float], set[str] | None]:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components import getting_ready, newest, resources, wording
+from components import newest, resources, wording
 from components.grid import CAPTION, LIKE, Mark, show_cards
 from store.errors import MemedexError
 from store.library import Library
@@ -17,9 +17,8 @@ def show(library: Library) -> None:
     """One page of them, each with how well it fits."""
     try:
         resources.ready_to_search(library)
-        found = getting_ready.outcome(
-            lambda: disagreements(library.snapshot()), "Comparing every picture with its captions …"
-        )
+        with st.spinner("Comparing every picture with its captions …"):
+            found = disagreements(library.snapshot())
     except MemedexError as error:
         st.error("Pictures and captions could not be compared:", icon=":material/error:")
         st.text(str(error))

@@ -1,12 +1,11 @@
 """The order of a grid: by a column of the catalog, or by what the pictures look like."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import cast
 
 import streamlit as st
 
-from components import getting_ready, wording
+from components import wording
 from components.grid.ledger import Entry, Handler
 from store.errors import MemedexError
 from store.filter import Filter
@@ -89,8 +88,8 @@ def _by_looks(key: str, library: Library, asked: Filter, *, order: Order, like: 
     question = (asked, order, like)
     kept = st.session_state.get(f"{key}.order")
     if kept is None or kept[0] != question:
-        comparing = partial(library.by_looks, passing, order, like=like)
-        found = getting_ready.outcome(comparing, "Comparing pictures …")
+        with st.spinner("Comparing pictures …"):
+            found = library.by_looks(passing, order, like=like)
         kept = (question, {address: place for place, address in enumerate(found.addresses)}, found.unseen)
         st.session_state[f"{key}.order"] = kept
     _, places, unseen = kept

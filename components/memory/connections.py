@@ -1,11 +1,10 @@
 """Connections: from a coin to the texts that speak of it, and from a text to the coins it speaks of."""
 
 from contextlib import suppress
-from functools import partial
 
 import streamlit as st
 
-from components import getting_ready, wording
+from components import wording
 from components.memory import addressed
 from components.memory.kinds import KINDS, place_of, text_of
 from store.errors import MemedexError
@@ -37,7 +36,8 @@ def show(library: Library, memory: Memory) -> None:
             query_params={"address": record.address},
         )  # fmt: skip
     try:
-        found = getting_ready.outcome(partial(mentions, memory, record), "Looking through the memory …")
+        with st.spinner("Looking through the memory …"):
+            found = mentions(memory, record)
     except MemedexError as error:
         st.error("The memory could not be asked:")
         st.text(str(error))
@@ -102,8 +102,8 @@ def of_text(library: Library, text: str) -> None:
     _coins(library, found)
     if st.button("Coins near it in meaning", icon=":material/travel_explore:", type="tertiary"):
         try:
-            searching = partial(coins_near, library, text)
-            _coins(library, getting_ready.outcome(searching, "Searching the library …"))
+            with st.spinner("Searching the library …"):
+                _coins(library, coins_near(library, text))
         except MemedexError as error:
             st.text(str(error))
 

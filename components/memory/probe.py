@@ -4,7 +4,7 @@ import time
 
 import streamlit as st
 
-from components import getting_ready, wording
+from components import wording
 from components.memory import cards
 from components.memory.asked import Asked, Column, Scores, ask
 from components.memory.cards import Card
@@ -40,10 +40,8 @@ def show(memory: Memory) -> None:
 
 def _found(memory: Memory, asked: Asked) -> list[tuple[str, list[Card]]] | None:
     try:
-        return getting_ready.outcome(
-            lambda: [_ask(memory, asked, column) for column in asked.columns],
-            "Asking; the first time, the model is loaded …",
-        )
+        with st.spinner("Asking; the first time, the model is loaded …", show_time=True):
+            return [_ask(memory, asked, column) for column in asked.columns]
     except MemedexError as error:
         st.error("This could not be asked:", icon=":material/error:")
         st.text(str(error))

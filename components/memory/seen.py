@@ -1,10 +1,8 @@
 """What the model would see: the context put together, weighed against its budgets, with what to look at."""
 
-from functools import partial
-
 import streamlit as st
 
-from components import getting_ready, wording
+from components import wording
 from components.memory import addressed, opening
 from components.memory.kinds import KINDS, place_of
 from store.errors import MemedexError
@@ -42,8 +40,8 @@ def show(memory: Memory) -> None:
             )
             return
         try:
-            assembling = partial(assemble, memory, prompt, template=template, numbers=numbers, where=where)
-            context = getting_ready.outcome(assembling, "Putting it together …")
+            with st.spinner("Putting it together …"):
+                context = assemble(memory, prompt, template=template, numbers=numbers, where=where)
         except MemedexError as error:
             st.error("This could not be put together:", icon=":material/error:")
             st.text(str(error))
