@@ -1,1 +1,68 @@
-"""The library of memecoins and everything about it that is not a web page."""
+"""The library of memecoins and everything about it that is not a web page (docs/python.md).
+
+from store import Query, Part, open_library
+
+with open_library(Path("res")) as library:
+    results = library.search(Query((Part(text="sad frog"),)))
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from store.catalog.filters import Filter
+    from store.exporting.formats import export
+    from store.importing import candidates
+    from store.library import Library
+    from store.memory.memory import Memory
+    from store.outcome import ImportReport, Outcome, Refusal
+    from store.progress import Progress
+    from store.reading.reader import Reader
+    from store.records import Record
+    from store.runtime import open_library, open_reader
+    from store.search.query import Part, Query
+
+__version__ = "1.1.0"
+
+# Where each name comes from. Imported when first asked for: a process that needs one part loads no other.
+_FROM = {
+    "Filter": "store.catalog.filters",
+    "ImportReport": "store.outcome",
+    "Library": "store.library",
+    "Memory": "store.memory.memory",
+    "Outcome": "store.outcome",
+    "Part": "store.search.query",
+    "Progress": "store.progress",
+    "Query": "store.search.query",
+    "Reader": "store.reading.reader",
+    "Record": "store.records",
+    "Refusal": "store.outcome",
+    "candidates": "store.importing",
+    "export": "store.exporting.formats",
+    "open_library": "store.runtime",
+    "open_reader": "store.runtime",
+}
+
+__all__ = [
+    "Filter",
+    "ImportReport",
+    "Library",
+    "Memory",
+    "Outcome",
+    "Part",
+    "Progress",
+    "Query",
+    "Reader",
+    "Record",
+    "Refusal",
+    "candidates",
+    "export",
+    "open_library",
+    "open_reader",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FROM:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_FROM[name]), name)

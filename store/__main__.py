@@ -1,8 +1,8 @@
-"""`python -m store VERB …`: the library on the command line."""
+"""`python -m store COMMAND …`, or when installed `memedex COMMAND …`: the command line."""
 
 import sys
 
-from store.commands import main
+from store.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -12,16 +12,19 @@ MemedexError
 ├── TakenBack                    a decision was undone while the rest of it was still under way
 ├── LibraryInUse                 another process writes to this library
 ├── ReadOnly                     this library was opened for reading
+├── NotPermitted                 the current user may not name this path
+│   └── LoginEnded               their login ran out, was ended, or lost its permission
 ├── NotWritten                   the disk refused before anything was decided: nothing happened
 ├── LibraryStuck                 a decided operation cannot be finished yet (disk full, no permission)
 ├── CatalogDamaged               the catalog cannot be read
 ├── CatalogTooNew                the catalog was written by a newer Memedex
+├── ForeignFile                  a file that Memedex did not make lies where one of its own belongs
 ├── ModelUnavailable             a model is not installed, not configured or cannot do this
 ├── CaptioningFailed             the language model gave no usable answer
 │   ├── ProviderBusy             it asks to slow down, fails or is away; later may be better
 │   └── ProviderRefuses          key, model name or address are wrong: no picture will do better
 ├── BudgetSpent                  drafting has cost what it was allowed to
-└── InvalidInput, UnknownEntry   of the text memory: store/memory/errors.py
+└── InvalidInput, UnknownEntry   of the text memory: store/memory/engine/errors.py
 
 Every message says what happened, to what, and what to do about it.
 """
@@ -30,7 +33,7 @@ from typing import Any
 
 
 class MemedexError(Exception):
-    """The root of everything this program raises on purpose."""
+    """The root of all errors that this program raises on purpose."""
 
 
 class InvalidRecord(MemedexError, ValueError):
@@ -65,7 +68,7 @@ class NothingToUndo(MemedexError):
     pass
 
 
-class TakenBack(MemedexError):
+class Superseded(MemedexError):
     pass
 
 
@@ -74,6 +77,14 @@ class LibraryInUse(MemedexError):
 
 
 class ReadOnly(MemedexError):
+    pass
+
+
+class NotPermitted(MemedexError):
+    pass
+
+
+class LoginEnded(NotPermitted):
     pass
 
 
@@ -90,6 +101,10 @@ class CatalogDamaged(MemedexError):
 
 
 class CatalogTooNew(MemedexError):
+    pass
+
+
+class ForeignFile(MemedexError):
     pass
 
 

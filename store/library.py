@@ -1,71 +1,104 @@
 """The library: the verbs that change its records."""
 
 import contextlib
+import threading
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-from store import history, moving, taxonomy_edits
-from store.captions.replacing import Replacement
-from store.catalog import REFUSALS
-from store.holder import Holder
-from store.importing.candidate import Candidate, Refusal, shown
-from store.inbox import Inbox, Watcher
-from store.outcome import ImportReport, Outcome
-from store.people import myself
+from store.captions.replacement import Replacement
+from store.catalog import history
+from store.catalog.catalog import DISK_ERRORS
+from store.chroma.follower import LibraryFollower
+from store.embedding import embedding_cache, reembed
+from store.embedding.embedding_cache import ModelVectors
+from store.embedding.in_flight import InFlight
+from store.embedding.protocol import Embedder
+from store.errors import InvalidRecord
+from store.importing.candidate import Candidate, shown
+from store.jobs import cancel_own
+from store.operations import CaptionSource
+from store.outcome import ImportReport, Outcome, Refusal
 from store.progress import Progress
+from store.reading.reader import Reader
 from store.records import Facet
-from store.writing import changing, rewriting
-from store.writing.changing import Move, batches
-from store.writing.operations import Source
-from store.writing.write_path import Decision
+from store.tags import taxonomy_file
+from store.writing import edits, transitions
+from store.writing.journal import Journal
+from store.writing.prepare import WritePath
+from store.writing.reconcile import Fault, reconcile
+from store.writing.transitions import Move, Transitions, batches
+from store.writing.undo import Undo
 
 
-class Library(Holder):
-    """Every change of a library's records is one of these verbs, and can be undone."""
+class Library(Reader):
+    """Every change of a library's records is one of these verbs, and can be undone.
+
+    If opened for reading, or used by a viewer, each raises ReadOnly.
+    """
+
+    def _make_shared(self) -> None:
+        super()._make_shared()
+        self._journal = Journal(self.catalog, self.layout, self._disk)
+        self._follower: LibraryFollower | None = None  # in the process that writes (`store/runtime.py`)
+        self._found: list[Fault] = []  # files that cannot be taken in
+        self._in_hand = InFlight()
+        self._path = WritePath(
+            self.catalog, self.layout, self._journal, embedder=lambda: self.embedder, in_hand=self._in_hand
+        )
+        self._undoing_one = threading.Lock()
+
+    def _make_parts(self) -> None:
+        super()._make_parts()
+        self._changing = Transitions(self.catalog, self._path, changed=self._changed)
+        self._undoing = Undo(self.catalog, self.layout, self._disk, self._changing, self._undoing_one)
+
+    def _changed(self) -> None:
+        """Tell the followers that something changed."""
 
     # -- verbs that move records ---------------------------------------------------------------------------
 
-    def approve(self, addresses: Iterable[str], *, who: str = "") -> Outcome:
-        """Pending to approved."""
-        return self._changing.move("approve", addresses, who=who)
+    def approve(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
+        """Move records from pending to approved."""
+        return self._changing.move("approve", addresses, actor=actor)
 
-    def give_back(self, addresses: Iterable[str], *, who: str = "") -> Outcome:
-        """Approved to pending; the verb `return`."""
-        return self._changing.move("return", addresses, who=who)
+    def send_back(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
+        """Move records from approved to pending; in the history the verb is `return`."""
+        return self._changing.move("return", addresses, actor=actor)
 
-    def reject(self, addresses: Iterable[str], *, reason: str = "", who: str = "") -> Outcome:
-        """Pending or approved to the trash."""
-        return self._changing.move("reject", addresses, who=who, reason=reason)
+    def reject(self, addresses: Iterable[str], *, reason: str = "", actor: str = "") -> Outcome:
+        """Move records from pending or approved to the trash."""
+        return self._changing.move("reject", addresses, actor=actor, reason=reason)
 
     def promote(
-        self, addresses: Iterable[str], *, progress: Progress | None = None, who: str = ""
+        self, addresses: Iterable[str], *, progress: Progress | None = None, actor: str = ""
     ) -> Outcome:
-        """Approved to the library, every facet embedded; what lacks a caption is refused."""
-        return self._changing.move("promote", addresses, who=who, progress=progress)
+        """Move records from approved to the library, every facet embedded.
 
-    def degrade(self, addresses: Iterable[str], *, who: str = "") -> Outcome:
-        """Library to approved; caption, tags and vectors stay."""
-        return self._changing.move("degrade", addresses, who=who)
+        Records without a caption are refused.
+        """
+        return self._changing.move("promote", addresses, actor=actor, progress=progress)
 
-    def delete(self, addresses: Iterable[str], *, who: str = "") -> Outcome:
-        """Any tier to the trash."""
-        return self._changing.move("delete", addresses, who=who)
+    def degrade(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
+        """Move records from the library to approved; caption, tags and vectors stay."""
+        return self._changing.move("degrade", addresses, actor=actor)
 
-    def restore(self, addresses: Iterable[str], *, who: str = "") -> Outcome:
-        """Trash to where it was."""
-        return self._changing.move("restore", addresses, who=who)
+    def delete(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
+        """Move records from any tier to the trash."""
+        return self._changing.move("delete", addresses, actor=actor)
+
+    def restore(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
+        """Move records from the trash to their former tier."""
+        return self._changing.move("restore", addresses, actor=actor)
 
     def move(
-        self, verb: Move, addresses: Iterable[str], *, decision: str, reason: str = "", who: str = ""
+        self, verb: Move, addresses: Iterable[str], *, decision: str, reason: str = "", actor: str = ""
     ) -> Outcome:
-        """A part of a decision too large for one call; what an earlier part of it did is not done again.
+        """Run one part of a decision that is too large for one call; finished records are skipped.
 
-        TakenBack once the decision was undone: what is left of it must not follow.
+        Raises TakenBack if the decision was undone meanwhile.
         """
         done, left = self._changing.parts(verb, addresses, decision)
-        outcome = self._changing.move(verb, left, who=who, reason=reason, decision=decision)
+        outcome = self._changing.move(verb, left, actor=actor, reason=reason, decision=decision)
         outcome.done += done
         return outcome
 
@@ -78,28 +111,23 @@ class Library(Holder):
         source: str = "",
         decision: str | None = None,
         progress: Progress | None = None,
-        who: str = "",
+        actor: str = "",
     ) -> ImportReport:
-        """Take candidates into pending; what is already there, in any tier, is left as it is.
+        """Add candidates to pending; records that exist in any tier stay as they are.
 
-        `source` is what people call the place they come from: the history tells it, filters ask for it.
-        With `decision` it is a part of that one.
+        `source` names where they come from, for the history and for filters. `decision` makes it part of that
+        decision.
         """
-        from store.intake import take_in  # brings Pillow along
+        from store.writing.intake import ingest  # brings Pillow along
 
+        decided = self.catalog.decide("import", actor=actor, reason=shown(source), id=decision)
         if decision:
             self._changing.parts("import", (), decision)
         report = ImportReport()
-        decided = Decision("import", who or myself(), reason=shown(source), id=decision or uuid4().hex)
-        for batch in batches(candidates, changing.EMBEDDED, progress):
-            changes, payload = take_in(batch, report, reader=self, taxonomy=self.taxonomy)
+        for batch in batches(candidates, transitions.EMBEDDED, progress):
+            changes, payload = ingest(batch, report, reader=self, taxonomy=self.taxonomy)
             self._changing.carry_out(decided, changes, payload, report)
         return report
-
-    def watch_inbox(self, folder: Path) -> None:
-        """Take in by itself what is put into this folder, until the library is closed."""
-        if self._inbox is None:
-            self._inbox = Watcher(Inbox(self, folder))
 
     def caption(
         self,
@@ -108,42 +136,39 @@ class Library(Holder):
         caption: Mapping[Facet, str | None],
         tags: Sequence[str] | None = None,
         revision: int | None = None,
-        sources: Mapping[Facet, Source] | None = None,
-        who: str = "",
+        sources: Mapping[Facet, CaptionSource] | None = None,
+        actor: str = "",
     ) -> Outcome:
-        """Write facets: a text, "" for nothing to say, None for not written yet; others stay as they are.
+        """Write facets: a text, "" for nothing to say, None to clear; facets not given stay as they are.
 
-        In the library only what changed is embedded again. A record past `revision` is refused. `sources`
-        names the model of each facet that one wrote; the person's own draft ends.
+        In the library, only changed facets are embedded again. Refuses a record whose revision differs from
+        `revision`. `sources` names the model of each facet that a model wrote. Ends the person's own draft.
         """
 
-        written = rewriting.captioned(caption, tags=tags, revision=revision, taxonomy=lambda: self.taxonomy)
-        outcome = self._changing.rewrite("caption", [address], written, who=who, sources=sources)
+        written = edits.with_caption(caption, tags=tags, revision=revision, taxonomy=lambda: self.taxonomy)
+        outcome = self._changing.rewrite("caption", [address], written, actor=actor, sources=sources)
         if outcome.done and not outcome.decision:  # it said so already
-            with contextlib.suppress(*REFUSALS):
-                self.drafts.discard(address, who=who)
+            with contextlib.suppress(*DISK_ERRORS):
+                self.drafts.discard(address, actor=actor)
         return outcome
 
     def replace(
-        self, wanted: Iterable[Replacement], *, progress: Progress | None = None, who: str = ""
+        self, wanted: Iterable[Replacement], *, progress: Progress | None = None, actor: str = ""
     ) -> Outcome:
-        """Put the texts that were looked at in place of the old ones, as one decision, undone as one.
+        """Replace texts as one decision. A record changed since the preview is refused."""
+        addresses, written = edits.with_replacements(wanted)
+        return self._changing.rewrite("replace", addresses, written, actor=actor, progress=progress)
 
-        A record changed since it was looked at is refused.
-        """
-        addresses, written = rewriting.replaced(wanted)
-        return self._changing.rewrite("replace", addresses, written, who=who, progress=progress)
-
-    def take_in_captions(
-        self, wanted: Mapping[str, Mapping[str, Any]], *, decision: str, who: str = ""
+    def import_captions(
+        self, wanted: Mapping[str, Mapping[str, Any]], *, decision: str, actor: str = ""
     ) -> Outcome:
-        """Write captions and tags that came from outside (`captions/takeovers.py`), as a part of a decision.
+        """Write imported captions and tags as part of a decision (`tasks/import_captions.py`).
 
-        A record changed since it was looked at is refused; what an earlier part did is not done again.
+        A record changed since the preview is refused; records done by an earlier part are skipped.
         """
         done, left = self._changing.parts("import of captions", wanted, decision)
-        written = rewriting.taken_in(wanted, taxonomy=lambda: self.taxonomy)
-        outcome = self._changing.rewrite("captions", left, written, who=who, decision=decision)
+        written = edits.with_imported(wanted, taxonomy=lambda: self.taxonomy)
+        outcome = self._changing.rewrite("captions", left, written, actor=actor, decision=decision)
         outcome.done += done
         return outcome
 
@@ -156,19 +181,20 @@ class Library(Holder):
         rename: Mapping[str, str] | None = None,
         decision: str | None = None,
         progress: Progress | None = None,
-        who: str = "",
+        actor: str = "",
     ) -> Outcome:
-        """Rename, add and remove tags; the categories follow from the taxonomy, with nothing to do as well.
+        """Rename, add and remove tags; categories follow from the taxonomy.
 
-        With `decision` it is a part of that one, as of `move`. What only follows reaches into the trash.
+        Without tags to edit it only updates categories, in the trash as well. With `decision` it is a part of
+        that decision, as in `move`.
         """
         names = rename or {}
         done, left = self._changing.parts("change", addresses, decision) if decision else ([], addresses)
         outcome = self._changing.rewrite(
             "rename tag" if names else "tag",
             left,
-            rewriting.retagged(add=add, remove=remove, names=names, taxonomy=lambda: self.taxonomy),
-            who=who,
+            edits.with_tags(add=add, remove=remove, names=names, taxonomy=lambda: self.taxonomy),
+            actor=actor,
             decision=decision,
             progress=progress,
             in_trash=not (add or remove),
@@ -177,40 +203,99 @@ class Library(Holder):
         return outcome
 
     def edit_taxonomy(
-        self, entries: Mapping[str, str], *, verb: str = "taxonomy", decision: str, who: str = ""
+        self, entries: Mapping[str, str], *, verb: str = "taxonomy", decision: str, actor: str = ""
     ) -> None:
-        """Make these the known tags with their categories; records follow by `edit_tags` (store/tagging.py).
+        """Replace the known tags and their categories.
 
-        A part of the decision, done once; undo puts the file back as it was.
+        `edit_tags` then updates the records (`tasks/tags.py`).
+
+        Runs once for each decision; undo restores the file.
         """
-        if not taxonomy_edits.is_made_by(self.catalog, decision):
-            decided = Decision(verb, who or myself(), id=decision)
-            taxonomy_edits.edit(self.catalog, self.layout, self._disk, entries, decision=decided)
+        decided = self.catalog.decide(verb, actor=actor, id=decision)
+        if not taxonomy_file.is_made_by(self.catalog, decision):
+            taxonomy_file.edit(self.catalog, self.layout, self._disk, entries, decision=decided)
 
     # -- undo ----------------------------------------------------------------------------------------------
 
-    def undo(self, n: int = 1, *, who: str = "") -> Outcome:
-        """Take back one's own last n decisions; NothingToUndo when there is none.
+    def undo(self, n: int = 1, *, actor: str = "") -> Outcome:
+        """Undo the person's own last n decisions. Raises NothingToUndo if there is none.
 
-        Long work that makes the last one is stopped first; stopped before it began, that is all there is.
+        A background job that carries out the last one is stopped first.
         """
+        self.catalog.check_writable()
+        person = actor or self.who
         with self.catalog.reading() as db:
-            last = history.to_undo(db, who or myself())
-        stopped = moving.stop_own(self, who=who or myself(), last=last)
+            last = history.to_undo(db, person)
+        stopped = cancel_own.stop_own(self.jobs, self.decisions(limit=100), actor=person, last=last)
         if stopped and not stopped.done and stopped.decision != last:
             return Outcome()
-        return self._undoing.undo(n, who=who)
+        return self._undoing.undo(n, actor=actor)
 
-    def redo(self, n: int = 1, *, who: str = "") -> Outcome:
-        """Do again what was undone last, unless something new was decided since."""
-        return self._undoing.redo(n, who=who)
+    def redo(self, n: int = 1, *, actor: str = "") -> Outcome:
+        """Redo the last undo, unless the person decided something since."""
+        return self._undoing.redo(n, actor=actor)
 
-    def take_back(
-        self, decisions: Sequence[str], *, who: str = "", progress: Progress | None = None
+    def undo_decisions(
+        self, decisions: Sequence[str], *, actor: str = "", progress: Progress | None = None
     ) -> Outcome:
-        """Undo these decisions one by one, whoever made them; an undo among them is done again.
+        """Undo these decisions one by one, newest first, whoever made them; an undo among them is redone.
 
-        What was changed since is refused, record by record; what is taken back already is passed over. Give
-        the newest first. Cancelled in the middle of one, the rest of it can still be taken back.
+        Records changed since are refused one by one; decisions already undone are skipped. If it is
+        cancelled, the rest can still be undone.
         """
-        return self._undoing.take_back(decisions, who=who, progress=progress)
+        return self._undoing.undo_decisions(decisions, actor=actor, progress=progress)
+
+    # -- model, Chroma, files -----------------------------------------------------------------------------
+
+    def embed_all(self, embedder: Embedder, *, progress: Progress) -> bool:
+        """Embed what has no vector of this model, then make it the library's model; False if cancelled."""
+        self.catalog.check_writable()
+        with self.catalog.lock:
+            self._journal.finish_all()
+        done = reembed.embed_all(self.catalog, self.layout, embedder, progress=progress)
+        if done:
+            self._model.use(embedder)
+            if self._follower:
+                self._follower.wake_if_needed()
+        return done
+
+    def forget_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
+        """Delete every vector of a model that is not in use; returns how many, None if there were none.
+
+        Cannot be undone; the history says who did it and when. Raises InvalidRecord for the model in use.
+        """
+        found = next((one for one in self.vectors_by_model() if one.model == model), None)
+        if found and found.is_in_use:
+            raise InvalidRecord(f"{model} is the model of this library; choose another one first: model NAME")
+        if found:
+            with self.catalog.writing() as db:
+                embedding_cache.forget(db, found, actor=actor or self.who)
+        return found
+
+    def wait_for_chroma(self, timeout: float | None = None) -> bool:
+        """Wait until Chroma has every decision (True), fails, or takes too long (False)."""
+        return self._follower is None or self._follower.wait(timeout)
+
+    def check_chroma(self) -> list[str]:
+        """Differences between Chroma and the catalog, one sentence each; none beside the writing process."""
+        self.catalog.actor.check_login()
+        return self._follower.check() if self._follower else []
+
+    def rebuild_chroma(self) -> None:
+        """Rebuild Chroma from the catalog's vectors; needs no model."""
+        self.catalog.check_writable()
+        if self._follower:
+            self._follower.rebuild()
+
+    def apply_external_edits(self) -> None:
+        """Finish interrupted operations, then apply edits that were made to the files outside the program."""
+        self.catalog.check_writable()
+        with self.catalog.lock:
+            self._journal.finish_all()
+            taxonomy_file.finish(self.catalog, self.layout, self._disk)
+            self._found[:] = reconcile(self.catalog, self.layout)
+
+    def finish_without_missing_files(self) -> list[str]:
+        """Finish operations that wait for deleted files; returns what was done, one sentence each."""
+        self.catalog.check_writable()
+        return self._journal.finish_without_lost()

@@ -1,14 +1,21 @@
-"""What a verb answers: what was done, and what was refused and why."""
+"""The result of a verb: what was done, and what was refused and why."""
 
 from dataclasses import dataclass, field
 
-from store.importing.candidate import Refusal
 from store.records import Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One refused item, and why."""
+
+    item: str
+    reason: str
 
 
 @dataclass(slots=True)
 class Outcome:
-    """The addresses done, and each one refused with its reason."""
+    """The addresses done, and each refused one with the reason."""
 
     done: list[str] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
@@ -18,6 +25,6 @@ class Outcome:
 
 @dataclass(slots=True)
 class ImportReport(Outcome):
-    """`done` are the records added; `present` those that were already there, and in which tier."""
+    """`done` are the records added; `present` those that existed, with their tier."""
 
     present: dict[str, Tier] = field(default_factory=dict)

@@ -1,11 +1,11 @@
-"""How far long work has come: the store writes it, whoever waits reads it from another thread."""
+"""Progress of long work: the store writes it, another thread reads it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(slots=True)
 class Progress:
-    """Plain figures instead of a callback: nobody's code runs inside an operation."""
+    """Plain figures instead of a callback, so that no foreign code runs inside an operation."""
 
     total: int = 0  # 0: not known yet
     done: int = 0
@@ -13,10 +13,10 @@ class Progress:
     cancelled: bool = False
 
     def cancel(self) -> None:
-        """Ask to stop before the next batch; what is done stays done."""
+        """Ask to stop before the next batch; finished work stays."""
         self.cancelled = True
 
     @property
     def fraction(self) -> float:
-        """0 to 1."""
+        """From 0 to 1."""
         return min(1.0, self.done / self.total) if self.total else 0.0

@@ -1,4 +1,4 @@
-"""What a record is: its key, its fields, its caption, and the rules they obey."""
+"""A record: its key, fields and caption, and their rules."""
 
 import json
 import re
@@ -35,7 +35,7 @@ _MADE_UP = re.compile(r"local-[0-9a-z]+(?:-[0-9a-z]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One memecoin as the catalog knows it; `sidecar` is the whole JSON, unknown keys included."""
+    """One memecoin in the catalog; `sidecar` is its whole JSON, unknown keys included."""
 
     sidecar: Mapping[str, Any]
     tier: Tier
@@ -61,7 +61,7 @@ class Record:
 
     @property
     def created_at(self) -> int:
-        """UNIX seconds."""
+        """Creation time in UNIX seconds."""
         return int(self.sidecar["created_at"])
 
     @property
@@ -74,13 +74,16 @@ class Record:
 
     @property
     def caption(self) -> dict[Facet, str]:
-        """The text facets written so far; an absent one is not written yet, "" means nothing to say."""
+        """The text facets written so far. A missing one is not written yet.
+
+        "" means there is nothing to say.
+        """
         caption = self.sidecar.get("caption") or {}
         return {facet: caption[facet] for facet in CAPTION_FACETS if facet in caption}
 
     @property
     def is_captioned(self) -> bool:
-        """Whether promotion has all it needs."""
+        """Whether all facets that promotion needs are written."""
         return all(self.caption.get(facet, "").strip() for facet in REQUIRED_FACETS)
 
     def as_json(self) -> dict[str, Any]:
@@ -89,7 +92,7 @@ class Record:
 
 
 def checked_address(address: object) -> str:
-    """The address in its one spelling, safe as a file name; InvalidRecord for anything else."""
+    """The address in its canonical spelling, safe as a file name. Raises InvalidRecord for anything else."""
     text = address.strip() if isinstance(address, str) else ""
     if _EVM.fullmatch(text):
         return text.lower()
@@ -102,8 +105,13 @@ def checked_address(address: object) -> str:
 
 
 def made_up_address(content: bytes) -> str:
-    """A key for a picture that came without an address: the same picture always gets the same one."""
+    """A key for a picture without an address; the same picture always gets the same key."""
     return f"local-{sha256(content).hexdigest()[:32]}"
+
+
+def is_evm(address: str) -> bool:
+    """Whether it is an Ethereum address, in which case carries no meaning."""
+    return _EVM.fullmatch(address) is not None
 
 
 def is_made_up(address: str) -> bool:
@@ -111,7 +119,7 @@ def is_made_up(address: str) -> bool:
 
 
 def validate(sidecar: Mapping[str, Any], *, tier: Tier) -> None:
-    """Raise InvalidRecord, naming every fault, unless the sidecar is fit for this tier (reference 1)."""
+    """Raises InvalidRecord, naming every fault, unless the sidecar is valid for this tier (reference 1)."""
     faults = [f"{key} is missing" for key in REQUIRED_KEYS if key not in sidecar]
     if not faults:
         faults = [*_text_faults(sidecar), *_tag_faults(sidecar), *_caption_faults(sidecar, tier)]
@@ -128,7 +136,7 @@ def validate(sidecar: Mapping[str, Any], *, tier: Tier) -> None:
 
 
 def sidecar_bytes(sidecar: Mapping[str, Any]) -> bytes:
-    """The sidecar as it is written to disk; InvalidRecord when it is not JSON."""
+    """The sidecar as it is written to disk. Raises InvalidRecord if it is not JSON."""
     try:
         text = json.dumps(sidecar, ensure_ascii=False, indent=2, allow_nan=False)
         return text.encode() + b"\n"
@@ -138,7 +146,7 @@ def sidecar_bytes(sidecar: Mapping[str, Any]) -> bytes:
 
 
 def chroma_metadata(record: Record) -> dict[str, str | int]:
-    """The six fields Chroma keeps, always all six (reference 1, "Metadata Schema")."""
+    """The six fields that Chroma stores, always all six (reference 1, "Metadata Schema")."""
     return {
         "name": record.name,
         "ticker": record.ticker,

@@ -8,7 +8,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class Settings(BaseSettings):
-    """Every setting of the program; the README's table is checked against it."""
+    """Every setting of the program; the table of docs/settings.md is checked against it."""
 
     model_config = SettingsConfigDict(env_prefix="MEMEDEX_", env_file=".env", extra="ignore")
 
@@ -22,7 +22,7 @@ class Settings(BaseSettings):
         60.0, gt=0, description="How many seconds the language model may take for one caption."
     )
     caption_prompt: Path | None = Field(
-        None, description="A text file to ask with instead of `store/prompts/caption.txt`."
+        None, description="A text file to ask with instead of `store/llm/caption.txt`."
     )
     embedding_api_base: str = Field("", description="Another address for `litellm:` embeddings.")
     trends_images_root: Path | None = Field(
@@ -30,11 +30,18 @@ class Settings(BaseSettings):
     )
     user: str = Field("", description="Who decides, as the history names them; the login name if empty.")
     viewers: str = Field(
-        "", description="Who may only look: e-mail addresses of logins (or names), separated by commas."
+        "",
+        description="Who may only look: e-mail addresses of logins (or names), separated by commas. With "
+        "both this list and the next one, nobody else who logs in sees anything.",
     )
     curators: str = Field("", description="Who may decide, likewise; everybody who is not a viewer if empty.")
     inbox: Path | None = Field(
         None, description="A folder that is watched: pictures and token lists put there arrive in pending."
+    )
+    import_folders: str = Field(
+        "",
+        description="Folders of the server's disk, separated by commas, below which people at other machines "
+        "may name paths (to import, or a model's file); none if empty.",
     )
     fetch_private: bool = Field(
         False, description="`1`: logos may also be fetched from this machine and its own network."

@@ -1,10 +1,10 @@
-"""A library copied as it was at one moment, whoever writes to it meanwhile, and put back.
+"""Copy a library as it is at one moment, while others may write to it, and restore the copy.
 
 A backup is a folder laid out like a root (`memecoins/`, `memory/`, `taxonomy.json`) with a `manifest.json`
-that holds the SHA-256 of every file. Thumbnails and Chroma's files are not in it: they are made anew.
+that has the SHA-256 of every file. It has neither thumbnails nor Chroma's files, which can be rebuilt.
 """
 
-from store.backup.making import backup
-from store.backup.putting_back import Restored, restore_backup
+from store.backup.create import backup
+from store.backup.restore import Restored, restore_backup
 
 __all__ = ["Restored", "backup", "restore_backup"]

@@ -1,4 +1,4 @@
-"""What is in a backup: every file with its SHA-256, so that a damaged one is noticed and named."""
+"""The contents of a backup: every file with its SHA-256, so that a damaged one is detected and named."""
 
 import hashlib
 import json
@@ -8,20 +8,22 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 
+from store.disk.files import Disk, open_regular, read_regular
 from store.errors import BadBackup
-from store.files import Disk
-from store.importing.candidate import Refusal, shown
+from store.importing.candidate import shown
+from store.outcome import Refusal
 from store.progress import Progress
 
 NAME = "manifest.json"
 KIND = "memedex backup"
 VERSION = 1
+_LARGEST = 1_000_000_000  # bytes; of a million records it has a third
 PLACES = ("memecoins", "memory", "taxonomy.json")  # what a root may hold; nothing else is put back
 
 
 @dataclass(slots=True)
 class Manifest:
-    """The files of a backup, by their path below it, with `/` on every system."""
+    """The files of a backup, by their relative path, with `/` on every system."""
 
     made_at: float = field(default_factory=time.time)  # UNIX seconds
     files: dict[str, str] = field(default_factory=dict)  # path → SHA-256
@@ -34,9 +36,9 @@ class Manifest:
 
 
 def read(folder: Path) -> Manifest:
-    """The manifest of the backup in this folder; BadBackup when there is none that can be trusted."""
+    """The manifest of the backup in this folder. Raises BadBackup if there is none that can be trusted."""
     try:
-        fields = json.loads((folder / NAME).read_bytes())
+        fields = json.loads(read_regular(folder / NAME, limit=_LARGEST))
     except FileNotFoundError:
         raise BadBackup(f"{folder} is no backup: it has no {NAME}") from None
     except (OSError, ValueError, RecursionError) as error:
@@ -57,7 +59,7 @@ def read(folder: Path) -> Manifest:
 
 
 def damaged(folder: Path, manifest: Manifest, *, progress: Progress) -> Iterator[Refusal]:
-    """Every file that is missing or not what it was, found by reading all of them."""
+    """Every file that is missing or changed, found by reading all of them."""
     whole = folder.resolve()
     for name, expected in manifest.files.items():
         path = folder / name
@@ -76,12 +78,12 @@ def damaged(folder: Path, manifest: Manifest, *, progress: Progress) -> Iterator
 
 def digest_of(path: Path) -> str:
     """The SHA-256 of a file of any size."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _is_honest(name: str) -> bool:
-    """A manifest may come from a stranger: nothing in it leads out of the backup, or out of the root."""
+    """Whether the name stays inside the backup and the root; a manifest may be untrusted."""
     path = PurePosixPath(name)
     return (
         bool(path.parts)

@@ -1,1 +1,1 @@
-"""How captions come to be: drafts of people, suggestions of models, revisions, and looking through many."""
+"""Captions: drafts of people, suggestions of models, revisions, and search and replace."""

@@ -1,18 +1,18 @@
-"""How a caption came to say what it says: every text it ever had, who wrote it, and with which model."""
+"""The revisions of a caption: every text it had, who wrote it, and with which model."""
 
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from store.history import Event, events
+from store.catalog.history import Event, events
+from store.operations import CaptionSource
 from store.records import CAPTION_FACETS, Facet, Record
-from store.writing.operations import Source
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """The part of a record that is written by hand; a facet that is absent is not written yet."""
+class WrittenCaption:
+    """The part of a record that people write; a missing facet is not written yet."""
 
     caption: dict[Facet, str]
     tags: list[str]
@@ -23,18 +23,22 @@ class Revision:
     """One change of a caption or of its tags."""
 
     event: Event
-    before: Written
-    after: Written
-    sources: Mapping[Facet, Source]  # of what it changed: which model wrote it; without one, the person alone
+    before: WrittenCaption
+    after: WrittenCaption
+    sources: Mapping[
+        Facet, CaptionSource
+    ]  # of what it changed: which model wrote it; without one, the person alone
 
 
 def of(db: sqlite3.Connection, address: str) -> list[Revision]:
     """Every revision of one record's caption and tags, newest first."""
     found = []
-    before = Written({}, [])
-    first: dict[tuple[Facet, str], Source | None] = {}  # who wrote a text first, wherever it stands again
+    before = WrittenCaption({}, [])
+    first: dict[
+        tuple[Facet, str], CaptionSource | None
+    ] = {}  # who wrote a text first, wherever it stands again
     for event in reversed(events(db, address=address, limit=-1)):
-        # What stood before is what was known last: a catalog made anew has no memory of its own of it.
+        # What stood before is what was known last: a rebuilt catalog has no memory of it.
         after = _written(db, event.after)
         if after != before:
             sources = _follow(first, before.caption, after.caption, _sources(db, event))
@@ -44,9 +48,9 @@ def of(db: sqlite3.Connection, address: str) -> list[Revision]:
 
 
 def authors(revisions: Iterable[Revision], caption: Mapping[Facet, str]) -> dict[Facet, Revision]:
-    """For each facet of the caption the revision that wrote its text, also if it was taken out and put back.
+    """For each facet, the revision that wrote its text, even if it was removed and restored since.
 
-    Of what says nothing, the last revision that said so.
+    For an empty facet it is the last revision that emptied it.
     """
     found: dict[Facet, Revision] = {}
     for revision in revisions:
@@ -57,21 +61,21 @@ def authors(revisions: Iterable[Revision], caption: Mapping[Facet, str]) -> dict
     return found
 
 
-def source_of(suggested: Source, *, suggestion: str, text: str) -> Source | None:
-    """Who wrote a text that began as a model's suggestion; None if nothing of that is left in it."""
+def source_of(suggested: CaptionSource, *, suggestion: str, text: str) -> CaptionSource | None:
+    """The model behind a text that began as its suggestion; None if nothing of the suggestion is left."""
     if text == suggestion:
         return suggested
     return replace(suggested, edited=True) if _lives_on(suggestion, text) else None
 
 
 def _follow(
-    first: dict[tuple[Facet, str], Source | None],
+    first: dict[tuple[Facet, str], CaptionSource | None],
     before: Mapping[Facet, str],
     after: Mapping[Facet, str],
-    recorded: Mapping[Facet, Source],
-) -> dict[Facet, Source]:
-    """Which models wrote what a revision changed, whichever way it changed it."""
-    sources: dict[Facet, Source] = {}
+    recorded: Mapping[Facet, CaptionSource],
+) -> dict[Facet, CaptionSource]:
+    """The models that wrote what a revision changed, in either direction."""
+    sources: dict[Facet, CaptionSource] = {}
     for facet, text in after.items():
         old = before.get(facet, "")
         if facet in before and old == text:
@@ -85,7 +89,7 @@ def _follow(
 
 
 def _lives_on(old: str, new: str) -> bool:
-    """Whether a tenth of the shorter text, in runs of eight characters, stands in the other."""
+    """Whether runs of eight characters that both texts share make up a tenth of the shorter one."""
     size = min(8, len(old), len(new))
     if not size:
         return False
@@ -93,24 +97,24 @@ def _lives_on(old: str, new: str) -> bool:
     return 10 * len(one & other) >= min(len(one), len(other))
 
 
-def _written(db: sqlite3.Connection, state: object) -> Written:
+def _written(db: sqlite3.Connection, state: object) -> WrittenCaption:
     digest = getattr(state, "sidecar_hash", None)
     row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone() if digest else None
     if row is None:
-        return Written({}, [])
+        return WrittenCaption({}, [])
     record = Record(json.loads(row["text"]), "pending")
-    return Written(
+    return WrittenCaption(
         {facet: text for facet, text in record.caption.items() if isinstance(text, str)}, record.tags
     )
 
 
-def _sources(db: sqlite3.Connection, event: Event) -> dict[Facet, Source]:
+def _sources(db: sqlite3.Connection, event: Event) -> dict[Facet, CaptionSource]:
     rows = db.execute(
         "SELECT facet, model, prompt, edited FROM sources WHERE decision = ? AND address = ?",
         [event.decision, event.address],
     )
     return {
-        row["facet"]: Source(row["model"], row["prompt"], bool(row["edited"]))
+        row["facet"]: CaptionSource(row["model"], row["prompt"], bool(row["edited"]))
         for row in rows
         if row["facet"] in CAPTION_FACETS
     }

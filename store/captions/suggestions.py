@@ -1,9 +1,9 @@
-"""What models propose for a record, beside what people write: taken, refused, or still open.
+"""What models propose for a record, beside what people write: open, taken or refused.
 
     library.suggestions.of(address)                     # the open ones, newest first
-    library.suggestions.settle([one.id], "taken")       # or "refused"; whoever takes it writes it
+    library.suggestions.resolve([one.id], "taken")       # or "refused"; taking one does not write it
 
-Drafting saves them (store/drafting.py); nothing here ever touches a record or a draft that somebody types.
+Drafting saves them (store/tasks/draft.py). Nothing here changes a record or a person's draft.
 """
 
 import sqlite3
@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from store.catalog import Catalog
+from store.catalog.catalog import Catalog
 from store.errors import UnknownRecord
-from store.people import myself
 from store.records import Facet
 
 SuggestedFacet = Facet | Literal["tags", "new_tags"]
@@ -24,7 +23,7 @@ Write = Callable[[sqlite3.Connection], None]  # part of somebody else's transact
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One text for one facet of one record; tags (known to the taxonomy, or new) are separated by commas."""
+    """One text for one facet of one record; tags, known to the taxonomy or new, are separated by commas."""
 
     id: int
     address: str
@@ -42,7 +41,7 @@ class Suggestion:
 
     @property
     def tags(self) -> list[str]:
-        """Of the facets `tags` and `new_tags`."""
+        """The tags of a suggestion for the facets `tags` and `new_tags`."""
         return [tag for tag in self.text.split(",") if tag]
 
 
@@ -53,30 +52,28 @@ class Origin:
     model: str
     prompt: str = ""
     hint: str = ""
-    who: str = ""
+    actor: str = ""
     job: int | None = None
 
 
 class Suggestions:
-    """`library.suggestions`: what waits for somebody to look at it, and what became of the others."""
-
-    READING = frozenset({"of", "of_job", "waiting"})
+    """`library.suggestions`: open suggestions, and what became of the others."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
 
     def of(self, address: str, *, states: Iterable[SuggestionState] = ("open",)) -> list[Suggestion]:
-        """Of one record, newest first."""
+        """Suggestions for one record, newest first."""
         wanted = tuple(states)
         among = ", ".join("?" * len(wanted))
         return self._found(f"address = ? AND state IN ({among}) ORDER BY id DESC", address, *wanted)
 
     def of_job(self, job: int) -> list[Suggestion]:
-        """What one run of drafting has brought, oldest first."""
+        """The suggestions of one drafting job, oldest first."""
         return self._found("job = ? ORDER BY id", job)
 
     def waiting(self) -> list[str]:
-        """The addresses of the records with open suggestions, oldest suggestion first."""
+        """Addresses of records with open suggestions, oldest suggestion first."""
         with self._catalog.reading() as db:
             rows = db.execute(
                 "SELECT address FROM suggestions WHERE state = 'open' GROUP BY address ORDER BY min(id)"
@@ -90,17 +87,17 @@ class Suggestions:
         *,
         model: str,
         prompt: str = "",
-        who: str = "",
+        actor: str = "",
     ) -> None:
-        """Propose these for a record, beside what it says; UnknownRecord where there is none."""
+        """Propose texts for a record. Raises UnknownRecord if there is none."""
         with self._catalog.writing() as db:
             if not db.execute("SELECT 1 FROM records WHERE address = ?", [address]).fetchone():
                 raise UnknownRecord(f"no record has the address {address}")
-            save(db, address, texts, Origin(model, prompt, who=who or myself()))
+            save(db, address, texts, Origin(model, prompt, actor=actor or self._catalog.actor.name))
 
-    def settle(self, ids: Iterable[int], state: SuggestionState, *, who: str = "") -> int:
-        """Say what became of them; how many that concerns. A trial's may be made open, to be looked at."""
-        changes = [(state, time.time(), who or myself(), number, state) for number in ids]
+    def resolve(self, ids: Iterable[int], state: SuggestionState, *, actor: str = "") -> int:
+        """Set the state of suggestions; returns how many changed. A trial's suggestions may be opened."""
+        changes = [(state, time.time(), actor or self._catalog.actor.name, number, state) for number in ids]
         with self._catalog.writing() as db:
             return db.executemany(
                 "UPDATE suggestions SET state = ?, settled_at = ?, settled_by = ? "
@@ -122,7 +119,10 @@ def save(
     *,
     state: SuggestionState = "open",
 ) -> None:
-    """Keep these within the caller's transaction; open ones of the same model for the same facet give way."""
+    """Store suggestions within the caller's transaction.
+
+    They replace open ones of the same model and facet.
+    """
     now = time.time()
     for facet, text in texts.items():
         if state == "open":
@@ -135,7 +135,7 @@ def save(
             "INSERT INTO suggestions (address, facet, text, model, prompt, hint, who, job, at, state) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                address, facet, text, origin.model, origin.prompt, origin.hint, origin.who, origin.job, now,
+                address, facet, text, origin.model, origin.prompt, origin.hint, origin.actor, origin.job, now,
                 state,
             ],
         )  # fmt: skip

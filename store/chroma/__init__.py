@@ -1,1 +1,1 @@
-"""Chroma, which follows what was decided, in a process of its own."""
+"""Chroma, which follows the catalog, in a process of its own."""

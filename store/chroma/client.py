@@ -1,4 +1,4 @@
-"""Chroma's client over a folder of this machine, without telemetry."""
+"""A Chroma client over a local folder, without telemetry."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def open_client(folder: Path) -> "ClientAPI":
-    """A client over this folder, which is made if there is none."""
+    """A client over this folder, which is created if it is missing."""
     import chromadb
     from chromadb.config import Settings
 

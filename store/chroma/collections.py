@@ -1,8 +1,7 @@
-"""Chroma: the five collections, derived from the catalog and rebuildable from it without a model."""
+"""Chroma's collections in one folder: derived from SQLite, and rebuildable from it without a model."""
 
 import contextlib
 import os
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from store.chroma.client import open_client
-from store.records import FACETS, Facet
+from store.chroma.contents import MARK, own_names, read_contents
+from store.records import Facet
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -30,88 +30,117 @@ COLLECTIONS: dict[Facet, str] = {
 }
 
 INDEX: "CreateHNSWConfiguration" = {"space": "cosine"}
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # Chroma's name for an index folder
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A library record as Chroma keeps it: the six fields and the float32 vectors of the facets it has."""
+class Point:
+    """An entry of a collection: a float32 vector and filter columns, never a text."""
 
-    address: str
+    id: str
+    vector: bytes
     metadata: Mapping[str, str | int]
-    vectors: Mapping[Facet, bytes]
+
+
+def made_with(model: str, owner: str = "") -> dict[str, str]:
+    """The metadata of a collection. `owner` is the token of the database behind it (`contents.py`)."""
+    return {"model": model, **({MARK: owner} if owner else {})}
 
 
 class Collections:
-    """The five collections in one folder; opened at the first call, never to show a page."""
+    """The collections in one folder; opened at the first call, never to show a page."""
 
-    def __init__(self, folder: Path, *, model: str, index: "CreateHNSWConfiguration | None" = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        metadata: Mapping[str, Mapping[str, str]],
+        *,
+        index: "CreateHNSWConfiguration | None" = None,
+    ) -> None:
+        """`metadata` has the metadata of each collection by name, as from `made_with`."""
         self._folder = folder
-        self._model = model
+        self._metadata = {name: dict(fields) for name, fields in metadata.items()}
         self._index = index or INDEX
         self._client: ClientAPI | None = None
-        self._open: dict[Facet, Collection] = {}
+        self._open: dict[str, Collection] = {}
 
-    def put(self, rows: Sequence[Row], *, gone: Sequence[str]) -> None:
-        """Make all five collections say what these rows say, and nothing about those gone."""
-        for facet in FACETS:
-            collection = self._collection(facet)
-            having = [row for row in rows if facet in row.vectors]
-            absent = [*gone, *(row.address for row in rows if facet not in row.vectors)]
-            if absent:
-                collection.delete(ids=absent)
-            if having:
-                collection.upsert(
-                    ids=[row.address for row in having],
-                    embeddings=np.stack([np.frombuffer(row.vectors[facet], np.float32) for row in having]),
-                    metadatas=[dict(row.metadata) for row in having],
-                )
+    def put(self, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
+        """Delete the ids that are gone, then add or replace points; missing fields stay as they were."""
+        collection = self.collection(name)
+        if gone:
+            collection.delete(ids=list(gone))
+        if points:
+            collection.upsert(
+                ids=[point.id for point in points],
+                embeddings=np.stack([np.frombuffer(point.vector, np.float32) for point in points]),
+                # Chroma takes None here, and refuses {}; its types say otherwise.
+                metadatas=[dict(point.metadata) or None for point in points],  # type: ignore[misc]
+            )
 
-    def models(self) -> set[str]:
-        """The models the collections say they were made with."""
-        return {str((self._collection(facet).metadata or {}).get("model")) for facet in FACETS}
+    def begin(self, name: str, *, model: str) -> None:
+        """Create an empty collection of this name, replacing one of ours."""
+        from chromadb.errors import NotFoundError
 
-    def ids(self, facet: Facet) -> set[str]:
-        """Every id of one collection, read in pages: a `get` of more than 32,766 rows raises."""
-        collection, found = self._collection(facet), set[str]()
+        self._open.pop(name, None)
+        self._metadata[name]["model"] = model
+        mark = self._metadata[name].get(MARK)
+        ours = [
+            one
+            for one in read_contents(self._folder).collections
+            if one.name == name and one.metadata.get(MARK, mark) == mark
+        ]
+        with contextlib.suppress(NotFoundError):
+            if ours:
+                self._connect().delete_collection(name)
+        for segment in (segment for one in ours for segment in one.segments):
+            shutil.rmtree(self._folder / segment, ignore_errors=True)  # which Chroma leaves, vectors and all
+        self.collection(name)
+
+    def model(self, name: str) -> str:
+        """The model in the collection's metadata."""
+        return str((self.collection(name).metadata or {}).get("model"))
+
+    def ids(self, name: str) -> set[str]:
+        """Every id of one collection, read in pages, because a `get` of more than 32,766 rows raises."""
+        collection, found = self.collection(name), set[str]()
         while page := collection.get(include=[], limit=10_000, offset=len(found))["ids"]:
             found.update(page)
         return found
 
-    def metadata(self, facet: Facet, addresses: Sequence[str]) -> dict[str, dict[str, Any]]:
-        if not addresses:  # an empty `get` raises
+    def metadata(self, name: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        if not ids:  # an empty `get` raises
             return {}
-        got = self._collection(facet).get(ids=list(addresses), include=["metadatas"])
-        return {id: dict(fields) for id, fields in zip(got["ids"], got["metadatas"] or [], strict=True)}
+        got = self.collection(name).get(ids=list(ids), include=["metadatas"])
+        return {id: dict(fields or {}) for id, fields in zip(got["ids"], got["metadatas"] or [], strict=True)}
 
-    def vectors(self, facet: Facet, addresses: Sequence[str]) -> dict[str, np.ndarray[Any, Any]]:
-        if not addresses:
+    def vectors(self, name: str, ids: Sequence[str]) -> dict[str, np.ndarray[Any, Any]]:
+        if not ids:
             return {}
-        got = self._collection(facet).get(ids=list(addresses), include=["embeddings"])
+        got = self.collection(name).get(ids=list(ids), include=["embeddings"])
         rows = got["embeddings"]
         return dict(zip(got["ids"], np.asarray(rows), strict=True)) if rows is not None else {}
 
-    def nearest(self, facet: Facet, vector: np.ndarray[Any, Any], *, n: int = 1) -> list[str]:
-        """The ids whose vectors are nearest, as the index finds them."""
-        collection = self._collection(facet)
+    def nearest(self, name: str, vector: np.ndarray[Any, Any], *, n: int = 1) -> list[str]:
+        """The ids with the nearest vectors by the index."""
+        collection = self.collection(name)
         n = min(n, collection.count())
         return collection.query(query_embeddings=[vector], n_results=n, include=[])["ids"][0] if n else []
 
+    def collection(self, name: str) -> "Collection":
+        """Chroma's collection, created if necessary and marked as ours; the caller has proved that it is."""
+        if name not in self._open:
+            metadata = self._metadata[name]
+            collection = self._open[name] = self._connect().get_or_create_collection(
+                name, embedding_function=None, configuration={"hnsw": self._index}, metadata=metadata
+            )
+            if MARK in metadata and MARK not in (collection.metadata or {}):  # made before there were marks
+                collection.modify(metadata={**(collection.metadata or {}), MARK: metadata[MARK]})
+        return self._open[name]
+
     def close(self) -> None:
-        """Let go of Chroma's files."""
+        """Close Chroma's files."""
         if self._client is not None:
             self._client.close()  # type: ignore[attr-defined]  # of Client, not in ClientAPI
         self._client, self._open = None, {}
-
-    def _collection(self, facet: Facet) -> "Collection":
-        if facet not in self._open:
-            self._open[facet] = self._connect().get_or_create_collection(
-                COLLECTIONS[facet],
-                embedding_function=None,
-                configuration={"hnsw": self._index},
-                metadata={"model": self._model},
-            )
-        return self._open[facet]
 
     def _connect(self) -> "ClientAPI":
         if self._client is None:
@@ -120,13 +149,11 @@ class Collections:
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Chroma's own files, sorted; nothing else that lies beside them, such as the library's pictures."""
+    """Chroma's own files, sorted; without others beside them, such as the library's pictures."""
     found: list[Path] = []
-    for path in folder.iterdir() if folder.is_dir() else ():
-        if path.name.startswith("chroma.sqlite3"):
-            found.append(path)
-        elif _UUID.fullmatch(path.name) and path.is_dir():
-            found += (inner for inner in path.iterdir() if inner.is_file())
+    for name in own_names(folder):
+        path = folder / name
+        found += (inner for inner in path.iterdir() if inner.is_file()) if path.is_dir() else [path]
     return sorted(found)
 
 
@@ -134,9 +161,9 @@ NO_FILES = sha256(b"").hexdigest()  # the stamp of a folder without any
 
 
 def stamp(folder: Path) -> str:
-    """Name, size and time of Chroma's own files in one word, to see later whether somebody touched them.
+    """Name, size and time of Chroma's own files as one hash, to notice later changes.
 
-    Where the folder lies is no part of it: a library may be moved, or copied with its times.
+    The folder's path is not included: a library may be moved, or copied with its times.
     """
     known = ((path.relative_to(folder).as_posix(), path.stat()) for path in own_files(folder))
     text = "\n".join(f"{name}:{stat.st_size}:{stat.st_mtime_ns}" for name, stat in known)
@@ -144,19 +171,10 @@ def stamp(folder: Path) -> str:
 
 
 def flush(folder: Path) -> None:
-    """Bring the files to the disk: Chroma itself never fsyncs its index."""
+    """Fsync the files, because Chroma never fsyncs its index."""
     for path in own_files(folder):
         with (
             path.open("rb") as file,
             contextlib.suppress(OSError),
         ):  # Windows flushes only what can be written
             os.fsync(file.fileno())
-
-
-def remove_files(folder: Path) -> None:
-    """Remove Chroma's own files and index folders, and nothing else."""
-    for path in own_files(folder):
-        path.unlink()
-    for path in folder.iterdir() if folder.is_dir() else ():
-        if _UUID.fullmatch(path.name) and path.is_dir():
-            shutil.rmtree(path)

@@ -1,128 +1,120 @@
-"""Chroma follows the catalog from a queue, in a thread of its own; failing, it is only behind."""
+"""Chroma follows the catalog from a queue, in a thread of its own; on failure it only lags behind."""
 
 import contextlib
-import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
-from store.catalog import Catalog
-from store.chroma.collections import INDEX, NO_FILES, Collections, Row, flush, remove_files, stamp
-from store.chroma.following import ChromaFollower
+from store.catalog import history
+from store.catalog.catalog import Catalog
+from store.catalog.rows import get
+from store.chroma.base_follower import BATCH, ChromaFollower
+from store.chroma.collections import COLLECTIONS, NO_FILES, Point, flush, made_with, stamp
+from store.chroma.contents import FoundCollection, is_of_version_1
+from store.chroma.folder import ChromaFolder
 from store.chroma.probe import probe
 from store.chroma.process import ChromaProcess
-from store.layout import Layout
-from store.listing import get
-from store.records import Facet, chroma_metadata
+from store.disk.aside import Aside
+from store.disk.files import Disk
+from store.disk.layout import Layout
+from store.records import Facet, Record, chroma_metadata
 
-log = logging.getLogger(__name__)
+_REBUILD = "chroma_rebuild"  # in `meta`: "1" when asked for, _BEGUN until it is complete
+_BEGUN = "begun"
 
-_BATCH = 1_000  # records; well below Chroma's get_max_batch_size of 5,461
 
+class LibraryFollower(ChromaFollower):
+    """Applies the queue to all five collections; an entry is deleted when all five have it."""
 
-class Follower(ChromaFollower):
-    """Applies the queue to all five collections; an entry goes when all five have it."""
-
-    def __init__(self, catalog: Catalog, layout: Layout, *, model: Callable[[], str]) -> None:
-        super().__init__(thread="memedex-chroma")
+    def __init__(
+        self, catalog: Catalog, layout: Layout, *, model: Callable[[], str], disk: Disk | None = None
+    ) -> None:
+        folder = ChromaFolder(
+            layout.chroma,
+            into=layout.chroma,
+            owners=lambda: dict.fromkeys(COLLECTIONS.values(), catalog.owner),
+            proof=self._is_from_version_1,
+            note=self._note_aside,
+            disk=disk or Disk(),
+        )
+        super().__init__(does="keeping Chroma in step", folder=folder)
         self._catalog = catalog
         self._layout = layout
         self._model = model
-        self._collections: ChromaProcess | None = None
-
-    def wake_if_needed(self) -> None:
-        """Chroma is opened only when it has something to get, or is not as it was left."""
-        if self.behind or self._catalog.meta("chroma_rebuild") or (self._thread is None and self._is_dirty):
-            self.wake()
 
     @property
     def behind(self) -> int:
-        """How many records Chroma has not got yet."""
+        """How many records Chroma does not have yet."""
         with self._catalog.reading() as db:
             return int(db.execute("SELECT count(*) FROM chroma_queue").fetchone()[0])
 
-    def check(self) -> list[str]:
-        """What Chroma says otherwise than the catalog; its files are let go of meanwhile."""
-        with self._using:
-            was_dirty = self._is_dirty and self._collections is None
-            self._let_go_cleanly()
-            faults = self._faults()
-            if not (was_dirty or self.fault):
-                self._note_clean()  # asking touches the files
-            return faults
-
     def rebuild(self) -> None:
-        """Make Chroma anew from the catalog's vectors; no model is needed."""
-        self._catalog.set_meta("chroma_rebuild", "1")
-        self.wake()
+        """Rebuild Chroma from the catalog's vectors; needs no model."""
+        self._catalog.set_meta(_REBUILD, "1")
+        self.retry()
 
-    def _follow(self) -> None:
-        if self._collections is None:
-            if self._is_dirty and (faults := self._faults()):
-                log.warning("Chroma is rebuilt: %s", "; ".join(faults))
-                self._catalog.set_meta("chroma_rebuild", "1")
-            self._collections = self._chroma()
-        if self._catalog.meta("chroma_rebuild"):
-            self._start_anew()
-        try:
-            self._drain()
-        except Exception:
-            if self._catalog.meta("chroma_rebuild"):
-                raise
-            log.exception("Chroma failed and is rebuilt")
-            self._start_anew()
-            self._drain()
-        self._catalog.set_meta("chroma_rebuild", "")
+    @property
+    def _must_start_anew(self) -> bool:
+        return bool(self._catalog.meta(_REBUILD))
 
-    def _chroma(self) -> ChromaProcess:
-        return ChromaProcess(Collections, self._layout.chroma, model=self._model(), index=INDEX)
+    @property
+    def _is_dirty(self) -> bool:
+        left = self._catalog.meta("chroma_files") or NO_FILES
+        return bool(self._catalog.meta("chroma_dirty")) or left != stamp(self._layout.chroma)
 
-    def _start_anew(self) -> None:
-        self._catalog.set_meta("chroma_rebuild", "1")  # stays until the rebuild is complete
-        self._let_go()
-        remove_files(self._layout.chroma)
-        with self._catalog.writing() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO chroma_queue "
-                "SELECT address, generation FROM records WHERE tier = 'library'"
-            )
-        self._collections = self._chroma()
-
-    def _faults(self) -> list[str]:
-        if self._has_files:
-            return probe(self._layout.root)
+    @property
+    def _is_lost(self) -> bool:
         with self._catalog.reading() as db:
             expected = db.execute(
                 "SELECT 1 FROM records WHERE tier = 'library' "
                 "AND address NOT IN (SELECT address FROM chroma_queue)"
             ).fetchone()
-        return ["Chroma's files are gone"] if expected else []
+        return expected is not None
 
-    @property
-    def _has_files(self) -> bool:
-        return (self._layout.chroma / "chroma.sqlite3").exists()
+    def _probe(self) -> list[str]:
+        return probe(self._layout.root, begun=self._began)
 
-    @property
-    def _is_dirty(self) -> bool:
-        """Whether Chroma ended uncleanly, or somebody else touched, damaged or replaced its files since."""
-        left = self._catalog.meta("chroma_files") or NO_FILES
-        return bool(self._catalog.meta("chroma_dirty")) or left != stamp(self._layout.chroma)
+    def _metadata(self) -> Mapping[str, Mapping[str, str]]:
+        return dict.fromkeys(COLLECTIONS.values(), made_with(self._model(), self._catalog.owner))
 
-    def _let_go(self) -> None:
-        collections, self._collections = self._collections, None
-        if collections is not None:
-            try:
-                collections.close()
-            except BaseException:  # a broken Chroma must not end the thread that rebuilds it
-                log.exception("Chroma could not be closed")
+    def _queue_everything(self) -> None:
+        with self._catalog.writing() as db:
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_REBUILD, _BEGUN])
+            db.execute(
+                "INSERT OR REPLACE INTO chroma_queue "
+                "SELECT address, generation FROM records WHERE tier = 'library'"
+            )
 
-    def _let_go_cleanly(self) -> None:
-        if self._collections is not None:
-            self._let_go()
-            if not self.fault:
-                self._note_clean()
+    def _follow(self) -> None:
+        super()._follow()
+        if self._must_start_anew:
+            with self._catalog.writing() as db:  # one that was asked for meanwhile is still to come
+                db.execute("UPDATE meta SET value = '' WHERE key = ? AND value = ?", [_REBUILD, _BEGUN])
+
+    def _drain(self, chroma: ChromaProcess) -> None:
+        while not self._closing:
+            with self._catalog.reading() as db:
+                queue = db.execute("SELECT * FROM chroma_queue ORDER BY rowid LIMIT ?", [BATCH]).fetchall()
+                rows = [row for entry in queue if (row := _row(db, entry["address"]))]
+            if not queue:
+                return
+            if not self._catalog.meta("chroma_dirty"):
+                self._catalog.set_meta("chroma_dirty", "1")
+            for facet, name in COLLECTIONS.items():
+                points = [
+                    Point(record.address, vectors[facet], chroma_metadata(record))
+                    for record, vectors in rows
+                    if facet in vectors
+                ]
+                present = {point.id for point in points}
+                gone = [entry["address"] for entry in queue if entry["address"] not in present]
+                chroma.put(name, points, gone=gone)
+            with self._catalog.writing() as db:
+                db.executemany(
+                    "DELETE FROM chroma_queue WHERE address = ? AND generation = ?",
+                    [(entry["address"], entry["generation"]) for entry in queue],
+                )
 
     def _note_clean(self) -> None:
-        """Take the dirty marker away; a later unclean end, or a change from outside, will show."""
         with contextlib.suppress(OSError, sqlite3.Error):  # on a full disk it stays, and costs a look
             flush(self._layout.chroma)
             with self._catalog.writing() as db:
@@ -131,36 +123,34 @@ class Follower(ChromaFollower):
                     [("chroma_dirty", ""), ("chroma_files", stamp(self._layout.chroma))],
                 )
 
-    def _drain(self) -> None:
-        while not self._closing:
-            with self._catalog.reading() as db:
-                queue = db.execute("SELECT * FROM chroma_queue ORDER BY rowid LIMIT ?", [_BATCH]).fetchall()
-                rows = [row for entry in queue if (row := _row(db, entry["address"]))]
-            if not queue:
-                return
-            if not self._catalog.meta("chroma_dirty"):
-                self._catalog.set_meta("chroma_dirty", "1")
-            assert self._collections is not None
-            present = {row.address for row in rows}
-            gone = [entry["address"] for entry in queue if entry["address"] not in present]
-            self._collections.put(rows, gone=gone)
-            with self._catalog.writing() as db:
-                db.executemany(
-                    "DELETE FROM chroma_queue WHERE address = ? AND generation = ?",
-                    [(entry["address"], entry["generation"]) for entry in queue],
-                )
+    def _is_from_version_1(self, collection: FoundCollection, ids: Sequence[str]) -> bool:
+        """Whether an unmarked collection was made from this catalog.
+
+        It was if the catalog says that it had a Chroma here, the metadata are those of version 1, and every
+        id was once in this library.
+        """
+        if self._catalog.meta("chroma_files") in ("", NO_FILES) and not self._catalog.meta("chroma_dirty"):
+            return False
+        with self._catalog.reading() as db:
+            models = {self._model(), *(row[0] for row in db.execute("SELECT DISTINCT model FROM vectors"))}
+            known = {
+                row[0] for row in db.execute("SELECT address FROM records UNION SELECT address FROM history")
+            }
+        return is_of_version_1(collection, models) and known.issuperset(ids)
+
+    def _note_aside(self, aside: Aside) -> None:
+        with self._catalog.writing() as db:
+            history.record_aside(db, aside, root=self._layout.root)
 
 
-def _row(db: sqlite3.Connection, address: str) -> Row | None:
-    """What Chroma is to say of this record; None when it is not in the library."""
+def _row(db: sqlite3.Connection, address: str) -> tuple[Record, Mapping[Facet, bytes]] | None:
+    """A record and its vectors for Chroma; None if it is not in the library."""
     record = get(db, address)
     if record is None or record.tier != "library":
         return None
-    vectors: dict[Facet, bytes] = dict(
-        db.execute(
-            "SELECT e.facet, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key "
-            "JOIN records r ON r.id = e.record WHERE r.address = ?",
-            [address],
-        ).fetchall()
-    )
-    return Row(address, chroma_metadata(record), vectors) if vectors else None
+    vectors = db.execute(
+        "SELECT e.facet, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key "
+        "JOIN records r ON r.id = e.record WHERE r.address = ?",
+        [address],
+    ).fetchall()
+    return record, dict(vectors)

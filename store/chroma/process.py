@@ -1,61 +1,102 @@
-"""Asking Chroma, which runs in a process of its own (`worker.py` says why)."""
+"""Call Chroma, which runs in a separate process (`worker.py` says why)."""
 
 import contextlib
+import logging
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-_PATIENCE = 60.0  # seconds to write out its indexes when it is asked to end
+log = logging.getLogger(__name__)
+
+LIMIT = 300.0  # seconds for one answer; a damaged index has been seen to hang
+_PATIENCE = 20.0  # seconds to write out its indexes when it is asked to end
+_LAST_WORDS = 5.0  # seconds for a process that closed its pipes to end
+_KEPT = 200  # lines of what it said last; a line is cut after …
+_LONGEST = 1_000  # … so many characters
+_SHOWN = 3  # lines of these that go with the failure; the log has them all
+
+_PROGRAM = Path(__file__).resolve().parent.parent.parent
 
 
 class ChromaFailed(Exception):
-    """What Chroma said, or that its process is gone."""
+    """Chroma reported an error."""
+
+
+class ChromaEnded(ChromaFailed):
+    """Its process ended, or did not answer and was killed; another one may succeed."""
 
 
 class ChromaProcess:
-    """The verbs of what `make` makes there, called as if it were here; the process starts at the first."""
+    """Calls the methods of what `make` makes in a child process, which starts at the first call.
+
+    Raises ChromaFailed for errors there, ChromaGone if the process ends or does not answer within LIMIT
+    seconds; the next call starts another.
+    """
 
     def __init__(self, make: Callable[..., Any], *arguments: Any, **keywords: Any) -> None:
         self._make = (make, arguments, keywords)
         self._process: subprocess.Popen[bytes] | None = None
+        self._said: _ProcessOutput | None = None
 
     def __getattr__(self, verb: str) -> Callable[..., Any]:
         if verb.startswith("_"):
             raise AttributeError(verb)
         return partial(self._ask, verb)
 
+    def kill(self) -> None:
+        """Kill the process at once, from any thread; those who wait for its answer get ChromaFailed."""
+        if process := self._process:
+            process.kill()
+
     def close(self) -> None:
-        """End the process; what it knew is gone with it."""
+        """End the process. Raises ChromaGone if it did not end by itself."""
         if self._process is None:
             return
-        process, self._process = self._process, None
-        with process:
-            with contextlib.suppress(OSError):
-                if process.stdin:
-                    pickle.dump(None, process.stdin)
-                    process.stdin.close()
-            try:
-                process.wait(_PATIENCE)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        process = self._process
+        with _ended_after(process, _PATIENCE) as is_late, contextlib.suppress(OSError):
+            assert process.stdin is not None
+            pickle.dump(None, process.stdin)
+            process.stdin.close()
+            process.wait()
+        status = self._reap()
+        if is_late() or status:
+            why = (
+                f"did not end within {_PATIENCE:.0f} seconds" if is_late() else f"ended with status {status}"
+            )
+            raise ChromaEnded(self._with_what_it_said(f"Chroma's process {why}"))
 
     def _ask(self, verb: str, *arguments: Any, **keywords: Any) -> Any:
         process = self._process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
-        try:
-            pickle.dump((verb, arguments, keywords), process.stdin)
-            process.stdin.flush()
-            done, answer = pickle.load(process.stdout)  # from our own child, nobody else
-        except (EOFError, OSError, pickle.UnpicklingError) as error:
-            self.close()
-            raise ChromaFailed(f"Chroma's process ended with status {process.returncode}") from error
+        with _ended_after(process, LIMIT) as is_late:
+            try:
+                pickle.dump((verb, arguments, keywords), process.stdin)
+                process.stdin.flush()
+                done, answer = pickle.load(process.stdout)  # from our own child, nobody else
+            except Exception as error:
+                if isinstance(error, EOFError | BrokenPipeError):  # it ends, and may still say why
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        process.wait(_LAST_WORDS)
+                process.kill()  # what it answers from now on would be taken for another answer
+                status = self._reap()
+                why = (
+                    f"did not answer within {LIMIT:.0f} seconds"
+                    if is_late()
+                    else f"ended with status {status}"
+                )
+                raise ChromaEnded(self._with_what_it_said(f"Chroma's process {why}")) from error
         if not done:
-            raise ChromaFailed(answer)
+            raise ChromaFailed(self._with_what_it_said(answer))
+        if self._said:
+            self._said.clear()  # it did not keep it from answering
         return answer
 
     def _start(self) -> "subprocess.Popen[bytes]":
@@ -63,10 +104,98 @@ class ChromaProcess:
             [sys.executable, "-W", "ignore", "-m", "store.chroma.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=Path(__file__).resolve().parent.parent.parent,
-            start_new_session=True,  # Ctrl-C is for whoever watches the program; this one ends with its pipe
+            stderr=subprocess.PIPE,
+            cwd=_PROGRAM,
+            start_new_session=True,  # Ctrl-C is for the program; this process ends with its pipe
         )
         assert process.stdin is not None
-        pickle.dump(self._make, process.stdin)
+        assert process.stderr is not None
+        self._said = _ProcessOutput(process.stderr)
+        with contextlib.suppress(OSError):  # dead already: the first question says so
+            pickle.dump(self._make, process.stdin)
         return process
+
+    def _reap(self) -> int:
+        """The exit status of the process; closes its pipes."""
+        process, self._process = self._process, None
+        assert process is not None
+        status = process.wait()
+        if self._said:
+            self._said.finish()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(OSError):  # what could not be written any more
+                if pipe:
+                    pipe.close()
+        return status
+
+    def _with_what_it_said(self, failure: str) -> str:
+        lines = self._said.lines() if self._said else []
+        if not lines:
+            return failure
+        log.error("%s; what it said last:\n%s", failure, "\n".join(lines))
+        return f"{failure}; it said: {' · '.join(lines[-_SHOWN:])}"
+
+
+class _ProcessOutput:
+    """The last lines of a process's standard error, read so that it never blocks."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._pipe = pipe
+        self._lines: deque[str] = deque(maxlen=_KEPT)
+        self._thread = threading.Thread(target=self._read, name="memedex-chroma-said", daemon=True)
+        self._thread.start()
+
+    def lines(self) -> list[str]:
+        return [line for line in self._lines.copy() if line]
+
+    def clear(self) -> None:
+        self._lines.clear()
+
+    def finish(self) -> None:
+        """Read to the end, once the process has ended."""
+        self._thread.join()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError, ValueError):  # closed under our hands
+            while line := self._pipe.readline(_LONGEST):
+                self._lines.append(line.decode(errors="replace").strip())
+
+
+@contextmanager
+def _ended_after(process: "subprocess.Popen[bytes]", seconds: float) -> Iterator[Callable[[], bool]]:
+    """Kill the process if the block takes longer; the yielded function says whether it did.
+
+    Nothing else ends a process that was stopped or does not read its pipe.
+    """
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield late.is_set
+    finally:
+        timer.cancel()
+
+
+def answered(
+    command: Sequence[str], *, begun: Callable[["subprocess.Popen[bytes]"], None], stdin: int | None = None
+) -> "subprocess.CompletedProcess[bytes]":
+    """The result of a command that reads Chroma's files; `begun` receives its process, to end it early.
+
+    Raises subprocess.TimeoutExpired after LIMIT seconds.
+    """
+    with subprocess.Popen(
+        command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=_PROGRAM
+    ) as process:
+        begun(process)
+        try:
+            out, err = process.communicate(timeout=LIMIT)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, err)

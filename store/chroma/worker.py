@@ -1,14 +1,15 @@
-"""Chroma in a process of its own: `python -m store.chroma.worker`, told through its pipes what to be.
+"""Chroma in a process of its own: `python -m store.chroma.worker`, controlled through its pipes.
 
-Measured on chromadb 1.5.9: the index files are written with whatever lay in unused memory of the writing
-process, so that in the program's own process a text deleted long ago turned up in `data_level0.bin`. This
-process is never told a text of the memory, and it ends when something has to be forgotten.
+Measured on chromadb 1.5.9: index files are written with unused memory of the writing process in them, so that
+a text deleted long ago turned up in `data_level0.bin`. This process never receives a text of the memory, and
+it ends when something is deleted for good.
 """
 
 import os
 import pickle
 import sys
 import threading
+import traceback
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
@@ -16,13 +17,17 @@ Request = tuple[str, tuple[Any, ...], dict[str, Any]] | None
 
 
 def main() -> None:
-    """Answer (True, result) or (False, what went wrong) to each (verb, arguments, keywords), until None."""
+    """Answer (True, result) or (False, error) to each (method, arguments, keywords), until None."""
     requests: SimpleQueue[Request] = SimpleQueue()
     with os.fdopen(os.dup(0), "rb") as given, os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)  # a library that prints must not spoil an answer
         make, arguments, keywords = pickle.load(given)
         threading.Thread(target=_read, args=(given, requests), daemon=True).start()
-        chroma = make(*arguments, **keywords)
+        try:
+            chroma = make(*arguments, **keywords)
+        except BaseException:  # noqa: BLE001  nobody is left to ask, and a reader keeps the pipe open
+            traceback.print_exc()
+            os._exit(1)
         while (request := requests.get()) is not None:
             verb, arguments, keywords = request
             answer: tuple[bool, Any]
@@ -36,14 +41,14 @@ def main() -> None:
 
 
 def _read(given: BinaryIO, requests: "SimpleQueue[Request]") -> None:
-    """Hand on what is asked; whoever asks and dies takes this process along at once.
+    """Queue the requests; if the caller dies, end this process at once.
 
     The next program may open the same folder, and two processes on it lose vectors.
     """
     while True:
         try:
             request: Request = pickle.load(given)
-        except (EOFError, OSError, pickle.UnpicklingError):
+        except Exception:  # noqa: BLE001  the end of the pipe, or what cannot be read: nobody can be answered
             os._exit(1)
         requests.put(request)
         if request is None:

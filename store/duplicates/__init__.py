@@ -1,1 +1,1 @@
-"""The same picture or name again: who looks like whom, how sure that is, and what people said about it."""
+"""Copies: records with the same or a confusable picture or name, how likely, and people's verdicts."""

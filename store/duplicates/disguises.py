@@ -1,10 +1,10 @@
-"""Where two names differ, and which signs are only there to look like others."""
+"""Where two names differ, and which of their characters only imitate others."""
 
 import unicodedata
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from store.duplicates.names import plain, read_as
+from store.catalog.confusables import plain, read_as
 
 _UNSEEN = "▯"  # stands where there is a sign that shows nothing
 
@@ -19,7 +19,7 @@ class Piece:
 
 
 def compared(one: str, other: str) -> tuple[list[Piece], list[Piece]]:
-    """Both names in pieces; upper and lower case are the same."""
+    """Both names in pieces; case is ignored."""
     matcher = SequenceMatcher(None, _folded(one), _folded(other), autojunk=False)
     mine, theirs = [], []
     for kind, i, j, k, m in matcher.get_opcodes():

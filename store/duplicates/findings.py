@@ -1,4 +1,4 @@
-"""Who looks like whom, by what, and how sure that is; asked of the catalog's derived rows."""
+"""Similar records, what they share, and how likely they are copies; from the catalog's derived rows."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal, get_args
 
+from store.catalog.confusables import spelling
 from store.duplicates import verdicts
-from store.duplicates.names import spelling
-from store.duplicates.neighbours import Near
+from store.duplicates.neighbours import NearPrint
 from store.duplicates.verdicts import Judgement
 from store.records import Tier
 
@@ -38,43 +38,43 @@ _TURNED = 0.95  # mirrored: symmetrical logos mirror into each other now and the
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DuplicateFinding:
     """One thing that two records share."""
 
     kind: Kind
-    sure: float  # 0 to 1
+    confidence: float  # 0 to 1
     address: str
     other: str
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """Another record that may be the same coin or a copy, with everything the two share."""
+    """Another record that may be the same coin or a copy, with everything that the two share."""
 
     address: str
     other: str
     name: str
     ticker: str
     tier: Tier
-    findings: tuple[Finding, ...]  # the surest first
+    findings: tuple[DuplicateFinding, ...]  # the surest first
     judgement: Judgement | None  # what was said of the two; None: nobody was asked yet
 
     @property
-    def sure(self) -> float:
-        """0 to 1; what agrees in several ways is surer than the surest of them."""
-        return together(finding.sure for finding in self.findings)
+    def confidence(self) -> float:
+        """Confidence from 0 to 1; several findings give more than the strongest of them."""
+        return together(finding.confidence for finding in self.findings)
 
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """What a badge says of a record: its surest finding that nobody judged yet."""
+    """A record's badge: its strongest finding without a verdict."""
 
     kind: Kind
-    sure: float
+    confidence: float
 
 
 def together(certainties: Iterable[float]) -> float:
-    """0 to 1: how sure several independent findings are, taken as one."""
+    """The confidence, 0 to 1, of several independent findings together."""
     return 1 - prod(1 - sure for sure in certainties)
 
 
@@ -82,30 +82,32 @@ def suspects(
     db: sqlite3.Connection,
     address: str,
     *,
-    near: Iterable[Near] | None = None,
+    near: Iterable[NearPrint] | None = None,
     similar: Mapping[str, float] | None = None,
 ) -> list[Suspect]:
-    """Every other record that shares something with this one, the surest first.
+    """Every other record that shares something with this one, most confident first.
 
-    `near` are the pictures that look like its own, where the catalog does not know them yet; `similar` other
-    records whose picture's embedding is, and how sure that makes it.
+    `near` are the similar pictures, if the catalog does not know them yet; `similar` are records whose
+    pictures' vectors are close, with the confidence of that.
     """
-    found: dict[str, tuple[sqlite3.Row, list[Finding]]] = {}
+    found: dict[str, tuple[sqlite3.Row, list[DuplicateFinding]]] = {}
     for row, kind, sure in [*_shared(db, address, near), *_similar(db, similar or {})]:
-        found.setdefault(row["address"], (row, []))[1].append(Finding(kind, sure, address, row["address"]))
+        found.setdefault(row["address"], (row, []))[1].append(
+            DuplicateFinding(kind, sure, address, row["address"])
+        )
     said = verdicts.standing(db, address)
     result = [
         Suspect(
             address, other, row["shown"], row["shown_ticker"], row["tier"],
-            tuple(sorted(findings, key=lambda finding: -finding.sure)), said.get(other),
+            tuple(sorted(findings, key=lambda finding: -finding.confidence)), said.get(other),
         )
         for other, (row, findings) in found.items()
     ]  # fmt: skip
-    return sorted(result, key=lambda suspect: (-suspect.sure, suspect.other))
+    return sorted(result, key=lambda suspect: (-suspect.confidence, suspect.other))
 
 
 def called(db: sqlite3.Connection, name: str, ticker: str) -> dict[str, list[str]]:
-    """The records, but for the trash, that read as this name or ticker, with which of the two it is."""
+    """Records outside the trash that read as this name or ticker, with which of the two."""
     spelt = spelling(name, ticker)
     found: dict[str, list[str]] = {}
     for what, plain, skeleton in (
@@ -123,7 +125,7 @@ def called(db: sqlite3.Connection, name: str, ticker: str) -> dict[str, list[str
 
 
 def weigh(db: sqlite3.Connection, address: str) -> None:
-    """Write down how suspicious a record is now, and let those it makes more suspicious know."""
+    """Store a record's suspicion, and update the records that it makes suspicious."""
     row = db.execute("SELECT id FROM records WHERE address = ?", [address]).fetchone()
     if row is None:
         return
@@ -131,13 +133,13 @@ def weigh(db: sqlite3.Connection, address: str) -> None:
     db.execute("DELETE FROM suspicions WHERE record = ?", [row["id"]])
     if unjudged:
         worst = unjudged[0]
-        _raise(db, address, worst.findings[0].kind, worst.sure)
+        _raise(db, address, worst.findings[0].kind, worst.confidence)
     for suspect in unjudged:
-        _raise(db, suspect.other, suspect.findings[0].kind, suspect.sure)
+        _raise(db, suspect.other, suspect.findings[0].kind, suspect.confidence)
 
 
 def suspicions(db: sqlite3.Connection, addresses: Sequence[str]) -> dict[str, Suspicion]:
-    """What a badge says of each of these records that has one."""
+    """The badges of those of these records that have one."""
     marks = ", ".join("?" * len(addresses))
     rows = db.execute(
         "SELECT r.address, s.kind, s.sure FROM records r JOIN suspicions s ON s.record = r.id "
@@ -148,7 +150,7 @@ def suspicions(db: sqlite3.Connection, addresses: Sequence[str]) -> dict[str, Su
 
 
 def _shared(
-    db: sqlite3.Connection, address: str, near: Iterable[Near] | None
+    db: sqlite3.Connection, address: str, near: Iterable[NearPrint] | None
 ) -> Iterator[tuple[sqlite3.Row, Kind, float]]:
     own = db.execute(
         "SELECT r.id, r.image_hash, s.* FROM records r JOIN spellings s ON s.record = r.id "
@@ -179,9 +181,9 @@ def _others(db: sqlite3.Connection, own: sqlite3.Row, where: str, value: str) ->
     ).fetchall()
 
 
-def _near(db: sqlite3.Connection, image_hash: str) -> list[Near]:
+def _near(db: sqlite3.Connection, image_hash: str) -> list[NearPrint]:
     rows = db.execute("SELECT * FROM lookalikes WHERE picture = ?", [image_hash])
-    return [Near(row["other"], row["distance"], bool(row["mirrored"])) for row in rows]
+    return [NearPrint(row["other"], row["distance"], bool(row["mirrored"])) for row in rows]
 
 
 def _similar(
@@ -196,7 +198,7 @@ def _similar(
             yield row, "similar embedding", sure
 
 
-def _of(near: Near) -> tuple[Kind, float]:
+def _of(near: NearPrint) -> tuple[Kind, float]:
     sure = _NEAREST - _PER_BIT * near.distance
     return ("mirrored", sure * _TURNED) if near.is_mirrored else ("near picture", sure)
 

@@ -1,8 +1,8 @@
-"""What a picture looks like in a few hundred bytes: perceptual hashes that survive how copies are made.
+"""Perceptual hashes of pictures that survive the usual ways to make copies.
 
-Each fingerprint holds nine hashes of 256 bits (imagehash's `phash`, the signs of the low frequencies): of
-seven views of the picture's luma, so that a border or a crop of 5 % on any side leaves one of them as it was,
-and of two views of its lightness, which turning the hue does not change. docs/duplicates.md has the figures.
+Each fingerprint has nine hashes of 256 bits (imagehash's `phash`, the signs of the low frequencies): of seven
+views of the picture's luma, so that a border or a crop of 5 % on any side leaves one of them intact, and of
+two views of its lightness, which a change of hue does not affect. docs/duplicates.md has the figures.
 """
 
 from io import BytesIO
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Bytes = NDArray[np.uint8]
 
-SCHEME = "phash16 v2"  # another one makes every fingerprint anew
+SCHEME = "phash16 v2"  # a new scheme recomputes every fingerprint
 VIEWS = 9
 WHOLE, TRIMMED, MIDDLE, LIGHT, LIGHT_MIDDLE = 0, 1, 2, 7, 8
 CORNERS = (3, 4, 5, 6)  # what is left when a twentieth is cut off two sides that meet
@@ -39,7 +39,10 @@ NOTHING = b""  # the fingerprint of a picture without anything to see
 
 
 def fingerprint(picture: bytes) -> bytes:
-    """The fingerprint of one of the library's JPGs: SIZE bytes, NOTHING for a plain one; BadPicture."""
+    """The fingerprint of one of the library's JPGs: SIZE bytes, NOTHING for a plain one.
+
+    Raises BadPicture.
+    """
     from PIL import Image
 
     try:
@@ -73,13 +76,13 @@ def rows(fingerprints: list[bytes]) -> Bytes:
 
 
 def mirrored(hashes: Bytes) -> Bytes:
-    """The hashes of the mirrored picture: mirroring turns the sign of every second frequency across."""
+    """The hashes of the mirrored picture: mirroring flips the sign of every second horizontal frequency."""
     turned = hashes[..., [WHOLE, TRIMMED, MIDDLE, 4, 3, 6, 5, LIGHT, LIGHT_MIDDLE], :]
     return turned ^ np.uint8(0b01010101)
 
 
 def _is_plain(view: "Image.Image") -> bool:
-    """Whether so little is to be seen that a hash of it would say nothing."""
+    """Whether the view has too little content for a meaningful hash."""
     from PIL import Image
 
     pixels = np.asarray(view.convert("L").resize((64, 64), Image.Resampling.BILINEAR), np.float64)
@@ -104,12 +107,14 @@ def _part(image: "Image.Image", left: float, top: float, right: float, bottom: f
 def _lightness(image: "Image.Image") -> "Image.Image":
     from PIL import Image
 
-    pixels = np.asarray(image).astype(np.uint16)
-    return Image.fromarray(((pixels.max(axis=2) + pixels.min(axis=2)) // 2).astype(np.uint8))
+    red, green, blue = np.moveaxis(np.asarray(image).astype(np.uint16), 2, 0)
+    largest = np.maximum(np.maximum(red, green), blue)  # NumPy is slow along an axis of three
+    smallest = np.minimum(np.minimum(red, green), blue)
+    return Image.fromarray(((largest + smallest) // 2).astype(np.uint8))
 
 
 def _trimmed(image: "Image.Image") -> "Image.Image":
-    """Without the lines of one colour at each side, unless little would be left."""
+    """Without single-coloured lines at the sides, unless little would be left."""
     pixels = np.asarray(image).astype(np.int16)
     across = pixels.transpose(1, 0, 2)
     left, right = _border(across), _border(across[::-1])
@@ -121,7 +126,8 @@ def _trimmed(image: "Image.Image") -> "Image.Image":
 
 
 def _border(lines: NDArray[np.int16]) -> int:
-    """How many lines from the first on have one colour, the same in all of them."""
+    """How many of the first lines have one colour, the same in all of them."""
     colour = np.median(lines[0], axis=0)
-    plain = (np.abs(lines - colour).max(axis=2) < _BORDER).mean(axis=1) >= _UNIFORM
+    near = np.abs(lines - colour) < _BORDER
+    plain = (near[..., 0] & near[..., 1] & near[..., 2]).mean(axis=1) >= _UNIFORM
     return len(lines) if plain.all() else int(np.argmin(plain))

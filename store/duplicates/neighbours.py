@@ -1,7 +1,7 @@
-"""Which pictures look like a given one: all fingerprints in memory, compared bit by bit.
+"""Find similar pictures: all fingerprints in memory, compared bit by bit.
 
-One picture's neighbours among 100,000 take some twenty milliseconds: a coarse look at 64 bits of each view
-that can match, and the whole 256 bits of what passes it.
+Among 100,000 pictures it takes some twenty milliseconds: first 64 bits of each view that can match, then all
+256 bits of those that pass.
 """
 
 import sqlite3
@@ -32,7 +32,7 @@ _FAR = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearPrint:
     """A picture that looks like another one."""
 
     image_hash: str
@@ -41,7 +41,7 @@ class Near:
 
 
 class Neighbours:
-    """The fingerprints of a catalog; many threads may ask while one brings them up to date."""
+    """The fingerprints of a catalog; many threads may ask while one updates them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -53,17 +53,17 @@ class Neighbours:
     def __len__(self) -> int:
         return len(self._hashes)
 
-    def forget(self) -> None:
-        """Begin anew with the next refresh."""
+    def clear(self) -> None:
+        """Read everything again at the next refresh."""
         with self._lock:
             self._hashes, self._last = [], 0
 
     def refresh(self, db: sqlite3.Connection) -> None:
-        """Take in the fingerprints that are new in the catalog; all of them when it began anew."""
+        """Read new fingerprints from the catalog, or all of them after `forget`."""
         with self._lock:
             (newest,) = db.execute("SELECT coalesce(max(number), 0) FROM fingerprints").fetchone()
             if newest < self._last:
-                self._hashes, self._last = [], 0  # another process began anew
+                self._hashes, self._last = [], 0  # another process rebuilt them
             rows = db.execute(
                 "SELECT number, image_hash, print FROM fingerprints WHERE number > ? ORDER BY number",
                 [self._last],
@@ -73,8 +73,8 @@ class Neighbours:
                 self._append([row["image_hash"] for row in seen], [row["print"] for row in seen])
             self._last = newest
 
-    def unknown(self, db: sqlite3.Connection, address: str) -> list[Near] | None:
-        """What looks like a record's picture, when the catalog does not know that yet; None when it does."""
+    def unknown(self, db: sqlite3.Connection, address: str) -> list[NearPrint] | None:
+        """Pictures similar to a record's, if the catalog does not have them yet; None if it does."""
         row = db.execute(
             "SELECT f.print FROM records r JOIN fingerprints f ON f.image_hash = r.image_hash "
             "WHERE r.address = ? AND NOT f.compared",
@@ -85,8 +85,8 @@ class Neighbours:
         self.refresh(db)
         return self.near(row["print"])
 
-    def near(self, print_: bytes) -> list[Near]:
-        """What looks like the picture with this fingerprint, itself included, the nearest first."""
+    def near(self, print_: bytes) -> list[NearPrint]:
+        """Pictures similar to the one with this fingerprint, itself included, nearest first."""
         if len(print_) != fingerprints.SIZE:
             return []
         with self._lock:  # arrays only grow at their end: what was there stays where it is
@@ -99,7 +99,8 @@ class Neighbours:
         found = np.flatnonzero(best <= NEAR)
         order = found[np.argsort(best[found], kind="stable")][:MOST]
         return [
-            Near(hashes[place], int(best[place]), bool(turned[place] < straight[place])) for place in order
+            NearPrint(hashes[place], int(best[place]), bool(turned[place] < straight[place]))
+            for place in order
         ]
 
     def _append(self, hashes: Sequence[str], prints: list[bytes]) -> None:
@@ -116,7 +117,7 @@ class Neighbours:
 
 
 def _distances(plain: fingerprints.Bytes, coarse: Words, fine: Words) -> NDArray[np.int16]:
-    """(N,): how far each picture is from this one, by the nearest of the views that can match; 256: far."""
+    """(N,): the distance of each picture by the nearest of the views that can match; 256 means far."""
     best = np.full(coarse.shape[1], _FAR, np.int16)
     low, words = _lowest(plain)[0], _words(plain)[0]
     asked = {(low[mine], words[mine].tobytes(), other): mine for mine, other in _PAIRS}
@@ -129,11 +130,11 @@ def _distances(plain: fingerprints.Bytes, coarse: Words, fine: Words) -> NDArray
 
 
 def _words(rows: fingerprints.Bytes) -> Words:
-    """(n, VIEWS, 4)."""
+    """As 64-bit words: (n, VIEWS, 4)."""
     return np.ascontiguousarray(rows).view(np.uint64)
 
 
 def _lowest(rows: fingerprints.Bytes) -> Words:
-    """(n, VIEWS): of each hash, 16 by 16 bits, the 8 by 8 of the lowest frequencies."""
+    """(n, VIEWS): of each hash of 16 × 16 bits, the 8 × 8 of the lowest frequencies."""
     bits = rows.reshape(*rows.shape[:2], 16, 2)[:, :, :8, 0]
     return np.ascontiguousarray(bits).view(np.uint64)[..., 0]

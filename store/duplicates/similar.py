@@ -1,8 +1,8 @@
-"""Pictures whose embeddings lie close together, where there are any: what a model takes for the same."""
+"""Pictures that the embedding model considers the same, by the distance of their vectors."""
 
-from store.appearance import Appearance
-from store.embedding import OFFLINE
+from store.embedding.protocol import OFFLINE
 from store.errors import MemedexError
+from store.search.picture_similarity import PictureSimilarity
 
 # Measured for the offline model (docs/duplicates.md); others are given more distance until they are.
 _CLOSE = {OFFLINE: 0.90}
@@ -11,10 +11,10 @@ _LEAST, _MOST = 0.6, 0.95  # how sure the furthest and the closest are
 _KEPT = 50
 
 
-def similar(appearance: Appearance, address: str) -> dict[str, float]:
-    """Other records whose picture's embedding is close to this one's, and how sure that makes each.
+def similar(appearance: PictureSimilarity, address: str) -> dict[str, float]:
+    """Other records whose pictures' vectors are close to this one's, with a confidence for each.
 
-    Nothing where the library has no model that it could ask, or nothing to compare.
+    Empty if the library has no usable model, or nothing to compare.
     """
     try:
         looks = appearance.looks()

@@ -1,4 +1,4 @@
-"""What people said about two records that look alike: never asked again, taken back like any decision."""
+"""People's verdicts on pairs of similar records; never asked again, undone like any decision."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -21,60 +21,69 @@ _SEEN_FROM_THERE: dict[Verdict, Verdict] = {
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One verdict about two records, and who gave it; None: an earlier one was taken back."""
+    """One verdict on two records, and who gave it; None: an earlier one was undone."""
 
     address: str
     verdict: Verdict | None  # what `address` is to `other`
     other: str
-    at: float  # UNIX seconds
-    who: str
+    created_at: float  # UNIX seconds
+    actor: str
     decision: str
     is_undone: bool
 
     def seen_from(self, address: str) -> "Judgement":
-        """The same, told of the other record."""
+        """The same verdict from the other record's side."""
         if address == self.address:
             return self
         verdict = self.verdict and _SEEN_FROM_THERE[self.verdict]
-        return Judgement(address, verdict, self.address, self.at, self.who, self.decision, self.is_undone)
+        return Judgement(
+            address, verdict, self.address, self.created_at, self.actor, self.decision, self.is_undone
+        )
 
 
-def note(
-    db: sqlite3.Connection, decision: str, address: str, verdict: Verdict, other: str, *, who: str, at: float
+def record(
+    db: sqlite3.Connection,
+    decision: str,
+    address: str,
+    verdict: Verdict,
+    other: str,
+    *,
+    actor: str,
+    at: float,
 ) -> bool:
-    """Write down what `address` is to `other`; False when that is what stands already."""
+    """Store what `address` is to `other`; False if that is the current verdict."""
     if verdict not in _SEEN_FROM_THERE:
         raise InvalidRecord(f"there is no verdict {verdict!r}; there are {', '.join(_SEEN_FROM_THERE)}")
     first, second = sorted((address, other))
     after = verdict if first == address else _SEEN_FROM_THERE[verdict]
-    return _note(db, decision, first, second, after, who=who, at=at)
+    return _note(db, decision, first, second, after, actor=actor, at=at)
 
 
 def reverse(
-    db: sqlite3.Connection, decision: str, *, of: str, who: str, at: float
+    db: sqlite3.Connection, decision: str, *, of: str, actor: str, at: float
 ) -> Iterator[tuple[str, str, bool]]:
-    """Take back what a decision said: both addresses of each pair, False if it was judged anew since."""
+    """Undo a decision's verdicts: both addresses of each pair, False if it was judged again since."""
     for row in db.execute("SELECT * FROM verdicts WHERE decision = ? ORDER BY id DESC", [of]).fetchall():
         first, second = row["first"], row["second"]
         stands = _standing(db, first, second) == row["after"]
         if stands:
-            _note(db, decision, first, second, row["before"], who=who, at=at)
+            _note(db, decision, first, second, row["before"], actor=actor, at=at)
         yield first, second, stands
 
 
 def standing(db: sqlite3.Connection, address: str) -> dict[str, Judgement]:
-    """What is said of this record and each other one, by the other's address."""
+    """The current verdicts on this record and others, by the other's address."""
     latest = {told.other: told for told in reversed(all_of(db, address))}
     return {other: told for other, told in latest.items() if told.verdict}
 
 
 def all_of(db: sqlite3.Connection, address: str) -> list[Judgement]:
-    """Everything that was ever said of this record, newest first."""
+    """Every verdict ever given on this record, newest first."""
     return [told.seen_from(address) for told in _events(db, "v.first = ? OR v.second = ?", address, address)]
 
 
 def of_decision(db: sqlite3.Connection, decision: str) -> list[Judgement]:
-    """What one decision said."""
+    """The verdicts of one decision."""
     return _events(db, "v.decision = ?", decision)
 
 
@@ -101,13 +110,20 @@ def _standing(db: sqlite3.Connection, first: str, second: str) -> str | None:
 
 
 def _note(
-    db: sqlite3.Connection, decision: str, first: str, second: str, after: str | None, *, who: str, at: float
+    db: sqlite3.Connection,
+    decision: str,
+    first: str,
+    second: str,
+    after: str | None,
+    *,
+    actor: str,
+    at: float,
 ) -> bool:
     before = _standing(db, first, second)
     if before == after:
         return False
     db.execute(
         "INSERT INTO verdicts (decision, first, second, at, who, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [decision, first, second, at, who, before, after],
+        [decision, first, second, at, actor, before, after],
     )
     return True

@@ -1,4 +1,4 @@
-"""Embeddings from an endpoint, by litellm: texts only; the one kind of model that leaves this machine.
+"""Text embeddings from an endpoint, by litellm: the only kind of model that uses the network.
 
 The key comes from the provider's usual environment variable (OPENAI_API_KEY …), another address from
 MEMEDEX_EMBEDDING_API_BASE.
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from store.embedding.loading import Lazy, fingerprint
+from store.embedding.lazy_weights import Lazy, fingerprint
 from store.embedding.windows import VERSION, Matrix, embed_in_windows
 from store.errors import ModelUnavailable
-from store.language_models import import_litellm, readable
+from store.llm.client import import_litellm, readable
 from store.settings import settings
 
 BATCH = 64
@@ -25,7 +25,7 @@ UNKNOWN_LIMIT = 512  # tokens; small enough for every embeddings model that lite
 
 
 class EndpointEmbedder:
-    """Any embeddings model that litellm can reach; nothing is asked of it before the first text."""
+    """Any embeddings model that litellm supports; sends nothing before the first text."""
 
     cross_modal_scale = 1.0
 
@@ -41,12 +41,12 @@ class EndpointEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The name is all that can be known of a model behind an endpoint."""
+        """The model's name, because nothing else is known of a model behind an endpoint."""
         return fingerprint(self.name, settings().embedding_api_base, VERSION)
 
     @property
     def dimensions(self) -> int:
-        """What litellm's list says, else what one answer holds."""
+        """From litellm's list of models, else from one answer."""
         if self._dimensions is None:
             known = self._known().get("output_vector_size")
             self._dimensions = int(known) if known else self._run([self._tokens("dimensions")]).shape[1]

@@ -1,7 +1,7 @@
 """The model that works without internet: MiniLM for texts, EfficientNet-Lite0 for pictures, one space.
 
-A text is `[t; 0]`, a picture `[a·m; b·l]` with a² + b² = 1: m is its meaning in the sentence space, l its
-looks. The dot product of two texts is t·t', of a text and a picture a·(t·m), of two pictures a²·m·m' +
+A text is `[t; 0]`, a picture `[a·m; b·l]` with a² + b² = 1, where m is its meaning in the sentence space and
+l its looks. The dot product of two texts is t·t', of a text and a picture a·(t·m), of two pictures a²·m·m' +
 b²·l·l' (design section 6).
 """
 
@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 from PIL import Image
 
-from store.embedding.loading import fingerprint
-from store.embedding.minilm import TOKEN_LIMIT, MiniLM
-from store.embedding.vision import Vision
+from store.embedding.image_tower import Vision
+from store.embedding.lazy_weights import fingerprint
+from store.embedding.text_tower import TOKEN_LIMIT, MiniLM
 from store.embedding.windows import Matrix
 
 HALF = 384
@@ -22,7 +22,7 @@ LOOKS = (1 - MEANING**2) ** 0.5  # b
 
 
 class OfflineEmbedder:
-    """Texts and pictures to 768 numbers, each half loaded at first use."""
+    """Embeds texts and pictures in 768 dimensions; each half is loaded at first use."""
 
     name = "offline"
     dimensions = 2 * HALF

@@ -1,4 +1,4 @@
-"""CLIP through open_clip: texts and pictures in one space; the reference model is OpenAI's ViT-L-14."""
+"""CLIP through open_clip: texts and pictures in one space. The reference model is OpenAI's ViT-L-14."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from store.embedding.loading import Lazy, file_digest, fingerprint
-from store.embedding.local_hub import stay_offline
+from store.embedding.huggingface_cache import stay_offline
+from store.embedding.lazy_weights import Lazy, file_digest, fingerprint
 from store.embedding.openclip_weights import (
     REFERENCE,
     Choice,
@@ -21,7 +21,7 @@ from store.embedding.openclip_weights import (
     quick_gelu,
     weights,
 )
-from store.embedding.torchvision_operators import define_missing_operators
+from store.embedding.torchvision_shim import define_missing_operators
 from store.embedding.windows import VERSION, Matrix, embed_in_windows, unit
 from store.errors import ModelUnavailable
 
@@ -29,7 +29,7 @@ BATCH = 16
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _OpenClipParts:
     model: Any
     preprocess: Callable[[Image.Image], Any]
     encode: Callable[[str], list[int]]
@@ -38,7 +38,7 @@ class _Parts:
 
 
 class OpenClipEmbedder:
-    """Any open_clip model; its weights load at first use."""
+    """Any open_clip model; its weights are loaded at first use."""
 
     cross_modal_scale = 1.0
 
@@ -99,7 +99,7 @@ class OpenClipEmbedder:
             rows = parts.model.encode_text(parts.assemble(windows).to(parts.device)).float().cpu().numpy()
         return np.asarray(rows, dtype=np.float32)
 
-    def _load(self) -> _Parts:
+    def _load(self) -> _OpenClipParts:
         stay_offline()
         define_missing_operators()
         import open_clip
@@ -124,13 +124,13 @@ class OpenClipEmbedder:
             _load_torchscript(model, path)
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         encode, assemble = _tokens(open_clip.get_tokenizer(self._choice.architecture), limit=self.token_limit)
-        return _Parts(model.eval().to(device), preprocess, encode, assemble, device)
+        return _OpenClipParts(model.eval().to(device), preprocess, encode, assemble, device)
 
 
 def _load_torchscript(model: Any, path: Path) -> None:
     import torch
 
-    state = torch.jit.load(str(path), map_location="cpu").state_dict()  # type: ignore[no-untyped-call]
+    state = torch.jit.load(str(path), map_location="cpu").state_dict()  # type: ignore[no-untyped-call]  # torch leaves its types out
     own = model.state_dict()  # the archive holds more: its resolution, context length and the attention mask
     if missing := own.keys() - state.keys():
         raise ModelUnavailable(
@@ -142,7 +142,7 @@ def _load_torchscript(model: Any, path: Path) -> None:
 def _tokens(
     tokenizer: Any, *, limit: int
 ) -> tuple[Callable[[str], list[int]], Callable[[Sequence[list[int]]], Any]]:
-    """How a text becomes tokens without the marks around it, and windows of tokens the model's input."""
+    """A function that tokenises a text without special tokens, and one that makes model input of windows."""
     import torch
 
     if hasattr(tokenizer, "sot_token_id"):  # CLIP's own

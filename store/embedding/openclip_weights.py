@@ -1,9 +1,9 @@
-"""Which open_clip model is meant, where its weights lie on this machine, and how they were trained.
+"""Find the weights of an open_clip model on this machine, and how they were trained.
 
-Written `MODEL/TAG` (weights from the cache on this machine) or `MODEL/TAG@FILE` or `MODEL@FILE` (a checkpoint
-file). OpenAI's weights were trained with QuickGELU, and open_clip 3.3 builds them with plain GELU and no more
-than a warning. It is switched on for the tag `openai`, whatever the weights come from, for every tag that
-open_clip itself marks so, and for TorchScript files, which only OpenAI published.
+A model is written `MODEL/TAG` (weights from the local cache), `MODEL/TAG@FILE` or `MODEL@FILE` (a checkpoint
+file). OpenAI's weights were trained with QuickGELU, yet open_clip 3.3 builds them with plain GELU and only
+warns. We switch QuickGELU on for the tag `openai`, wherever the weights come from, for every tag that
+open_clip marks so, and for TorchScript files, which only OpenAI published.
 """
 
 import json
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from store.embedding.loading import package_folder
-from store.embedding.local_hub import cached_file, stay_offline
-from store.embedding.torchvision_operators import define_missing_operators
+from store.embedding.huggingface_cache import cached_file, stay_offline
+from store.embedding.lazy_weights import CLIP_EXTRA, package_folder
+from store.embedding.torchvision_shim import define_missing_operators
 from store.errors import ModelUnavailable
 
 REFERENCE = "ViT-L-14/openai"
@@ -24,7 +24,7 @@ WEIGHT_FILES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a model's name says: the architecture, the tag of its weights, and the file if one is named."""
+    """A model's name, parsed: the architecture, the tag of its weights, and the file if one is named."""
 
     architecture: str
     tag: str
@@ -43,15 +43,17 @@ class Choice:
 
 
 def has_weights(model: str) -> bool:
-    """Whether a model's weights are on this machine, told without loading anything."""
+    """Whether the model's weights and open_clip are on this machine; loads nothing."""
+    choice = Choice.parse(model)
     try:
-        return weights(Choice.parse(model)).is_file()
+        configuration(choice.architecture)
+        return weights(choice).is_file()
     except ModelUnavailable:
         return False
 
 
 def weights(choice: Choice) -> Path:
-    """The file of weights; ModelUnavailable names the command that downloads it."""
+    """The file of weights. Raises ModelUnavailable with the command that downloads it."""
     if choice.file is not None:
         if choice.file.is_file():
             return choice.file
@@ -82,7 +84,7 @@ def quick_gelu(choice: Choice, path: Path) -> bool:
 
 
 def is_torchscript(path: Path) -> bool:
-    """Whether a file is a TorchScript archive, the form in which OpenAI published CLIP."""
+    """Whether a file is a TorchScript archive, the format of OpenAI's CLIP."""
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
@@ -90,8 +92,10 @@ def is_torchscript(path: Path) -> bool:
 
 
 def published(choice: Choice) -> dict[str, Any]:
-    """What open_clip knows about a tag: where its weights are, QuickGELU, mean and deviation; {} for a
-    file's own tag."""
+    """open_clip's entry for a tag: source of the weights, QuickGELU, mean and deviation.
+
+    Empty for the tag of a file.
+    """
     if (choice.architecture, choice.tag) == (
         "ViT-L-14",
         "openai",
@@ -115,7 +119,7 @@ def published(choice: Choice) -> dict[str, Any]:
 
 def configuration(architecture: str) -> dict[str, Any]:
     """open_clip's description of an architecture, read from its package without importing it."""
-    folder = package_folder("open_clip", install="open-clip-torch") / "model_configs"
+    folder = package_folder("open_clip", install=CLIP_EXTRA) / "model_configs"
     path = folder / f"{architecture}.json"
     if not path.is_file() or path.parent != folder:
         known = ", ".join(sorted(entry.stem for entry in folder.glob("ViT-[BL]-*.json")))

@@ -1,7 +1,7 @@
-"""Models of the sentence-transformers library: texts only, so for the memory side alone.
+"""Models of the sentence-transformers library; text only, so for the memory alone.
 
-all-MiniLM-L6-v2 is the packaged one and needs no torch; any other name is a folder or a model in Hugging
-Face's cache on this machine.
+all-MiniLM-L6-v2 is packaged and needs no torch; any other name is a folder or a model in the local Hugging
+Face cache.
 """
 
 import json
@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-from store.embedding.loading import Lazy, file_digest, fingerprint
-from store.embedding.local_hub import snapshot, stay_offline
-from store.embedding.minilm import DIMENSIONS, NAME, TOKEN_LIMIT, MiniLM
-from store.embedding.torchvision_operators import define_missing_operators
+from store.embedding.huggingface_cache import snapshot, stay_offline
+from store.embedding.lazy_weights import CLIP_EXTRA, Lazy, file_digest, fingerprint, package_folder
+from store.embedding.text_tower import DIMENSIONS, NAME, TOKEN_LIMIT, MiniLM
+from store.embedding.torchvision_shim import define_missing_operators
 from store.embedding.windows import VERSION, Matrix, embed_in_windows
 from store.errors import ModelUnavailable
 
 if TYPE_CHECKING:
-    from store.embedding import Embedder
+    from store.embedding.protocol import Embedder
 
 FAMILY = "sentence-transformers"
 BATCH = 32
 
 
 def open_sentence_transformer(model: str) -> "Embedder":
-    """The packaged model for all-MiniLM-L6-v2, else one of this machine; ModelUnavailable without."""
+    """The packaged model for all-MiniLM-L6-v2, else a local one. Raises ModelUnavailable if there is none."""
     if model.removeprefix(f"{FAMILY}/") == NAME:
         return PackagedMiniLM()
     return SentenceTransformerEmbedder(model)
@@ -67,12 +67,13 @@ class PackagedMiniLM:
 
 
 class SentenceTransformerEmbedder:
-    """Any other sentence-transformers model, by the folder it lies in or the name it was downloaded under."""
+    """Any other sentence-transformers model, by its folder or the name under which it was downloaded."""
 
     cross_modal_scale = 1.0
 
     def __init__(self, model: str) -> None:
         self.name = f"{FAMILY}:{model}"
+        package_folder("sentence_transformers", install=CLIP_EXTRA)
         self._folder = _folder(model)
         self._model: Lazy[Any] = Lazy(model, self._load)
 

@@ -1,4 +1,4 @@
-"""Texts longer than a model reads: cut into overlapping windows, embedded, averaged, never cut silently."""
+"""Embed texts longer than a model reads: cut into overlapping windows, embed and average; never truncate."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from store.embedding import Embedder
+    from store.embedding.protocol import Embedder
 
 VERSION = "windows-1"  # part of every fingerprint: another splitting gives another vector
 
@@ -16,10 +16,10 @@ Matrix = NDArray[np.float32]
 
 
 def spans(length: int, *, size: int) -> list[slice]:
-    """The fewest windows of `size` tokens that cover `length`, evenly spread, a quarter or more in common.
+    """The fewest windows of `size` tokens that cover `length`, evenly spread, a quarter or more shared.
 
-    All windows of a long text are equally long, so that in their average no token counts for much more than
-    another.
+    All windows of a long text have the same length, so that each token counts about the same in their
+    average.
     """
     if length <= size:
         return [slice(0, length)]
@@ -31,7 +31,7 @@ def spans(length: int, *, size: int) -> list[slice]:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a model reads a text: at once, or in so many windows whose vectors are averaged."""
+    """How a model reads a text: at once, or in how many windows whose vectors are averaged."""
 
     tokens: int
     limit: int
@@ -40,7 +40,7 @@ class Reading:
 
 
 def reading(text: str, embedder: "Embedder") -> Reading:
-    """Count a text's tokens, and find where it becomes longer than the model reads at once."""
+    """Count a text's tokens, and find where it exceeds what the model reads at once."""
     tokens, limit = embedder.count_tokens(text), embedder.token_limit
     if tokens <= limit:
         return Reading(tokens, limit, 1, len(text))
@@ -59,9 +59,9 @@ def reading(text: str, embedder: "Embedder") -> Reading:
 def embed_in_windows(
     texts: Sequence[list[int]], *, size: int, batch: int, embed: Callable[[Sequence[list[int]]], Matrix]
 ) -> Matrix:
-    """One unit row for each text, given as tokens: `embed` sees windows of at most `size`, `batch` at a time.
+    """One unit row for each text, given as tokens; `embed` gets windows of at most `size`, `batch` at a time.
 
-    Windows of like length go together, so that little is spent on padding.
+    Windows of similar length go together, which saves padding.
     """
     windows = [(row, text[span]) for row, text in enumerate(texts) for span in spans(len(text), size=size)]
     windows.sort(key=lambda window: len(window[1]))
@@ -76,6 +76,6 @@ def embed_in_windows(
 
 
 def unit(rows: Matrix) -> Matrix:
-    """Each row scaled to length one (cosine is then a dot product); a row of zeros stays one."""
+    """Scale each row to length one, so that cosine is a dot product; a row of zeros stays zero."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""The forms an export can have, each of which can be imported again with all it held."""
+"""The export formats; each can be imported again without loss."""
 
 import csv
 import io
@@ -9,12 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from store.captions.joined import HOLDS, JOINED, joined
+from store.captions.caption_text import HOLDS, JOINED, joined
+from store.disk.csv import inert
+from store.disk.layout import Layout
 from store.errors import BadSource
 from store.exporting.places import Place, appearing
 from store.importing import Refusal
-from store.importing.tables import MORE, inert
-from store.layout import Layout
+from store.importing.tables import MORE
 from store.progress import Progress
 from store.records import CAPTION_FACETS, Record, sidecar_bytes
 
@@ -33,7 +34,7 @@ _COLUMNS = ("file_name", *_FLAT, "tags", *CAPTION_FACETS, "tier", MORE)
 
 @dataclass(slots=True)
 class Exported:
-    """What lies at the destination now, and what could not be written."""
+    """The files at the destination, and what could not be written."""
 
     destination: Path
     done: list[str] = field(default_factory=list)
@@ -45,17 +46,17 @@ def export(
     picture_of: Callable[[str], Path],
     *,
     destination: Path,
-    format: str,  # noqa: A002  as the command line calls it
+    format: str,
     texts: str = JOINED,
     progress: Progress | None = None,
 ) -> Exported:
     """Write the records and their pictures to a new folder, or to a zip if `destination` ends in .zip.
 
     `reference` is reference 1's layout, `jsonl` one file of whole sidecars, `csv` a table for spreadsheets,
-    `imagefolder` what Hugging Face's datasets read, `txt` each picture with a text file beside it, as
-    trainers of LoRAs expect: all facets and tags in one line, or with `texts` one facet alone; a table beside
-    them, which trainers pass over, says the rest. It appears complete or, when cancelled, not at all.
-    BadSource for an unknown format or where something lies already.
+    `imagefolder` the layout of Hugging Face's datasets, `txt` each picture with a text file beside it for
+    LoRA trainers: all facets and tags in one line, or with `texts` one facet alone; a table beside them,
+    which trainers ignore, has the rest. The export appears complete or, if cancelled, not at all. Raises
+    BadSource for an unknown format or if the destination exists.
     """
     writers: dict[str, Callable[[Iterable[tuple[Record, bytes]], Place], None]] = {
         "reference": _reference,
@@ -76,8 +77,8 @@ def export(
     return exported
 
 
-def check(format: str, texts: str) -> None:  # noqa: A002
-    """BadSource, naming what there is, for a format or a text that there is not."""
+def check(format: str, texts: str) -> None:
+    """Raises BadSource, naming the valid ones, for an unknown format or text."""
     if format not in FORMATS:
         raise BadSource(f"there is no export format {format!r}; choose one of {', '.join(FORMATS)}")
     if texts not in TEXTS:
@@ -85,13 +86,13 @@ def check(format: str, texts: str) -> None:  # noqa: A002
 
 
 class _Cancelled(Exception):
-    """Half an export is of no use, so nothing of it stays."""
+    """The export was cancelled, so all of it is removed."""
 
 
 def _readable(
     records: Iterable[Record], picture_of: Callable[[str], Path], exported: Exported, progress: Progress
 ) -> Iterator[tuple[Record, bytes]]:
-    """Each record with its picture; those without one refused."""
+    """Each record with its picture; those without one are refused."""
     for record in records:
         if progress.cancelled:
             raise _Cancelled
@@ -110,15 +111,15 @@ def _reference(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
     for record, picture in pairs:
         sidecar = layout.sidecar(record.tier, record.address).relative_to(layout.memecoins)
         image = layout.image(record.tier, record.address).relative_to(layout.memecoins)
-        place.put(sidecar.as_posix(), sidecar_bytes(record.sidecar))
-        place.put(image.as_posix(), picture)
+        place.write(sidecar.as_posix(), sidecar_bytes(record.sidecar))
+        place.write(image.as_posix(), picture)
 
 
 def _jsonl(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
     with place.open(_TABLE) as table:
         for record, picture in pairs:
             name = f"images/{record.address}.jpg"
-            place.put(name, picture)
+            place.write(name, picture)
             table.write(_whole(record, file_name=name))
 
 
@@ -126,7 +127,7 @@ def _imagefolder(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
     with place.open("metadata.jsonl") as table:
         for record, picture in pairs:
             name = f"{record.address}.jpg"
-            place.put(name, picture)
+            place.write(name, picture)
             table.write(_line(_row(record, name)))
 
 
@@ -138,7 +139,7 @@ def _csv(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
         writer.writerow(_COLUMNS)
         for record, picture in pairs:
             name = f"images/{record.address}.jpg"
-            place.put(name, picture)
+            place.write(name, picture)
             # The comma behind the last one says that a bar in a tag is not what parts them.
             row = _row(record, name) | {"tags": "".join(f"{tag}," for tag in record.tags)}
             writer.writerow([inert("" if row[column] is None else str(row[column])) for column in _COLUMNS])
@@ -149,20 +150,20 @@ def _txt(pairs: Iterable[tuple[Record, bytes]], place: Place, *, texts: str) -> 
     with place.open(_TABLE) as table:
         for record, picture in pairs:
             name = f"{record.address}.jpg"
-            place.put(name, picture)
-            place.put(f"{record.address}.txt", f"{text_of(record, texts)}\n".encode())
+            place.write(name, picture)
+            place.write(f"{record.address}.txt", f"{text_of(record, texts)}\n".encode())
             table.write(_whole(record, file_name=name, **{HOLDS: texts}))
 
 
 def text_of(record: Record, texts: str) -> str:
     """One facet as it is written, or all of them and the tags in one line."""
     if texts != JOINED:
-        return record.caption.get(texts, "")  # type: ignore[call-overload,no-any-return]
+        return dict[str, str](record.caption.items()).get(texts, "")
     return joined(record.caption, record.tags)
 
 
 def _row(record: Record, file_name: str) -> dict[str, Any]:
-    """One flat row with the same columns for every record; what fits none stands in `more` as JSON."""
+    """A flat row with the same columns for every record; all else is JSON in the column `more`."""
     caption = record.sidecar.get("caption")
     spread = {facet: (record.caption.get(facet) or None) for facet in CAPTION_FACETS}
     more = {key: value for key, value in record.sidecar.items() if key not in (*_FLAT, "tags", "caption")}

@@ -1,22 +1,27 @@
-"""Where an export is being written: a folder or a zip, which appears complete or not at all."""
+"""The destination of an export: a folder or a zip, which appears complete or not at all."""
 
+import contextlib
 import io
+import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from secrets import token_hex
 from typing import IO, Protocol
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+from filelock import FileLock, Timeout
 
 from store.errors import BadSource
 
 HALF = ".memedex-export-"  # how the folder of an export that is not complete is called
+_LOCK = ".lock"  # beside it
 
 
 class Place(Protocol):
-    """Where an export is being written: a folder or a zip."""
+    """A folder or a zip that an export is written to."""
 
-    def put(self, name: str, content: bytes) -> None: ...
+    def write(self, name: str, content: bytes) -> None: ...
 
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]: ...
 
@@ -25,7 +30,7 @@ class _Folder:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def put(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: bytes) -> None:
         with self.open(name) as file:
             file.write(content)
 
@@ -39,7 +44,7 @@ class _Zip:
     def __init__(self, archive: ZipFile) -> None:
         self._archive = archive
 
-    def put(self, name: str, content: bytes) -> None:
+    def write(self, name: str, content: bytes) -> None:
         self._archive.writestr(_entry(name), content)
 
     @contextmanager
@@ -47,7 +52,7 @@ class _Zip:
         # A zip takes one entry at a time, so a table waits until the pictures are in.
         buffer = io.BytesIO()
         yield buffer
-        self.put(name, buffer.getvalue())
+        self.write(name, buffer.getvalue())
 
 
 def _entry(name: str) -> ZipInfo:
@@ -59,9 +64,9 @@ def _entry(name: str) -> ZipInfo:
 
 @contextmanager
 def appearing(destination: Path) -> Iterator[Place]:
-    """A place beside the destination that takes its name when all went well.
+    """A place beside the destination that is renamed to it when the block succeeds.
 
-    BadSource where something lies already, or the disk refuses.
+    Raises BadSource if the destination exists or the disk refuses.
     """
     as_zip = destination.suffix.lower() == ".zip"
     is_empty_folder = destination.is_dir() and not as_zip and not any(destination.iterdir())
@@ -69,8 +74,8 @@ def appearing(destination: Path) -> Iterator[Place]:
         raise BadSource(f"there is something at {destination} already; export to a new place")
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=HALF, dir=destination.parent) as folder:
-            made = Path(folder) / "export"
+        with _half_made(destination.parent) as folder:
+            made = folder / "export"
             if as_zip:
                 with ZipFile(made, "w") as archive:
                     yield _Zip(archive)
@@ -82,3 +87,26 @@ def appearing(destination: Path) -> Iterator[Place]:
             made.rename(destination)
     except OSError as error:
         raise BadSource(f"the export to {destination} failed: {error.strerror or error}") from error
+
+
+@contextmanager
+def _half_made(parent: Path) -> Iterator[Path]:
+    """A folder for an incomplete export, locked while it is being written."""
+    folder = parent / f"{HALF}{token_hex(8)}"
+    lock = FileLock(f"{folder}{_LOCK}")
+    with lock:  # before the folder is there: nobody finds it unlocked
+        try:
+            folder.mkdir()
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            Path(lock.lock_file).unlink(missing_ok=True)
+
+
+def remove_left(parent: Path) -> None:
+    """Delete what killed exports left in this folder; those in progress, in any process, stay."""
+    for name in {path.name.removesuffix(_LOCK) for path in parent.glob(f"{HALF}*")}:
+        lock = FileLock(parent / f"{name}{_LOCK}")
+        with contextlib.suppress(Timeout, OSError), lock.acquire(timeout=0):
+            shutil.rmtree(parent / name, ignore_errors=True)
+            Path(lock.lock_file).unlink(missing_ok=True)

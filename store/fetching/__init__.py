@@ -1,17 +1,7 @@
-"""Pictures from the network, only when somebody asks: design section 10.
+"""Pictures from the network, only on request (design section 10).
 
 guard.py        which addresses may be connected to, and connecting to the very one that was checked
-download.py     one picture, under limits of size, type and time
-logos.py        those of a whole token list: a few at a time, politely, kept as a job that goes on
+transport.py    an HTTP client that uses only those connections
+download.py     one picture, within limits of size, type and time
+tasks/fetch_logos.py        the logos of a token list: a few at a time, as a job that can continue
 """
-
-from store.jobs import Kind, Shift
-
-
-def _fetch(shift: Shift) -> None:
-    from store.fetching.logos import fetch  # httpx comes along
-
-    fetch(shift)
-
-
-KIND = Kind("logos", _fetch, queue="network")

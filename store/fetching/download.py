@@ -1,13 +1,14 @@
-"""One picture from the network, under limits of size, type and time."""
+"""Download one picture, within limits of size, type and time."""
 
 import time
 from email.utils import parsedate_to_datetime
 
 import httpx
 
+from store.disk.images import MAX_BYTES
 from store.errors import BadSource, MemedexError
-from store.fetching.guard import Guard, guarded_client
-from store.images import MAX_BYTES
+from store.fetching.guard import Guard
+from store.fetching.transport import guarded_client
 
 STEP = 15.0  # seconds for connecting, and without a sign of life
 WHOLE = 60.0  # seconds for one picture, redirects included
@@ -18,7 +19,7 @@ _UNREADABLE = {"image/svg+xml": "an SVG drawing", "text/html": "a web page", "ap
 
 
 class TryLater(MemedexError):
-    """The server, or the way to it, is not ready; `seconds` if it said for how long."""
+    """The server, or the way to it, is not ready; `seconds` is how long it asks to wait, if it says."""
 
     def __init__(self, reason: str, *, seconds: float | None = None) -> None:
         super().__init__(reason)
@@ -26,7 +27,7 @@ class TryLater(MemedexError):
 
 
 class Downloads:
-    """Fetches pictures; safe to share by threads."""
+    """Downloads pictures; thread-safe."""
 
     def __init__(
         self, guard: Guard, *, gateway: str, step: float = STEP, whole: float = WHOLE, limit: int = MAX_BYTES
@@ -38,7 +39,7 @@ class Downloads:
         self._client = guarded_client(guard, timeout=step, redirects=REDIRECTS)
 
     def address(self, reference: str) -> str:
-        """Where a `logoURI` is fetched from; `ipfs://` through the gateway. BadSource."""
+        """The URL behind a `logoURI`; `ipfs://` goes through the gateway. Raises BadSource."""
         reference = reference.strip()
         if reference.startswith("ipfs://"):
             if not self._gateway:
@@ -48,14 +49,17 @@ class Downloads:
         return reference
 
     def host(self, reference: str) -> str:
-        """Whom to be polite to."""
+        """The host whose load has to be limited."""
         try:
             return httpx.URL(self.address(reference)).host
         except httpx.InvalidURL as error:
             raise BadSource(f"{reference[:120]} is no address: {error}") from error
 
     def picture(self, reference: str) -> bytes:
-        """The bytes at this address; BadSource when they will never come, TryLater when they may."""
+        """The bytes at this address.
+
+        Raises BadSource for a permanent failure, TryLater for a temporary one.
+        """
         try:
             with (
                 self._guard.within(self._whole),

@@ -1,7 +1,7 @@
-"""Connecting to strangers' addresses: a name is looked up once, and what was checked is connected to.
+"""Connect to untrusted hosts: each name is looked up once, and the connection goes to the checked address.
 
-Looking a name up twice, once to check and once to connect, would let its owner answer differently the second
-time and have this machine talk to its own network. Each redirect goes through here again.
+With a second lookup the name's owner could answer differently, and let this machine connect to its own
+network (DNS rebinding). Each redirect is checked again.
 """
 
 import socket
@@ -9,15 +9,30 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from ipaddress import IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any
 
 import httpcore
-import httpx
 
 from store.errors import BadSource
 
-_CONNECTIONS = 16
+# All that IANA's registries of special-purpose addresses and of IPv6's address space call not global, instead
+# of `ipaddress.is_global`, which differs between versions of Python and lets through what it does not list.
+_NOT_GLOBAL_4 = tuple(
+    IPv4Network(block)
+    for block in (
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+        "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+        "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+    )
+)  # fmt: skip
+_UNICAST_6 = IPv6Network(
+    "2000::/3"
+)  # the one part of IPv6 that is given out; whatever lies outside is refused
+_NOT_GLOBAL_6 = tuple(
+    IPv6Network(block)
+    for block in ("2001::/23", "2001:db8::/32", "3fff::/20")  # protocols, Teredo among them; documentation
+)
 _NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052: the last 32 bits are an IPv4 address
 
 Allowed = Callable[[str], bool]
@@ -25,21 +40,23 @@ Resolve = Callable[[str, int], list[str]]
 
 
 def is_global(address: str) -> bool:
-    """Whether an IP address belongs to the public internet, also looked through IPv6's ways to write IPv4."""
-    found = ip_address(address.partition("%")[0])
+    """Whether an IP address is on the public internet, also if IPv6 embeds an IPv4 address."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
     if isinstance(found, IPv6Address):
-        if found.teredo:
-            return False
         inner = found.ipv4_mapped or found.sixtofour
         if found in _NAT64:
-            inner = ip_address(int(found) & 0xFFFFFFFF)  # type: ignore[assignment]
-        if inner is not None:
-            found = inner
-    return found.is_global and not found.is_multicast
+            inner = IPv4Address(int(found) & 0xFFFFFFFF)
+        if inner is None:
+            return found in _UNICAST_6 and not any(found in block for block in _NOT_GLOBAL_6)
+        found = inner
+    return not any(found in block for block in _NOT_GLOBAL_4)
 
 
 def looked_up(host: str, port: int) -> list[str]:
-    """The IP addresses of a name, in the order in which the system prefers them."""
+    """The IP addresses of a name, in the system's order of preference."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -48,12 +65,12 @@ def looked_up(host: str, port: int) -> list[str]:
 
 
 def any_address(address: str) -> bool:
-    """For a setting that trusts the own network."""
+    """Accept every address: for a setting that trusts the local network."""
     return True
 
 
 class Guard(httpcore.NetworkBackend):
-    """Opens connections to allowed addresses alone, and ends whatever takes longer than it may altogether."""
+    """Opens connections to permitted addresses only, and limits the total time of a download."""
 
     def __init__(self, *, allowed: Allowed = is_global, resolve: Resolve = looked_up) -> None:
         self._allowed = allowed
@@ -63,7 +80,10 @@ class Guard(httpcore.NetworkBackend):
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """What this thread does on the network inside the block ends by then: no drip keeps it for ever."""
+        """Limit the network time of this thread until the block ends.
+
+        A slow answer cannot hold it for ever.
+        """
         self._of_thread.until = time.monotonic() + seconds
         try:
             yield
@@ -71,7 +91,7 @@ class Guard(httpcore.NetworkBackend):
             del self._of_thread.until
 
     def left(self, timeout: float | None) -> float | None:
-        """The seconds that one step may take; httpcore.ReadTimeout when there are none left."""
+        """How many seconds one step may take. Raises httpcore.ReadTimeout if none are left."""
         until = getattr(self._of_thread, "until", None)
         if until is None:
             return timeout
@@ -99,14 +119,14 @@ class Guard(httpcore.NetworkBackend):
         for address in allowed:
             try:
                 stream = self._plain.connect_tcp(address, port, self.left(timeout), local_address)
-                return _Stream(stream, self)
+                return GuardedStream(stream, self)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 last = error
         raise last
 
 
-class _Stream(httpcore.NetworkStream):
-    """A connection each of whose steps is held to the time that is left."""
+class GuardedStream(httpcore.NetworkStream):
+    """A connection, each of whose steps is limited to the time that is left."""
 
     def __init__(self, plain: httpcore.NetworkStream, guard: Guard) -> None:
         self._plain = plain
@@ -125,26 +145,7 @@ class _Stream(httpcore.NetworkStream):
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
         secured = self._plain.start_tls(ssl_context, server_hostname, self._guard.left(timeout))
-        return _Stream(secured, self._guard)
+        return GuardedStream(secured, self._guard)
 
     def get_extra_info(self, info: str) -> Any:
         return self._plain.get_extra_info(info)
-
-
-def guarded_client(guard: Guard, *, timeout: float, redirects: int) -> httpx.Client:
-    """An HTTP client that connects through this guard alone: no proxy, nothing from the environment."""
-    transport = httpx.HTTPTransport(trust_env=False)
-    # httpx has no public way to give it httpcore's documented `network_backend`; a test would notice.
-    transport._pool = httpcore.ConnectionPool(
-        ssl_context=httpx.create_ssl_context(trust_env=False),
-        max_connections=_CONNECTIONS,
-        network_backend=guard,
-    )
-    return httpx.Client(
-        transport=transport,
-        trust_env=False,
-        timeout=timeout,
-        follow_redirects=True,
-        max_redirects=redirects,
-        headers={"user-agent": "Memedex (logos of a token list)", "accept": "image/*"},
-    )

@@ -1,19 +1,20 @@
-"""Coins from token lists, folders, archives, single pictures and uploads, one at a time."""
+"""Read coins from token lists, folders, archives, single pictures and uploads, one at a time."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from store.errors import BadSource
-from store.importing.candidate import Candidate, Refusal, shown
+from store.importing.candidate import Candidate, shown
+from store.outcome import Refusal
 
 __all__ = ["Candidate", "Refusal", "candidates", "uploaded"]
 
 
 def candidates(paths: Iterable[Path]) -> Iterator[Candidate | Refusal]:
-    """Every coin found at these paths and everything refused, as they are read.
+    """Every coin at these paths, and everything refused, as they are read.
 
-    A path is a folder, a zip, a token list, a table, a sidecar or a picture; files given from one folder
-    belong together.
+    A path is a folder, a zip, a token list, a table, a sidecar or a picture; files of the same folder belong
+    together.
     """
     from store.importing import folders  # Pillow comes along, which most commands do without
     from store.importing.trees import DiskTree
@@ -28,7 +29,9 @@ def candidates(paths: Iterable[Path]) -> Iterator[Candidate | Refusal]:
         if is_folder:
             yield from folders.coins(DiskTree(path, title=path.resolve().name))
         elif not is_file:
-            yield Refusal(shown(str(path)), "there is no such file or folder")
+            is_there = path.exists()
+            why = "it is a device or a pipe, not a file" if is_there else "there is no such file or folder"
+            yield Refusal(shown(str(path)), why)
         elif path.suffix.lower() == ".zip":
             yield from _archive(path)
         else:
@@ -38,7 +41,7 @@ def candidates(paths: Iterable[Path]) -> Iterator[Candidate | Refusal]:
 
 
 def uploaded(files: Iterable[tuple[str, bytes]]) -> Iterator[Candidate | Refusal]:
-    """Every coin in files that were dropped together: names, which are not believed, and contents."""
+    """Every coin in files that were dropped together, given by untrusted names and contents."""
     from store.importing import folders
     from store.importing.trees import UploadTree
 

@@ -1,4 +1,4 @@
-"""Zip archives, read in place: nothing is unpacked to disk, and nothing is believed before it is read."""
+"""Read zip archives in place: nothing is unpacked to disk, and no header is trusted."""
 
 import stat
 import struct
@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import IO, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from store import images
+from store.disk import images
+from store.disk.files import open_regular
 from store.errors import BadSource
 from store.importing import tables
-from store.importing.candidate import Refusal, shown
+from store.importing.candidate import shown
 from store.importing.names import is_leftover, relative
 from store.importing.trees import Tree
+from store.outcome import Refusal
 
 MAX_ENTRIES = 2 * tables.MAX_ROWS + 1  # our own largest export: a table, a picture and a text for each row
 MAX_DIRECTORY = 150 * MAX_ENTRIES  # bytes of the list of entries, which is read into memory whole
@@ -28,11 +30,11 @@ _TAIL = 66_000  # the end record with the longest possible comment
 
 
 class TooMuch(BadSource):
-    """The archive as a whole has unpacked to more than it may."""
+    """The archive's content exceeds the limit as a whole."""
 
 
 class ArchiveTree(Tree):
-    """The entries of a zip that have honest names; the others are refused one by one."""
+    """The entries of a zip that have safe names; the others are refused one by one."""
 
     opens_archives = False  # an archive in an archive may go on for ever
 
@@ -97,9 +99,9 @@ class ArchiveTree(Tree):
 
 @contextmanager
 def opened(source: Path | bytes, *, title: str) -> Iterator[ArchiveTree]:
-    """The archive as a tree, while the context lasts; BadSource when it is none or does harm."""
+    """The archive as a tree, until the block ends. Raises BadSource if it is not an archive or is harmful."""
     try:
-        file = BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+        file = BytesIO(source) if isinstance(source, bytes) else open_regular(source)
     except OSError as error:
         raise BadSource(f"it cannot be read: {error.strerror}") from error
     with file:

@@ -1,15 +1,17 @@
-"""What an import yields: coins to take in, and things that could not be read."""
+"""The results of reading an import: coins to add, and refusals."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from store.outcome import Refusal
 
 _LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One coin found: `item` is what people call it, the picture a checked file or its bytes."""
+    """A coin that was found: `item` is its name for people, the picture a checked file or bytes."""
 
     item: str
     sidecar: dict[str, Any]
@@ -17,16 +19,8 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """One thing that was not taken, and why."""
-
-    item: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class RemoteLogo(Refusal):
-    """A token whose picture lies on the network: not taken by an import, fetched when somebody asks."""
+    """A token whose picture is on the network: not imported, but downloaded on request."""
 
     uri: str
     sidecar: dict[str, Any]
@@ -37,7 +31,7 @@ class RemoteLogo(Refusal):
 
 
 def shown(name: str) -> str:
-    """A stranger's name as one printable line of at most 200 characters."""
+    """An untrusted name as one printable line of at most 200 characters."""
     name = name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}…{name[1 - _LONGEST // 2 :]}"
     readable = name.encode("utf-8", "replace").decode()  # a file name on disk need not be Unicode
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in readable)

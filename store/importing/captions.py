@@ -1,4 +1,4 @@
-"""Captions and tags alone, from the formats that exports have; pictures are not looked at."""
+"""Import captions and tags alone, from all export formats; pictures are ignored."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from store.captions.joined import HOLDS, JOINED, joined
+from store.captions.caption_text import HOLDS, JOINED, joined
 from store.errors import BadSource, InvalidRecord
 from store.importing import archives, tables, texts
-from store.importing.candidate import Refusal, shown
+from store.importing.candidate import shown
 from store.importing.metadata import sidecar_of
 from store.importing.names import stem, suffix
 from store.importing.trees import DiskTree, Tree, UploadTree
+from store.outcome import Refusal
 from store.records import CAPTION_FACETS, Facet, checked_address
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
-    """What one file or row says of one record; a facet that is absent is not spoken of."""
+class ImportedCaption:
+    """What one file or row says about one record; a missing facet stays as it is."""
 
     item: str
     address: str
@@ -26,16 +27,16 @@ class Arrived:
     tags: list[str] | None  # None: not spoken of
 
 
-class _Told(NamedTuple):
-    """What an export says stands in the text file of one record, and what of."""
+class _CaptionReading(NamedTuple):
+    """What an export's table says about the text file of a record."""
 
     holds: Any  # JOINED or a facet
     caption: dict[Facet, str]
     tags: list[str] | None
 
 
-def captions_at(paths: Iterable[Path], *, facet: Facet) -> Iterator[Arrived | Refusal]:
-    """Every caption found at these paths: tables, JSON lines, sidecars, and `ADDRESS.txt` for one facet."""
+def captions_at(paths: Iterable[Path], *, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
+    """Every caption at these paths: tables, JSON lines, sidecars, and `ADDRESS.txt` for one facet."""
     for path in map(Path, paths):
         with ExitStack() as opened:
             try:
@@ -53,14 +54,16 @@ def captions_at(paths: Iterable[Path], *, facet: Facet) -> Iterator[Arrived | Re
                 yield Refusal(shown(str(path)), str(error))
 
 
-def captions_dropped(files: Iterable[tuple[str, bytes]], *, facet: Facet) -> Iterator[Arrived | Refusal]:
-    """The same for files that were dropped together; a zip among them is looked into."""
+def captions_dropped(
+    files: Iterable[tuple[str, bytes]], *, facet: Facet
+) -> Iterator[ImportedCaption | Refusal]:
+    """Every caption in files that were dropped together; zip files are opened."""
     yield from _captions(UploadTree(files), facet)
 
 
-def _captions(tree: Tree, facet: Facet) -> Iterator[Arrived | Refusal]:
+def _captions(tree: Tree, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
     yield from tree.refused
-    told: dict[str, _Told] = {}
+    told: dict[str, _CaptionReading] = {}
     for name in sorted(tree.chosen, key=lambda name: suffix(name) == ".txt"):  # tables say what these hold
         kind = suffix(name)
         try:
@@ -76,15 +79,17 @@ def _captions(tree: Tree, facet: Facet) -> Iterator[Arrived | Refusal]:
             yield Refusal(tree.item(name), str(error))
 
 
-def _text(tree: Tree, name: str, facet: Facet, told: Mapping[str, _Told]) -> Iterator[Arrived]:
-    """One facet alone; where an export's table stands beside it, only what was changed in it since."""
+def _text(
+    tree: Tree, name: str, facet: Facet, told: Mapping[str, _CaptionReading]
+) -> Iterator[ImportedCaption]:
+    """One facet; if an export's table is beside it, only what was changed since the export."""
     text = texts.decoded(tree.read(name, limit=texts.MAX_BYTES)).strip()
     address = checked_address(Path(stem(name)).name)
     said = told.get(address)
     if said is None or said.holds != JOINED:
         which = said.holds if said else facet
         if said is None or text != said.caption.get(which, "").strip():
-            yield Arrived(tree.item(name), address, {which: text}, None)
+            yield ImportedCaption(tree.item(name), address, {which: text}, None)
     elif text != joined(said.caption, said.tags or []):
         raise BadSource(
             "it was changed, and in a joined line nobody can tell where a facet ends; "
@@ -92,7 +97,7 @@ def _text(tree: Tree, name: str, facet: Facet, told: Mapping[str, _Told]) -> Ite
         )
 
 
-def _read(tree: Tree, name: str, told: dict[str, _Told]) -> Iterator[Arrived | Refusal]:
+def _read(tree: Tree, name: str, told: dict[str, _CaptionReading]) -> Iterator[ImportedCaption | Refusal]:
     if suffix(name) in tables.SUFFIXES:
         rows = tables.rows_of(tree.read(name, limit=tables.MAX_BYTES), suffix=suffix(name))
     else:
@@ -105,13 +110,13 @@ def _read(tree: Tree, name: str, told: dict[str, _Told]) -> Iterator[Arrived | R
                 raise row
             one = _arrived(item, sidecar_of(tables.metadata_of(dict(row))))
             if (holds := row.get(HOLDS)) in (JOINED, *CAPTION_FACETS):
-                told[one.address] = _Told(holds, one.caption, one.tags)
+                told[one.address] = _CaptionReading(holds, one.caption, one.tags)
             yield one
         except (BadSource, InvalidRecord) as error:
             yield Refusal(item, str(error))
 
 
-def _arrived(item: str, sidecar: dict[str, Any]) -> Arrived:
+def _arrived(item: str, sidecar: dict[str, Any]) -> ImportedCaption:
     if "token_address" not in sidecar:
         raise BadSource("it names no address, so it cannot be told whose caption this is")
     caption = sidecar.get("caption") or {}
@@ -119,4 +124,4 @@ def _arrived(item: str, sidecar: dict[str, Any]) -> Arrived:
         raise BadSource("its caption must be an object of texts")
     found: dict[Facet, str] = {facet: caption[facet] for facet in CAPTION_FACETS if facet in caption}
     tags = list(sidecar["tags"]) if "tags" in sidecar else None
-    return Arrived(item, str(sidecar["token_address"]), found, tags)
+    return ImportedCaption(item, str(sidecar["token_address"]), found, tags)

@@ -1,4 +1,4 @@
-"""A tree of files as coins: token lists, tables, sidecars, and pictures that come alone."""
+"""Read a tree of files as coins: token lists, tables, sidecars, and single pictures."""
 
 import re
 from collections import Counter
@@ -8,22 +8,23 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-from store import images
-from store.captions.joined import HOLDS
+from store.captions.caption_text import HOLDS
+from store.disk import images
 from store.errors import BadSource, InvalidRecord
 from store.importing import archives, tables, texts, token_lists
-from store.importing.candidate import Candidate, Refusal, shown
+from store.importing.candidate import Candidate, shown
 from store.importing.metadata import one_line, sidecar_of
 from store.importing.names import folder_of, folders_above, stem, suffix
 from store.importing.pictures import Pictures, endings
 from store.importing.trees import Tree, picture_bytes
+from store.outcome import Refusal
 from store.records import MAX_NAME, checked_address, made_up_address
 
 Found = Candidate | Refusal
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 # What a library keeps beside its sidecars and pictures, when its whole folder is imported.
 _MACHINERY = re.compile(
-    r"(?:catalog\.sqlite3.*|writer\.lock|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:operations|thumbnails|matrices)/.*)"
+    r"(?:catalog\.sqlite3.*|writer\.lock|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:operations|thumbnails|matrices|snapshots)/.*)"
 )
 _METADATA = re.compile(r"(?:^|/)rag_db/metadata/")
 _TRASH = re.compile(r"trash/.*")
@@ -31,7 +32,7 @@ _OTHER_PICTURES = {".svg", ".tif", ".tiff", ".heic", ".ico", ".psd", ".eps", ".j
 
 
 def coins(tree: Tree) -> Iterator[Found]:
-    """Every coin of the tree and every refusal, lists first, then tables, sidecars, lone pictures."""
+    """Every coin of the tree and every refusal: lists first, then tables, sidecars, single pictures."""
     yield from tree.refused
     if not tree.chosen and not tree.refused:
         yield Refusal(tree.title or "import", "there is nothing in it to import")
@@ -42,7 +43,7 @@ def coins(tree: Tree) -> Iterator[Found]:
 
 
 class _Reading:
-    """One pass over a tree, which remembers what has been used."""
+    """One pass over a tree, with a record of the files used so far."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -110,7 +111,7 @@ class _Reading:
                 yield name, value["tokens"]
 
     def _waiting(self, broken: str, names: list[str]) -> Iterator[Refusal]:
-        """Keep pictures from being taken alone, under a wrong name, that a broken file may tell of."""
+        """Reserve pictures that a broken file may refer to, or they would get a wrong name."""
         folder = folder_of(broken)
         waiting = {
             name
@@ -197,7 +198,7 @@ class _Reading:
             raise BadSource("it is neither a picture nor JSON, CSV or zip")
 
     def _claim(self, reference: Any, *, folder: str, shared: Counter[str]) -> None:
-        """Keep the picture of a row from being taken alone, even if the row is refused."""
+        """Reserve the picture of a row, even if the row is refused."""
         with suppress(BadSource):
             self.used.add(self.pictures.meant(reference, folder=folder, address="", shared=shared))
 
@@ -221,7 +222,7 @@ def _name_from(name: str) -> str:
 
 
 def _address_in(name: str) -> str | None:
-    """The address that is the picture's file name, as token lists keep their logos."""
+    """The address in a picture's path, as token lists name the folders of their logos."""
     try:
         address = checked_address(stem(name))
     except InvalidRecord:
@@ -237,12 +238,12 @@ def _address_in(name: str) -> str | None:
 
 
 def _outermost(name: str, folders: set[str]) -> str | None:
-    """The outermost of these folders that the file lies in."""
+    """The outermost of these folders that contains the file."""
     return next((folder for folder in folders_above(name) if folder in folders), None)
 
 
 def _matches(pattern: re.Pattern[str], name: str, libraries: set[str]) -> bool:
-    """Whether the file's name within a library's folder is one of these."""
+    """Whether the file's name within a library's folder matches the pattern."""
     return any(
         pattern.fullmatch(name[len(top) :].lstrip("/")) for top in folders_above(name) if top in libraries
     )

@@ -1,13 +1,12 @@
-"""One coin's metadata, from whatever names strangers give the fields to the sidecar of reference 1."""
+"""Map one coin's metadata, under whatever field names, to the sidecar of reference 1."""
 
 import contextlib
-import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from store.captions.joined import HOLDS
+from store.captions.caption_text import HOLDS
 from store.errors import BadSource
 from store.records import CAPTION_FACETS, checked_address, sidecar_bytes
 
@@ -24,12 +23,14 @@ _OWN = ("tier", HOLDS)  # said by exports and `list --json`, known by the librar
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _MILLISECONDS = 1e11  # as seconds, that is the year 5138
 _MICROSECONDS = 1e14
+_LARGEST = 2**63  # whatever it counts; an integer of 400 digits cannot be divided into seconds
 
 
 def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """The sidecar: the known fields under their own names, everything else as it came.
+    """The sidecar: known fields under their own names, all others unchanged.
 
-    `created_at` is left out where nothing says it. BadSource or InvalidRecord names what cannot be used.
+    `created_at` is missing if nothing states it. Raises BadSource or InvalidRecord, naming what cannot be
+    used.
     """
     rest = {str(key): value for key, value in raw.items() if key not in _OWN}
     found = {key: _taken(rest, names) for key, names in NAMES.items()}
@@ -52,7 +53,7 @@ def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def caption_columns(row: dict[str, Any]) -> dict[str, Any]:
-    """The row with its four facet columns, where they say something, as the caption; a new dict."""
+    """A new dict: the row with its facet columns, as far as they are filled, as the caption."""
     rest = dict(row)
     if "caption" in rest:
         return rest
@@ -63,12 +64,12 @@ def caption_columns(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def one_line(value: Any) -> Any:
-    """Text without line breaks and other control characters; whatever else as it is."""
+    """Text without line breaks and control characters; other values unchanged."""
     return " ".join(_CONTROL.sub(" ", value).split()) if isinstance(value, str) else value
 
 
 def tags(value: Any) -> list[str]:
-    """Clean tags in their order, each once, from a list or from text with commas or else bars in it."""
+    """Clean tags in their order, each once, from a list or from text separated by commas or bars."""
     if isinstance(value, str):
         value = value.split("," if "," in value else "|")
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
@@ -78,12 +79,13 @@ def tags(value: Any) -> list[str]:
 
 
 def unix_seconds(value: Any) -> int | None:
-    """UNIX seconds from seconds, milliseconds, microseconds or ISO 8601 (UTC if it names no zone)."""
+    """UNIX seconds from seconds, milliseconds, microseconds or ISO 8601 (UTC without a time zone)."""
     if value is None or value == "":
         return None
     if isinstance(value, str):
         value = _from_text(value.strip())
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not abs(value) < _LARGEST:  # also what is infinite, or no number at all
         raise BadSource("created_at must be UNIX seconds or a date as in 2024-05-01T12:00:00Z")
     if abs(value) > _MICROSECONDS:
         value /= 1_000_000

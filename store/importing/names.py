@@ -1,4 +1,4 @@
-"""Names of files as strangers write them, and what they may lead to."""
+"""Untrusted file names, and the files they refer to."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _LONGEST = 2000
 
 
 def relative(name: str) -> str:
-    """The name as a clean path below some folder; BadSource if it would lead out of it.
+    """The name as a clean relative path. Raises BadSource if it would leave its folder.
 
     For entries of archives and names of uploads, which may come from any system.
     """
@@ -31,7 +31,7 @@ def relative(name: str) -> str:
 
 
 def referred(reference: str, *, folder: str) -> list[str]:
-    """What a relative reference found in `folder` may mean; BadSource if it leads out of the import.
+    """The files that a relative reference in `folder` may mean. Raises BadSource if it leaves the import.
 
     A list, because a space may be written as itself or as %20.
     """
@@ -44,7 +44,7 @@ def referred(reference: str, *, folder: str) -> list[str]:
 
 
 def remote_parts(reference: str) -> tuple[str, ...] | None:
-    """The path of an address on the network, in parts; None for a plain relative path."""
+    """The path of a URL in parts; None for a relative path."""
     try:
         address = urlsplit(reference.strip())
     except ValueError as error:
@@ -57,7 +57,7 @@ def remote_parts(reference: str) -> tuple[str, ...] | None:
 
 
 def is_leftover(name: str) -> bool:
-    """Whether a system left this file behind (hidden, __MACOSX, Thumbs.db); nobody misses it."""
+    """Whether it is a system's own file (hidden, __MACOSX, Thumbs.db)."""
     return any(part.startswith(".") or part.lower() in _LEFTOVERS for part in name.split("/"))
 
 
@@ -67,7 +67,7 @@ def folder_of(name: str) -> str:
 
 
 def folders_above(name: str) -> Iterator[str]:
-    """Every folder this name lies in, "" for the top included, the outermost first."""
+    """Every folder that contains this name, the outermost first, beginning with "" for the top."""
     yield ""
     for place, sign in enumerate(name):
         if sign == "/":

@@ -1,16 +1,16 @@
-"""Which picture of an import belongs to which coin."""
+"""Find the picture of each coin of an import."""
 
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
+from store.disk.images import SUFFIXES
 from store.errors import BadSource
-from store.images import SUFFIXES
 from store.importing.names import folder_of, referred, remote_parts, stem, suffix
 
 
 class Pictures:
-    """The files of a tree, found by name, by stem or by an address on the network that ends alike."""
+    """The files of a tree, found by name, by stem, or by a URL with the same ending."""
 
     def __init__(self, names: Iterable[str]) -> None:
         # Composed and decomposed accents are the same name: macOS and Linux write them differently.
@@ -27,9 +27,9 @@ class Pictures:
                 self._endings.setdefault(parts[-length:], []).append(name)
 
     def beside(self, name: str) -> str | None:
-        """The picture with the stem of this sidecar: in its folder, else the only one anywhere.
+        """The picture with this sidecar's stem: in its folder, else the only one in the tree.
 
-        The second is how reference 1 keeps `rag_db/metadata` and `rag_db/images` apart.
+        The latter because reference 1 separates `rag_db/metadata` from `rag_db/images`.
         """
         alike = self._stems.get(_composed(stem(name)), [])
         near = [other for other in alike if folder_of(other) == folder_of(name)]
@@ -39,15 +39,15 @@ class Pictures:
         return near[0] if near else alike[0] if len(alike) == 1 else None
 
     def called(self, stems: str) -> str | None:
-        """A picture with this stem, most likely an address; 0x addresses in whatever case."""
+        """A picture with this stem, usually an address; the case of 0x addresses is ignored."""
         found = self._stems.get(_composed(stems)) or self._hex.get(stems.lower())
         return found[0] if found else None
 
     def meant(self, reference: object, *, folder: str, address: str, shared: Counter[str]) -> str:
-        """The file meant by a reference such as `logoURI`, or by the address alone; else BadSource.
+        """The file behind a reference such as `logoURI`, or behind the address alone. Raises BadSource.
 
-        `shared` counts how often each last part of an address occurs: `…/A/logo.png` and `…/B/logo.png` are
-        not both the one `logo.png` that happens to lie here.
+        `shared` counts the last parts of all URLs: `…/A/logo.png` and `…/B/logo.png` cannot both be the one
+        `logo.png` in the tree.
         """
         if reference not in (None, "") and not isinstance(reference, str):
             raise BadSource("its picture's address must be text")

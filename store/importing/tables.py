@@ -1,4 +1,4 @@
-"""Many coins in one file: CSV, JSON lines, or a JSON list."""
+"""Read many coins from one file: CSV, JSON lines, or a JSON list."""
 
 import csv
 import io
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from store.disk.csv import as_typed
 from store.errors import BadSource
 from store.importing import texts
 from store.importing.metadata import NAMES, caption_columns
@@ -13,11 +14,10 @@ from store.importing.texts import decoded, parsed
 from store.records import CAPTION_FACETS
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
-# A cell that a spreadsheet would run as a formula; exports put an apostrophe before.
-FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
 MAX_BYTES = 200_000_000  # read line by line: an export of a hundred thousand coins comes in again
 MAX_ROWS = 200_000  # a million of nothing would make a million refusals
 TOO_MANY = f"it holds more than {MAX_ROWS:,} entries; split it"
+MAX_COLUMNS = 1_000
 MORE = "more"  # the column that holds, as JSON, what fits no other
 
 _FILE = ("file_name", "file", "filename", "image", "picture", "image_path", "logoURI")
@@ -38,9 +38,9 @@ csv.field_size_limit(texts.MAX_BYTES)  # the default gives up the whole table at
 
 
 def rows_of(content: bytes, *, suffix: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
-    """Each row with its number (a line of the file, or a place in the list), or why it cannot be read.
+    """Each row with its number (a line of the file, or a position in the list), or why it cannot be read.
 
-    BadSource when the whole file cannot be read.
+    Raises BadSource if the whole file cannot be read.
     """
     text = decoded(content)
     if suffix in (".csv", ".tsv"):
@@ -55,7 +55,7 @@ def listed(values: list[Any]) -> Iterator[tuple[int, dict[str, Any] | BadSource]
 
 
 def picture_reference(row: dict[str, Any]) -> Any:
-    """What the row says about its picture, taken out of the row; None if it says nothing."""
+    """Remove and return the row's reference to its picture; None if it has none."""
     reference = None
     for key in _FILE:
         if reference in (None, ""):
@@ -64,7 +64,7 @@ def picture_reference(row: dict[str, Any]) -> Any:
 
 
 def metadata_of(row: dict[str, Any]) -> dict[str, Any]:
-    """The row as metadata: facet columns as caption, the column `more` spread out."""
+    """The row as metadata: facet columns become the caption, and the column `more` is expanded."""
     rest = caption_columns(row)
     more = rest.pop(MORE, None)
     if isinstance(more, str) and more:
@@ -80,21 +80,15 @@ def metadata_of(row: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def inert(cell: str) -> str:
-    """The cell so that no spreadsheet runs it."""
-    return f"'{cell}" if FORMULA.match(cell) else cell
-
-
-def _active(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
-
-
 def _cells(text: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
         if _SEPARATOR.match(text):
             next(reader)
-        heads = [_heading(head) for head in next(reader, [])]
+        named = next(reader, [])
+        if len(named) > MAX_COLUMNS:
+            raise BadSource(f"it has {len(named):,} columns; at most {MAX_COLUMNS:,} are read")
+        heads = [_heading(head) for head in named]
         twice = next((head for head in heads if head and heads.count(head) > 1), None)
         if twice or not any(heads):
             raise BadSource(f"two columns mean {twice}" if twice else "it has no line of column names")
@@ -110,7 +104,7 @@ def _cells(text: str) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:
 def _row(heads: list[str], cells: list[str]) -> dict[str, Any] | BadSource:
     if any(cells[len(heads) :]):
         return BadSource("it has more cells than there are columns")
-    named = zip(heads, map(_active, cells), strict=False)
+    named = zip(heads, map(as_typed, cells), strict=False)
     return {head: cell for head, cell in named if head and cell != ""}
 
 

@@ -1,7 +1,8 @@
-"""Text and JSON from strangers."""
+"""Decode and parse untrusted text and JSON."""
 
 import codecs
 import json
+from collections import Counter
 from typing import Any, NoReturn
 
 from store.errors import BadSource
@@ -18,7 +19,7 @@ _MARKS = (
 
 
 def decoded(content: bytes) -> str:
-    """The text of a file in UTF-8, or in UTF-16 or UTF-32 if it says so; BadSource otherwise."""
+    """The text of a file in UTF-8, or in UTF-16 or UTF-32 with a byte order mark. Raises BadSource."""
     encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "")
     try:
         # Without a mark, zero bytes among the first four give UTF-16 and UTF-32 away.
@@ -28,7 +29,7 @@ def decoded(content: bytes) -> str:
 
 
 def parsed(text: str) -> Any:
-    """The JSON value; BadSource, with the place, for anything else, NaN and doubled keys included."""
+    """The JSON value. Raises BadSource, with the position, for anything else, NaN and repeated keys."""
     try:
         return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
@@ -42,8 +43,7 @@ def parsed(text: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise BadSource(f"the key {twice[:40]!r} stands in it twice")
     return found
 

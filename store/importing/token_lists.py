@@ -1,31 +1,32 @@
-"""Token lists (tokenlists.org): one JSON with many coins and the addresses of their logos."""
+"""Token lists: one JSON with many coins and the URLs of their logos. Source: tokenlists.org."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from store.errors import BadSource, InvalidRecord
 from store.importing import tables
-from store.importing.candidate import Candidate, Refusal, RemoteLogo, shown
+from store.importing.candidate import Candidate, RemoteLogo, shown
 from store.importing.metadata import one_line, sidecar_of
 from store.importing.names import folder_of
 from store.importing.pictures import Pictures, endings
 from store.importing.trees import Tree
+from store.outcome import Refusal
 from store.records import checked_address
 
 _FETCHED = ("http://", "https://", "ipfs://")
 
 
 def is_token_list(value: Any) -> bool:
-    """Whether this JSON is a token list and not a sidecar."""
+    """Whether this JSON is a token list rather than a sidecar."""
     return isinstance(value, dict) and isinstance(value.get("tokens"), list) and "token_address" not in value
 
 
 def coins(
     tree: Tree, pictures: Pictures, *, name: str, tokens: list[Any], used: set[str]
 ) -> Iterator[Candidate | Refusal]:
-    """Each token of the list `name` whose picture is in the tree; the others refused.
+    """Each token of the list `name` whose picture is in the tree; the others as refusals.
 
-    The pictures it takes are added to `used`.
+    Adds the pictures it uses to `used`.
     """
     if not tokens or len(tokens) > tables.MAX_ROWS:
         yield Refusal(tree.item(name), tables.TOO_MANY if tokens else "the token list is empty")
@@ -54,7 +55,7 @@ def coins(
 
 
 def _missing(item: str, reason: str, sidecar: dict[str, Any], logo: object) -> Refusal:
-    """A picture that is not here; where it lies on the network, all that is needed to fetch it."""
+    """The refusal for a missing picture; if it is on the network, with all that is needed to download it."""
     if not isinstance(logo, str) or not logo.strip().lower().startswith(_FETCHED):
         return Refusal(item, reason)
     sidecar["token_address"] = checked_address(sidecar.get("token_address"))

@@ -1,20 +1,22 @@
-"""A tree of files to import from, wherever they lie: nothing outside it can be reached through it."""
+"""A tree of files to import, in a folder, an archive or an upload; nothing outside it can be reached."""
 
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from store import images
+from store.disk import images
+from store.disk.files import open_regular
 from store.errors import BadSource
-from store.importing.candidate import Refusal, shown
+from store.importing.candidate import shown
 from store.importing.names import is_leftover, relative, suffix
+from store.outcome import Refusal
 
 
 class Tree(ABC):
-    """Files by their names relative to the top, "/" between the parts.
+    """Files by their names relative to the top, separated by "/".
 
-    `names` is everything that may be read, `chosen` what shall be imported, `refused` what may not be read.
+    `names` are all readable files, `chosen` those to import, `refused` those that may not be read.
     """
 
     title: str
@@ -25,20 +27,20 @@ class Tree(ABC):
     opens_archives = True
 
     def item(self, name: str) -> str:
-        """What people call this file."""
+        """The file's name for people."""
         return shown(f"{self.title}/{name}" if self.title else name)
 
     @abstractmethod
     def read(self, name: str, *, limit: int) -> bytes:
-        """The file's bytes; BadSource if it cannot be read or has more than `limit`."""
+        """The file's bytes. Raises BadSource if it cannot be read or has more than `limit`."""
 
     @abstractmethod
     def picture(self, name: str) -> Path | bytes:
-        """The file as a candidate carries it."""
+        """The file as a candidate holds it."""
 
 
 class DiskTree(Tree):
-    """A folder on this machine, links that lead out of it left aside."""
+    """A folder on this machine, without links that leave it."""
 
     def __init__(self, root: Path, *, title: str, chosen: Iterable[str] | None = None) -> None:
         self.title = title
@@ -56,7 +58,7 @@ class DiskTree(Tree):
 
     def read(self, name: str, *, limit: int) -> bytes:
         try:
-            with (self._root / name).open("rb") as file:
+            with open_regular(self._root / name) as file:
                 content = file.read(limit + 1)
         except OSError as error:
             raise BadSource(f"it cannot be read: {error.strerror}") from error
@@ -101,7 +103,7 @@ class DiskTree(Tree):
 
 
 class UploadTree(Tree):
-    """Files that came with their bytes, under names that nobody has checked."""
+    """Files given with their bytes, under untrusted names."""
 
     def __init__(self, files: Iterable[tuple[str, bytes]]) -> None:
         self.title = ""
@@ -124,7 +126,7 @@ class UploadTree(Tree):
         return self._content[name]
 
     def _free(self, name: str, content: bytes) -> str:
-        """The name, numbered if another file has it already: browsers drop the folders they came from."""
+        """The name, numbered if another file has it, because browsers drop the folders of uploads."""
         start, dot, end = name.rpartition(".")
         candidate, number = name, 2
         while self._content.get(candidate, content) != content:
@@ -134,7 +136,7 @@ class UploadTree(Tree):
 
 
 def within(content: bytes, *, limit: int) -> bytes:
-    """The content, unless it is larger than `limit` bytes."""
+    """The content. Raises BadSource if it is larger than `limit` bytes."""
     if len(content) > limit:
         raise BadSource(f"it is larger than {limit // 1_000_000} MB")
     return content

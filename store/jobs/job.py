@@ -1,4 +1,4 @@
-"""One piece of long work as the catalog knows it, and one of the things it has to do."""
+"""A job and its items as the catalog has them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ State = Literal["waiting", "running", "paused", "interrupted", "done", "cancelle
 ItemState = Literal["waiting", "done", "refused"]
 
 OPEN: tuple[State, ...] = ("waiting", "running", "paused", "interrupted", "failed")  # something is left to do
-OVER: tuple[State, ...] = ("done", "cancelled", "failed")
-PASSING = ""  # the kind of work that no other run of the program could go on with
+FINISHED: tuple[State, ...] = ("done", "cancelled", "failed")
+EPHEMERAL = ""  # the kind of work that no other run of the program could go on with
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How it stood at one moment; ask for it again to see how it goes on."""
+    """A job at one moment; get it again for its progress."""
 
     id: int
     kind: str
@@ -38,20 +38,20 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        return self.state in OVER
+        return self.state in FINISHED
 
     @property
     def is_passing(self) -> bool:
-        return self.kind == PASSING
+        return self.kind == EPHEMERAL
 
     @property
     def is_under_way(self) -> bool:
-        """Whether it is being worked on, or will be without anybody's help."""
+        """Whether it is running, or will run by itself."""
         return self.state in ("waiting", "running") or self.is_stopping
 
     @property
     def can_resume(self) -> bool:
-        """Whether `resume` would go on with it."""
+        """Whether `resume` can continue it."""
         return self.state in ("paused", "interrupted", "failed") and not self.is_passing
 
     @property
@@ -60,18 +60,18 @@ class Job:
 
     @property
     def fraction(self) -> float | None:
-        """How much is done, 0 to 1; None while that is not known."""
+        """Progress from 0 to 1; None if it is not known."""
         return min(1.0, (self.done + self.refused) / self.total) if self.total else None
 
     @property
     def seconds_left(self) -> float | None:
-        """At the present rate; None while there is none."""
+        """Estimate at the present rate, in seconds; None without a rate."""
         return self.left / self.rate if self.rate > 0 and self.state == "running" else None
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to do: mostly a record, by its address."""
+    """One thing to do, usually a record by its address."""
 
     job: int
     position: int

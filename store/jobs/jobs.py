@@ -1,58 +1,57 @@
-"""The long work of one library, as whoever is at it sees it and may direct it."""
+"""`library.jobs`: list, start and control the background jobs of one library."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from store.catalog import Catalog
-from store.errors import ReadOnly, UnknownJob
-from store.jobs.book import Book
-from store.jobs.job import OPEN, PASSING, Item, ItemState, Job, State
+from store.catalog.catalog import Catalog
+from store.errors import UnknownJob
+from store.jobs.job import EPHEMERAL, OPEN, Item, ItemState, Job, State
+from store.jobs.job_context import JobKind
+from store.jobs.job_rows import JobRepository
 from store.jobs.runner import Runner
-from store.jobs.shift import Kind
-from store.people import myself
 from store.progress import Progress
 
 
 class Jobs:
-    """`library.jobs`: reading for everybody, the verbs for whoever may change the library."""
+    """The background jobs of a library; everybody may read, only writers may start or control them."""
 
-    READING = frozenset(
-        {"get", "all", "open", "under_way", "items", "keys_under_way", "verbs_under_way", "wait"}
-    )
-
-    def __init__(self, book: Book, runner: Runner | None) -> None:
-        self._book = book
+    def __init__(self, catalog: Catalog, runner: Runner | None) -> None:
+        self._catalog = catalog
+        self._book = JobRepository(catalog)
         self._runner = runner
 
     @classmethod
     def to_read(cls, catalog: Catalog) -> "Jobs":
-        """Beside the process that does the work."""
-        return cls(Book(catalog), None)
+        """For a process that does not run jobs."""
+        return cls(catalog, None)
 
     @classmethod
-    def to_do(cls, catalog: Catalog, kinds: Iterable[Kind], library: Any) -> "Jobs":
-        """In the process that does the work; what was left unfinished waits for `go_on` or `resume`."""
-        book = Book(catalog)
-        return cls(book, Runner(book, kinds, library))
+    def to_do(cls, catalog: Catalog, kinds: Iterable[JobKind], library: Any) -> "Jobs":
+        """For the process that runs jobs; unfinished ones wait for `go_on` or `resume`."""
+        return cls(catalog, Runner(JobRepository(catalog), kinds, library))
+
+    def for_actor(self, catalog: Catalog) -> "Jobs":
+        """The same jobs with the permissions of this catalog's actor."""
+        return Jobs(catalog, self._runner)
 
     # -- looking ------------------------------------------------------------------------------------------
 
     def get(self, number: int) -> Job | None:
-        """The job of this number, while it is remembered."""
+        """The job with this number; None if it is not stored (any more)."""
         job = self._book.job(number)
         return self._seen(job) if job else None
 
     def all(self, *, limit: int = 200) -> list[Job]:
-        """The jobs that are remembered, newest first."""
+        """All stored jobs, newest first."""
         return [self._seen(job) for job in self._book.jobs(limit=limit)]
 
     def open(self) -> list[Job]:
-        """Those of which something is left to do, newest first; failed ones that could go on among them."""
+        """Jobs that have something left to do, newest first, including failed ones that can be resumed."""
         found = [self._seen(job) for job in self._book.jobs(states=OPEN)]
         return [job for job in found if job.is_under_way or job.can_resume]
 
     def under_way(self) -> list[Job]:
-        """Those that are being worked on or wait for their turn, in that order."""
+        """Running jobs, then those that wait for their turn."""
         states: list[State] = ["running", "waiting", "paused", "cancelled"]
         found = [self._seen(job) for job in reversed(self._book.jobs(states=states))]
         return sorted((job for job in found if job.is_under_way), key=lambda job: job.state == "waiting")
@@ -60,19 +59,22 @@ class Jobs:
     def items(
         self, number: int, *, state: ItemState | None = None, offset: int = 0, limit: int = 100
     ) -> list[Item]:
-        """What a job has to do, or those of its items in this state."""
+        """A job's items, or those in this state."""
         return self._book.items(number, state=state, offset=offset, limit=limit)
 
     def keys_under_way(self, kind: str, **options: Any) -> set[str]:
-        """What jobs of this kind (with these options) have still to do: for marks on cards."""
+        """Keys that unfinished jobs of this kind, with these options, will still process.
+
+        For marks on cards.
+        """
         return self._book.keys_under_way(kind, options)
 
     def verbs_under_way(self, keys: Sequence[str]) -> dict[str, str]:
-        """Of these records those that a move will come to by itself, with its verb."""
+        """The verb of the job that will still move each of these records."""
         return self._book.verbs_under_way(keys)
 
     def wait(self, number: int, *, timeout: float | None = None) -> bool:
-        """Whether nothing worked on it any more within `timeout` seconds."""
+        """Wait until nothing works on the job; False after `timeout` seconds."""
 
         def rests() -> bool:
             job = self.get(number)
@@ -89,29 +91,29 @@ class Jobs:
         *,
         name: str,
         options: Mapping[str, Any] | None = None,
-        who: str = "",
+        actor: str = "",
     ) -> Job:
-        """Work through these items (keys, or keys with a JSON value each) in the background; returns at once.
+        """Start a job over these items (keys, or keys with a JSON value each); returns at once.
 
-        It is in the catalog when this returns. A kind is one of store/kinds.py.
+        The job is in the catalog when this returns. The kinds are listed in store/tasks/__init__.py.
         """
         runner = self._directed()
         if not runner.knows(kind):
             raise UnknownJob(f"there is no kind of work called {kind!r}")
-        number = self._book.add(kind, name, items, options or {}, who=who or myself())
+        number = self._book.add(kind, name, items, options or {}, actor=actor or self._catalog.actor.name)
         runner.wake()
         return self._there(number)
 
-    def run(self, name: str, work: Callable[[Progress], Any], *, who: str = "") -> Job:
-        """Do this in the background, while this program runs; its result is with the job."""
+    def run(self, name: str, work: Callable[[Progress], Any], *, actor: str = "") -> Job:
+        """Run a function in the background while this program runs; the result is stored with the job."""
         runner = self._directed()
-        person = who or myself()
-        number = runner.bring(lambda: self._book.add(PASSING, name, (), {}, who=person), work)
+        person = actor or self._catalog.actor.name
+        number = runner.add(lambda: self._book.add(EPHEMERAL, name, (), {}, actor=person), work)
         runner.wake()
         return self._there(number)
 
     def pause(self, number: int) -> None:
-        """Finish what is in hand, keep the rest for later; also past the end of the program."""
+        """Finish the work in progress and keep the rest, even after the program ends."""
         runner = self._directed()
         job = self._there(number)
         if not job.is_passing and self._book.change(
@@ -120,7 +122,7 @@ class Jobs:
             runner.stop(number)
 
     def resume(self, number: int, *, options: Mapping[str, Any] | None = None) -> None:
-        """Go on where it was: paused, interrupted, or failed; with other options, such as a larger budget."""
+        """Continue a paused, interrupted or failed job, with new options such as a larger budget."""
         runner = self._directed()
         if not self._there(number).is_passing:
             among: list[State] = ["paused", "interrupted", "failed"]
@@ -129,33 +131,37 @@ class Jobs:
             self._book.change(number, "waiting", among=among, options=options)
             runner.wake()
 
-    def cancel(self, number: int) -> None:
-        """End it; what is done stays done."""
+    def cancel(self, number: int, *, actor: str = "") -> None:
+        """End a job; finished items stay done. Its note names the person as `ended_by`."""
         runner = self._directed()
-        if self._book.change(number, "cancelled", among=[*OPEN]):
+        if self._book.change(
+            number, "cancelled", among=[*OPEN], note={"ended_by": actor or self._catalog.actor.name}
+        ):
             runner.stop(number)
 
     def try_again(self, number: int) -> bool:
-        """Do what was refused once more; False when nothing was."""
+        """Try refused items again; False if there were none."""
         runner = self._directed()
         if self._there(number).is_passing or not self._book.try_again(number):
             return False
         runner.wake()
         return True
 
-    def dealt_with(self, number: int) -> None:
-        """What came of it was saved or thrown away; nothing of it waits for a person any more."""
+    def dismiss(self, number: int, *, actor: str = "") -> None:
+        """Mark a job's result as saved or discarded, so that nobody is asked about it."""
         self._directed()
-        self._book.keep(number, {"dealt": True})
-        self.cancel(number)
+        self._book.store_note(number, {"dealt": True, "ended_by": actor or self._catalog.actor.name})
+        self.cancel(number, actor=actor)
 
-    def go_on(self) -> None:
-        """Continue everything that the end of an earlier run of the program interrupted."""
-        self._book.go_on()
-        self._directed().wake()
+    def resume_interrupted(self) -> None:
+        """Continue all jobs that the end of an earlier run of the program interrupted."""
+        runner = self._directed()
+        self._book.resume_interrupted()
+        runner.wake()
 
     def close(self) -> None:
-        """Stop; whatever is not done goes on another time."""
+        """Stop the threads; unfinished jobs continue another time."""
+        self._catalog.actor.permit()
         if self._runner:
             self._runner.close()
 
@@ -169,6 +175,7 @@ class Jobs:
         return job
 
     def _directed(self) -> Runner:
-        if self._runner is None:
-            raise ReadOnly("this library was opened for reading; long work is directed where it is done")
+        """The runner. Raises LoginEnded or ReadOnly if the actor may not control jobs."""
+        self._catalog.check_writable()
+        assert self._runner is not None, "the process that writes does the work"
         return self._runner

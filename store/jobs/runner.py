@@ -1,17 +1,19 @@
-"""The threads that do long work: one for each queue, only while there is something to do."""
+"""The threads that run jobs: one for each queue."""
 
 import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from store.errors import MemedexError
-from store.jobs.book import CUT_SHORT, Book
-from store.jobs.job import PASSING, Job, State
-from store.jobs.shift import Kind, Shift
+from store.jobs.background_worker import Worker
+from store.jobs.job import EPHEMERAL, Job, State
+from store.jobs.job_context import JobContext, JobKind
+from store.jobs.job_rows import CUT_SHORT, JobRepository
 from store.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -21,16 +23,21 @@ _RESULTS = 50  # of passing work, kept in memory
 
 
 class Runner:
-    """Takes waiting jobs from the book, in the order they were asked for."""
+    """Takes waiting jobs in the order in which they were started."""
 
-    def __init__(self, book: Book, kinds: Iterable[Kind], library: Any) -> None:
+    def __init__(self, book: JobRepository, kinds: Iterable[JobKind], library: Any) -> None:
         self._book = book
         self._library = library
-        self._kinds = {kind.name: kind for kind in (*kinds, Kind(PASSING, self._pass))}
+        self._kinds = {kind.name: kind for kind in (*kinds, JobKind(EPHEMERAL, self._pass))}
         self._passing: dict[int, Callable[[Progress], Any]] = {}
         self._results: dict[int, Any] = {}
-        self._live: dict[int, Shift] = {}
-        self._threads: dict[str, threading.Thread] = {}
+        self._live: dict[int, JobContext] = {}
+        # Jobs whose end could not be written down yet: what went wrong, and whether they go on.
+        self._unended: dict[int, tuple[JobContext, str, bool]] = {}
+        self.workers: Sequence[Worker] = [
+            Worker(f"long work ({queue})", partial(self._run, queue))
+            for queue in sorted({kind.queue for kind in self._kinds.values()})
+        ]
         self._change = threading.Condition()
         self._is_closing = False
         try:
@@ -41,50 +48,43 @@ class Runner:
     def knows(self, kind: str) -> bool:
         return kind in self._kinds
 
-    def bring(self, add: Callable[[], int], work: Callable[[Progress], Any]) -> int:
-        """Work for a passing job that `add` puts into the book; its number."""
+    def add(self, add: Callable[[], int], work: Callable[[Progress], Any]) -> int:
+        """Register the work of an ephemeral job that `add` stores; returns its number."""
         with self._change:  # not begun before we know what is to be done
             number = add()
             self._passing[number] = work
         return number
 
     def wake(self) -> None:
-        """Something waits."""
-        with self._change:
-            for queue in {kind.queue for kind in self._kinds.values()} - self._threads.keys():
-                if not self._is_closing and self._book.next_waiting(self._of(queue)):
-                    # A daemon: the store survives being stopped at any step, and the program must end.
-                    thread = threading.Thread(
-                        target=self._run, args=(queue,), name=f"memedex-{queue}", daemon=True
-                    )
-                    self._threads[queue] = thread
-                    thread.start()
+        """Start waiting jobs, because a person asked for one."""
+        for worker in self.workers:
+            worker.retry()
 
     def stop(self, number: int) -> None:
-        """Have the job end what it has in hand; its state was changed before."""
+        """Let the job finish its work in progress and end; its state was changed before."""
         with self._change:
-            if shift := self._live.get(number):
-                shift.stop()
+            if context := self._live.get(number):
+                context.stop()
             else:
                 self._passing.pop(number, None)
             self._change.notify_all()
 
     def seen(self, job: Job) -> Job:
-        """The job with what only this process knows of it."""
-        shift = self._live.get(job.id)
-        if shift is None:
+        """The job, completed with what only this process knows about it."""
+        context = self._live.get(job.id)
+        if context is None:
             if job.state == "running":  # its end could not be written down
                 job = replace(job, state="interrupted")
             return replace(job, result=self._results.get(job.id))
-        counted = shift.progress
+        counted = context.progress
         return replace(
             job,
             total=job.total or counted.total,
             done=max(job.done, counted.done),
-            worked=job.worked + shift.not_kept,
+            worked=job.worked + context.unstored,
             what=counted.what,
-            rate=shift.rate(),
-            is_stopping=shift.is_stopping,
+            rate=context.rate(),
+            is_stopping=context.is_stopping,
         )
 
     def wait(self, is_over: Callable[[], bool], timeout: float | None) -> bool:
@@ -92,76 +92,80 @@ class Runner:
             return self._change.wait_for(is_over, timeout)
 
     def close(self) -> None:
-        """Stop, so that another run of the program can go on."""
+        """Stop, so that another run of the program can continue."""
         with self._change:
             self._is_closing = True
-            for shift in self._live.values():
-                shift.stop()
-            threads = list(self._threads.values())
+            for context in self._live.values():
+                context.stop()
         until = time.monotonic() + _PATIENCE
-        for thread in threads:
-            thread.join(max(0.0, until - time.monotonic()))
+        for worker in self.workers:
+            worker.close(patience=max(0.0, until - time.monotonic()))
 
     def _of(self, queue: str) -> list[str]:
         return [kind.name for kind in self._kinds.values() if kind.queue == queue]
 
-    def _run(self, queue: str) -> None:
-        try:
-            while shift := self._begin(queue):
-                try:
-                    self._do(shift)
-                finally:
-                    with self._change:
-                        del self._live[shift.job.id]
-                        self._change.notify_all()
-        except (
-            MemedexError,
-            sqlite3.Error,
-        ):  # the disk is full, or the library was closed: what is left waits in the book
-            log.warning("long work stopped", exc_info=True)
-            with self._change:
-                self._threads.pop(queue, None)
-                self._change.notify_all()
+    def _run(self, queue: str, _: Progress) -> None:
+        self._end_the_unended(queue)
+        while context := self._begin(queue):
+            try:
+                self._do(context)
+            finally:
+                with self._change:
+                    del self._live[context.job.id]
+                    self._change.notify_all()
 
-    def _begin(self, queue: str) -> Shift | None:
+    def _begin(self, queue: str) -> JobContext | None:
         with self._change:
             job = None if self._is_closing else self._book.next_waiting(self._of(queue))
             if job is None or not self._book.change(job.id, "running", among=["waiting"]):
-                del self._threads[queue]
                 self._change.notify_all()
                 return None
-            shift = self._live[job.id] = Shift(replace(job, state="running"), self._book, self._library)
-        return shift
+            context = self._live[job.id] = JobContext(
+                replace(job, state="running"), self._book, self._library
+            )
+        return context
 
-    def _do(self, shift: Shift) -> None:
-        job, error = shift.job, ""
+    def _do(self, context: JobContext) -> None:
+        job, error, goes_on = context.job, "", False
         try:
-            self._kinds[job.kind].work(shift)
+            self._kinds[job.kind].work(context)
         except MemedexError as caught:
             error = str(caught)
         except sqlite3.Error as caught:
-            error = f"the catalog could not be written: {caught}"
+            error, goes_on = f"the catalog could not be written: {caught}", True
         except Exception as caught:
             log.exception("the job %r failed", job.name)
-            error = f"{type(caught).__name__}: {caught}"
-        counted = shift.progress
-        self._book.count(job.id, total=counted.total, done=counted.done, worked=shift.worked_since())
-        self._end(shift, error)
+            error, goes_on = f"{type(caught).__name__}: {caught}", isinstance(caught, OSError)
+        # A disk that was away, for its end as well: the work goes on when it is back, without anybody's help.
+        self._unended[job.id] = context, error, goes_on and not job.is_passing
+        counted = context.progress
+        self._book.count(job.id, total=counted.total, done=counted.done, worked=context.worked_since())
+        self._end(context, error)
+        del self._unended[job.id]
 
-    def _end(self, shift: Shift, error: str) -> None:
-        number = shift.job.id
+    def _end_the_unended(self, queue: str) -> None:
+        for number, (context, error, goes_on) in [*self._unended.items()]:
+            if self._kinds[context.job.kind].queue == queue:
+                if goes_on:
+                    self._book.change(number, "waiting", among=["running"])
+                else:
+                    self._end(context, error)
+                del self._unended[number]
+
+    def _end(self, context: JobContext, error: str) -> None:
+        number = context.job.id
         left = bool(self._book.waiting_after(number, 0, 1))
         end: State = "failed" if error else "done"
-        if self._is_closing and not error and (left or (shift.is_stopping and not shift.job.total)):
-            end = "failed" if shift.job.is_passing else "interrupted"
-            error = CUT_SHORT if shift.job.is_passing else ""
+        if self._is_closing and not error and (left or (context.is_stopping and not context.job.total)):
+            end = "failed" if context.job.is_passing else "interrupted"
+            error = CUT_SHORT if context.job.is_passing else ""
         self._book.change(number, end, among=["running"], error=error)
-        if error or (not left and shift.job.total):  # the last item was done while somebody pressed pause
+        if error or (not left and context.job.total):  # the last item was done while somebody pressed pause
             self._book.change(number, end, among=["paused"], error=error)
 
-    def _pass(self, shift: Shift) -> None:
-        work = self._passing.pop(shift.job.id)
-        result = work(shift.progress)
-        self._results[shift.job.id] = result
+    def _pass(self, context: JobContext) -> None:
+        work = self._passing.pop(context.job.id)
+        result = work(context.progress)
+        self._results[context.job.id] = result
         while len(self._results) > _RESULTS:
             del self._results[next(iter(self._results))]

@@ -1,4 +1,4 @@
-"""A map: which records, and where each lies."""
+"""A map: records and their positions."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -7,10 +7,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from store.embedding.arrays import Vector
 from store.errors import InvalidRecord
 from store.maps import spaces
 from store.maps.spaces import Space
-from store.search.blocks import Snapshot, Vector
+from store.vectors.blocks import VectorSnapshot
 
 Method = Literal["pca", "tsne"]
 Lay = Callable[[NDArray[np.intp]], Vector]  # rows of a snapshot → (n, 2), where they come to lie
@@ -20,7 +21,7 @@ LEAST = 3  # records that make a map
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """Points of the records that have the facet."""
+    """The positions of the records that have the facet."""
 
     space: Space
     method: Method
@@ -30,8 +31,8 @@ class Map:
     generation: int = 0  # of the library that it shows
 
 
-def carried(known: Map, snapshot: Snapshot, lay: Lay, *, changed: Collection[str] = ()) -> Map:
-    """The same map of this moment: what is gone left out, what came or `changed` where `lay` puts it."""
+def carried(known: Map, snapshot: VectorSnapshot, lay: Lay, *, changed: Collection[str] = ()) -> Map:
+    """The map for this snapshot: without removed records, new or `changed` ones placed by `lay`."""
     rows = spaces.having(snapshot, known.space)
     names = spaces.names(snapshot, rows)
     known = replace(known, generation=snapshot.generation)
@@ -49,6 +50,6 @@ def carried(known: Map, snapshot: Snapshot, lay: Lay, *, changed: Collection[str
 
 
 def need(count: int) -> None:
-    """InvalidRecord where so few records make no map."""
+    """Raises InvalidRecord if there are too few records for a map."""
     if count < LEAST:
         raise InvalidRecord(f"a map needs at least {LEAST} coins that have the facet")

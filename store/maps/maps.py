@@ -1,24 +1,27 @@
-"""The library's maps as they are now: each begins with what is kept and follows the library."""
+"""The library's maps, each started from what is stored and updated with the library."""
 
 import threading
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Self
 
 import numpy as np
 
-from store import listing
-from store.catalog import Catalog
-from store.chosen_model import ChosenModel
-from store.maps import kept, pca, spaces
-from store.maps.between import between
+from store.catalog import rows
+from store.catalog.catalog import Catalog
+from store.embedding.active_model import ActiveModel
+from store.embedding.arrays import Vector
+from store.maps import pca, spaces, stored_maps
 from store.maps.chart import Map, Method, carried, need
+from store.maps.interpolate import interpolate
 from store.maps.spaces import Space, space_of
-from store.search.blocks import Snapshot, Vector
+from store.permissions import Actor
+from store.vectors.blocks import VectorSnapshot
 
 KEPT_FLAT = 10_000  # new points from which a PCA's are kept; fewer are computed in no time
-LASTING = 200  # records from which directions are kept; those of fewer are found anew with twice as many
+LASTING = 200  # records from which directions are kept; with fewer they are computed again at twice as many
 
 
 @dataclass(frozen=True)
@@ -30,32 +33,37 @@ class _Directions:
 
 
 @dataclass(frozen=True)
-class _Held:
+class _MapInMemory:
     fingerprint: str
     map: Map
     directions: _Directions | None = None  # of a PCA
 
 
 class Maps:
-    """One for each space and method, laid out when somebody first asks, then brought up to date."""
-
-    READING: ClassVar = frozenset({"of"})
+    """One map for each space and method, made at the first request, then updated."""
 
     def __init__(
-        self, catalog: Catalog, model: ChosenModel, *, snapshot: Callable[[], Snapshot], can_write: bool
+        self, catalog: Catalog, model: ActiveModel, *, snapshot: Callable[[], VectorSnapshot]
     ) -> None:
-        self._catalog = catalog
+        self._catalog = catalog  # of any actor: what takes long to compute is stored for everybody
+        self._actor = catalog.actor
         self._model = model
         self._snapshot = snapshot
-        self._can_write = can_write
         self._lock = threading.Lock()
-        self._held: dict[tuple[Space, Method], _Held] = {}
+        self._held: dict[tuple[Space, Method], _MapInMemory] = {}
+
+    def for_actor(self, actor: Actor) -> Self:
+        """The same maps with this person's permissions."""
+        seen = copy(self)
+        seen._actor = actor
+        return seen
 
     def of(self, space: str, method: Method = "pca") -> Map | None:
-        """Where the library's records lie now; None for a t-SNE that the job "map" never made.
+        """The library's map as of now; None for a t-SNE that the job "map" has not made yet.
 
-        InvalidRecord where too few have the facet.
+        Raises InvalidRecord if too few records have the facet.
         """
+        self._actor.check_login()
         chosen = space_of(space)
         with self._lock:
             fingerprint, snapshot = self._model.embedder.fingerprint, self._snapshot()
@@ -70,54 +78,58 @@ class Maps:
             return now.map
 
     def _arranged(
-        self, space: Space, fingerprint: str, snapshot: Snapshot, held: _Held | None
-    ) -> _Held | None:
+        self, space: Space, fingerprint: str, snapshot: VectorSnapshot, held: _MapInMemory | None
+    ) -> _MapInMemory | None:
         with self._catalog.reading() as db:
-            at = kept.arranged_at(db, space, fingerprint=fingerprint)
+            at = stored_maps.arranged_at(db, space, fingerprint=fingerprint)
             if at is None:
                 need(len(spaces.having(snapshot, space)))
                 return None
             known = held.map if held and held.map.at == at else None
             if known and known.generation == snapshot.generation:
                 return held
-            arranged = kept.arranged(db, space, fingerprint=fingerprint)
+            arranged = stored_maps.arranged(db, space, fingerprint=fingerprint)
         assert arranged is not None  # its moment was there
-        return _Held(fingerprint, carried(known or arranged, snapshot, between(arranged, snapshot)))
+        return _MapInMemory(
+            fingerprint, carried(known or arranged, snapshot, interpolate(arranged, snapshot))
+        )
 
-    def _laid(self, space: Space, fingerprint: str, snapshot: Snapshot, held: _Held | None) -> _Held:
+    def _laid(
+        self, space: Space, fingerprint: str, snapshot: VectorSnapshot, held: _MapInMemory | None
+    ) -> _MapInMemory:
         if held and held.map.generation == snapshot.generation:
             return held
         directions = self._directions(space, fingerprint, snapshot, held.directions if held else None)
         known = held.map if held and held.map.at == directions.at else None
         with self._catalog.reading() as db:
             if known is None and directions.lasts:
-                known = kept.flat(db, space, fingerprint=fingerprint)
+                known = stored_maps.flat(db, space, fingerprint=fingerprint)
             since = known.generation if known else snapshot.generation
-            changed = listing.changed_since(db, since)
+            changed = rows.changed_since(db, since)
         if known is None:
             known = Map(space, "pca", (), np.empty((0, 2), np.float32))
         lay = pca.along(snapshot, space, directions.axes)
         made = replace(carried(known, snapshot, lay, changed=changed), at=directions.at)
         new = len(set(made.addresses).difference(known.addresses))
-        if self._can_write and new >= KEPT_FLAT:
-            kept.keep(
+        if self._catalog.can_write and new >= KEPT_FLAT:
+            stored_maps.store(
                 self._catalog, f"flat {space}", made.points, addresses=made.addresses,
                 fingerprint=f"{fingerprint}@{snapshot.generation}", at=time.time(),
             )  # fmt: skip
-        return _Held(fingerprint, made, directions)
+        return _MapInMemory(fingerprint, made, directions)
 
     def _directions(
-        self, space: Space, fingerprint: str, snapshot: Snapshot, known: _Directions | None
+        self, space: Space, fingerprint: str, snapshot: VectorSnapshot, known: _Directions | None
     ) -> _Directions:
-        """Those that are kept, or were found with at least half as many records; else new ones."""
+        """The stored directions if they were computed with at least half as many records; else new ones."""
         with self._catalog.reading() as db:
-            lasting = kept.directions(db, space, fingerprint=fingerprint)
+            lasting = stored_maps.directions(db, space, fingerprint=fingerprint)
         count = len(spaces.having(snapshot, space))
         if lasting is not None:
             return _Directions(*lasting, lasts=True, count=count)
         if known is not None and count < 2 * known.count:
             return known
         found = _Directions(pca.directions(snapshot, space), time.time(), count >= LASTING, count)
-        if self._can_write and found.lasts:
-            kept.keep(self._catalog, f"pca {space}", found.axes, fingerprint=fingerprint, at=found.at)
+        if self._catalog.can_write and found.lasts:
+            stored_maps.store(self._catalog, f"pca {space}", found.axes, fingerprint=fingerprint, at=found.at)
         return found

@@ -1,18 +1,19 @@
-"""PCA: records by their coordinates along the two directions in which a space's vectors differ most."""
+"""PCA maps: records by their coordinates along the two directions in which a space's vectors differ most."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from store.embedding.arrays import Vector
 from store.maps import spaces
 from store.maps.chart import Lay, need
 from store.maps.spaces import Space
-from store.search.blocks import Snapshot, Vector
+from store.vectors.blocks import VectorSnapshot
 
 _ALIKE = 1e-4  # deviation of unit vectors that rounding alone makes
 
 
-def directions(snapshot: Snapshot, space: Space) -> Vector:
-    """(3, d): the middle, and the two axes of a map."""
+def directions(snapshot: VectorSnapshot, space: Space) -> Vector:
+    """(3, d): the centre and the two axes of a map."""
     rows = spaces.sample(snapshot, space)
     need(len(rows))
     middle = rows.mean(axis=0)
@@ -24,8 +25,8 @@ def directions(snapshot: Snapshot, space: Space) -> Vector:
     return np.vstack([middle, turned / far]).astype(np.float32)
 
 
-def along(snapshot: Snapshot, space: Space, axes: Vector) -> Lay:
-    """Each record by its two coordinates along these axes."""
+def along(snapshot: VectorSnapshot, space: Space, axes: Vector) -> Lay:
+    """Place each record by its two coordinates along these axes."""
 
     def lay(rows: NDArray[np.intp]) -> Vector:
         points = np.empty((len(rows), 2), np.float32)

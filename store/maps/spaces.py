@@ -1,14 +1,15 @@
-"""What is laid out: a facet's vectors, or those of all facets together ("fused")."""
+"""The vectors behind a map: those of one facet, or of all facets together ("fused")."""
 
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from store.embedding.arrays import Vector
 from store.errors import InvalidRecord
 from store.records import FACETS, Facet
-from store.search.blocks import Snapshot, Vector
-from store.search.query import DEFAULT_WEIGHTS
+from store.vectors.blocks import VectorSnapshot
+from store.vectors.weights import DEFAULT_WEIGHTS
 
 Space = Facet | Literal["fused"]
 SPACES: tuple[Space, ...] = (*FACETS, "fused")
@@ -18,25 +19,28 @@ IN_CACHE = 256  # rows at a time, where all are read: what is made of them stays
 
 
 def space_of(name: str) -> Space:
-    """A facet's name or "fused"; InvalidRecord for any other."""
+    """A facet's name or "fused". Raises InvalidRecord for any other."""
     if name not in SPACES:
         raise InvalidRecord(f"{name} is not a map; there are: {', '.join(SPACES)}")
     return name
 
 
-def having(snapshot: Snapshot, space: Space) -> NDArray[np.intp]:
+def having(snapshot: VectorSnapshot, space: Space) -> NDArray[np.intp]:
     """The rows of the records that have the facet."""
     has = snapshot.present.any(axis=0) if space == "fused" else snapshot.present[FACETS.index(space)]
     return np.flatnonzero(has)
 
 
-def names(snapshot: Snapshot, rows: NDArray[np.intp]) -> tuple[str, ...]:
-    """Their addresses."""
+def names(snapshot: VectorSnapshot, rows: NDArray[np.intp]) -> tuple[str, ...]:
+    """The addresses of these rows."""
     return tuple(map(snapshot.addresses.__getitem__, rows.tolist()))
 
 
-def vectors(snapshot: Snapshot, space: Space, rows: NDArray[np.intp]) -> Vector:
-    """(n, d): of these rows; all facets together by their usual weights, a missing one at its mean."""
+def vectors(snapshot: VectorSnapshot, space: Space, rows: NDArray[np.intp]) -> Vector:
+    """(n, d): the vectors of these rows.
+
+    Of all facets together, their usual weighted sum, a missing one at its mean.
+    """
     if space != "fused":
         return snapshot.rows(rows, space)
     found = np.zeros((len(rows), snapshot.dimensions), np.float32)
@@ -50,8 +54,8 @@ def vectors(snapshot: Snapshot, space: Space, rows: NDArray[np.intp]) -> Vector:
     return found
 
 
-def sample(snapshot: Snapshot, space: Space) -> Vector:
-    """(n, d): evenly spaced ones, as many as directions need."""
+def sample(snapshot: VectorSnapshot, space: Space) -> Vector:
+    """(n, d): evenly spaced rows, as many as the directions need."""
     rows = having(snapshot, space)
     if len(rows) > SAMPLE:
         rows = rows[np.linspace(0, len(rows) - 1, SAMPLE).astype(np.intp)]
@@ -59,7 +63,7 @@ def sample(snapshot: Snapshot, space: Space) -> Vector:
 
 
 def principal(rows: Vector) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How far rows around 0 deviate along each axis, widest first, and these axes."""
+    """The deviation of centred rows along each axis, largest first, and these axes."""
     # By the covariance, d × d: the singular values of thousands of rows would take seconds.
     each = rows.astype(np.float64)
     squares, axes = np.linalg.eigh(each.T @ each / len(each))

@@ -1,4 +1,4 @@
-"""t-SNE: what is alike side by side (van der Maaten and Hinton 2008, as openTSNE computes it)."""
+"""t-SNE maps, which keep similar records together (van der Maaten and Hinton 2008; openTSNE)."""
 
 import time
 from typing import Any
@@ -10,7 +10,7 @@ from store.maps import spaces
 from store.maps.chart import Map, need
 from store.maps.spaces import Space
 from store.progress import Progress
-from store.search.blocks import Snapshot
+from store.vectors.blocks import VectorSnapshot
 
 _INNER = 50  # dimensions that it begins with
 _ROUNDS = 500  # of its optimisation, after 250 of early exaggeration
@@ -18,8 +18,8 @@ _EVERY = 10
 _WORTH_CORES = 5_000  # rows; of fewer, cores that wait for one another take longer than one alone
 
 
-def neighbourly(snapshot: Snapshot, space: Space, *, progress: Progress) -> Map | None:
-    """All records that have the facet; None when cancelled. Minutes for a hundred thousand."""
+def neighbourly(snapshot: VectorSnapshot, space: Space, *, progress: Progress) -> Map | None:
+    """A map of all records that have the facet; None if cancelled. Takes minutes for 100,000 records."""
     from openTSNE import TSNE  # scikit-learn and SciPy: a second
 
     rows = spaces.having(snapshot, space)
@@ -50,8 +50,8 @@ def neighbourly(snapshot: Snapshot, space: Space, *, progress: Progress) -> Map 
     return Map(space, "tsne", names, points, at=time.time(), generation=snapshot.generation)
 
 
-def _inner(snapshot: Snapshot, space: Space, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    """(n, 50): what distances are measured in."""
+def _inner(snapshot: VectorSnapshot, space: Space, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    """(n, 50): the principal components in which distances are measured."""
     sample = spaces.sample(snapshot, space)
     middle = sample.mean(axis=0)
     axes = spaces.principal(sample - middle)[1][:_INNER].T

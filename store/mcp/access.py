@@ -1,4 +1,4 @@
-"""How an agent reaches the library: reading always, writing for a moment where nobody else does."""
+"""How an agent reaches the library: reading always, writing briefly if no other process does."""
 
 import threading
 from collections.abc import Callable
@@ -6,54 +6,57 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from store.embedding import Embedder, open_embedder
+from store.disk.lock import WriterLock
+from store.embedding import open_embedder
+from store.embedding.protocol import Embedder
 from store.errors import LibraryInUse, ReadOnly
-from store.library import Library
-from store.lock import WriterLock
 from store.memory import Memory, Places
-from store.people import may_change
-from store.reading import Reader
+from store.permissions import Actor
+from store.reading.reader import Reader
 
 _T = TypeVar("_T")
 
 
 class Access:
-    """One root as agents see it; opened at the first question, safe to share by threads."""
+    """One root for agents; opened at the first request, thread-safe."""
 
-    def __init__(self, root: Path, *, who: str) -> None:
+    def __init__(self, root: Path, *, actor: str, open_reader: Callable[[Path], Reader]) -> None:
         self.root = root
-        self.who = who
+        self._actor = Actor(actor)
+        self._open_reader = open_reader
         self._models: dict[str, Embedder] = {}
         self._lock = threading.RLock()
 
     @property
     def how(self) -> str:
-        """Whether a memory could be stored at this moment, and why not."""
-        if not may_change(self.who):
-            return f"reading only: {self.who} may look at this library, not change it"
+        """Whether a memory could be stored now, and why not."""
+        if not self._actor.can_write:
+            return f"reading only: {self._actor.name} may look at this library, not change it"
         if not WriterLock(Places(self.root).lock).is_free():
             return "reading only: another program, such as the dashboard, writes to the text memory"
         return "reading and storing"
 
     @cached_property
     def memory(self) -> Memory:
-        """For reading, beside whoever writes."""
+        """The memory for reading, beside the process that writes."""
         with self._lock:
             return Memory.open_for_reading(self.root, models=self._model)
 
     @cached_property
     def library(self) -> Reader:
         with self._lock:
-            return Library.open_for_reading(self.root)
+            return self._open_reader(self.root)
 
     def write(self, work: Callable[[Memory], _T]) -> _T:
-        """Do this with the memory open for writing, and let go of it; ReadOnly while somebody else has it."""
-        if not may_change(self.who):
-            raise ReadOnly(f"{self.who} may look at this library, not change it")
+        """Run this with the memory open for writing, then close it.
+
+        Raises ReadOnly while another has it open.
+        """
+        self._actor.permit()
         with self._lock:
             try:
                 with Memory.open(self.root, models=self._model) as memory:
-                    return work(memory)
+                    return work(memory.for_actor(self._actor))
             except LibraryInUse as error:
                 raise ReadOnly(
                     f"nothing was stored, this server only reads for now: {error}. Close the other program, "
@@ -66,7 +69,7 @@ class Access:
                 opened.close()
 
     def _model(self, name: str) -> Embedder:
-        """Loaded once, however often the memory is opened."""
+        """The model, loaded once however often the memory is opened."""
         with self._lock:
             if name not in self._models:
                 self._models[name] = open_embedder(name)

@@ -1,4 +1,4 @@
-"""Streamable HTTP on loopback: for whoever has the token, and for no page of a browser that strayed here."""
+"""Streamable HTTP on loopback for clients that have the token, and for no page of a browser."""
 
 import hmac
 import sys
@@ -16,7 +16,7 @@ PATH = "/mcp"
 
 
 def serve(server: MCPServer[Any], *, port: int, token: str) -> None:
-    """Until it is stopped; without a token one is made up, and said once on standard error."""
+    """Serve until stopped; without a token one is generated and printed once on standard error."""
     import uvicorn
 
     if not token:
@@ -27,7 +27,7 @@ def serve(server: MCPServer[Any], *, port: int, token: str) -> None:
 
 
 def application(server: MCPServer[Any], *, port: int, token: str) -> ASGIApp:
-    """The server as ASGI; it asks for the token, and Host and Origin have to be ours (DNS rebinding)."""
+    """The server as ASGI; requires the token, and our Host and Origin against DNS rebinding."""
     names = [f"{name}:{port}" for name in (HOST, "localhost")]
     app = server.streamable_http_app(
         streamable_http_path=PATH,
@@ -40,7 +40,7 @@ def application(server: MCPServer[Any], *, port: int, token: str) -> ASGIApp:
 
 
 class _Guarded:
-    """Nothing is answered without the token."""
+    """Refuses every request without the token."""
 
     def __init__(self, app: ASGIApp, *, token: str) -> None:
         self._app = app

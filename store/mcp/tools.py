@@ -1,4 +1,4 @@
-"""What an agent can do: seven tools, named and answered as references 2 to 5 have them."""
+"""Seven tools for agents, named and answered as in references 2 to 5."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,11 +10,14 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
+from store.catalog.filters import Filter
 from store.errors import MemedexError
-from store.filter import Filter
 from store.mcp.access import Access
-from store.memory import ContentType, documents, lore, scoped, sessions, transcript_search
-from store.memory.transcript_search import Mode
+from store.memory import ContentType
+from store.memory.documents import documents
+from store.memory.story import lore, scoped, sessions
+from store.memory.transcripts import search
+from store.memory.transcripts.search import Mode
 from store.records import Facet
 from store.search.query import MAX_TOP, Part, Query
 
@@ -27,7 +30,7 @@ Answer = dict[str, Any]
 
 
 def server(access: Access) -> MCPServer[Any]:
-    """The server with its tools; its instructions say whether it can store anything at this moment."""
+    """The server with its tools; its instructions say whether it can store anything now."""
     tools = Tools(access)
     reading = (tools.search_memory, tools.query_lore, tools.query_memory, tools.search_documents,
                tools.search_transcripts, tools.search_memecoins)  # fmt: skip
@@ -44,16 +47,14 @@ def server(access: Access) -> MCPServer[Any]:
 
 
 class Tools:
-    """Each method is a tool; what it says of itself is what an agent reads."""
+    """Each method is a tool; its docstring is the description that an agent reads."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
 
     def store_memory(self, content: str, tags: list[str] | None = None) -> Answer:
         """Remember a text, with at most 10 tags of at most 50 characters; the same text again is kept too."""
-        return self._access.write(
-            lambda memory: memory.memories.store_memory(content, tags, who=self._access.who)
-        )
+        return self._access.write(lambda memory: memory.memories.store_memory(content, tags))
 
     def search_memory(self, query: str, limit: Limit = 5) -> Answer:
         """The most relevant memories, at least 30 % each, with their relevance in percent."""
@@ -100,7 +101,7 @@ class Tools:
         content_types: list[ContentType] | None = None,
         session_id: str | None = None,
         project_slug: str | None = None,
-        n: Number = transcript_search.RESULTS,
+        n: Number = search.RESULTS,
     ) -> Answer:
         """Messages of recorded sessions, by words, by meaning or by both, each with its best passage."""
         hits = self._access.memory.transcripts.search(
@@ -165,7 +166,7 @@ def _within(texts: list[str], most: int) -> Answer:
 
 
 def _tool(does: Callable[..., Answer], annotations: ToolAnnotations) -> Tool:
-    """An argument that it does not know is refused by name: an agent must not believe that it counted."""
+    """A tool that refuses unknown arguments by name, so that an agent does not believe that they counted."""
     made = Tool.from_function(_said(does), annotations=annotations)
     arguments = made.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"
@@ -175,7 +176,7 @@ def _tool(does: Callable[..., Answer], annotations: ToolAnnotations) -> Tool:
 
 
 def _said(tool: Callable[_P, Answer]) -> Callable[_P, Answer]:
-    """What the store refuses, in its own words; anything else stays hidden from the agent, and is logged."""
+    """Pass on the store's refusals; other errors are logged and hidden from the agent."""
 
     @wraps(tool)
     def saying(*arguments: _P.args, **keywords: _P.kwargs) -> Answer:

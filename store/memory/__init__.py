@@ -1,4 +1,4 @@
-"""The text memory around the coins: what agents remember, world lore, session memory, papers, transcripts.
+"""The text memory around the coins: agents' memories, world lore, session memory, papers, transcripts.
 
     from store.memory import Memory
 
@@ -6,51 +6,48 @@
     memory.memories.store_memory("The team prefers short tickers", tags=["naming"])
     memory.lore.query_lore("crimson_peaks", "Who forged the mountains?")
 
-Everything is searched exactly, in memory; see docs/memory.md for where the truth of each kind is.
+Every search is exact, in memory; docs/memory.md says where the source of truth of each kind is.
 """
 
-from store.memory.asking import Asked, Candidate, ask
-from store.memory.context import Context
-from store.memory.documents import Citation, Documents, Source
-from store.memory.errors import InvalidInput, UnknownEntry
-from store.memory.events import EventFilter
-from store.memory.extraction import CONTENT_TYPES, ContentType, extract_all_embeddable_content
-from store.memory.lore import Lore, WorldReport
+from store.memory.documents.documents import Citation, Documents, DocumentSource
+from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.passages import Passages
+from store.memory.engine.places import Places
 from store.memory.memories import Memories
-from store.memory.memory import Memory, Status
-from store.memory.passages import Passages
-from store.memory.places import Places
-from store.memory.sessions import Sessions, exchange, memory_key
-from store.memory.transcript_intake import TranscriptReport
-from store.memory.transcript_search import Hit
-from store.memory.transcripts import Transcripts
-from store.memory.worlds import World
+from store.memory.memory import Memory
+from store.memory.status import MemoryStatus
+from store.memory.story.context import StoryContext
+from store.memory.story.lore import Lore, WorldReport
+from store.memory.story.sessions import Sessions, exchange, memory_key
+from store.memory.story.worlds import World
+from store.memory.text.extraction import CONTENT_TYPES, ContentType, extract_all_embeddable_content
+from store.memory.transcripts.events import EventFilter
+from store.memory.transcripts.intake import TranscriptReport
+from store.memory.transcripts.search import MessageHit
+from store.memory.transcripts.transcripts import Transcripts
 
 __all__ = [
     "CONTENT_TYPES",
-    "Asked",
-    "Candidate",
     "Citation",
     "ContentType",
-    "Context",
+    "DocumentSource",
     "Documents",
     "EventFilter",
-    "Hit",
     "InvalidInput",
     "Lore",
     "Memories",
     "Memory",
+    "MemoryStatus",
+    "MessageHit",
     "Passages",
     "Places",
     "Sessions",
-    "Source",
-    "Status",
+    "StoryContext",
     "TranscriptReport",
     "Transcripts",
     "UnknownEntry",
     "World",
     "WorldReport",
-    "ask",
     "exchange",
     "extract_all_embeddable_content",
     "memory_key",

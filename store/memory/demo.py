@@ -1,14 +1,14 @@
-"""The demo of the text memory: worlds, sessions, memories, papers and transcripts, all made up."""
+"""The demo of the text memory: fictional worlds, sessions, memories, papers and transcripts."""
 
 import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from store.disk.files import Disk
+from store.disk.layout import RESOURCES
 from store.errors import BadSource
-from store.files import Disk
-from store.layout import RESOURCES
-from store.memory.sessions import exchange, memory_key
+from store.memory.story.sessions import exchange, memory_key
 from store.progress import Progress
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _FIRST = 1_783_000_000  # when the demo's sessions began, UNIX seconds
 
 
 def load(memory: "Memory", *, progress: Progress | None = None, folder: Path = FOLDER) -> dict[str, int]:
-    """Take in what is not there yet; how many entries each kind has then. It may be repeated."""
+    """Add what is missing; returns how many entries each kind has then. Safe to repeat."""
     progress = progress or Progress()
     progress.total = _STEPS
     steps = (("worlds", _worlds), ("memories", _memories), ("sessions", _sessions),
@@ -43,7 +43,7 @@ def _worlds(memory: "Memory", folder: Path) -> None:
     for path in sorted((folder / "worlds").glob("*.yaml")):
         if not (memory.places.worlds / path.name).exists():
             Disk().replace(memory.places.worlds / path.name, path.read_bytes())
-    memory.lore.load_worlds(memory.places.worlds, who=WHO)
+    memory.lore.load_worlds(memory.places.worlds, actor=WHO)
 
 
 def _memories(memory: "Memory", folder: Path) -> None:
@@ -80,18 +80,18 @@ def _papers(memory: "Memory", folder: Path) -> None:
     there = {(source.protocol, source.source) for source in memory.documents.sources()}
     for name, protocol in PROTOCOLS.items():
         if (protocol, name) not in there:
-            memory.documents.import_document(folder / "documents" / name, protocol=protocol, who=WHO)
+            memory.documents.import_document(folder / "documents" / name, protocol=protocol, actor=WHO)
 
 
 def _transcripts(memory: "Memory", folder: Path) -> None:
-    memory.transcripts.import_sessions([folder / "transcripts"], who=WHO)
+    memory.transcripts.import_sessions([folder / "transcripts"], actor=WHO)
 
 
 def _put_new(memory: "Memory", kind: str, rows: list[dict[str, Any]]) -> None:
     passages = memory.passages[kind]
     there = {row["id"] for row in passages.rows([row["id"] for row in rows])}
     if new := [row for row in rows if row["id"] not in there]:
-        passages.put(new, verb="demo", who=WHO)
+        passages.upsert(new, verb="demo", actor=WHO)
 
 
 def _read(path: Path) -> Any:

@@ -1,78 +1,91 @@
-"""Checking the text memory, kind by kind."""
+"""Check the text memory, kind by kind."""
 
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.memory.passages import Passages
+from store.disk.aside import KEPT
+from store.memory.engine.passages import Passages
+from store.memory.engine.reembedding import embed_new
+from store.memory.engine.vector_cache import UNKNOWN
 
 if TYPE_CHECKING:
     from store.memory.memory import Memory
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that is not as it should be, in plain words, and what mends it."""
+class MemoryFinding:
+    """A problem in words for people, and its remedy."""
 
     kind: str
     what: str
     remedy: str
+    is_fault: bool = True  # no: it is only to be known, and nothing has to be mended
 
 
-def check(memory: "Memory") -> list[Finding]:
-    """Everything that is wrong; an empty list means that files, full text, vectors and Chroma agree."""
-    found = [finding for passages in memory.passages.values() for finding in _kind(passages)]
+def check(memory: "Memory") -> list[MemoryFinding]:
+    """All problems; an empty list means that files, full text, vectors and Chroma agree."""
+    found = [finding for passages in memory.usable for finding in _kind(passages)]
     found += [
-        Finding("world_lore", f"{one.item}: {one.reason}", "mend the file") for one in memory.lore.refused
+        MemoryFinding(kind, fault, "the other kinds work") for kind, fault in memory.status().faults.items()
+    ]
+    found += [
+        MemoryFinding("world_lore", f"{one.item}: {one.reason}", "mend the file")
+        for one in memory.lore.refused
     ]
     for world in memory.lore.worlds():
         if not world.lore.strip():
             found.append(
-                Finding("world_lore", f"the world {world.id} has no lore", f"write it in {world.file}")
+                MemoryFinding("world_lore", f"the world {world.id} has no lore", f"write it in {world.file}")
             )
         if not (memory.places.worlds / world.file).exists():
             remedy = "put the file back, or remove the world's entries"
-            found.append(Finding("world_lore", f"the file of the world {world.id} is gone", remedy))
+            found.append(MemoryFinding("world_lore", f"the file of the world {world.id} is gone", remedy))
     for source in memory.documents.sources():
         if not (memory.places.originals / source.original).exists():
-            found.append(Finding("documents", f"the original of {source.id} is gone", "import it again"))
+            found.append(
+                MemoryFinding("documents", f"the original of {source.id} is gone", "import it again")
+            )
     if fault := memory.status().chroma_fault:
-        found.append(Finding("chroma", f"Chroma is behind: {fault}", "rebuild it"))
-    return found + [Finding("chroma", fault, "rebuild it") for fault in memory.check_chroma()]
+        found.append(MemoryFinding("chroma", f"Chroma is behind: {fault}", "rebuild it"))
+    found += [MemoryFinding("chroma", fault, "rebuild it") for fault in memory.check_chroma()]
+    return found + [MemoryFinding("files", one, KEPT, is_fault=False) for one in memory.status().moved_aside]
 
 
-def repair(memory: "Memory") -> list[Finding]:
-    """Mend what can be mended without throwing anything away; returns what is left."""
-    memory.transcripts.cut_long_chunks()
-    for passages in memory.passages.values():
+def repair(memory: "Memory") -> list[MemoryFinding]:
+    """Repair everything possible without discarding anything; returns the remaining problems."""
+    memory.actor.permit()
+    transcripts = memory.transcripts
+    own = ("", transcripts.passages.model)  # what another model has embedded waits for somebody to say so
+    if not transcripts.passages.fault:
+        transcripts.cut_long_chunks([id for id, model in transcripts.long_chunks().items() if model in own])
+    for passages in memory.usable:
         with passages.database.writing() as db:
             for index in _indexes(db):
                 db.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
         if passages.to_embed():
-            passages.embed_all()
+            embed_new(passages)
     if memory.check_chroma():
         memory.rebuild_chroma()
     memory.wait_for_chroma()
     return check(memory)
 
 
-def _kind(passages: Passages) -> Iterator[Finding]:
+def _kind(passages: Passages) -> Iterator[MemoryFinding]:
     name = passages.kind.name
     with passages.database.reading() as db:
         for (fault,) in db.execute("PRAGMA quick_check(10)").fetchall():
             if fault != "ok":
-                yield Finding(name, f"the file is damaged: {fault}", "restore a backup")
+                yield MemoryFinding(name, f"the file is damaged: {fault}", "restore a backup")
     if passages.can_write:
         try:
             with passages.database.writing() as db:
                 for index in _indexes(db):  # also says whether it agrees with the texts
                     db.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)")
         except sqlite3.DatabaseError:
-            yield Finding(name, "full-text search does not agree with the texts", "repair rebuilds it")
-    if waiting := passages.to_embed():
-        remedy = f"embed them with {passages.model}"
-        yield Finding(name, f"{waiting:,} entries have no vector of this kind's model", remedy)
+            yield MemoryFinding(name, "full-text search does not agree with the texts", "repair rebuilds it")
+    yield from _without_vector(passages)
     expected = 4 * passages.embedder.dimensions
     with passages.database.reading() as db:
         (wrong,) = db.execute(
@@ -80,8 +93,27 @@ def _kind(passages: Passages) -> Iterator[Finding]:
             [passages.model, expected],
         ).fetchone()
     if wrong:
-        yield Finding(
+        yield MemoryFinding(
             name, f"{wrong:,} vectors have not {expected // 4} numbers", "edit or import them again"
+        )
+
+
+def _without_vector(passages: Passages) -> Iterator[MemoryFinding]:
+    name, model = passages.kind.name, passages.model
+    with passages.database.reading() as db:
+        query = (
+            f"SELECT coalesce(embedding_model, '{UNKNOWN}') AS model, count(*) AS count FROM "
+            f"{passages.kind.table} WHERE vector IS NOT NULL AND embedding_model IS NOT ? GROUP BY 1"
+        )
+        others = {row["model"]: row["count"] for row in db.execute(query, [model]).fetchall()}
+    if bare := passages.to_embed() - sum(others.values()):
+        remedy = f"embed them with {model}"
+        yield MemoryFinding(name, f"{bare:,} entries have no vector of this kind's model", remedy)
+    for other, count in others.items():
+        yield MemoryFinding(
+            name,
+            f"{count:,} entries have a vector by {other}, not by this kind's model {model}; repair keeps it",
+            f"memory model NAME --kind {name}: {other} uses these vectors, {model} embeds all beside them",
         )
 
 

@@ -1,5 +1,8 @@
 """The kinds of text memory, each with its file and its collection."""
 
-from store.memory import documents, lore, memories, sessions, transcript_tables
+from store.memory import memories
+from store.memory.documents import documents
+from store.memory.story import lore, sessions
+from store.memory.transcripts import tables
 
-KINDS = (memories.KIND, documents.KIND, lore.KIND, sessions.KIND, transcript_tables.KIND)
+KINDS = (memories.KIND, documents.KIND, lore.KIND, sessions.KIND, tables.KIND)

@@ -1,14 +1,14 @@
-"""What agents remember (reference 2): a text and tags, found again by meaning."""
+"""Agents' memories (reference 2): texts with tags, found by meaning."""
 
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from store.memory.errors import InvalidInput
-from store.memory.inputs import checked_count, checked_text
-from store.memory.kind import Kind
-from store.memory.passages import Passages
+from store.memory.engine.errors import InvalidInput
+from store.memory.engine.inputs import checked_count, checked_text
+from store.memory.engine.kind import MemoryKind
+from store.memory.engine.passages import Passages
 
 MOST_TAGS = 10
 LONGEST_TAG = 50  # characters
@@ -17,11 +17,11 @@ RELEVANT = 30.0  # percent; what is below is left out
 
 
 def _joined_tags(row: Any) -> dict[str, str]:
-    """Chroma's metadata knows no lists; nobody splits this string again."""
+    """Tags as one string, because Chroma's metadata has no lists; nothing splits it again."""
     return {"tags": ",".join(json.loads(row["tags"]))}
 
 
-KIND = Kind(
+KIND = MemoryKind(
     name="memories",
     file="memories",
     tables=("memories",),
@@ -45,19 +45,18 @@ CREATE TABLE memories (
 
 
 class Memories:
-    """`store_memory` and `search_memory`, on the common store of embedded text."""
-
-    READING = frozenset({"search_memory"})
+    """`store_memory` and `search_memory`, on the engine of embedded text."""
 
     def __init__(self, passages: Passages) -> None:
         self.passages = passages
 
     def store_memory(
-        self, content: str, tags: Sequence[str] | None = None, *, who: str = ""
+        self, content: str, tags: Sequence[str] | None = None, *, actor: str = ""
     ) -> dict[str, Any]:
-        """Keep a text; the same text again is another memory.
+        """Store a text; the same text again is another memory.
 
-        InvalidInput (a ValueError) for an empty text, more than 10 tags, a tag of more than 50 characters.
+        Raises InvalidInput (a ValueError) for an empty text, more than 10 tags, or a tag of more than 50
+        characters.
         """
         content = checked_text(content, what="the content")
         tags = checked_tags(tags)
@@ -71,11 +70,11 @@ class Memories:
             "vector": vector,
             "embedding_model": model,
         }
-        with self.passages.change("store", who=who) as change:
+        with self.passages.change("store", actor=actor) as change:
             number = second  # two memories in one second both survive, the second under the next free number
             while change.row("memories", f"mem_{number}"):
                 number += 1
-            change.put({"id": f"mem_{number}", **row})
+            change.upsert({"id": f"mem_{number}", **row})
         return {
             "memory_id": f"mem_{number}",
             "success": True,
@@ -84,9 +83,9 @@ class Memories:
         }
 
     def search_memory(self, query: str, limit: int = 5) -> dict[str, Any]:
-        """The most relevant memories, at least 30 % each.
+        """The most relevant memories, each at least 30 %.
 
-        InvalidInput (a ValueError) for an empty query and for a limit not in 1–20.
+        Raises InvalidInput (a ValueError) for an empty query, and for a limit outside 1–20.
         """
         query = checked_text(query, what="the query")
         limit = checked_count(limit, what="the limit", most=MOST_RESULTS)
@@ -102,11 +101,11 @@ class Memories:
             for row, cosine in found
             if relevance(cosine) >= RELEVANT
         ]
-        self.passages.questions.note("memories")
+        self.passages.questions.record("memories")
         return {"results": results, "total_results": len(results), "query_embedding_generated": True}
 
     def edit(
-        self, id: str, *, content: str | None = None, tags: Sequence[str] | None = None, who: str = ""
+        self, id: str, *, content: str | None = None, tags: Sequence[str] | None = None, actor: str = ""
     ) -> None:
         """Change a memory's text (embedded again) or its tags; id and timestamp stay."""
         columns: dict[str, Any] = {}
@@ -114,7 +113,7 @@ class Memories:
             columns["content"] = content
         if tags is not None:
             columns["tags"] = json.dumps(checked_tags(tags))
-        self.passages.edit(id, who=who, **columns)
+        self.passages.edit(id, actor=actor, **columns)
 
 
 def relevance(cosine: float) -> float:
@@ -123,7 +122,7 @@ def relevance(cosine: float) -> float:
 
 
 def checked_tags(tags: Sequence[str] | None) -> list[str]:
-    """The tags as they were given, commas and all; InvalidInput beyond the limits of reference 2."""
+    """The tags as given, commas included. Raises InvalidInput beyond the limits of reference 2."""
     if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags or ()):
         raise InvalidInput("tags have to be a list of texts")
     given = list(tags or ())

@@ -1,50 +1,48 @@
 """The text memory of one root: all kinds, opened together, with one writer."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import copy
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Self
 
-from store.embedding import Embedder, open_embedder
-from store.errors import NothingToUndo, ReadOnly
-from store.files import Disk
-from store.lock import WriterLock
-from store.memory import documents, lore, memories, sessions, transcript_tables
-from store.memory.context import Context, retrieve
-from store.memory.documents import Documents
-from store.memory.following import Follower
+from store.disk.aside import Aside, finish_moves, moved_aside
+from store.disk.files import Disk
+from store.disk.lock import WriterLock
+from store.disk.open_writers import Writers
+from store.embedding import open_embedder
+from store.embedding.protocol import Embedder
+from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NothingToUndo, ReadOnly
+from store.memory import memories
+from store.memory.chroma.follower import MemoryFollower
+from store.memory.documents import documents
+from store.memory.documents.documents import Documents
+from store.memory.engine.listing import MemoryDecision
+from store.memory.engine.passages import Passages
+from store.memory.engine.places import Places
 from store.memory.kinds import KINDS
-from store.memory.listing import Decision
-from store.memory.lore import Lore
 from store.memory.memories import Memories
-from store.memory.passages import Passages
-from store.memory.places import Places
-from store.memory.sessions import Sessions
-from store.memory.transcripts import Transcripts
-from store.outcome import Outcome
-from store.people import myself
-from store.writers import Writers
+from store.memory.status import MemoryStatus
+from store.memory.story import lore, sessions
+from store.memory.story.context import StoryContext, retrieve
+from store.memory.story.lore import Lore
+from store.memory.story.sessions import Sessions
+from store.memory.transcripts import tables
+from store.memory.transcripts.transcripts import Transcripts
+from store.outcome import Outcome, Refusal
+from store.permissions import OPERATOR, Actor
+
+log = logging.getLogger(__name__)
 
 _NUMBERED = "numbered_after"  # decisions above this number are numbered in one row with other kinds'
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
-    """Whether all is well, in words for a page."""
-
-    can_write: bool
-    counts: dict[str, int]  # entries of each kind
-    models: dict[str, str]
-    to_embed: dict[str, int]  # entries without a vector of their kind's model
-    chroma_behind: int  # entries
-    chroma_fault: str  # "" while Chroma follows
-
-
 class Memory:
-    """Agent memories, lore, sessions, documents and transcripts below one root; safe to share by threads."""
-
-    READING = frozenset({"retrieve", "status", "last_decision", "wait_for_chroma", "check_chroma"})
+    """Agent memories, lore, sessions, documents and transcripts below one root; thread-safe."""
 
     @classmethod
     def open(
@@ -56,9 +54,9 @@ class Memory:
         disk: Disk | None = None,
         clock: Callable[[], float] = time.time,
     ) -> "Memory":
-        """The text memory of this root, made if there is none; LibraryInUse while another process writes.
+        """Open the text memory of this root, or create it. Raises LibraryInUse if another process writes.
 
-        `models` gives models by name, `embedder` stands for all of them.
+        `models` opens a model by name, `embedder` replaces all of them.
         """
         root = Path(root).resolve()
         return _writers.open(
@@ -75,11 +73,11 @@ class Memory:
         embedder: Embedder | None = None,
         models: Callable[[str], Embedder] = open_embedder,
     ) -> "Memory":
-        """The text memory beside whoever writes to it; made, or brought up to date, first if need be."""
+        """Open it beside the process that writes; created, or brought up to date, first if necessary."""
         root = Path(root).resolve()
         try:
             return cls(root, embedder=embedder, models=models, disk=None, clock=time.time, lock=None)
-        except ReadOnly:  # a file is missing or older: whoever may write has to open it once
+        except ReadOnly:  # a file is missing or older: somebody who may write has to open it once
             cls.open(root, embedder=embedder, models=models).close()
             return cls(root, embedder=embedder, models=models, disk=None, clock=time.time, lock=None)
 
@@ -94,53 +92,90 @@ class Memory:
         lock: WriterLock | None,
     ) -> None:
         self.places = Places(root)
-        self.can_write = lock is not None
+        self.actor: Actor = OPERATOR
         self._lock = lock
         self._models: dict[str, Embedder] = {}
         self._open_model = models
         self._models_lock = threading.Lock()
         self.passages: dict[str, Passages] = {}
-        self._follower: Follower | None = None
+        self._follower: MemoryFollower | None = None
+        self._elsewhere: TemporaryDirectory[str] | None = None  # of empty kinds
         try:
             for kind in KINDS:
-                self.passages[kind.name] = Passages(
-                    root,
-                    kind,
-                    embedder=embedder,
-                    models=self._model,
-                    disk=disk,
-                    clock=clock,
-                    writable=self.can_write,
-                    changed=self._wake,
-                    latest=self._latest_decision,
-                )
+                give = partial(
+                    Passages, kind=kind, embedder=embedder, models=self._model, clock=clock,
+                    changed=self._wake, latest=self._latest_decision,
+                )  # fmt: skip
+                try:
+                    self.passages[kind.name] = give(root, disk=disk, writable=lock is not None)
+                except (CatalogDamaged, CatalogTooNew, ForeignFile) as error:
+                    log.warning("%s cannot be used: %s", kind.name, error)
+                    self.passages[kind.name] = self._empty(give, fault=str(error))
         except BaseException:
             for passages in self.passages.values():
                 passages.close()
             raise
+        self._refused_worlds: list[Refusal] = []
+        self._make_parts()
+        if self.can_write:
+            self._begin(disk)
+
+    def for_actor(self, actor: Actor) -> Self:
+        """This memory with one person's permissions; what they do is recorded under their name.
+
+        Takes microseconds: connections, locks and vectors are shared.
+        """
+        used = copy(self)
+        used.actor, used._elsewhere = actor, None  # which is not this one's to remove
+        used.passages = {name: passages.for_actor(actor) for name, passages in self.passages.items()}
+        used._make_parts()
+        return used
+
+    @property
+    def can_write(self) -> bool:
+        """Whether this memory is open for writing, and this actor may change it."""
+        return self._lock is not None and self.actor.can_write
+
+    def _make_parts(self) -> None:
+        """Make one part for each kind, with its verbs."""
         self.memories = Memories(self.passages[memories.KIND.name])
         self.documents = Documents(self.passages[documents.KIND.name], originals=self.places.originals)
-        self.lore = Lore(self.passages[lore.KIND.name])
+        self.lore = Lore(self.passages[lore.KIND.name], refused=self._refused_worlds)
         self.sessions = Sessions(self.passages[sessions.KIND.name], purge=self._purge_sessions)
-        self.transcripts = Transcripts(self.passages[transcript_tables.KIND.name])
-        if self.can_write:
-            self._begin()
+        self.transcripts = Transcripts(self.passages[tables.KIND.name])
 
-    def _begin(self) -> None:
+    def _empty(self, give: Callable[..., Passages], *, fault: str) -> Passages:
+        """An empty kind in place of one whose file cannot be used, so that no other kind is affected."""
+        if self._elsewhere is None:
+            self._elsewhere = TemporaryDirectory(prefix="memedex-")
+        root = Path(self._elsewhere.name)
+        give(root, writable=True).close()
+        return give(root, writable=False, fault=fault)
+
+    @property
+    def usable(self) -> list[Passages]:
+        """The kinds whose files can be used."""
+        return [passages for passages in self.passages.values() if not passages.fault]
+
+    def _begin(self, disk: Disk | None) -> None:
+        if self.usable:
+            finish_moves(self.places.folder, note=self._note_aside, disk=disk or Disk())
         latest = str(self._latest_decision())
-        for passages in self.passages.values():
+        for passages in self.usable:
             if not passages.database.meta(_NUMBERED):
                 passages.database.set_meta(_NUMBERED, latest)
-        self._follower = Follower(self.places, [*self.passages.values()])
-        self.sessions.passages.finish_forgetting(self._purge_sessions)  # begun before a crash
-        self.documents.tidy()
-        self.places.worlds.mkdir(parents=True, exist_ok=True)
-        self.lore.load_worlds(self.places.worlds)
+        self._follower = MemoryFollower(self.places, self.usable, note=self._note_aside, disk=disk)
+        self.sessions.passages.finish_erasing(self._purge_sessions)  # begun before a crash
+        if not self.documents.passages.fault:
+            self.documents.tidy()
+        if not self.lore.passages.fault:
+            self.places.worlds.mkdir(parents=True, exist_ok=True)
+            self.lore.load_worlds(self.places.worlds)
         self._follower.wake_if_needed()
 
     @property
     def generation(self) -> tuple[int, ...]:
-        """Another one after every change of an entry or a model, and after every question that counts."""
+        """Changes with every change of an entry or a model, and with every counted question."""
         found = []
         for passages in self.passages.values():
             with passages.database.reading() as db:
@@ -152,12 +187,14 @@ class Memory:
                 ).fetchone()
         return tuple(found)
 
-    def retrieve(self, prompt: str, *, world: str, character: str, session: str | None = None) -> Context:
-        """What a story's model is given for this prompt: two chunks of lore, three memories; logged."""
+    def retrieve(
+        self, prompt: str, *, world: str, character: str, session: str | None = None
+    ) -> StoryContext:
+        """A story model's context for this prompt: two chunks of lore, three memories; logged."""
         return retrieve(self.lore, self.sessions, prompt, world=world, character=character, session=session)
 
-    def last_decision(self, *, by: str) -> tuple[str, Decision] | None:
-        """This person's latest decision of any kind that still stands, with the kind's name."""
+    def last_decision(self, *, by: str) -> tuple[str, MemoryDecision] | None:
+        """This person's latest decision of any kind that can be undone, with the kind's name."""
         found = [
             (name, decision)
             for name, passages in self.passages.items()
@@ -165,47 +202,52 @@ class Memory:
         ]
         return max(found, key=lambda one: self._place(*one)) if found else None
 
-    def undo(self, *, who: str = "") -> Outcome:
-        """Take back one's own last decision, of whichever kind; NothingToUndo when there is none."""
-        last = self.last_decision(by=who or myself())
+    def undo(self, *, actor: str = "") -> Outcome:
+        """Undo the person's own last decision, of any kind. Raises NothingToUndo if there is none."""
+        self.actor.permit()
+        last = self.last_decision(by=actor or self.actor.name)
         if last is None:
-            raise NothingToUndo("there is nothing of yours to undo")
-        return self.passages[last[0]].undo(who=who)
+            raise NothingToUndo("nothing to undo")
+        return self.passages[last[0]].undo(actor=actor)
 
-    def status(self) -> Status:
-        return Status(
+    def status(self) -> MemoryStatus:
+        return MemoryStatus(
             can_write=self.can_write,
             counts={name: passages.count() for name, passages in self.passages.items()},
             models={name: passages.model for name, passages in self.passages.items()},
             to_embed={name: passages.to_embed() for name, passages in self.passages.items()},
             chroma_behind=self._follower.behind if self._follower else 0,
             chroma_fault=self._follower.fault if self._follower else "",
+            faults={name: one.fault for name, one in self.passages.items() if one.fault},
+            moved_aside=tuple(one.summary for one in moved_aside(self.places.folder)),
         )
 
     def wait_for_chroma(self, timeout: float | None = None) -> bool:
-        """Until Chroma has all that was decided (True), or fails or takes too long (False)."""
+        """Wait until Chroma has every decision (True), fails, or takes too long (False)."""
         return self._follower is None or self._follower.wait(timeout)
 
     def check_chroma(self) -> list[str]:
-        """What Chroma says otherwise, in plain words; only the process that writes may look."""
+        """Differences between Chroma and SQLite, one sentence each; only for the process that writes."""
+        self.actor.check_login()
         return self._follower.check() if self._follower else []
 
     def rebuild_chroma(self) -> None:
-        """Make Chroma anew from SQLite's vectors; no model is needed."""
+        """Rebuild Chroma from SQLite's vectors; needs no model."""
+        self.actor.permit()
         if self._follower:
             self._follower.rebuild()
 
     def close(self) -> None:
-        """Finish what is at hand and let another process write; a second time changes nothing."""
+        """Finish the current work and release the lock; safe to repeat."""
         if self._lock:
             _writers.close(self.places.root, self, end=self._end)
         else:
             self._end()
 
-    def forget(self) -> None:
-        """In a forked child: leave the lock to the parent."""
+    def detach_after_fork(self) -> None:
+        """In a forked child: leave the lock to the parent, as SQLite files do."""
         if self._lock:
-            self._lock.forget()
+            self._lock.detach_after_fork()
 
     def _end(self) -> None:
         try:
@@ -214,10 +256,12 @@ class Memory:
         finally:
             for passages in self.passages.values():
                 passages.close()
+            if self._elsewhere:
+                self._elsewhere.cleanup()
             if self._lock:
                 self._lock.release()
 
-    def __enter__(self) -> "Memory":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -226,11 +270,14 @@ class Memory:
     def _latest_decision(self) -> int:
         return max(passages.latest_decision() for passages in self.passages.values())
 
-    def _place(self, name: str, decision: Decision) -> tuple[int, float]:
-        """Where it stands among the decisions of all kinds; before numbers were common, the clock says."""
+    def _place(self, name: str, decision: MemoryDecision) -> tuple[int, float]:
+        """The place among the decisions of all kinds; by the clock, from before they shared numbers."""
         before = self.passages[name].database.meta(_NUMBERED)
         is_common = before and decision.number > int(before)
-        return decision.number if is_common else 0, decision.at
+        return decision.number if is_common else 0, decision.created_at
+
+    def _note_aside(self, aside: Aside) -> None:
+        self.usable[0].record_aside(aside, root=self.places.root)
 
     def _wake(self) -> None:
         if self._follower:
@@ -241,7 +288,7 @@ class Memory:
         self._follower.purge()
 
     def _model(self, name: str) -> Embedder:
-        """One model for all kinds that have the same."""
+        """The model, opened once for all kinds that have the same."""
         with self._models_lock:
             if name not in self._models:
                 self._models[name] = self._open_model(name)

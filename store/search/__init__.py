@@ -1,1 +1,1 @@
-"""What is asked of the library and what is answered: vectors in memory, weights, scores, and why."""
+"""Search: queries, weights, scores and their explanation, over vectors in memory."""

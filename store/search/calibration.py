@@ -1,11 +1,11 @@
-"""Where the cosines of each facet usually lie: fixed figures that bring all facets to one scale.
+"""The usual range of each facet's cosines: fixed figures that bring all facets to one scale.
 
-A text lies closer to texts than to pictures, whatever both show (CLIP's modality gap), so that equal
-weights are not equal say. Calibrated, (cosine - mean) / deviation stands in a cosine's place, mean and
-deviation over a stated set of questions and all records of the library: for texts the hundred of
-reference_questions.txt, for pictures and examples up to a hundred records of its own, chosen by their
-addresses. The figures are stored with a version and change only when somebody asks for new ones; never with
-the results, or a slider would make other scores jump.
+A text is closer to texts than to pictures, whatever both show (CLIP's modality gap), so equal weights do not
+have equal effect. A calibrated search uses (cosine - mean) / deviation instead of a cosine, with mean and
+deviation over a fixed set of queries and all records of the library: for texts the hundred of
+reference_questions.txt, for pictures and examples up to a hundred of the library's records, chosen by their
+addresses. The figures are stored with a version and only change on request, never with the results, or moving
+a slider would change unrelated scores.
 """
 
 import json
@@ -20,16 +20,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from store.catalog import Catalog
-from store.chosen_model import ChosenModel
-from store.embedding import Embedder
+from store.catalog.catalog import Catalog
+from store.catalog.rows import counts
+from store.embedding.active_model import ActiveModel
+from store.embedding.arrays import Vector
+from store.embedding.protocol import Embedder
 from store.errors import InvalidRecord
-from store.listing import counts
-from store.people import myself
 from store.records import FACETS, Facet
-from store.search.blocks import Snapshot, Vector
-from store.search.query import Kind, Part, Query
+from store.search.query import Part, Query
 from store.search.ranking import RAW, Scale
+from store.vectors.blocks import VectorSnapshot
+from store.vectors.weights import Kind
 
 LEAST_RECORDS = 200  # below, the figures say more about these records than about the model
 _OWN = 100  # records that are asked like pictures and like examples
@@ -41,18 +42,18 @@ Figures = Mapping[Kind, Mapping[Facet, tuple[float, float]]]  # mean and deviati
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Fixed figures of one model over one library as it was."""
+    """The figures of one model over one state of a library."""
 
     version: int
     model: str
     made_at: float  # UNIX seconds
-    who: str
+    actor: str
     records: int  # of the library at that time
     questions: str  # hash of the reference questions
     figures: Figures
 
     def scale(self, parts: Iterable[Part]) -> Scale:
-        """For a question of these parts; a mixture lies between the figures of its parts."""
+        """The scale for a query of these parts; a mixture is between the figures of its parts."""
         parts = [part for part in parts if part.weight]
         centres, spreads = list(RAW.centre), list(RAW.spread)
         for number, facet in enumerate(FACETS):
@@ -68,12 +69,12 @@ class Calibration:
 
 
 def reference_questions() -> list[str]:
-    """The texts that stand for what people ask."""
-    return resources.files("store").joinpath("reference_questions.txt").read_text("utf-8").splitlines()
+    """The texts that represent what people search for."""
+    return resources.files("store.search").joinpath("reference_questions.txt").read_text("utf-8").splitlines()
 
 
-def measure(snapshot: Snapshot, embedder: Embedder) -> Figures:
-    """Mean and deviation of every facet's cosines for each kind of question."""
+def measure(snapshot: VectorSnapshot, embedder: Embedder) -> Figures:
+    """Mean and deviation of every facet's cosines for each kind of query."""
     texts = embedder.embed_texts(reference_questions())
     rows = _chosen(snapshot, _COMPARED)
     own = {facet: _rows(snapshot, facet, rows) for facet in FACETS}
@@ -94,24 +95,24 @@ def measure(snapshot: Snapshot, embedder: Embedder) -> Figures:
     }
 
 
-def passing(snapshot: Snapshot, embedder: Embedder) -> Calibration:
-    """Figures of this moment, kept nowhere."""
+def passing(snapshot: VectorSnapshot, embedder: Embedder) -> Calibration:
+    """Current figures, stored nowhere."""
     figures = measure(snapshot, embedder)
     return Calibration(0, embedder.name, time.time(), "", len(snapshot), "", figures)
 
 
 class Calibrations:
-    """`library.calibration`: the figures that stand, and measuring new ones."""
+    """`library.calibration`: the stored figures, and new measurements."""
 
-    READING = frozenset({"in_force", "scale"})
-
-    def __init__(self, catalog: Catalog, model: ChosenModel, *, snapshot: Callable[[], Snapshot]) -> None:
+    def __init__(
+        self, catalog: Catalog, model: ActiveModel, *, snapshot: Callable[[], VectorSnapshot]
+    ) -> None:
         self._catalog = catalog
         self._model = model
         self._snapshot = snapshot
 
     def in_force(self) -> Calibration | None:
-        """The newest of the library's model; None where there is none, or the library is too small for it."""
+        """The latest figures for the library's model; None if there are none, or the library is too small."""
         with self._catalog.reading() as db:
             if counts(db)["library"] < LEAST_RECORDS:
                 return None
@@ -122,7 +123,7 @@ class Calibrations:
         return _read(row) if row else None
 
     def scale(self, query: Query, figures: Calibration | None = None) -> Scale:
-        """What a query's cosines are measured by: these figures, else those in force; InvalidRecord."""
+        """The scale of a query's cosines: by these figures, else by the latest ones. Raises InvalidRecord."""
         if not query.calibrated:
             return RAW
         figures = figures or self.in_force()
@@ -133,11 +134,12 @@ class Calibrations:
             )
         return figures.scale(query.parts)
 
-    def measure(self, *, who: str = "") -> Calibration:
-        """Measure where this model's cosines lie in this library: a new version, in force from now on.
+    def measure(self, *, actor: str = "") -> Calibration:
+        """Measure this library with its model; the new version is used from now on.
 
-        The older ones stay to be looked at. InvalidRecord where the library is too small.
+        Older versions stay for reference. Raises InvalidRecord if the library is too small.
         """
+        self._catalog.check_writable()
         snapshot, embedder = self._snapshot(), self._model.embedder
         if len(snapshot) < LEAST_RECORDS:
             raise InvalidRecord(
@@ -150,8 +152,8 @@ class Calibrations:
                 "INSERT INTO calibrations (model, fingerprint, at, who, records, questions, figures) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *",
                 [
-                    embedder.name, embedder.fingerprint, time.time(), who or myself(), len(snapshot),
-                    questions, figures,
+                    embedder.name, embedder.fingerprint, time.time(), actor or self._catalog.actor.name,
+                    len(snapshot), questions, figures,
                 ],
             ).fetchone()  # fmt: skip
         return _read(row)
@@ -167,12 +169,12 @@ def _read(row: sqlite3.Row) -> Calibration:
     )
 
 
-def _chosen(snapshot: Snapshot, count: int) -> list[str]:
-    """As if by chance, but always the same ones."""
+def _chosen(snapshot: VectorSnapshot, count: int) -> list[str]:
+    """A pseudo-random sample that is always the same."""
     return sorted(snapshot.addresses, key=lambda one: sha256(one.encode()).digest())[:count]
 
 
-def _rows(snapshot: Snapshot, facet: Facet, addresses: Iterable[str]) -> Vector:
+def _rows(snapshot: VectorSnapshot, facet: Facet, addresses: Iterable[str]) -> Vector:
     found = [own[facet] for address in addresses if facet in (own := snapshot.vectors(address))]
     return np.stack(found) if found else np.empty((0, snapshot.dimensions), np.float32)
 

@@ -1,4 +1,4 @@
-"""Weights that everybody is offered by name: what the page's buttons set is what the evaluation asks."""
+"""Named weights for everybody, on the page's buttons and in the evaluation."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,47 +1,28 @@
-"""What is asked: texts, pictures and examples, what each facet weighs, how many hits, among which records."""
+"""A query: texts, pictures and examples, weights of the facets, number of hits, and a filter."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Literal
 
+from store.catalog.filters import Filter
 from store.errors import InvalidRecord
-from store.filter import Filter
 from store.records import FACETS, MAX_FACET, Facet, checked_address
+from store.vectors.weights import DEFAULT_WEIGHTS, Kind, check_facets, checked_number, checked_weights
 
-Kind = Literal["text", "image", "like"]
 PartKey = tuple[Kind, str]
 
 EVERYTHING = Filter()
 MAX_TOP = 10_000
 MAX_PARTS = 32
-MAX_WEIGHT = 1e6  # far above any slider; keeps sums finite
-
-# A text says nothing of looks that captions would not say better, a picture nothing in words; an example
-# speaks through all five of its facets.
-DEFAULT_WEIGHTS: Mapping[Kind, Mapping[Facet, float]] = MappingProxyType(
-    {
-        "text": MappingProxyType(
-            {"image": 0.0, "entity": 4.0, "context": 3.0, "visual": 2.0, "emotions": 1.0}
-        ),
-        "image": MappingProxyType(
-            {"image": 4.0, "entity": 0.0, "context": 0.0, "visual": 0.0, "emotions": 0.0}
-        ),
-        "like": MappingProxyType(
-            {"image": 4.0, "entity": 4.0, "context": 3.0, "visual": 2.0, "emotions": 1.0}
-        ),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A text, a picture or an example (the address of a library record); a negative weight is a minus.
+    """A text, a picture or an example (the address of a library record); a negative weight subtracts it.
 
-    An example (`like`) is compared facet by facet, its picture with pictures, its entity with entities;
-    where it lacks a facet it has no say there. `facets` limits what any part speaks about.
+    An example (`like`) is compared facet by facet, its picture with pictures, its entity with entities; a
+    facet that it lacks is not compared. `facets` limits any part to some facets.
     """
 
     text: str | None = None
@@ -66,8 +47,8 @@ class Part:
             raise InvalidRecord("the picture to search for is empty")
         if self.like is not None:
             object.__setattr__(self, "like", checked_address(self.like))
-        object.__setattr__(self, "weight", _number(self.weight, what="a part's weight"))
-        _known_facets(self.facets)
+        object.__setattr__(self, "weight", checked_number(self.weight, what="a part's weight"))
+        check_facets(self.facets)
         if not self.facets:
             raise InvalidRecord("a part of a query speaks about at least one facet")
         object.__setattr__(self, "facets", tuple(facet for facet in FACETS if facet in self.facets))
@@ -81,10 +62,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One question to the library; InvalidRecord (a ValueError) for one that has no meaning.
+    """A search query. Raises InvalidRecord (a ValueError) if it has no meaning.
 
-    `weights` are the sliders: those given are all there are, a facet not named weighs nothing. Without any,
-    each facet weighs the most that one of the parts gives it by default.
+    `weights` are the sliders: if any is given, facets without one weigh nothing. Without any, each facet has
+    the largest weight that one of the parts gives it by default.
     """
 
     parts: tuple[Part, ...]
@@ -92,6 +73,7 @@ class Query:
     top: int = 50
     filter: Filter = EVERYTHING
     calibrated: bool = False  # every facet on one scale (calibration.py), or cosines as they are
+    fused: bool = False  # the words of its texts count too (catalog/words.py), or the weighted cosines alone
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
@@ -121,29 +103,11 @@ class Query:
 
 
 def _is_half(character: str) -> bool:
-    """Whether it is one of UTF-16's surrogates, which no tokenizer takes."""
+    """Whether it is a surrogate of UTF-16, which no tokenizer accepts."""
     return "\ud800" <= character <= "\udfff"
 
 
-def checked_weights(weights: Mapping[Facet, float]) -> dict[Facet, float]:
-    """All five weights, those not given at 0; InvalidRecord for unknown facets and what is not a weight."""
-    _known_facets(weights)
-    checked = {facet: _number(weights.get(facet, 0.0), what=f"the weight of {facet}") for facet in FACETS}
-    for facet, weight in checked.items():
-        if weight < 0:
-            raise InvalidRecord(f"the weight of {facet} is {weight:g}; weights are 0 or more")
-    return checked
-
-
-def _known_facets(names: object) -> None:
-    unknown = [str(name) for name in names if name not in FACETS]  # type: ignore[attr-defined]
-    if unknown:
-        raise InvalidRecord(f"{', '.join(unknown)} is not a facet; these are: {', '.join(FACETS)}")
-
-
-def _number(value: object, *, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InvalidRecord(f"{what} is {value!r}; it must be a number")
-    if abs(value) > MAX_WEIGHT:
-        raise InvalidRecord(f"{what} is {value:g}; at most {MAX_WEIGHT:,.0f} is allowed")
-    return float(value)
+def words_asked(query: Query) -> str:
+    """The words of a query's texts, without negative parts and those limited to some facets."""
+    said = (part.text for part in query.parts if part.text and part.weight > 0 and part.facets == FACETS)
+    return " ".join(said)

@@ -1,13 +1,22 @@
-"""Scores from similarities and weights, and what each facet gave to them (design section 5).
+"""Scores from similarities and weights, and the contribution of each facet (design section 5).
 
 score = Σ w_f · ŝ_f / Σ w_f        over the facets f with a weight above zero
-ŝ_f   = cosine(q, facet f)         where the record has f, else
-        the mean of it over all library records that have f
+ŝ_f   = cosine(q, facet f)         if the record has f, else
+        its mean over all library records that have f
 
-Calibrated, (ŝ_f - centre_f) / spread_f stands in the place of ŝ_f.
+A calibrated search uses (ŝ_f - centre_f) / spread_f instead of ŝ_f.
+
+Fused with the query's words, a record's share of them (catalog/words.py) adds
+
+FUSION · share · Σ w_f · σ_f / Σ w_f      σ_f: the deviation of the query's cosines with facet f
+
+so that words count as much as FUSION deviations, whatever the model, query and weights. Only few records have
+a share. A record without one that is among the best fused ones is among the best by the first formula too,
+because what is above it there is above it here. So a page that has the best by that formula for any weights
+(skyline.py), and all records with a share, has all that it can show.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -15,13 +24,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from store.embedding.arrays import Vector
 from store.records import FACETS, Facet
-from store.search.blocks import Mask, Vector
 from store.search.similarities import Rows, Similarities
+from store.vectors.blocks import Mask
 
 
 class Contribution(NamedTuple):
-    """What one facet gave to a score; where it is missing, its share of the library's mean."""
+    """The contribution of one facet to a score; for a missing facet, of the library's mean."""
 
     present: bool
     cosine: float | None
@@ -30,7 +40,7 @@ class Contribution(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """Where each facet's cosines usually lie, and how far apart: (5,) each."""
+    """The mean and deviation of each facet's cosines: (5,) each."""
 
     centre: tuple[float, ...]
     spread: tuple[float, ...]
@@ -39,14 +49,32 @@ class Scale(NamedTuple):
 RAW = Scale((0.0,) * len(FACETS), (1.0,) * len(FACETS))
 
 
+class Words(NamedTuple):
+    """The rows that have a share of the query's words, ascending, and their shares, 0 to 1."""
+
+    rows: Rows
+    shares: NDArray[np.float64]
+
+
+class Fused(NamedTuple):
+    """The contribution of the query's words to a score: share · gain."""
+
+    share: float
+    contribution: float
+
+
+FUSION = 3.0  # measured on one half of the golden queries and confirmed on the other (docs/decisions.md)
+
+
 class Ranking(NamedTuple):
-    """The best rows for some weights, best first; equal scores in the order of their addresses."""
+    """The best rows for some weights, best first; ties are in the order of their addresses."""
 
     rows: list[int]
     scores: list[float]
     shares: list[float]  # of the five facets: w_f / Σ w, without those that no record has
     compared: int  # records that were scored
     without_facets: int  # records asked for that have none of the weighted facets
+    gain: float = 0.0  # what a whole share of the words gives; 0 where they do not count
 
 
 def rank(
@@ -56,11 +84,14 @@ def rank(
     top: int,
     mask: Mask | None = None,
     scale: Scale = RAW,
+    words: Words | None = None,
 ) -> Ranking:
-    """The `top` rows by weighted score among those of the mask: all that a moved slider costs.
+    """The `top` rows of the mask by weighted score, with `words` fused.
 
-    Exact, also where most rows' similarities are approximate: every row that the bound allows among the best
-    is scored from its float32 vectors.
+    This is all that a moved slider costs.
+
+    Exact, even if most rows' similarities are approximate: every row that may be among the best by the error
+    bound is scored from its float32 vectors.
     """
     # Few calls on whole arrays, since at 10,000 records a call costs as much as its work.
     total = len(similarities.addresses)
@@ -69,12 +100,17 @@ def rank(
     if not used:
         return Ranking([], [], shares, 0, total if mask is None else int(np.count_nonzero(mask)))
     with similarities.lock:
+        gain = _gain(similarities, shares, scale) if words else 0.0
         every = similarities.everything
         if every is not None:
             first: NDArray[np.floating[Any]] = _weighted(every, shares, scale)
             wrong = None
         else:
             first, wrong = similarities.approximate(_gains(shares, scale))
+        if words:
+            first[words.rows] += gain * words.shares
+            if wrong is not None:
+                wrong[words.rows] += np.float32(1e-6)  # of this float32 sum
         asked = compared = total
         if mask is not None or not any(similarities.complete[facet] for facet in used):
             eligible = similarities.present[used].any(axis=0)
@@ -88,13 +124,14 @@ def rank(
             rows = np.flatnonzero(first >= reached(first, count)) if count else np.empty(0, np.intp)
             scores = first[rows]
         else:
-            rows = _candidates(similarities, first, wrong, count, shares, scale)
-            scores = _scores(similarities, rows, shares, scale)
+            exact = partial(_fused, similarities, shares=shares, scale=scale, words=words, gain=gain)
+            rows = _candidates(similarities, first, wrong, count, exact, _shift(shares, scale))
+            scores = exact(rows)
     addresses = similarities.addresses
     found = rows.tolist()
     order = sorted(zip((-scores).tolist(), map(addresses.__getitem__, found), found, strict=True))[:top]
     best = [row for _, _, row in order]
-    return Ranking(best, [-score for score, _, _ in order], shares, compared, asked - compared)
+    return Ranking(best, [-score for score, _, _ in order], shares, compared, asked - compared, gain)
 
 
 def _candidates(
@@ -102,20 +139,19 @@ def _candidates(
     approximate: NDArray[np.floating[Any]],
     wrong: Vector,
     count: int,
-    shares: list[float],
-    scale: Scale,
+    exact: Callable[[Rows], NDArray[np.float64]],
+    shift: float,
 ) -> Rows:
-    """Every row that may be among the best `count`, settled: the rest is proven to be worse than these."""
+    """Every row that may be among the best `count`, made exact; all others are proven to be worse."""
     if count == 0:
         return np.empty(0, np.intp)
     first = np.flatnonzero(approximate >= np.float32(reached(approximate, count)))
-    similarities.settle(first)
+    similarities.rescore(first)
     # The best `count` of all are at least as good as the worst of any `count` whose true scores are known.
-    known = _scores(similarities, first, shares, scale)
-    floor = np.partition(known, len(known) - count)[len(known) - count]
-    floor += sum(gain * centre for gain, centre in zip(_gains(shares, scale), scale.centre, strict=True))
+    known = exact(first)
+    floor = np.partition(known, len(known) - count)[len(known) - count] + shift
     rows = np.flatnonzero(approximate + wrong >= floor)
-    similarities.settle(rows)
+    similarities.rescore(rows)
     return rows
 
 
@@ -123,8 +159,32 @@ def _gains(shares: list[float], scale: Scale) -> list[float]:
     return [share / spread for share, spread in zip(shares, scale.spread, strict=True)]
 
 
-def _scores(similarities: Similarities, rows: Rows, shares: list[float], scale: Scale) -> NDArray[np.float64]:
-    return _weighted(similarities.settled(rows), shares, scale)
+def _shift(shares: list[float], scale: Scale) -> float:
+    """What the centres subtract from every score, which approximate scores still contain."""
+    return sum(gain * centre for gain, centre in zip(_gains(shares, scale), scale.centre, strict=True))
+
+
+def _gain(similarities: Similarities, shares: list[float], scale: Scale) -> float:
+    spreads = zip(shares, similarities.deviations.tolist(), scale.spread, strict=True)
+    each: list[float] = [share * deviation / spread for share, deviation, spread in spreads]
+    return FUSION * sum(each)
+
+
+def _fused(
+    similarities: Similarities,
+    rows: Rows,
+    *,
+    shares: list[float],
+    scale: Scale,
+    words: Words | None,
+    gain: float,
+) -> NDArray[np.float64]:
+    """The scores of exact rows, in ascending order of rows."""
+    scores = _weighted(similarities.rescored(rows), shares, scale)
+    if words:
+        _, among, own = np.intersect1d(rows, words.rows, assume_unique=True, return_indices=True)
+        scores[among] += gain * words.shares[own]
+    return scores
 
 
 def _weighted(filled: NDArray[np.float64], shares: list[float], scale: Scale) -> NDArray[np.float64]:
@@ -142,10 +202,12 @@ class _Ranked(NamedTuple):
     shares: list[float]
     weights: Mapping[Facet, float]
     scale: Scale
+    gain: float
+    words: Mapping[int, float]  # the share of each row that has one; empty where they do not count
 
 
 class Hit(NamedTuple):
-    """One result; the contributions of its facets add up to its score."""
+    """One result; the contributions of its facets, and of the words if they count, add up to its score."""
 
     address: str
     score: float
@@ -154,10 +216,10 @@ class Hit(NamedTuple):
 
     @property
     def facets(self) -> dict[Facet, Contribution]:
-        """Every facet's part in the score; put together when asked for, so that a moved slider is quick."""
-        similarities, shares, weights, scale = self.ranked
+        """Every facet's contribution; computed on request, so that a moved slider is fast."""
+        similarities, shares, weights, scale, _, _ = self.ranked
         present = similarities.present[:, self.row].tolist()
-        filled = similarities.settled(np.array([self.row]))[:, 0].tolist()
+        filled = similarities.rescored(np.array([self.row]))[:, 0].tolist()
         found: dict[Facet, Contribution] = {}
         for number, facet in enumerate(FACETS):
             share, value = shares[number], filled[number]
@@ -169,15 +231,27 @@ class Hit(NamedTuple):
             )
         return found
 
+    @property
+    def words(self) -> Fused:
+        """The contribution of the words."""
+        share = self.ranked.words.get(self.row, 0.0)
+        return Fused(share, self.ranked.gain * share)
+
     def __repr__(self) -> str:
         return f"Hit({self.address}, {self.score:.6f})"
 
 
 def hits(
-    similarities: Similarities, ranking: Ranking, weights: Mapping[Facet, float], *, scale: Scale = RAW
+    similarities: Similarities,
+    ranking: Ranking,
+    weights: Mapping[Facet, float],
+    *,
+    scale: Scale = RAW,
+    words: Words | None = None,
 ) -> list[Hit]:
-    """The ranked rows as hits, which can explain themselves."""
-    ranked = _Ranked(similarities, ranking.shares, weights, scale)
+    """The ranked rows as hits, which can explain their scores."""
+    own = dict(zip(words.rows.tolist(), words.shares.tolist(), strict=True)) if words else {}
+    ranked = _Ranked(similarities, ranking.shares, weights, scale, ranking.gain, own)
     addresses = map(similarities.addresses.__getitem__, ranking.rows)
     # Not one call of Python's own for each: fifty hits would cost as much as the ranking.
     made = zip(addresses, ranking.scores, ranking.rows, repeat(ranked), strict=False)
@@ -185,7 +259,7 @@ def hits(
 
 
 def folded(found: Iterable[Hit], groups: Mapping[str, int]) -> list[Hit]:
-    """Of the hits whose addresses are of one group of copies the first alone."""
+    """Only the first hit of each group of copies."""
     seen: set[int] = set()
     first = []
     for hit in found:

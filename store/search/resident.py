@@ -1,4 +1,4 @@
-"""What a search needs in memory: the library's vectors as of the last change."""
+"""The library's vectors in memory for search, up to date with the last change."""
 
 import sqlite3
 import threading
@@ -6,19 +6,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from store import listing
-from store.catalog import Catalog
-from store.chosen_model import ChosenModel
-from store.embedding import Embedder
-from store.filter import Filter
-from store.layout import Layout
+from store.catalog import rows as catalog_rows
+from store.catalog.catalog import Catalog
+from store.catalog.filters import Filter
+from store.disk.layout import Layout
+from store.embedding.active_model import ActiveModel
+from store.embedding.arrays import Vector
+from store.embedding.protocol import Embedder
+from store.lru import LruCache
 from store.progress import Progress
 from store.records import Facet
-from store.search import matrix_files
-from store.search.blocks import Snapshot, Vector
-from store.search.recent import Recent
 from store.search.search import Search
-from store.search.vectors import Matrices, Vectors, load
+from store.vectors import matrix_files
+from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import Matrices, Vectors, load
 
 _Row = tuple[str, dict[Facet, Vector | bytes | None]]
 
@@ -27,49 +28,51 @@ _HAS_VECTORS = "r.tier = 'library' AND EXISTS (SELECT 1 FROM embeddings e WHERE 
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _SearchInMemory:
     embedder: Embedder
     matrices: Matrices
     search: Search
 
 
-class Resident:
-    """Read when somebody first asks, and brought up to date each time; many threads may ask."""
+class ResidentVectors:
+    """Reads the vectors at the first request and updates them at each; thread-safe."""
 
-    def __init__(self, catalog: Catalog, layout: Layout, model: ChosenModel) -> None:
+    def __init__(self, catalog: Catalog, layout: Layout, model: ActiveModel) -> None:
         self._catalog = catalog
         self._layout = layout
         self._model = model
         self._lock = threading.Lock()
-        self._held: _Held | None = None
+        self._held: _SearchInMemory | None = None
         self.reading = Progress()  # the vectors that lie in no file, when somebody first asks
-        self._passed: Recent[tuple[Filter, int], list[str]] = Recent(_KEPT_FILTERS)
-        self.on_refresh: Callable[[Snapshot, str], None] | None = None  # told with the model's fingerprint
+        self._passed: LruCache[tuple[Filter, int], list[str]] = LruCache(_KEPT_FILTERS)
+        self.on_refresh: Callable[[VectorSnapshot, str], None] | None = (
+            None  # told with the model's fingerprint
+        )
 
     def search(self) -> Search:
-        """Over every library record as it is now; ModelUnavailable."""
+        """A search over every library record as it is now. Raises ModelUnavailable."""
         return self._refreshed().search
 
-    def snapshot(self) -> Snapshot:
-        """Every library record's vectors as they are now; ModelUnavailable."""
+    def snapshot(self) -> VectorSnapshot:
+        """The vectors of every library record as they are now. Raises ModelUnavailable."""
         return self._refreshed().matrices.snapshot()
 
     def passing(self, filter: Filter) -> list[str]:
-        """The very same list as long as it holds: asked once, however often a slider moves."""
+        """Records that match a filter; the same list object until something changes."""
         generation = self._held.matrices.snapshot().generation if self._held else -1
         found = self._passed.get((filter, generation))
         if found is None or filter.suspicious is not None:  # that changes outside operations too
             with self._catalog.reading() as db:
-                found = listing.addresses(db, filter)
-            self._passed.put((filter, generation), found)
+                found = catalog_rows.addresses(db, filter)
+            self._passed[filter, generation] = found
         return found
 
-    def let_go(self) -> None:
-        """Read anew when somebody asks next, from files that were made meanwhile."""
+    def release(self) -> None:
+        """Read the vectors again at the next request, from files that were written meanwhile."""
         with self._lock:
             self._held = None
 
-    def _refreshed(self) -> _Held:
+    def _refreshed(self) -> _SearchInMemory:
         embedder = self._model.embedder
         with self._lock, self._catalog.reading() as db:
             db.execute("BEGIN")  # generation and vectors of one moment
@@ -81,7 +84,7 @@ class Resident:
             self.on_refresh(held.matrices.snapshot(), embedder.fingerprint)
         return held
 
-    def _brought_up_to_date(self, db: sqlite3.Connection, embedder: Embedder) -> _Held:
+    def _brought_up_to_date(self, db: sqlite3.Connection, embedder: Embedder) -> _SearchInMemory:
         generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
         if self._held is None or self._held.embedder is not embedder:
             matrices = self._mapped(db, embedder, generation)
@@ -90,7 +93,7 @@ class Resident:
                 progress = self.reading = Progress(total, what="reading vectors")
                 rows = _counted(_vectors_of(db, "TRUE", ()), progress)
                 matrices = load(rows, dimensions=embedder.dimensions, generation=generation)
-            self._held = _Held(embedder, matrices, Search(matrices, embedder=embedder))
+            self._held = _SearchInMemory(embedder, matrices, Search(matrices, embedder=embedder))
         held = self._held
         since = held.matrices.snapshot().generation
         if generation != since:
@@ -104,7 +107,7 @@ class Resident:
         return held
 
     def _mapped(self, db: sqlite3.Connection, embedder: Embedder, generation: int) -> Matrices | None:
-        """From the files that the catalog names as its own, where there are any."""
+        """The matrices from the files that the catalog names, if there are any."""
         named = db.execute("SELECT value FROM meta WHERE key = ?", [matrix_files.NAMED]).fetchone()
         if named is None:
             return None
@@ -113,7 +116,7 @@ class Resident:
 
 
 def _let_go_of_what_vanished(db: sqlite3.Connection, matrices: Matrices) -> None:
-    """A record whose files were removed by hand leaves no row that could say so."""
+    """Remove records whose files were deleted by hand, which leave no row that says so."""
     snapshot = matrices.snapshot()
     (count,) = db.execute(f"SELECT count(*) FROM records r WHERE {_HAS_VECTORS}").fetchone()
     if count != len(snapshot):

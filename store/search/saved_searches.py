@@ -1,20 +1,19 @@
-"""What a search is kept by: its question, its weights, its filter, each under a name for everybody."""
+"""Saved searches, weights and filters, each under a name for everybody."""
 
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 
-from store.catalog import Catalog
-from store.people import myself
+from store.catalog.catalog import Catalog
+from store.catalog.named_values import NamedValues
 from store.records import Facet
 from store.search.presets import ASKED
-from store.search.query import checked_weights
-from store.shelf import Shelf
+from store.vectors.weights import checked_weights
 
 
 @dataclass(frozen=True, slots=True)
 class SavedSearch:
-    """A question as its line, how its answer is ranked and how much of it is shown, and who looked when."""
+    """A query line with its ranking and number of hits, and when each person last looked."""
 
     line: str
     weights: Mapping[Facet, float] | None = None  # None: the usual ones
@@ -22,10 +21,11 @@ class SavedSearch:
     calibrated: bool = False
     folded: bool = False  # copies of one coin are one result
     shown: int | None = None  # results; None: as many as the page shows
+    fused: bool = True  # the words of the question count
 
 
-class SavedSearches(Shelf[SavedSearch]):
-    """`library.searches`: questions, with when each person last looked at what they find."""
+class SavedSearches(NamedValues[SavedSearch]):
+    """`library.searches`: saved searches, and when each person last looked at their results."""
 
     def __init__(self, catalog: Catalog) -> None:
         super().__init__(
@@ -36,18 +36,21 @@ class SavedSearches(Shelf[SavedSearch]):
             written=asdict,
         )
 
-    def look(self, name: str, *, who: str = "") -> None:
-        """What this search finds now is no longer new to this person; nothing where it is gone."""
+    def mark_seen(self, name: str, *, actor: str = "") -> None:
+        """Mark this search's results as seen by this person; does nothing if the search is gone."""
         with self._catalog.lock:
             if search := self.all().get(name):
-                self.save(name, replace(search, looked={**search.looked, who or myself(): time.time()}))
+                self.save(
+                    name,
+                    replace(search, looked={**search.looked, actor or self._catalog.actor.name: time.time()}),
+                )
 
 
-def filters(catalog: Catalog) -> Shelf[str]:
-    """Lines for filtering."""
-    return Shelf(catalog, "saved filters", noun="filter")
+def filters(catalog: Catalog) -> NamedValues[str]:
+    """Saved filter lines."""
+    return NamedValues(catalog, "saved filters", noun="filter")
 
 
-def presets(catalog: Catalog) -> Shelf[Mapping[Facet, float]]:
-    """Weights of the sliders."""
-    return Shelf(catalog, "weight presets", noun="preset", written=checked_weights, reserved=ASKED)
+def presets(catalog: Catalog) -> NamedValues[Mapping[Facet, float]]:
+    """Saved weights of the sliders."""
+    return NamedValues(catalog, "weight presets", noun="preset", written=checked_weights, reserved=ASKED)

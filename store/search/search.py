@@ -1,10 +1,10 @@
-"""Questions to the library: what the query says about each facet is compared with every record, and ranked.
+"""Search: compare what the query says about each facet with every record, and rank.
 
-The expensive half, the similarities of every record, does not depend on the weights: it is computed once
-for a query and kept (`similarities`), so that a moved slider costs `ranking.rank` alone. Since cosines of
-unit vectors are dot products, a query of several parts, Σ c_p · s_(p,f) / Σ |c_p|, costs no more than one of
-a single part: the parts are first added up to one direction for each facet. A part that does not speak about
-a facet is in neither sum.
+The expensive half, the similarities of every record, does not depend on the weights: it is computed once for
+a query and cached (`similarities`), so that a moved slider only costs `ranking.rank`. Since cosines of unit
+vectors are dot products, a query of several parts, Σ c_p · s_(p,f) / Σ |c_p|, costs no more than one of a
+single part: the parts are first added to one direction for each facet. A part that does not apply to a facet
+is in neither sum.
 """
 
 import time
@@ -14,16 +14,19 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from store.captions.beside import Beside, beside
-from store.embedding import Embedder
-from store.embedding.checked import checked
+from store.catalog.words import NO_WORDS, WordShares
+from store.embedding.arrays import Vector
+from store.embedding.protocol import Embedder
+from store.embedding.validation import checked
+from store.lru import LruCache
 from store.records import FACETS, Facet
-from store.search.blocks import Mask, Snapshot, Vector
+from store.search.floor import CAPTIONS, floor
 from store.search.query import Part, PartKey, Query
-from store.search.ranking import RAW, Contribution, Hit, Ranking, Scale, hits, rank
-from store.search.recent import Recent
+from store.search.ranking import RAW, Contribution, Hit, Ranking, Scale, Words, hits, rank
 from store.search.similarities import NONE, Similarities
-from store.search.vectors import Matrices
+from store.search.text_neighbours import TextNeighbours, neighbours
+from store.vectors.blocks import Mask, VectorSnapshot
+from store.vectors.matrices import Matrices
 
 __all__ = ["Contribution", "Hit", "Results", "Search", "Similarities"]
 
@@ -40,7 +43,7 @@ Directions = dict[Facet, Vector]
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The answer to a query, with all that is needed to rank it again elsewhere."""
+    """The answer to a query, with all that is needed to rank it again in a browser."""
 
     query: Query
     hits: list[Hit]
@@ -51,11 +54,13 @@ class Results:
     scale: Scale = RAW
     mask: Mask | None = field(default=None, repr=False)  # (N,): the rows that may be results; None: all
     why_empty: str = ""
+    words: Words | None = field(default=None, repr=False)  # who has words of the query, fused or not
+    fits: bool = True  # whether anything answers the query better than nonsense would be answered
     exact: bool = True  # every record that the bound does not exclude was scored from its float32 vectors
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Of the N rows of `similarities`."""
+        """The addresses of the N rows of `similarities`."""
         return self.answer.addresses
 
     @property
@@ -65,26 +70,38 @@ class Results:
 
 
 class Search:
-    """Questions to one set of matrices through the model that made them; safe to use in several threads."""
+    """Searches one set of matrices with the model that made them; thread-safe."""
 
     def __init__(self, matrices: Matrices, *, embedder: Embedder) -> None:
         self._matrices = matrices
         self._embedder = embedder
-        self._embedded: Recent[PartKey, Vector] = Recent(KEPT_EMBEDDINGS)
+        self._embedded: LruCache[PartKey, Vector] = LruCache(KEPT_EMBEDDINGS)
         self._kept = _Kept(matrices.snapshot())
 
-    def search(self, query: Query, *, among: Collection[str] | None = None, scale: Scale = RAW) -> Results:
-        """The best records for the query, among these addresses if given (those that its filter lets pass).
+    def search(
+        self,
+        query: Query,
+        *,
+        among: Collection[str] | None = None,
+        scale: Scale = RAW,
+        words: WordShares = NO_WORDS,
+    ) -> Results:
+        """The best records for the query, among these addresses if given (those that match its filter).
 
-        An example is not among its own results. UnknownRecord for an example that is not in the library.
+        `words` are its word shares, used if the query is fused. An example is not among its own results.
+        Raises UnknownRecord for an example that the library does not have.
         """
         began = time.perf_counter()
         weights = query.sliders
         snapshot = self._matrices.snapshot()
+        said = self._words(snapshot, words)
+        counted = said if query.fused else None
+        fits = True
         if any(weights.values()):
             similarities = self._compared(snapshot, query.parts)
             mask = self._mask(snapshot, query.parts, among)
-            ranking = rank(similarities, weights, top=query.top, mask=mask, scale=scale)
+            ranking = rank(similarities, weights, top=query.top, mask=mask, scale=scale, words=counted)
+            fits = not words.asked or bool(words.shares) or self._fits(snapshot, query, similarities, mask)
             why_empty = "" if ranking.rows else _why_empty(snapshot, ranking)
         else:  # nothing is computed for it; a page that has the similarities already may keep them
             similarities = self._kept_of(snapshot).answers.get(_key(query.parts)) or NONE
@@ -93,7 +110,7 @@ class Search:
             why_empty = NO_WEIGHT
         return Results(
             query=query,
-            hits=hits(similarities, ranking, weights, scale=scale),
+            hits=hits(similarities, ranking, weights, scale=scale, words=counted),
             compared=ranking.compared,
             without_facets=ranking.without_facets,
             seconds=time.perf_counter() - began,
@@ -101,32 +118,62 @@ class Search:
             scale=scale,
             mask=mask,
             why_empty=why_empty,
+            words=said,
+            fits=fits,
         )
 
-    def beside(self, facet: Facet, text: str, *, own: str, picture: Vector | None) -> Beside:
-        """Where a text being written about a record would lie; only its vector is kept for a while."""
+    def neighbours(self, facet: Facet, text: str, *, own: str, picture: Vector | None) -> TextNeighbours:
+        """The neighbours of a text that is being written; only its vector is cached for a while."""
         part = Part(text=text)
         vector = self._embed([part])[part.key]
-        return beside(
+        return neighbours(
             self._matrices.snapshot(), facet, vector, own=own, picture=picture,
             scale=self._embedder.cross_modal_scale,
         )  # fmt: skip
 
     def similarities(self, query: Query) -> Similarities:
-        """The query's parts compared with the whole library, kept while the library stays as it is."""
+        """The query's parts compared with the whole library, cached until the library changes."""
         return self._compared(self._matrices.snapshot(), query.parts)
 
-    def _compared(self, snapshot: Snapshot, parts: tuple[Part, ...]) -> Similarities:
+    def _compared(self, snapshot: VectorSnapshot, parts: tuple[Part, ...]) -> Similarities:
         answers = self._kept_of(snapshot).answers
         key = _key(parts)
         found = answers.get(key)
         if found is None:
             found = Similarities(snapshot, self._directions(snapshot, parts))
-            answers.put(key, found)
+            answers[key] = found
         return found
 
-    def _mask(self, snapshot: Snapshot, parts: Iterable[Part], among: Collection[str] | None) -> Mask | None:
-        """The same array for the same addresses (the very object) and examples, as long as it is kept."""
+    def _words(self, snapshot: VectorSnapshot, words: WordShares) -> Words | None:
+        """Arrays for these words, cached by the identity of the object."""
+        if not words.shares:
+            return None
+        kept = self._kept_of(snapshot).words
+        of, made = kept.get(id(words)) or (None, None)
+        if made is None or of is not words:
+            found = [(row, words.shares[address]) for row, address in snapshot.rows_of(words.shares)]
+            found.sort()
+            rows = np.array([row for row, _ in found], np.intp)
+            # As float32 has them: the page, which is sent these, does the same sums.
+            made = Words(rows, np.array([share for _, share in found], np.float32).astype(np.float64))
+            kept[id(words)] = (words, made)
+        return made if len(made.rows) else None
+
+    def _fits(
+        self, snapshot: VectorSnapshot, query: Query, similarities: Similarities, mask: Mask | None
+    ) -> bool:
+        """Whether a text query is closer to some caption than nonsense is."""
+        if any(part.kind != "text" or part.weight < 0 for part in query.parts):
+            return True
+        kept = self._kept_of(snapshot)
+        if kept.floor is None:
+            kept.floor = floor(snapshot, self._embedder)
+        return similarities.best_cosine(CAPTIONS, mask) > kept.floor
+
+    def _mask(
+        self, snapshot: VectorSnapshot, parts: Iterable[Part], among: Collection[str] | None
+    ) -> Mask | None:
+        """A mask for these addresses and examples, cached by the identity of the object."""
         examples = tuple(part.like for part in parts if part.like is not None)
         if among is None and not examples:
             return None
@@ -136,16 +183,16 @@ class Search:
             mask = np.ones(len(snapshot), np.bool_) if among is None else snapshot.mask(among)
             if examples:
                 mask &= ~snapshot.mask(examples)
-            masks.put(key, (among, mask))
+            masks[key] = (among, mask)
         return mask
 
-    def _kept_of(self, snapshot: Snapshot) -> "_Kept":
+    def _kept_of(self, snapshot: VectorSnapshot) -> "_Kept":
         kept = self._kept
-        if kept.snapshot.slabs is not snapshot.slabs:  # a change in another tier leaves it as it is
+        if kept.snapshot.segments is not snapshot.segments:  # a change in another tier leaves it as it is
             kept = self._kept = _Kept(snapshot)
         return kept
 
-    def _directions(self, snapshot: Snapshot, parts: Iterable[Part]) -> Directions:
+    def _directions(self, snapshot: VectorSnapshot, parts: Iterable[Part]) -> Directions:
         parts = [part for part in parts if part.weight]
         embedded = self._embed(parts)
         spoken = [(part.weight, self._spoken(part, snapshot, embedded)) for part in parts]
@@ -159,9 +206,9 @@ class Search:
         return directions
 
     def _spoken(
-        self, part: Part, snapshot: Snapshot, embedded: Mapping[PartKey, Vector]
+        self, part: Part, snapshot: VectorSnapshot, embedded: Mapping[PartKey, Vector]
     ) -> dict[Facet, NDArray[np.float64]]:
-        """What the part sets against each facet that it speaks about."""
+        """The vector that the part compares with each facet that it applies to."""
         if part.like is not None:
             own = snapshot.vectors(part.like)
             return {facet: own[facet].astype(np.float64) for facet in part.facets if facet in own}
@@ -181,17 +228,20 @@ class Search:
             rows = checked(self._embedder.embed_texts(list(texts.values())), self._embedder)
             made |= zip(texts, rows, strict=True)
         if pictures:
-            from store.images import decode, normalise  # Pillow, which a list or a text search does without
+            from store.disk.images import (  # Pillow, which a list or a text search does without
+                decode,
+                normalise,
+            )
 
             # Brought into the library's shape first: the very same picture is then the very same vector.
             shown = [decode(normalise(picture)) for picture in pictures.values()]
             made |= zip(pictures, checked(self._embedder.embed_images(shown), self._embedder), strict=True)
         for key, vector in made.items():
-            self._embedded.put(key, vector)
+            self._embedded[key] = vector
         return made | {key: vector for key, vector in found.items() if vector is not None}
 
 
-def _why_empty(snapshot: Snapshot, ranking: Ranking) -> str:
+def _why_empty(snapshot: VectorSnapshot, ranking: Ranking) -> str:
     if ranking.without_facets:
         return NO_COMMON_FACET
     return NONE_ASKED_FOR if len(snapshot) else NOTHING_THERE
@@ -202,9 +252,11 @@ def _key(parts: Iterable[Part]) -> Hashable:
 
 
 class _Kept:
-    """What was computed for one state of the matrices."""
+    """Results cached for one state of the matrices."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: VectorSnapshot) -> None:
         self.snapshot = snapshot
-        self.answers: Recent[Hashable, Similarities] = Recent(KEPT_QUERIES)
-        self.masks: Recent[Hashable, tuple[Collection[str] | None, Mask]] = Recent(KEPT_QUERIES)
+        self.answers: LruCache[Hashable, Similarities] = LruCache(KEPT_QUERIES)
+        self.masks: LruCache[Hashable, tuple[Collection[str] | None, Mask]] = LruCache(KEPT_QUERIES)
+        self.words: LruCache[int, tuple[WordShares, Words]] = LruCache(KEPT_QUERIES)
+        self.floor: float | None = None  # of the cosines, once it was needed

@@ -1,4 +1,4 @@
-"""The cosines of one query with every record of the library: approximate first, exact where it counts."""
+"""The cosines of one query with every record of the library: approximate first, exact on demand."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -7,30 +7,32 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from store.embedding.arrays import Vector
 from store.records import FACETS, Facet
-from store.search import quantised
-from store.search.blocks import USUAL, Mask, Snapshot, Vector
-from store.search.quantised import Direction
+from store.vectors import quantised
+from store.vectors.blocks import USUAL, Mask, VectorSnapshot
+from store.vectors.quantised import Direction
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
 FEW = 16_384  # rows; all of so few are compared exactly at once, in a few ms, and sliders are quickest then
 _MANY = 4096  # rows from which reading all of them in order may be quicker than these alone
+_SAMPLE = 256  # rows that tell how far apart cosines lie, of more than FEW records
 _LOOSE = 2.0  # times as far from the truth as by the facets alone a score by the blend may be
 _BLENDED = np.flatnonzero(USUAL)  # the facets that the blend is made of
 
 
 class Similarities:
-    """No weight is in them, so one serves every position of the sliders.
+    """Independent of weights, so the same for every position of the sliders.
 
-    A facet is scanned when a weight first asks for it, by its quantised rows, each cosine with a proven bound
-    on how wrong it is; `settle` makes rows exact, for good. Where the query says the same to all that the
-    blend is made of, one scan of it answers the usual weights, and others as far as they are the usual ones.
-    Whoever calls more than one method holds `lock`.
+    A facet is scanned when a weight first needs it, by its quantised rows, each cosine with a proven bound of
+    its error; `settle` makes rows exact for good. If the query compares the same vector with all facets of
+    the blend, one scan of it serves the usual weights, and partly others. A caller of more than one method
+    holds `lock`.
     """
 
-    def __init__(self, snapshot: Snapshot, directions: Mapping[Facet, Vector]) -> None:
+    def __init__(self, snapshot: VectorSnapshot, directions: Mapping[Facet, Vector]) -> None:
         self.addresses = snapshot.addresses
         self.lock = threading.RLock()
         self._snapshot = snapshot
@@ -60,17 +62,44 @@ class Similarities:
         if len(self.addresses) > FEW:
             return None
         rows = np.arange(len(self.addresses))
-        self.settle(rows)
-        return self.settled(rows)
+        self.rescore(rows)
+        return self.rescored(rows)
+
+    @cached_property
+    def deviations(self) -> Floats:
+        """(5,): the standard deviation of each facet's cosines, over the records that have it.
+
+        0 if none has it. With more than FEW records, over a fixed sample of them.
+        """
+        filled, has = self.everything, self.present
+        if filled is None:
+            rows = np.linspace(0, len(self.addresses) - 1, _SAMPLE).astype(np.intp)
+            with self.lock:
+                self.rescore(rows)
+                filled, has = self.rescored(rows), self.present[:, rows]
+        every = [own[mine] for own, mine in zip(filled, has, strict=True)]
+        return np.array([own.std() if len(own) else 0.0 for own in every])
+
+    def best_cosine(self, facets: Sequence[int], mask: Mask | None) -> float:
+        """The highest cosine of the mask's records in these facets, within the bound; -1 without any."""
+        best = -1.0
+        with self.lock:
+            for facet in facets:
+                has = self.present[facet] if mask is None else self.present[facet] & mask
+                if has.any():
+                    if not self._exact.all():
+                        self._scan(facet)
+                    best = max(best, float(self._filled[facet][has].max()))
+        return best
 
     def cosines(self, rows: Rows) -> Vector:
-        """(n, 5): exact cosines of these rows alone, NaN where missing."""
+        """(n, 5): exact cosines of these rows, NaN if missing."""
         with self.lock:
-            self.settle(rows)
+            self.rescore(rows)
             return np.where(self.present[:, rows], self._filled[:, rows], np.float32(np.nan)).T
 
     def approximate(self, gains: Sequence[float]) -> tuple[Vector, Vector]:
-        """Σ gain · cosine of each row, a missing one at its mean; how far from the truth it is at most."""
+        """Σ gain · cosine of each row, a missing one at its mean, and a bound of the error."""
         given = np.where(self.spoken, gains, 0.0)
         blend, rest = self._least_to_scan(given)
         scores, wrong = np.zeros((2, len(self.addresses)), np.float32)
@@ -79,13 +108,13 @@ class Similarities:
         if blend:
             asked = self._scan_blend()
             np.multiply(self._blended, np.float32(blend), out=scores)
-            np.multiply(self._snapshot.blend_errors, np.float32(blend * asked.slope()), out=wrong)
-            offset = blend * asked.offset()
+            np.multiply(self._snapshot.combined_errors, np.float32(blend * asked.error_slope()), out=wrong)
+            offset = blend * asked.error_floor()
         for number in np.flatnonzero(rest).tolist():
             self._scan(number)
             scores += np.multiply(self._filled[number], np.float32(rest[number]), out=scratch)
-            slope += abs(rest[number]) * self._asked[number].slope()
-            offset += abs(rest[number]) * self._asked[number].offset()
+            slope += abs(rest[number]) * self._asked[number].error_slope()
+            offset += abs(rest[number]) * self._asked[number].error_floor()
         if slope:
             wrong += np.multiply(self._snapshot.errors, np.float32(slope), out=scratch)
         wrong += np.float32(offset)
@@ -96,18 +125,18 @@ class Similarities:
         return scores, wrong
 
     def bounds(self, rows: Rows) -> tuple[Vector, Vector]:
-        """(5, n) each: what every cosine is at least and at most, a missing one at its mean."""
+        """(5, n) each: the lower and upper bound of every cosine, a missing one at its mean."""
         for number in self._asked:
             self._scan(number)
         found = self._filled[:, rows]
         slopes, offsets = np.zeros((2, len(FACETS)), np.float32)
         for number, asked in self._asked.items():
-            slopes[number], offsets[number] = asked.slope(), asked.offset()
+            slopes[number], offsets[number] = asked.error_slope(), asked.error_floor()
         wrong = np.outer(slopes, self._snapshot.errors[rows]) + offsets[:, None]
         wrong[~self.present[:, rows] | self._exact[rows]] = 0
         return found - wrong, found + wrong
 
-    def settle(self, rows: Rows) -> None:
+    def rescore(self, rows: Rows) -> None:
         """Make these rows, in ascending order, exact in every facet."""
         rows = rows[~self._exact[rows]]
         everything = len(rows) > _MANY and 8 * len(rows) > len(self.addresses)
@@ -124,8 +153,8 @@ class Similarities:
         if everything:  # neither bytes nor the blend can say more
             self._scanned, self._can_blend = set(self._asked), False
 
-    def settled(self, rows: Rows) -> Floats:
-        """(5, n): the cosines of rows that were settled, a missing one at its mean."""
+    def rescored(self, rows: Rows) -> Floats:
+        """(5, n): the cosines of exact rows, a missing one at its mean."""
         means = np.nan_to_num(self.means)[:, None]
         return np.where(self.present[:, rows], self._filled[:, rows].astype(np.float64), means)
 
@@ -140,10 +169,10 @@ class Similarities:
         self._scanned.add(number)
 
     def _least_to_scan(self, gains: Floats) -> tuple[float, Floats]:
-        """How much of the blend, and of each facet beside it, give these gains with the least work."""
+        """How much of the blend, and of each facet beside it, gives these gains with the least work."""
         if not self._can_blend:
             return 0.0, gains
-        facets, together = self._snapshot.errors.mean(), self._snapshot.blend_errors.mean()
+        facets, together = self._snapshot.errors.mean(), self._snapshot.combined_errors.mean()
 
         def cost(blend: float) -> tuple[int, float]:
             rest = self._beside_blend(gains, blend)
@@ -164,7 +193,7 @@ class Similarities:
         asked = self._asked[int(_BLENDED[0])]
         if not len(self._blended):
             found = np.empty(len(self.addresses), np.float32)
-            self._snapshot.approximate_blend(asked, out=found)
+            self._snapshot.approximate_combined(asked, out=found)
             for number in _BLENDED:
                 if self.spoken[number] and not self.complete[number]:
                     mean = np.float32(USUAL[number] * self.means[number])
@@ -176,4 +205,4 @@ class Similarities:
         return np.where(self.present[number, rows], found, np.float32(np.nan_to_num(self.means[number])))
 
 
-NONE = Similarities(Snapshot(dimensions=1), {})
+NONE = Similarities(VectorSnapshot(dimensions=1), {})

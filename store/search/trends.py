@@ -1,10 +1,10 @@
-"""Pictures of what is in fashion, in a folder (reference 1's TRENDS_IMAGES_ROOT)."""
+"""Trending pictures to search with, from a folder (reference 1's TRENDS_IMAGES_ROOT)."""
 
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
 
-from store.layout import Layout
+from store.disk.layout import Layout
 from store.settings import settings
 
 _KINDS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif"})
@@ -12,7 +12,7 @@ _LARGEST = 30_000_000  # bytes; far above any picture worth showing
 
 
 def pictures(layout: Layout) -> list[Path]:
-    """What looks like a picture, newest first; links out of the folder are passed over."""
+    """The files that look like pictures, newest first; links out of the folder are skipped."""
     folder = settings().trends_images_root or layout.memecoins / "trends"
     found = []
     with suppress(OSError):  # nobody has made the folder

@@ -1,1 +1,1 @@
-"""The one way by which a library changes (design section 4), and the way back."""
+"""The one write path of a library (design section 4), and undo."""

@@ -1,4 +1,4 @@
-"""The one write path, steps 2 to 5 of design section 4: stage, decide, apply, tell the catalog."""
+"""The one write path, steps 2 to 5 of design section 4: stage, decide, apply, update the catalog."""
 
 import contextlib
 import sqlite3
@@ -6,24 +6,29 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from store import history, listing
 from store.captions import drafts
-from store.catalog import REFUSALS, Catalog, next_generation
-from store.embedded import Source
+from store.catalog import history, rows
+from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
+from store.disk.aside import carry_out_moves, move_aside
+from store.disk.files import Disk, content_hash, file_hash
+from store.disk.layout import Layout
+from store.disk.stats import file_stats
+from store.embedding.embedding_cache import EmbeddingSource
 from store.errors import LibraryStuck, NotWritten
-from store.files import Disk, file_hash
-from store.layout import Layout
-from store.writing.lost import Lost
-from store.writing.operations import Change, Operation, State
+from store.operations import Change, Operation
+from store.writing.missing_files import MissingFiles
+from store.writing.renames import has_new_sidecar, renames
 
 
 @dataclass(slots=True)
 class Payload:
-    """What an operation brings along: new files, sidecar texts, vectors; all of it computed beforehand."""
+    """What an operation needs: new files, sidecar texts and vectors, all computed beforehand."""
 
     pictures: dict[str, bytes] = field(default_factory=dict)  # address → JPG
     sidecars: dict[str, bytes] = field(default_factory=dict)  # SHA-256 → JSON
-    wanted: list[Source] = field(default_factory=list)  # what the operation's records are embedded from
+    wanted: list[EmbeddingSource] = field(
+        default_factory=list
+    )  # what the operation's records are embedded from
     model: str = ""  # … and by which model; the library's must still be the same when it is decided
     vectors: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # key → (model, float32 row)
     fingerprints: dict[str, bytes] = field(default_factory=dict)  # SHA-256 of a picture → what it looks like
@@ -36,19 +41,24 @@ CHANGED_OUTSIDE = (
 
 
 class Journal:
-    """Operations begun and not yet finished; its commit is the moment an operation is decided."""
+    """Unfinished operations; an operation is decided by the commit of its journal entry."""
 
     def __init__(self, catalog: Catalog, layout: Layout, disk: Disk) -> None:
         self._catalog = catalog
         self._layout = layout
         self._disk = disk
-        self._lost: Lost | None = None  # what to do about files that were removed; None: wait for them
+        self._lost: MissingFiles | None = (
+            None  # what to do about files that were removed; None: wait for them
+        )
         self.stuck = ""  # why a decided operation cannot be finished; "" when all are
 
     def perform(self, operation: Operation, payload: Payload) -> dict[str, str]:
-        """Carry the operation out; what changed meanwhile is left alone and returned: address → reason.
+        """Carry out the operation.
 
-        NotWritten: nothing happened. LibraryStuck: it is decided, and goes on when the cause is gone.
+        Returns the records that changed meanwhile and are left alone: address → reason.
+
+        Raises NotWritten if nothing happened, LibraryStuck if it is decided and continues once the cause is
+        gone.
         """
         self._catalog.check_writable()
         with self._catalog.lock:
@@ -67,20 +77,20 @@ class Journal:
             except BaseException as error:
                 if not self._is_decided(operation):
                     self._abandon(operation, error)
-                if not isinstance(error, REFUSALS):
+                if not isinstance(error, DISK_ERRORS):
                     raise
             self._finish(operation)
             return refused
 
     def finish_all(self) -> None:
-        """Finish what is decided; LibraryStuck, with the cause, while that is not possible."""
+        """Finish what is decided. Raises LibraryStuck, with the cause, while that is not possible."""
         for operation in self.unfinished():
             self._finish(operation)
 
     def finish_without_lost(self) -> list[str]:
-        """The same where somebody removed a file that is needed; what was done about each, in plain words."""
+        """Finish operations even if needed files were deleted; returns what was done, one sentence each."""
         with self._catalog.lock:
-            self._lost = Lost(self._catalog, self._layout, self._disk)
+            self._lost = MissingFiles(self._catalog, self._layout, self._disk)
             said = self._lost.said
             try:
                 with contextlib.suppress(LibraryStuck):  # by something else as well: the status says by what
@@ -97,16 +107,28 @@ class Journal:
             ]
 
     def recover(self) -> None:
-        """On opening: go on with what was decided, remove what was only prepared."""
+        """On opening: finish what was decided, remove what was only staged."""
         with self._catalog.lock:
             with contextlib.suppress(LibraryStuck):  # it opens all the same, and says so
                 self.finish_all()
-            known = {operation.id for operation in self.unfinished()}
-            if self._layout.operations.is_dir():
-                for folder in self._layout.operations.iterdir():
-                    if folder.name not in known:
-                        with contextlib.suppress(OSError):  # the next opening tries again
-                            self._disk.remove_folder(folder)
+            known = {self._folder(operation) for operation in self.unfinished()}
+            own = f"{self._catalog.owner}-"
+            with contextlib.suppress(OSError):  # the next opening tries again
+                self._tidy(known, own)
+
+    def _tidy(self, known: set[Path], own: str) -> None:
+        """Remove what this catalog staged and never decided; what another one staged is moved aside."""
+        folder = self._layout.operations
+        found = [path for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+        strange = [path.name for path in found if path not in known and not path.name.startswith(own)]
+        if strange:
+            what = f"{len(strange):,} folders of changes that this catalog does not know"
+            into = self._layout.memecoins
+            move_aside(strange, source=folder, into=into, what=what, disk=self._disk)
+            carry_out_moves(into, disk=self._disk)
+        for path in found:
+            if path not in known and path.name.startswith(own):
+                self._disk.remove_folder(path)
 
     def _without_changed(self, operation: Operation) -> tuple[Operation, dict[str, str]]:
         with self._catalog.reading() as db:
@@ -116,7 +138,7 @@ class Journal:
         return replace(operation, changes=kept), refused
 
     def _obstacle(self, db: sqlite3.Connection, change: Change) -> str:
-        """Why this change no longer fits what is there; "" when it does."""
+        """Why this change no longer applies; "" if it does."""
         row = db.execute("SELECT * FROM records WHERE folded = ?", [change.address.lower()]).fetchone()
         if (row["revision"] if row else 0) != change.revision:
             return "it was changed by somebody else in the meantime; look at it again"
@@ -134,7 +156,7 @@ class Journal:
         for change in operation.changes:
             if change.address in payload.pictures:
                 self._disk.write(folder / f"{change.address}.jpg", payload.pictures[change.address])
-            if _has_new_sidecar(change):
+            if has_new_sidecar(change):
                 text = payload.sidecars.get(change.after.sidecar_hash)
                 content = text if text is not None else self._known_sidecar(change.after.sidecar_hash)
                 self._disk.write(folder / f"{change.address}.json", content)
@@ -142,9 +164,11 @@ class Journal:
 
     def _known_sidecar(self, digest: str) -> bytes:
         with self._catalog.reading() as db:
-            return str(
-                db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone()[0]
-            ).encode()
+            (text,) = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone()
+        content = str(text).encode()
+        if content_hash(content) != digest:
+            raise NotWritten("nothing was changed: an earlier text is damaged; doctor --repair gives it back")
+        return content
 
     def _decide(self, operation: Operation, payload: Payload) -> None:
         with self._catalog.writing() as db:
@@ -167,7 +191,7 @@ class Journal:
             self._apply(operation)
             self._tell_catalog(operation)
             self.stuck = ""
-        except REFUSALS as error:
+        except DISK_ERRORS as error:
             self.stuck = str(error)
             raise LibraryStuck(
                 f"{operation.verb} of {_named(operation)} is decided but waits: {error}. "
@@ -177,18 +201,21 @@ class Journal:
             self._disk.remove_folder(self._folder(operation))
 
     def _is_decided(self, operation: Operation) -> bool:
-        """Whether its commit counts although it, or what led to it, failed."""
+        """Whether its commit took effect although it, or a step before it, raised."""
         return any(operation.id == decided.id for decided in self.unfinished())
 
     def _abandon(self, operation: Operation, error: BaseException) -> None:
-        """Leave nothing behind, and say so if it was the disk; anything else goes on as it was."""
-        with contextlib.suppress(*REFUSALS):
+        """Remove what was staged, and raise NotWritten if the disk refused.
+
+        Other errors are left as they are.
+        """
+        with contextlib.suppress(*DISK_ERRORS):
             # A commit whose fsync failed may lie in SQLite's log all the same and come back with the next
             # opening. Another one in its place rules that out; until then the staged files are kept for it.
             with self._catalog.writing() as db:
                 next_generation(db)
             self._disk.remove_folder(self._folder(operation))
-        if isinstance(error, REFUSALS):
+        if isinstance(error, DISK_ERRORS):
             cause = getattr(error, "strerror", None) or error  # without number and path
             raise NotWritten(
                 f"nothing was changed: {cause}; make room or mend the permission and try again"
@@ -198,32 +225,11 @@ class Journal:
     def _apply(self, operation: Operation) -> None:
         touched: set[Path] = set()
         for change in operation.changes:
-            for source, target, expected in self._moves(operation, change):
+            for source, target, expected in renames(self._layout, self._folder(operation), change):
                 self._disk.make_folder(target.parent)
                 self._move(source, target, expected)
                 touched |= {source.parent, target.parent}
         self._disk.fsync_folders(sorted(touched))
-
-    def _moves(self, operation: Operation, change: Change) -> list[tuple[Path, Path, str]]:
-        """The renames of one change, in order: (from, to, SHA-256 of what arrives)."""
-        before, after, name, folder = change.before, change.after, change.address, self._folder(operation)
-        staged = folder / f"{name}.json"
-        moves = []
-        if before and _has_new_sidecar(change) and staged.exists():
-            old = self._layout.sidecar(before.tier, name)
-            if old.exists():
-                moves.append((old, folder / f"{name}.replaced.json", before.sidecar_hash))
-        if _has_new_sidecar(change):
-            moves.append((staged, self._layout.sidecar(after.tier, name), after.sidecar_hash))
-        if before is None:
-            moves.append((folder / f"{name}.jpg", self._layout.image(after.tier, name), after.image_hash))
-        elif before.tier != after.tier:
-            if not _has_new_sidecar(change):
-                source = self._layout.sidecar(before.tier, name)
-                moves.append((source, self._layout.sidecar(after.tier, name), after.sidecar_hash))
-            source = self._layout.image(before.tier, name)
-            moves.append((source, self._layout.image(after.tier, name), after.image_hash))
-        return moves
 
     def _move(self, source: Path, target: Path, expected: str) -> None:
         if not source.exists():
@@ -250,7 +256,7 @@ class Journal:
         with self._catalog.writing() as db:
             generation = next_generation(db)
             for change in operation.changes:
-                listing.put(
+                rows.upsert(
                     db,
                     change.address,
                     change.after,
@@ -265,32 +271,20 @@ class Journal:
                     )
             if operation.verb == "caption":  # what was being typed is what is now written
                 for change in operation.changes:
-                    drafts.drop(db, change.address, who=operation.who)
-            history.note(db, operation)
+                    drafts.delete(db, change.address, actor=operation.who)
+            history.record(db, operation)
             db.execute("DELETE FROM journal WHERE id = ?", [operation.id])
 
     def _folder(self, operation: Operation) -> Path:
-        return self._layout.operations / operation.id
+        """The staging folder, whose name identifies the catalog.
 
-
-def file_stats(layout: Layout, state: State, address: str) -> tuple[str, str]:
-    """Size and time of the record's two files."""
-    return stat_text(layout.sidecar(state.tier, address)), stat_text(layout.image(state.tier, address))
-
-
-def stat_text(path: Path) -> str:
-    """Size and modification time in one text, to compare; "" where there is no such file."""
-    try:
-        stat = path.stat()
-    except FileNotFoundError:
-        return ""
-    return f"{stat.st_size}:{stat.st_mtime_ns}"
+        Old ones, and those in backups, have only the id.
+        """
+        folder = self._layout.operations / f"{self._catalog.owner}-{operation.id}"
+        before = self._layout.operations / operation.id
+        return before if before.is_dir() and not folder.is_dir() else folder
 
 
 def _named(operation: Operation) -> str:
     first, *others = operation.changes
     return f"{len(operation.changes):,} records" if others else first.address
-
-
-def _has_new_sidecar(change: Change) -> bool:
-    return change.before is None or change.before.sidecar_hash != change.after.sidecar_hash

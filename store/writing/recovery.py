@@ -1,40 +1,53 @@
-"""What every opening begins with: a model, nothing half done, and the files as somebody left them."""
+"""What happens at every opening: choose a model, finish operations, apply outside edits."""
 
-from store.catalog import Catalog
-from store.embedding import Embedder, resolve
-from store.files import Disk
-from store.layout import Layout
-from store.lock import WriterLock
-from store.opening import Fault, settle
+from store.catalog import history
+from store.catalog.catalog import Catalog
+from store.disk.aside import Aside, finish_moves
+from store.disk.files import Disk
+from store.disk.layout import Layout
+from store.disk.lock import WriterLock
+from store.embedding import resolve
+from store.embedding.protocol import Embedder
 from store.progress import Progress
 from store.settings import settings
+from store.writing import salvage
 from store.writing.journal import Journal
+from store.writing.reconcile import Fault, reconcile
 
 
 def recover(
     catalog: Catalog,
     layout: Layout,
-    disk: Disk,
+    journal: Journal,
     embedder: Embedder | None,
     *,
+    disk: Disk,
     progress: Progress | None = None,
-) -> tuple[Journal, list[Fault]]:
-    """The journal with everything finished that can be, and what could not be taken in."""
+) -> list[Fault]:
+    """Finish everything in the journal that can be finished; returns what could not be applied."""
+
+    def note(aside: Aside) -> None:
+        with catalog.writing() as db:
+            history.record_aside(db, aside, root=layout.root)
+
     if not catalog.meta("model"):
         catalog.set_meta("model", embedder.name if embedder else resolve(settings().embedder))
-    journal = Journal(catalog, layout, disk)
     journal.recover()
-    return journal, settle(catalog, layout, progress=progress)
+    finish_moves(layout.memecoins, note=note, disk=disk)
+    return reconcile(catalog, layout, progress=progress)
 
 
 def bring_up_to_date(layout: Layout, embedder: Embedder | None, *, progress: Progress | None = None) -> None:
-    """Write for a moment, for one who only wants to read: neither a model nor Chroma is opened."""
+    """Write briefly on behalf of a reader; opens neither a model nor Chroma."""
     lock = WriterLock(layout.lock)
     lock.acquire()
     try:
-        catalog = Catalog(layout.catalog, disk=Disk(), writable=True)
+        salvage.recover_lost(layout)
+        disk = Disk()
+        catalog = Catalog(layout.catalog, disk=disk, writable=True)
         try:
-            recover(catalog, layout, Disk(), embedder, progress=progress)
+            journal = Journal(catalog, layout, disk)
+            recover(catalog, layout, journal, embedder, disk=disk, progress=progress)
         finally:
             catalog.close()
     finally:

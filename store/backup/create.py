@@ -1,0 +1,275 @@
+"""Make a backup: the catalog at one moment first, then each record's files as that catalog knows them."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from secrets import token_hex
+
+from store.backup import manifest
+from store.backup.manifest import Manifest, digest_of
+from store.catalog import checksums
+from store.catalog.rows import state_of
+from store.disk.aside import PREFIX, moved_aside
+from store.disk.files import Disk, content_hash
+from store.disk.layout import Layout
+from store.disk.sqlite import identify, to_read
+from store.errors import BadBackup, NotWritten
+from store.operations import Operation, State
+from store.outcome import Outcome, Refusal
+from store.progress import Progress
+from store.reading.reader import Reader
+from store.records import TIERS
+
+_LOOKS = 10  # at the places of a picture that another process is moving
+_PAUSE = 0.02  # seconds between two of them
+_BESIDE_SQLITE = ("-wal", "-shm", "-journal")
+
+
+def backup(reader: Reader, destination: Path, *, progress: Progress | None = None) -> Outcome:
+    """Copy the library as it is at one moment; the copy appears complete and verified, or not at all.
+
+    Works beside the process that writes. Records whose picture is gone or changed are refused; their sidecars
+    are in the backup nevertheless. Raises BadBackup for a place that exists or is inside the library,
+    NotWritten if the disk refuses. If cancelled, it leaves nothing.
+    """
+    progress = progress or Progress()
+    destination = destination.expanduser().resolve()
+    _check_place(destination, reader.layout)
+    unfinished = destination.with_name(f".{destination.name}.{token_hex(4)}.unfinished")
+    outcome = Outcome()
+    try:
+        unfinished.mkdir(parents=True)
+        _copy(reader, unfinished, outcome, progress)
+        if progress.cancelled:
+            return Outcome()
+        if destination.exists():
+            destination.rmdir()
+        unfinished.rename(destination)
+        Disk().fsync_folders([destination.parent])
+    except (OSError, sqlite3.Error) as error:
+        raise NotWritten(f"no backup was made in {destination}: {error}") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return outcome
+
+
+def _check_place(destination: Path, layout: Layout) -> None:
+    if destination.exists() and not (destination.is_dir() and not any(destination.iterdir())):
+        raise BadBackup(f"there is something at {destination} already; a backup needs a new place")
+    if layout.owns(destination):
+        raise BadBackup(f"{destination} lies inside the library; a backup needs a place outside")
+
+
+def _copy(reader: Reader, place: Path, outcome: Outcome, progress: Progress) -> None:
+    source, target, listed = reader.layout, Layout(place), Manifest()
+    target.memecoins.mkdir()
+    reader.catalog.backup(target.catalog)
+    with contextlib.closing(_settled(target.catalog)) as db:
+        states = _states(db)
+        progress.what, progress.total = "copying", len(states)
+        for address, state in states.items():
+            if progress.cancelled:
+                return
+            _copy_record(db, source, target, address, state, listed, outcome)
+            progress.done += 1
+    listed.files[_name(target.catalog, place)] = digest_of(target.catalog)
+    for path in (*_unknown(reader, states), *_others(source)):
+        listed.files.update(_copy_other(path, place / path.relative_to(source.root), place))
+    _sync(place, listed)
+    listed.write(place)
+    _read_back(place, listed, progress)
+
+
+def _settled(catalog: Path) -> sqlite3.Connection:
+    """The copied catalog as one file, marked so that Chroma, which is not copied, is rebuilt."""
+    db = sqlite3.connect(catalog, isolation_level=None)
+    db.row_factory = sqlite3.Row
+    checksums.install(db)
+    db.execute("PRAGMA journal_mode = DELETE")
+    (fault,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if fault != "ok":
+        db.close()
+        raise BadBackup(f"the catalog is damaged ({fault}), a copy of it would be no backup; see doctor")
+    db.executemany(
+        "INSERT OR REPLACE INTO meta VALUES (?, ?)", [("chroma_rebuild", "1"), ("chroma_dirty", "")]
+    )
+    return db
+
+
+def _states(db: sqlite3.Connection) -> dict[str, State]:
+    """The state of each record; for an operation that is decided but not finished, the state after it.
+
+    The operation stays in the copied journal: opening it finds the files in place, and updates the catalog.
+    """
+    states = {row["address"]: state_of(row) for row in db.execute("SELECT * FROM records")}
+    for (text,) in db.execute("SELECT operation FROM journal ORDER BY rowid").fetchall():
+        states |= {change.address: change.after for change in Operation.from_json(text).changes}
+    return states
+
+
+def _copy_record(
+    db: sqlite3.Connection,
+    source: Layout,
+    target: Layout,
+    address: str,
+    state: State,
+    listed: Manifest,
+    outcome: Outcome,
+) -> None:
+    content = _sidecar(db, source, address, state)
+    if content is None:
+        outcome.refused.append(Refusal(address, "its text is damaged; doctor --repair gives it back"))
+        return
+    sidecar, picture = target.sidecar(state.tier, address), target.image(state.tier, address)
+    for folder in (sidecar.parent, picture.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    sidecar.write_bytes(content)
+    listed.files[_name(sidecar, target.root)] = state.sidecar_hash
+    if _copy_picture(source, address, state, picture):
+        listed.files[_name(picture, target.root)] = state.image_hash
+        outcome.done.append(address)
+    else:
+        outcome.refused.append(Refusal(address, "its picture is gone or was changed; doctor says more"))
+
+
+def _sidecar(db: sqlite3.Connection, source: Layout, address: str, state: State) -> bytes | None:
+    """The sidecar from the catalog, or from the file if that copy is damaged."""
+    (content,) = db.execute(
+        "SELECT CAST(text AS BLOB) FROM sidecars WHERE hash = ?", [state.sidecar_hash]
+    ).fetchone()
+    if content_hash(content) == state.sidecar_hash:
+        return bytes(content)
+    with contextlib.suppress(OSError):
+        content = source.sidecar(state.tier, address).read_bytes()
+        if content_hash(content) == state.sidecar_hash:
+            return bytes(content)
+    return None
+
+
+def _copy_picture(source: Layout, address: str, state: State, target: Path) -> bool:
+    """Copy the picture with the expected content, from whichever tier or operation has it now."""
+    for look in range(_LOOKS):
+        if look:
+            time.sleep(_PAUSE)
+        for place in _places(source, address, state):
+            with contextlib.suppress(FileNotFoundError):
+                _link_or_copy(place, target)
+                if digest_of(target) == state.image_hash:
+                    return True
+                target.unlink()
+    return False
+
+
+def _places(layout: Layout, address: str, state: State) -> Iterator[Path]:
+    yield layout.image(state.tier, address)
+    yield from (layout.image(tier, address) for tier in TIERS if tier != state.tier)
+    if layout.operations.is_dir():
+        yield from (folder / f"{address}.jpg" for folder in layout.operations.iterdir())
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    """Make a hard link if possible: our pictures are renamed but never written to."""
+    try:
+        if not source.is_symlink():
+            os.link(source, target)
+            return
+    except FileNotFoundError:
+        raise
+    except OSError:  # another disk, or one without links
+        pass
+    shutil.copyfile(source, target)
+
+
+def _unknown(reader: Reader, states: Collection[str]) -> list[Path]:
+    """Sidecars and pictures made outside that could not be imported, so that no catalog knows them."""
+    layout = reader.layout
+    folders = {place(tier) for tier in TIERS for place in (layout.sidecar_folder, layout.image_folder)}
+    found = [path for folder in sorted(folders) if folder.is_dir() for path in sorted(folder.iterdir())]
+    with reader.catalog.reading() as db:  # after them: another process may have put some there meanwhile
+        db.execute("BEGIN")  # one moment: an operation may leave the journal between two questions
+        try:
+            known = {*states, *_states(db)}
+        finally:
+            db.execute("ROLLBACK")
+    return [
+        path
+        for path in found
+        if path.suffix in (".json", ".jpg") and path.stem not in known and not path.name.startswith(".")
+        if path.is_file() and not path.is_symlink()
+    ]
+
+
+def _others(layout: Layout) -> Iterator[Path]:
+    """Files that no catalog knows: the root's own taxonomy, the memory, what was set aside.
+
+    Without the memory's Chroma: it is derived, and may still contain deleted texts.
+    """
+    if (layout.root / "taxonomy.json").is_file():
+        yield layout.root / "taxonomy.json"
+    derived = layout.root / "memory" / "chroma"
+    aside = [one.place for one in moved_aside(layout.memecoins, layout.chroma)]
+    for folder in (layout.root / "memory", layout.set_aside, *aside):
+        for path in sorted(folder.rglob("*")):
+            if path == derived.with_suffix(".dirty") or path.is_relative_to(derived):
+                continue
+            if path.is_file() and not path.is_symlink() and path.suffix not in (".lock", ".holder"):
+                yield path
+
+
+def _copy_other(source: Path, target: Path, place: Path) -> dict[str, str]:
+    """Copy one file, a database through SQLite because it may be in use; returns its manifest entry."""
+    if source.name.endswith(_BESIDE_SQLITE) and not source.parent.name.startswith(PREFIX):
+        return {}
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        if _is_database(source) and not source.parent.name.startswith(PREFIX):
+            with (
+                contextlib.closing(sqlite3.connect(to_read(source), uri=True)) as db,
+                contextlib.closing(_new(target)) as copy,
+            ):
+                db.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")
+        else:
+            shutil.copyfile(source, target)
+    except FileNotFoundError:  # removed a moment ago
+        return {}
+    except sqlite3.DatabaseError as error:
+        if type(error) is not sqlite3.DatabaseError:
+            raise
+        shutil.copyfile(source, target)  # damaged, or nobody knows what: as it is
+    return {_name(target, place): digest_of(target)}
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        return identify(path) is not None
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _new(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, isolation_level=None)
+
+
+def _sync(place: Path, listed: Manifest) -> None:
+    """Bring all of it to the disk, with one call if the system offers one."""
+    if hasattr(os, "sync"):
+        os.sync()
+        return
+    for name in listed.files:
+        with (place / name).open("rb+") as file:
+            os.fsync(file.fileno())
+
+
+def _read_back(place: Path, listed: Manifest, progress: Progress) -> None:
+    progress.what, progress.total, progress.done = "reading back", len(listed.files), 0
+    for fault in manifest.damaged(place, listed, progress=progress):
+        raise NotWritten(f"no backup was made: {fault.item} was not written well; {fault.reason}")
+
+
+def _name(path: Path, place: Path) -> str:
+    return path.relative_to(place).as_posix()

@@ -1,0 +1,185 @@
+"""Restore a backup: verify it, copy it beside the library, then exchange the two; the old one is kept."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from store.backup import manifest
+from store.backup.manifest import Manifest, digest_of
+from store.catalog import checksums
+from store.catalog.catalog import OWNER
+from store.chroma.collections import COLLECTIONS
+from store.chroma.contents import own_names, ownership
+from store.chroma.folder import remove_files
+from store.disk.aside import PREFIX
+from store.disk.files import Disk
+from store.disk.layout import Layout
+from store.disk.lock import WriterLock, holder_file
+from store.disk.sqlite import to_read
+from store.errors import BadBackup, NotWritten
+from store.outcome import Outcome
+from store.progress import Progress
+from store.records import TIERS
+
+BACKUPS = "backups"  # beside `memecoins`: what restores replaced
+
+
+@dataclass(slots=True)
+class Restored(Outcome):
+    """`done` are the restored files; if any is refused, nothing was restored."""
+
+    replaced: Path | None = None  # where what was there before is kept
+
+
+def restore_backup(root: Path, source: Path, *, progress: Progress | None = None) -> Restored:
+    """Restore the backup after verifying each of its files; the current library is kept as a backup.
+
+    If files are damaged they are refused and nothing is changed. Raises BadBackup if it is not a backup,
+    LibraryInUse if another process writes, NotWritten if the disk refuses. If cancelled, it changes nothing.
+    """
+    progress = progress or Progress()
+    source, layout = source.expanduser().resolve(), Layout(root.resolve())
+    listed = manifest.read(source)
+    progress.what, progress.total = "verifying", len(listed.files)
+    if damaged := list(manifest.damaged(source, listed, progress=progress)):
+        return Restored(refused=damaged)
+    lock = WriterLock(layout.lock)
+    lock.acquire()
+    staged = layout.root / f".restoring-{token_hex(4)}"
+    try:
+        _stage(source, staged, listed, progress)
+        if progress.cancelled:
+            return Restored()
+        kept = _exchange(layout, staged, lock)
+        return Restored(done=list(listed.files), replaced=kept)
+    except OSError as error:
+        raise NotWritten(f"nothing was restored: {error}") from error
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+        lock.release()
+
+
+def _stage(source: Path, staged: Path, listed: Manifest, progress: Progress) -> None:
+    """Copy beside the library, never link: writing to the library must not change the backup."""
+    progress.what, progress.done = "copying", 0
+    for name, expected in listed.files.items():
+        if progress.cancelled:
+            return
+        target = staged / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / name, target)
+        if digest_of(target) != expected:
+            raise BadBackup(f"{name} changed while it was read; nothing was restored")
+        progress.done += 1
+    _make_ready(Layout(staged))
+    if hasattr(os, "sync"):
+        os.sync()
+
+
+def _make_ready(layout: Layout) -> None:
+    """Mark Chroma to be rebuilt, and make the folders that the journal's operations name."""
+    layout.memecoins.mkdir(parents=True, exist_ok=True)
+    for tier in TIERS:
+        layout.sidecar_folder(tier).mkdir(parents=True, exist_ok=True)
+        layout.image_folder(tier).mkdir(parents=True, exist_ok=True)
+    if not layout.catalog.exists():
+        return
+    with (
+        contextlib.suppress(sqlite3.Error),  # kept from a broken library; opening it says what is wrong
+        contextlib.closing(sqlite3.connect(layout.catalog, isolation_level=None)) as db,
+    ):
+        checksums.install(db)
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_rebuild', '1')")
+        for (operation,) in db.execute("SELECT id FROM journal").fetchall():
+            (layout.operations / operation).mkdir(parents=True, exist_ok=True)
+
+
+def _exchange(layout: Layout, staged: Path, lock: WriterLock) -> Path | None:
+    """Move the old library away and the new one in place.
+
+    Returns where the old one is kept, if there was one.
+    """
+    places = [name for name in manifest.PLACES if (staged / name).exists()]  # what else there is stays
+    if _is_same(staged / "taxonomy.json", layout.root / "taxonomy.json"):
+        places.remove("taxonomy.json")
+    listed = _truth(layout, places)
+    has_truth = bool(listed.files or own_names(layout.chroma))
+    kept = layout.root / BACKUPS / f"before-restore-{time.strftime('%Y%m%d-%H%M%S')}-{token_hex(2)}"
+    aside = kept if has_truth else staged / "before"
+    aside.mkdir(parents=True)
+    listed.write(aside)
+    if os.name == "nt":  # Windows does not rename a folder that holds an open file
+        lock.release()
+    moves = [(layout.root / name, aside / name) for name in places if (layout.root / name).exists()]
+    _rename([*moves, *((staged / name, layout.root / name) for name in places)], aside)
+    Disk().fsync_folders([layout.root])
+    with contextlib.suppress(OSError):  # only to save room
+        _remove_own_chroma(Layout(aside))
+        shutil.rmtree(Layout(aside).matrices, ignore_errors=True)
+        shutil.rmtree(Layout(aside).thumbnails)
+    return kept if has_truth else None
+
+
+def _remove_own_chroma(layout: Layout) -> None:
+    """Remove Chroma's files if all of them are marked as made from the catalog beside them."""
+    with (
+        contextlib.suppress(sqlite3.Error),  # a broken catalog proves nothing
+        contextlib.closing(sqlite3.connect(to_read(layout.catalog), uri=True)) as db,
+    ):
+        row = db.execute("SELECT value FROM meta WHERE key = ?", [OWNER]).fetchone()
+        owners = dict.fromkeys(COLLECTIONS.values(), row[0]) if row else {}
+        found = ownership(layout.chroma, owners=owners, proof=lambda *_: False)
+        if found.own and found.is_wholly_ours:
+            remove_files(layout.chroma, found.contents.names)
+
+
+def _truth(layout: Layout, places: list[str]) -> Manifest:
+    """The files that could not be rebuilt: without locks, thumbnails, matrices and Chroma's files."""
+    if layout.catalog.exists():
+        with (
+            contextlib.suppress(sqlite3.Error),  # a broken catalog is kept as it is
+            contextlib.closing(sqlite3.connect(layout.catalog, isolation_level=None)) as db,
+        ):
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    listed = Manifest()
+    for place in (layout.root / name for name in places):
+        for path in [place] if place.is_file() else sorted(place.rglob("*")):
+            if path.is_file() and not path.is_symlink() and not _is_derived(path, layout):
+                listed.files[path.relative_to(layout.root).as_posix()] = digest_of(path)
+    return listed
+
+
+def _is_derived(path: Path, layout: Layout) -> bool:
+    if path in (
+        layout.lock,
+        holder_file(layout.lock),
+        layout.catalog.with_name(f"{layout.catalog.name}-shm"),
+    ):
+        return True
+    if path.is_relative_to(layout.chroma):
+        part = path.relative_to(layout.chroma).parts[0]
+        return part not in ("images", "metadata") and not part.startswith(PREFIX)
+    return path.is_relative_to(layout.thumbnails) or path.is_relative_to(layout.matrices)
+
+
+def _rename(moves: list[tuple[Path, Path]], aside: Path) -> None:
+    """Do all of these renames; if one fails, those before it are reversed."""
+    done: list[tuple[Path, Path]] = []
+    try:
+        for old, new in moves:
+            old.rename(new)
+            done.append((old, new))
+    except OSError:
+        for old, new in reversed(done):
+            new.rename(old)
+        shutil.rmtree(aside)  # nothing but the manifest is in it any more
+        raise
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.is_file() and other.is_file() and digest_of(one) == digest_of(other)

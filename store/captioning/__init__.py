@@ -1,0 +1,1 @@
+"""Captions by a language model: planned, requested, validated and accepted."""

@@ -1,0 +1,213 @@
+"""Captions to review: too short, too long for the model, repeated, at odds with their picture …
+
+Derived from the catalog; nothing is stored. Results for one text are cached by the sidecar's hash, so that
+after a change only the changed ones are examined again.
+"""
+
+import json
+import math
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from store.captioning.repeats import ALIKE, overlap, repeats, words
+from store.embedding.embedding_cache import agreements
+from store.embedding.protocol import Embedder
+from store.reading.reader import Reader
+from store.records import CAPTION_FACETS, FACETS, REQUIRED_FACETS, Facet
+from store.tags.taxonomy import Taxonomy
+
+Kind = Literal["picture", "lacking", "unwritten", "short", "long", "repeated", "tags"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+FEWEST_WORDS: dict[Facet, int] = {"entity": 4, "context": 4, "visual": 2, "emotions": 2}
+_LOWEST = 0.1  # this share is worth a look, those that agree least
+_KEPT = 200_000  # sidecars whose findings are remembered
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionFinding:
+    """One caption to review, and why; `other` is the record that it repeats."""
+
+    address: str
+    why: str
+    facet: Facet | None = None
+    other: str = ""
+    order: float = 0.0  # the most urgent first
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    address: str
+    tier: str
+    picture: str  # its hash
+    caption: Mapping[Facet, str]
+    tags: tuple[str, ...]
+    words: Mapping[Facet, frozenset[str]]
+    tokens: Mapping[Facet, int]  # of texts that are longer than the model reads at once
+
+
+class CheckUp:
+    """The check-up of one library; thread-safe."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._lock = threading.Lock()
+        self._rows: dict[tuple[str, str], _Row] = {}  # by sidecar hash and model
+        self._done: tuple[object, dict[Kind, list[CaptionFinding]]] = (None, {})
+
+    def findings(self, taxonomy: Taxonomy) -> dict[Kind, list[CaptionFinding]]:
+        """All findings among the approved and the library, the most urgent of each kind first."""
+        with self._lock:
+            embedder = self._reader.embedder if self._reader.status().model_status == "ready" else None
+            with (
+                self._reader.catalog.reading() as db
+            ):  # captions of the approved are embedded in their own time
+                newest = db.execute("SELECT max(rowid) FROM vectors").fetchone()[0]
+            model = embedder and embedder.fingerprint
+            state = self._reader.generation, newest, model, tuple(taxonomy.tags)
+            if self._done[0] != state:
+                self._done = state, self._look(taxonomy, embedder)
+            return self._done[1]
+
+    def _look(self, taxonomy: Taxonomy, embedder: Embedder | None) -> dict[Kind, list[CaptionFinding]]:
+        rows = self._all(embedder)
+        found: dict[Kind, list[CaptionFinding]] = {kind: [] for kind in KINDS}
+        known = frozenset(taxonomy.tags)
+        for row in rows:
+            found["lacking"] += _lacking(row)
+            found["unwritten"] += _unwritten(row)
+            found["short"] += _short(row)
+            found["long"] += _long(row, embedder)
+            found["tags"] += _unknown_tags(row, known)
+        found["repeated"] = _repeated(rows)
+        if embedder:
+            found["picture"] = _at_odds(self._agreements(rows, embedder))
+        return {kind: sorted(each, key=lambda one: (one.order, one.address)) for kind, each in found.items()}
+
+    def _all(self, embedder: Embedder | None) -> list[_Row]:
+        model = embedder.fingerprint if embedder else ""
+        with self._reader.catalog.reading() as db:
+            stored = db.execute(
+                "SELECT r.address, r.tier, r.image_hash, r.sidecar_hash, s.text FROM records r "
+                "JOIN sidecars s ON s.hash = r.sidecar_hash WHERE r.tier IN ('approved', 'library')"
+            ).fetchall()
+        rows = {}
+        for address, tier, picture, digest, text in stored:
+            key = digest, model
+            row = self._rows.get(key)
+            if row is None or (row.tier, row.picture) != (tier, picture):
+                row = _row(address, tier, picture, json.loads(text), embedder)
+            rows[key] = row
+        self._rows = rows if len(rows) <= _KEPT else {}
+        return list(rows.values())
+
+    def _agreements(self, rows: Iterable[_Row], embedder: Embedder) -> dict[str, float]:
+        """The cosine of entity and picture, by address, if both are embedded."""
+        snapshot, scale = self._reader.snapshot(), embedder.cross_modal_scale
+        both = snapshot.present[FACETS.index("entity")] & snapshot.present[FACETS.index("image")]
+        cosines = snapshot.agreement("entity")
+        found = {
+            snapshot.addresses[row]: float(cosines[row]) * scale for row in np.flatnonzero(both).tolist()
+        }
+        pairs = {
+            row.address: (row.caption["entity"], row.picture)
+            for row in rows
+            if row.tier == "approved" and row.caption.get("entity", "").strip()
+        }
+        with self._reader.catalog.reading() as db:
+            waiting = agreements(db, pairs, embedder=embedder)
+        return found | {address: product * scale for address, product in waiting.items()}
+
+
+def _row(
+    address: str, tier: str, picture: str, sidecar: Mapping[str, Any], embedder: Embedder | None
+) -> _Row:
+    written = sidecar.get("caption") or {}
+    caption: dict[Facet, str] = {
+        facet: written[facet] for facet in CAPTION_FACETS if isinstance(written.get(facet), str)
+    }
+    tokens: dict[Facet, int] = {}
+    for facet, text in caption.items():
+        # A token has a letter at least: most texts need not be counted.
+        if embedder and len(text) + 2 > embedder.token_limit:
+            tokens[facet] = embedder.count_tokens(text)
+    bags = {facet: words(text) for facet, text in caption.items()}
+    return _Row(address, tier, picture, caption, tuple(sidecar.get("tags", ())), bags, tokens)
+
+
+def _lacking(row: _Row) -> Iterable[CaptionFinding]:
+    missing = [facet for facet in REQUIRED_FACETS if not row.caption.get(facet, "").strip()]
+    if missing:
+        yield CaptionFinding(row.address, f"lacks {' and '.join(missing)}", missing[0], order=-len(missing))
+
+
+def _unwritten(row: _Row) -> Iterable[CaptionFinding]:
+    """An optional facet neither written nor declared empty, once the required ones are there."""
+    missing = [facet for facet in CAPTION_FACETS if facet not in REQUIRED_FACETS and facet not in row.caption]
+    if missing and not list(_lacking(row)):
+        why = f"{' and '.join(missing)} neither written nor declared “nothing to say”"
+        yield CaptionFinding(row.address, why, missing[0], order=-len(missing))
+
+
+def _short(row: _Row) -> Iterable[CaptionFinding]:
+    for facet, text in row.caption.items():
+        number = len(text.split())
+        if 0 < number < FEWEST_WORDS[facet]:
+            yield CaptionFinding(row.address, _counted(number, "word"), facet, order=number)
+
+
+def _long(row: _Row, embedder: Embedder | None) -> Iterable[CaptionFinding]:
+    for facet, number in row.tokens.items():
+        if embedder and number > embedder.token_limit:
+            why = f"{number:,} tokens, the model reads {embedder.token_limit:,} at once"
+            yield CaptionFinding(row.address, why, facet, order=-number)
+
+
+def _unknown_tags(row: _Row, known: frozenset[str]) -> Iterable[CaptionFinding]:
+    gone = [tag for tag in row.tags if tag.strip().casefold() not in known]
+    if gone:
+        yield CaptionFinding(row.address, f"not in the taxonomy: {', '.join(gone)}", order=-len(gone))
+
+
+def _repeated(rows: list[_Row]) -> list[CaptionFinding]:
+    found = []
+    for row in rows:
+        facets = [facet for facet, own in row.words.items() if own]
+        for place, facet in enumerate(facets):
+            for other in facets[:place]:
+                if (share := overlap(row.words[facet], row.words[other])) >= ALIKE:
+                    why = f"says the same as its own {other}"
+                    found.append(CaptionFinding(row.address, why, facet, row.address, order=-1 - share))
+    for facet in REQUIRED_FACETS:  # a look or a mood may well be that of many coins
+        bags = {row.address: row.words[facet] for row in rows if facet in row.words}
+        # What is too short is found by that already.
+        told = {address: bag for address, bag in bags.items() if len(bag) >= FEWEST_WORDS[facet]}
+        for address, (twin, share) in repeats(told).items():
+            why = (
+                "the same words as another" if share == 1 else f"shares {share:.0%} of its words with another"
+            )
+            found.append(CaptionFinding(address, why, facet, twin, order=-share))
+    return found
+
+
+def _at_odds(cosines: Mapping[str, float]) -> list[CaptionFinding]:
+    """Records whose entity and picture agree least, by their stored vectors."""
+    ordered = sorted(cosines.items(), key=lambda each: (each[1], each[0]))
+    return [
+        CaptionFinding(
+            address,
+            f"agrees less with its picture than {1 - (place + 1) / len(ordered):.0%} of the others "
+            f"(cosine {cosine:.2f})",
+            "entity",
+            order=place,
+        )
+        for place, (address, cosine) in enumerate(ordered[: math.ceil(len(ordered) * _LOWEST)])
+    ]
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

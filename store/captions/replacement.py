@@ -1,0 +1,84 @@
+"""Search and replace in captions: a preview first, then one change for all."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import regex
+
+from store.errors import InvalidRecord
+from store.records import CAPTION_FACETS, MAX_FACET, Facet, Record
+
+# A pattern such as (a+)+$ can take ages on a few dozen letters; nobody may stop the program with one.
+SECONDS_FOR_ONE = 0.25
+SECONDS_FOR_ALL = 10.0
+MOST_PATTERN = 1_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceRequest:
+    r"""What to search for and what to replace it with; `\1` and `\g<name>` refer to groups of a pattern."""
+
+    find: str
+    put: str
+    facets: tuple[Facet, ...] = CAPTION_FACETS
+    is_pattern: bool = False
+    ignores_case: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One facet's text before and after, as of the preview."""
+
+    address: str
+    revision: int
+    facet: Facet
+    before: str
+    after: str
+
+
+def replacements(records: Iterable[Record], wanted: ReplaceRequest) -> list[Replacement]:
+    """Every facet of these records that would change. Raises InvalidRecord for an invalid or slow pattern."""
+    compiled = _compiled(wanted)
+    until = time.monotonic() + SECONDS_FOR_ALL
+    found = []
+    for record in records:
+        for facet, text in record.caption.items():
+            if facet not in wanted.facets or not text:
+                continue
+            after = _replaced(compiled, wanted, text, record)
+            if after != text:
+                found.append(Replacement(record.address, record.revision, facet, text, after))
+        if time.monotonic() > until:
+            raise InvalidRecord(
+                f"it took more than {SECONDS_FOR_ALL:.0f} seconds; narrow the selection or the pattern"
+            )
+    return found
+
+
+def _compiled(wanted: ReplaceRequest) -> "regex.Pattern[str]":
+    if not wanted.find:
+        raise InvalidRecord("say what to find")
+    if len(wanted.find) > MOST_PATTERN:
+        raise InvalidRecord(f"what to find has more than {MOST_PATTERN:,} characters")
+    flags = regex.IGNORECASE if wanted.ignores_case else 0
+    try:
+        return regex.compile(wanted.find if wanted.is_pattern else regex.escape(wanted.find), flags)
+    except (regex.error, OverflowError, RecursionError) as error:
+        raise InvalidRecord(f"the regex is not valid: {error}") from error
+
+
+def _replaced(compiled: "regex.Pattern[str]", wanted: ReplaceRequest, text: str, record: Record) -> str:
+    try:
+        put = wanted.put if wanted.is_pattern else lambda _: wanted.put
+        after = str(compiled.sub(put, text, timeout=SECONDS_FOR_ONE))
+    except TimeoutError as error:
+        raise InvalidRecord(
+            f"the pattern takes too long on the caption of {record.name}; repeats within repeats, such as "
+            "(a+)+, are the usual cause"
+        ) from error
+    except (regex.error, IndexError) as error:
+        raise InvalidRecord(f"the replacement is not valid: {error}") from error
+    if len(after) > MAX_FACET:
+        raise InvalidRecord(f"the caption of {record.name} would have more than {MAX_FACET:,} characters")
+    return after

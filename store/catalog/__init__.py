@@ -1,0 +1,1 @@
+"""The catalog, one SQLite file: rows, filters, history and named values."""

@@ -1,0 +1,244 @@
+"""The catalog: the library's SQLite file, and its versions."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+from uuid import uuid4
+
+from store.catalog import checksums, snapshots
+from store.disk.files import Disk, refused
+from store.disk.sqlite import CATALOG_ID, SqliteFile, identify, move_foreign_logs
+from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten
+from store.operations import CaptionSource, DecisionIntent
+from store.progress import Progress
+from store.records import Facet
+
+DISK_ERRORS = (OSError, sqlite3.Error)  # by the disk: full, not permitted, broken
+
+# What each version adds to the one before, a file each; one that was ever released is never changed.
+_VERSIONS = tuple(
+    file.read_text("utf-8") for file in sorted((Path(__file__).parent / "schema").glob("*.sql"))
+)
+VERSION = len(_VERSIONS)
+OWNER = "owner"  # in `meta`; a catalog that was salvaged begins with another one
+_OWN = {"meta", "sidecars", "records"}  # tables of every version, also before there was an application_id
+
+
+class Catalog(SqliteFile):
+    """The SQLite file with journal, history, vectors, drafts, jobs, and the rows behind lists."""
+
+    def __init__(self, path: Path, *, disk: Disk, writable: bool) -> None:
+        super().__init__(path, disk=disk)
+        if path.is_dir():
+            raise damaged(path, IsADirectoryError("a folder stands in its place"))
+        try:
+            check_is_ours(path)
+            if writable:
+                move_foreign_logs(path, disk=disk)
+                self._connections.writer = self._connect()
+                _prepare(self._writer, path)
+            with self.reading() as db:
+                db.execute("SELECT count(*) FROM meta, journal").fetchone()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
+                raise
+            raise damaged(path, error) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection that cannot write, until the block ends.
+
+        Raises CatalogDamaged with the remedy.
+        """
+        try:
+            with super().reading() as db:
+                yield db
+        except sqlite3.DatabaseError as error:
+            if type(error) is sqlite3.DatabaseError:  # malformed; all else has a class of its own
+                raise damaged(self.path, error) from error
+            raise
+
+    @property
+    def owner(self) -> str:
+        """The token that marks files derived from, or staged for, this catalog as its own."""
+        if not (owner := self.meta(OWNER)) and self.can_write:
+            owner = token_hex(8)
+            self.set_meta(OWNER, owner)
+        return owner
+
+    def decide(
+        self,
+        verb: str,
+        *,
+        actor: str = "",
+        reason: str = "",
+        reverses: str | None = None,
+        sources: Mapping[Facet, CaptionSource] | None = None,
+        id: str | None = None,
+    ) -> DecisionIntent:
+        """Start a decision of this actor, or a further part of the decision `id`.
+
+        Raises LoginEnded or ReadOnly if the actor may not decide.
+        """
+        self.check_writable()
+        return DecisionIntent(
+            verb,
+            actor or self.actor.name,
+            reason=reason,
+            reverses=reverses,
+            sources=sources or {},
+            id=id or uuid4().hex,
+        )
+
+    def backup(self, target: Path) -> None:
+        """Write a consistent copy with SQLite's backup interface."""
+        copy = sqlite3.connect(target)
+        try:
+            with self.reading() as db:
+                db.backup(copy)
+        finally:
+            copy.close()
+
+    def keep_snapshot(self, reason: snapshots.Why, *, progress: Progress | None = None) -> None:
+        """Copy the catalog beside it (`store/catalog/snapshots.py`); a daily copy only if it is due.
+
+        Only reads, so writers do not wait for it.
+        """
+        self.check_writable()
+        if reason == "daily" and not snapshots.is_due(self.path, now=time.time()):
+            return
+        with self.reading() as db:
+            if db.execute("SELECT 1 FROM decisions").fetchone():
+                snapshots.make(db, self.path, reason, progress=progress)
+
+    def _connect(self) -> sqlite3.Connection:
+        db = super()._connect()
+        checksums.install(db)
+        # One damaged text must not stop a list: hashes and checksums tell what is not what was written.
+        db.text_factory = _text
+        db.execute("PRAGMA mmap_size = 1073741824")
+        return db
+
+
+def _text(content: bytes) -> str:
+    return content.decode(errors="replace")
+
+
+def read_json(text: str, what: str) -> Any:
+    """Parse a JSON value of the catalog. Raises CatalogDamaged, with the remedy, if it is not JSON."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise CatalogDamaged(f"{what} in the catalog is damaged; doctor --repair gives it back") from error
+
+
+@contextmanager
+def opening_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the disk into CatalogDamaged or NotWritten, with the remedy.
+
+    Wrong SQL stays as it is.
+    """
+    try:
+        yield
+    except DISK_ERRORS as error:
+        if type(error) is sqlite3.DatabaseError:
+            raise damaged(path, error) from error
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
+            raise
+        place = path.parent
+        raise NotWritten(f"the library in {place} cannot be opened: {refused(error, place)}") from error
+
+
+@contextmanager
+def writing_errors(what: str) -> Iterator[None]:
+    """Turn errors of the disk into NotWritten, whose message begins with `what`."""
+    try:
+        yield
+    except DISK_ERRORS as error:
+        raise NotWritten(f"{what} could not be kept: {error}") from error
+
+
+def check_is_ours(path: Path) -> None:
+    """Check, without writing, that this Memedex can use the database at this path, if there is one.
+
+    Raises ForeignFile for another program's database, CatalogTooNew for a newer Memedex's,
+    sqlite3.DatabaseError if it is damaged or not a database.
+    """
+    found = identify(path)
+    if found is None:
+        return
+    if found.application_id != CATALOG_ID and not (found.application_id == 0 and found.tables >= _OWN):
+        raise ForeignFile(
+            f"{path} is {found.summary}; it was not touched. Move it away, or doctor --repair moves it aside "
+            "whole and begins a new catalog from the sidecars"
+        )
+    if found.version > VERSION:
+        raise CatalogTooNew(
+            f"{path} was written by a newer Memedex (catalog version {found.version}, this one knows "
+            f"{VERSION}); it was not touched: update the program"
+        )
+
+
+def damaged(path: Path, error: Exception) -> CatalogDamaged:
+    """The error, with the remedy, for a catalog that SQLite finds malformed."""
+    return CatalogDamaged(
+        f"the catalog {path} cannot be read ({error}); doctor --repair makes a new one from the sidecars and "
+        "from what the old one still says, which is kept beside it"
+    )
+
+
+def is_made(path: Path) -> bool:
+    """Whether the catalog exists with all tables of this version.
+
+    An incomplete or older one does not count.
+    """
+    if not path.exists() or (path.is_file() and not path.stat().st_size):
+        return False
+    try:
+        check_is_ours(path)
+        found = identify(path)
+    except (sqlite3.DatabaseError, CatalogTooNew, ForeignFile):  # opening it reports this
+        return True
+    return found is not None and found.version >= VERSION
+
+
+def next_generation(db: sqlite3.Connection) -> int:
+    """Increment the library's generation within the caller's transaction; returns the new number."""
+    row = db.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation' RETURNING value").fetchone()
+    return int(row[0])
+
+
+def next_derived(db: sqlite3.Connection) -> None:
+    """Signal that rows derived from the records changed while the records stayed the same."""
+    db.execute(
+        "INSERT INTO meta VALUES ('derived', 1) ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+    )
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    found = db.execute("PRAGMA user_version").fetchone()[0]
+    if found == VERSION:
+        if not db.execute("PRAGMA application_id").fetchone()[0]:
+            db.execute(f"PRAGMA application_id = {CATALOG_ID}")
+        return
+    if found:
+        snapshots.make(db, path, "upgrade")
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for statements in _VERSIONS[found:]:
+            for statement in statements.split(";\n"):
+                db.execute(statement)
+        if not found:
+            start = {"generation": 0, "secret": token_hex(32), "made_at": int(time.time())}
+            db.executemany("INSERT INTO meta VALUES (?, ?)", start.items())
+        db.execute(f"PRAGMA application_id = {CATALOG_ID}")
+        db.execute(f"PRAGMA user_version = {VERSION}")
+        db.execute("COMMIT")
+    except BaseException:
+        db.close()  # as if it never began
+        raise

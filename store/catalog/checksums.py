@@ -1,0 +1,94 @@
+"""A checksum for each row that could not be verified otherwise, maintained by triggers of the catalog.
+
+Sidecars are named by their hash, and the rows behind lists follow from sidecars. Decisions and typed texts
+have nothing to be compared with, so a flipped bit in them would stay unnoticed.
+"""
+
+import sqlite3
+import zlib
+from typing import NamedTuple
+
+# Each table with what tells its rows apart (SQL). Not jobs, whose rows change all the time and end soon.
+TABLES = {
+    "meta": "key",
+    "decisions": "number",
+    "history": "id",
+    "verdicts": "id",
+    "drafts": "json_array(address, who)",
+    "sources": "json_array(decision, address, facet)",
+    "suggestions": "id",
+    "prompts": "json_array(name, version)",
+    "taxonomies": "number",
+    "golden": "line",
+    "judgements": "json_array(line, address)",
+}
+
+
+class WrongChecksum(NamedTuple):
+    """A row that does not match its checksum, or a checksum without its row."""
+
+    table: str
+    key: int | str
+    expected: int | None  # None: it has no checksum
+
+
+def install(db: sqlite3.Connection) -> None:
+    """Register the function that the triggers call; SQLite refuses to write without it."""
+    db.create_function("row_sum", -1, row_sum, deterministic=True)
+
+
+def row_sum(*values: bytes | str | float | None) -> int:
+    """CRC-32 of a row; detects every burst error of up to 32 bits."""
+    return zlib.crc32(repr(values).encode())
+
+
+def wrong(db: sqlite3.Connection) -> list[WrongChecksum]:
+    """The rows that do not match their checksums, lost rows included."""
+    found = []
+    for table, key in TABLES.items():
+        rows = db.execute(
+            f"SELECT {_of(key, 't')} AS key, c.sum FROM {table} t LEFT JOIN checksums c "
+            f"ON c.name = '{table}' AND c.key = {_of(key, 't')} WHERE c.sum IS NOT {sum_of(db, table, 't')}"
+        )
+        found += [WrongChecksum(table, row[0], row[1]) for row in rows]
+        gone = db.execute(
+            f"SELECT key, sum FROM checksums WHERE name = '{table}' "
+            f"AND key NOT IN (SELECT {key} FROM {table})"
+        )
+        found += [WrongChecksum(table, row[0], row[1]) for row in gone]
+    return found
+
+
+def row(db: sqlite3.Connection, table: str, key: int | str) -> tuple[sqlite3.Row, int] | None:
+    """The row with this key and the checksum of its content; None if there is none."""
+    found: sqlite3.Row | None = db.execute(
+        f"SELECT * FROM {table} WHERE {TABLES[table]} = ?", [key]
+    ).fetchone()
+    if found is None:
+        return None
+    said = db.execute(f"SELECT {sum_of(db, table)} FROM {table} WHERE {TABLES[table]} = ?", [key])
+    return found, int(said.fetchone()[0])
+
+
+def recorded(db: sqlite3.Connection, table: str, key: int | str) -> int | None:
+    """The checksum stored for this row; None if there is none."""
+    found = db.execute("SELECT sum FROM checksums WHERE name = ? AND key = ?", [table, key]).fetchone()
+    return int(found[0]) if found else None
+
+
+def sum_of(db: sqlite3.Connection, table: str, side: str = "") -> str:
+    """SQL for a row's checksum. Texts are passed as bytes, because damaged ones may not be valid UTF-8."""
+    prefix = f"{side}." if side else ""
+    columns = db.execute(f"SELECT name, type FROM pragma_table_info('{table}') ORDER BY cid").fetchall()
+    values = (
+        f"CAST({prefix}{name} AS BLOB)" if kind in ("TEXT", "ANY") else f"{prefix}{name}"
+        for name, kind in columns
+    )
+    return f"row_sum({', '.join(values)})"
+
+
+def _of(key: str, side: str) -> str:
+    if not key.startswith("json_array"):
+        return f"+{side}.{key}"  # without its affinity, with which the index would not be used
+    names = key.removeprefix("json_array(").removesuffix(")").split(", ")
+    return f"json_array({', '.join(f'{side}.{name}' for name in names)})"

@@ -1,0 +1,93 @@
+"""Normalised names and tickers, to find copies that look or read like another coin's."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+
+SCHEME = "names v1"  # a new scheme recomputes every spelling
+
+# A digit for a letter, as people write it. No two digits for the same letter: 6 and 9 stay two numbers.
+_FOLDS = str.maketrans("012345789$€£¥@|i", "olzeastbgselyall")
+# Written in Latin letters otherwise than confusables have it, or not decomposed by Unicode.
+_LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ħ": "h", "ł": "l", "ı": "i"})
+_PLACES = {1, *range(200, 241)}  # combining classes: through the letter, and around it
+_DIGITS_AMONG_LETTERS = re.compile(r"(?<=[a-z])\d+(?=[a-z])")
+_REPEATED = re.compile(r"([a-z])\1+")
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """A name and ticker normalised: equal texts read the same, equal skeletons look the same."""
+
+    name: str
+    name_skeleton: str
+    ticker: str
+    ticker_skeleton: str
+
+
+def spelling(name: str, ticker: str) -> Spelling:
+    """Normalise a coin's name and ticker for comparison; "" matches nothing."""
+    plain_name, plain_ticker = plain(name), plain(ticker.strip().lstrip("$"))
+    # m00n is moon before repeated letters become one; at the end of a name, 1 and 11 stay two numbers.
+    word = _DIGITS_AMONG_LETTERS.sub(lambda found: found[0].translate(_FOLDS), _latin(plain_name))
+    once = _REPEATED.sub(r"\1", word)
+    return Spelling(
+        plain_name, _folded(once) or plain_name, plain_ticker, _folded(_latin(plain_ticker)) or plain_ticker
+    )
+
+
+def read_as(sign: str) -> str:
+    """The plain letters that a character resembles; "" for an invisible one."""
+    return _latin(plain(sign)).translate(_FOLDS)
+
+
+def plain(text: str) -> str:
+    """Normalise case, width, form (NFKC) and spaces, and remove invisible characters."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join("".join(sign for sign in text if not _is_unseen(sign)).split())
+
+
+def _latin(text: str) -> str:
+    """Replace what looks like a Latin letter by that letter, and remove accents."""
+    looks = _looks()
+    latin = "".join(looks.get(sign, sign) for sign in text.translate(_LETTERS))
+    bare = (sign for sign in unicodedata.normalize("NFKD", latin) if not _is_accent(sign))
+    return "".join(bare).casefold()
+
+
+def _folded(text: str) -> str:
+    """Replace digits by the letters they resemble, and drop separators; "" if no letter or digit is left."""
+    kept = (sign for sign in text.translate(_FOLDS) if unicodedata.category(sign)[0] in "LNM")
+    return "".join(kept).replace("rn", "m")
+
+
+def _is_unseen(sign: str) -> bool:
+    if sign.isspace():
+        return False
+    is_variation = "\ufe00" <= sign <= "\ufe0f"
+    return is_variation or _is_accent(sign) or unicodedata.category(sign) in ("Cf", "Cc")
+
+
+def _is_accent(sign: str) -> bool:
+    """Whether a combining character is above, below or through a letter; Indic vowels have other classes."""
+    return unicodedata.combining(sign) in _PLACES
+
+
+@cache
+def _looks() -> dict[str, str]:
+    """Non-ASCII characters and the ASCII letters or digits that they resemble (Unicode TS #39)."""
+    from confusable_homoglyphs.confusables import confusables_data
+
+    found: dict[str, str] = {}
+    for sign, others in confusables_data.items():
+        if len(sign) == 1 and not sign.isascii():
+            alike = [other["c"] for other in others if other["c"].isascii() and other["c"].isalnum()]
+            if alike:
+                found[sign] = min(alike, key=lambda text: (len(text), text.lower(), text))
+    # Casefolding comes first and turns capitals into small letters that look like something else.
+    for sign, like in list(found.items()):
+        small = sign.casefold()
+        if len(small) == 1 and small not in found and not small.isascii():
+            found[small] = like
+    return found

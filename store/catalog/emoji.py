@@ -1,0 +1,29 @@
+"""Replace emoji by their Unicode names, because text models ignore 🐸 and captions do not contain it."""
+
+import unicodedata
+
+_FIRST = 0x2190  # below are © and ™, which belong to names
+
+
+def in_words(text: str) -> str:
+    """The text with every emoji replaced by its name: "frog" for 🐸.
+
+    Unchanged if nothing else would be left.
+    """
+    if text.isascii():
+        return text
+    said = " ".join("".join(map(_spoken, text)).split())
+    return said or text
+
+
+def _spoken(sign: str) -> str:
+    if sign in "\u200d\ufe0e\ufe0f\u20e3":  # what joins emoji, and how they are drawn
+        return ""
+    if ord(sign) < _FIRST or unicodedata.category(sign) not in ("So", "Sk"):
+        return sign
+    if "\U0001f3fb" <= sign <= "\U0001f3ff":  # the colour of a skin
+        return ""
+    name = unicodedata.name(sign, "").lower().removesuffix(" face").removesuffix(" symbol")
+    if name.startswith("regional indicator symbol letter "):  # two of them are a flag
+        return name[-1]
+    return f" {name} "

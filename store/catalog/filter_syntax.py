@@ -1,0 +1,286 @@
+"""Lines of conditions, such as `tag:dog -tag:nsfw (category:animals OR moon*)`, as filters, and back."""
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Any
+
+from store.catalog.filters import Filter
+from store.catalog.query_grammar import (
+    AllOf,
+    AnyOf,
+    Condition,
+    MarkedPart,
+    Node,
+    Not,
+    Phrase,
+    Word,
+    leaves,
+    parse,
+)
+from store.catalog.query_text import written as written_tree
+from store.catalog.query_tokens import Dialect
+from store.records import CAPTION_FACETS, TIERS
+
+_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_A_DAY = 86_400  # seconds
+KEYS = ("tag", "category", "before", "after", "has", "length", "words", "dup", "source", "by", "decided")
+TIER = "tier"  # known only where a line may name one
+_ALIKE = 0.6  # how near a key has to be to be meant, of 1
+ME = "me"  # of `by:`: the current user
+MAX_CONDITIONS = 200  # of a line: SQLite takes expressions of a limited depth
+_YES = {"yes": True, "no": False}
+_PLAIN = {"tag": "tags", "category": "categories", "has": "having"}
+_DENIED = {"tag": "without_tags", "category": "without_categories", "has": "lacking"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The filter of a line, what of it was not understood (`faults`), and corrections (`hints`)."""
+
+    filter: Filter
+    faults: list[str] = field(default_factory=list)
+    hints: tuple[str, ...] = ()
+
+
+def parsed(line: str, *, base: Filter | None = None, actor: str = ME) -> Line:
+    """`base` narrowed by the line. Never raises: what is not understood is reported and left out.
+
+    With faults, the filter lets more through than was meant, so nothing must be done to all that match. `who`
+    is the person meant by `by:me`.
+    """
+    read = parse(line)
+    filter, faults = narrowed(base or Filter(), read.tree.items, actor=actor)
+    return Line(filter, faults, (*read.faults, *read.hints))
+
+
+def narrowed(base: Filter, items: Iterable[Node], *, actor: str = ME) -> tuple[Filter, list[str]]:
+    """`base` with these conditions added, and what of them is not understood."""
+    items = tuple(items)
+    conditions = [leaf for item in items if not isinstance(item, Word) for leaf in leaves(item)]
+    if len(conditions) > MAX_CONDITIONS:
+        return base, [f"This line has more than {MAX_CONDITIONS} conditions."]
+    faults: list[str] = []
+    return _Narrowing(actor, base.tier is None, faults).all(base, items), faults
+
+
+class _Narrowing:
+    """Adds the conditions of a tree to a filter, and collects faults."""
+
+    def __init__(self, actor: str, names_tier: bool, faults: list[str]) -> None:
+        self._who = actor
+        self._names_tier = names_tier  # a page about one tier has said it
+        self._faults = faults
+
+    def all(self, asked: Filter, items: Iterable[Node]) -> Filter:
+        for item in items:
+            narrowed = self._one(asked, item)
+            if isinstance(narrowed, str):
+                self._faults.append(narrowed)
+            else:
+                asked = narrowed
+        return asked
+
+    def _one(self, asked: Filter, item: Node) -> Filter | str:
+        """The filter with one more condition, or the fault."""
+        if isinstance(item, Word):
+            return _with_words(asked, item.text)
+        if isinstance(item, Phrase):
+            return _with_words(asked, f'"{item.text}"')
+        if isinstance(item, Condition):
+            return self._condition(asked, item)
+        if isinstance(item, Not) and isinstance(item.item, Condition) and item.item.key in _DENIED:
+            return self._condition(asked, item.item, names=_DENIED)
+        if isinstance(item, Not):
+            inner = self._inner(item.item)
+            return asked if inner == Filter() else replace(asked, none_of=(*asked.none_of, inner))
+        if isinstance(item, AnyOf):
+            choice = tuple(map(self._inner, item.items))
+            return asked if Filter() in choice else replace(asked, any_of=(*asked.any_of, choice))
+        if isinstance(item, AllOf):
+            return self.all(asked, item.items)
+        return "A part with a weight, a sign or facets cannot stand in parentheses or beside OR."
+
+    def _inner(self, item: Node) -> Filter:
+        """The filter of a group, a negation or an alternative."""
+        if any(isinstance(leaf, Condition) and leaf.key == TIER for leaf in leaves(item)):
+            self._faults.append("tier: cannot be denied, nor stand in parentheses or beside OR.")
+            return Filter()
+        inner = _Narrowing(self._who, names_tier=False, faults=self._faults)
+        return inner.all(Filter(), (item,))
+
+    def _condition(self, asked: Filter, item: Condition, *, names: dict[str, str] = _PLAIN) -> Filter | str:
+        key, value = item.key, item.value
+        if key not in KEYS and not (key == TIER and self._names_tier):
+            meant = _meant(key, names_tier=self._names_tier)
+            known = (
+                f"Did you mean {meant}:?" if meant else f"There are {', '.join(KEYS[:-1])} and {KEYS[-1]}."
+            )
+            return f"Unknown filter '{key}'. {known}"
+        if key == "has":
+            value = value.lower()
+            if value not in CAPTION_FACETS:
+                return f"has:{item.value} is not understood; there are {', '.join(CAPTION_FACETS)}"
+        if key in names and value:
+            kept: dict[str, Any] = {names[key]: tuple(dict.fromkeys((*getattr(asked, names[key]), value)))}
+            return replace(asked, **kept)
+        if key == "length":
+            return _long(asked, value)
+        if key == "words" and value:
+            return _with_words(asked, f'"{value}"')
+        if key == TIER:
+            tier = next((tier for tier in TIERS if tier == value.lower()), None)
+            return replace(asked, tier=tier) if tier else f"there is no tier {value}"
+        if key in ("before", "after"):
+            moment = _moment(value)
+            if moment is None:
+                return f"{key}:{value} is no date such as 2025-01-31"
+            if key == "after":
+                return replace(asked, since=max(moment, asked.since) if asked.since is not None else moment)
+            return replace(
+                asked, until=min(moment - 1, asked.until) if asked.until is not None else moment - 1
+            )
+        if key == "source" and value:
+            return replace(asked, source=value)
+        if key == "by" and value:
+            return replace(asked, decided_by=self._who if value == ME else value)
+        if key == "decided":
+            since = int(time.time()) // _A_DAY * _A_DAY if value.lower() == "today" else _moment(value)
+            if since is None:
+                return f"decided:{value} is neither today nor a date such as 2025-01-31"
+            return replace(asked, decided_since=since)
+        if key == "dup":
+            if value.lower() not in _YES:
+                return "dup: takes yes or no"
+            return replace(asked, suspicious=_YES[value.lower()])
+        return f"{key}: needs a value"
+
+
+def corrected(line: str, *, names_tier: bool = False) -> str:
+    """The line with every unknown key replaced by the nearest known one, if one is near.
+
+    `names_tier` says whether the line may name a tier, as on the search page.
+    """
+    dialect: Dialect = "question" if names_tier else "filter"
+    tree = parse(line, dialect).tree
+
+    def better(node: Node) -> Node:
+        if isinstance(node, Condition):
+            return replace(node, key=_meant(node.key, names_tier=names_tier) or node.key)
+        if isinstance(node, Not):
+            return Not(better(node.item))
+        if isinstance(node, AllOf | AnyOf):
+            return replace(node, items=tuple(map(better, node.items)))
+        return node
+
+    mended = AllOf(tuple(map(better, tree.items)))
+    return line if mended == tree else written_tree(mended, dialect)
+
+
+def written(filter: Filter) -> str:
+    """The line for this filter, without its tier; dates to the day."""
+    return written_tree(AllOf(tuple(nodes(filter))))
+
+
+def nodes(filter: Filter) -> list[Node]:
+    """The conditions of a filter as parts of a tree, without its tier; dates to the day."""
+    found: list[Node] = []
+    for names, is_denied in ((_PLAIN, False), (_DENIED, True)):
+        said = [Condition(key, value) for key, name in names.items() for value in getattr(filter, name)]
+        found += [Not(one) for one in said] if is_denied else said
+    if filter.since is not None:
+        found.append(Condition("after", _day(filter.since)))
+    if filter.until is not None:
+        found.append(Condition("before", _day(filter.until + 1)))
+    if filter.longer is not None:
+        found.append(Condition("length", f">{filter.longer - 1}"))
+    if filter.shorter is not None:
+        found.append(Condition("length", f"<{filter.shorter + 1}"))
+    if filter.suspicious is not None:
+        found.append(Condition("dup", "yes" if filter.suspicious else "no"))
+    if filter.source:
+        found.append(Condition("source", filter.source))
+    if filter.decided_by:
+        found.append(Condition("by", filter.decided_by))
+    if filter.decided_since is not None:
+        found.append(Condition("decided", _day(filter.decided_since)))
+    found += [AnyOf(tuple(map(_together, choice))) for choice in filter.any_of]
+    found += [Not(_together(one)) for one in filter.none_of]
+    return [*found, *parse(filter.words).tree.items]
+
+
+def values(line: str, key: str, dialect: Dialect = "filter") -> list[str]:
+    """The line's values for one key, such as `tag` or `-tag`, as far as they apply to all that it finds."""
+    return [next(_conditions(item)).value for item in parse(line, dialect).tree.items if _key(item) == key]
+
+
+def edited(line: str, key: str, new: Iterable[str], dialect: Dialect = "filter") -> str:
+    """The line with these values for one key, otherwise unchanged."""
+    kept = [item for item in parse(line, dialect).tree.items if _key(item) != key]
+    said = [Condition(key.removeprefix("-"), value) for value in new]
+    items = (*kept, *(map(Not, said) if key.startswith("-") else said))
+    return written_tree(AllOf(items), dialect)
+
+
+def cleared(line: str, dialect: Dialect = "filter") -> str:
+    """The line without filters; texts, pictures and examples of a query stay."""
+    asks = (Word, Phrase, MarkedPart) if dialect == "question" else ()
+    kept = tuple(item for item in parse(line, dialect).tree.items if isinstance(item, asks))
+    return line if kept == parse(line, dialect).tree.items else written_tree(AllOf(kept), dialect)
+
+
+def _together(filter: Filter) -> Node:
+    """A filter in parentheses."""
+    found = nodes(filter)
+    return found[0] if len(found) == 1 else AllOf(tuple(found))
+
+
+def _key(item: Node) -> str:
+    if isinstance(item, Not) and isinstance(item.item, Condition):
+        return f"-{item.item.key}"
+    return item.key if isinstance(item, Condition) else ""
+
+
+def _conditions(item: Node) -> Iterator[Condition]:
+    return (leaf for leaf in leaves(item) if isinstance(leaf, Condition))
+
+
+def _with_words(asked: Filter, words: str) -> Filter:
+    return replace(asked, words=f"{asked.words} {words}".strip())
+
+
+def _meant(key: str, *, names_tier: bool) -> str | None:
+    """The known key that an unknown one resembles; None for a known one."""
+    known = (*KEYS, TIER) if names_tier else KEYS
+    is_known = key in (*KEYS, TIER)
+    return None if is_known else next(iter(get_close_matches(key, known, n=1, cutoff=_ALIKE)), None)
+
+
+def _long(asked: Filter, value: str) -> Filter | str:
+    """A range of characters of the whole caption: `>200`, `<80`, `120` for exactly that many."""
+    found = re.fullmatch(r"([<>]?)(\d{1,9})", value)
+    if not found:
+        return f"length:{value} is no length such as >200"
+    number = int(found[2])
+    if found[1] == ">":
+        return replace(asked, longer=max(number + 1, asked.longer or 0))
+    if found[1] == "<":
+        return replace(asked, shorter=number - 1 if asked.shorter is None else min(number - 1, asked.shorter))
+    return replace(asked, longer=number, shorter=number)
+
+
+def _moment(value: str) -> int | None:
+    """The first second (UTC) of a year, month or day."""
+    found = _DAY.fullmatch(value)
+    try:
+        year, month, day = (int(number or 1) for number in found.groups()) if found else (0, 0, 0)
+        return int(datetime(year, month, day, tzinfo=UTC).timestamp())
+    except ValueError:
+        return None
+
+
+def _day(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")

@@ -1,0 +1,204 @@
+"""The history: who decided what, when, and what can still be undone."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from uuid import uuid4
+
+from store.catalog.catalog import read_json
+from store.disk.aside import Aside
+from store.operations import Operation, State, state_from, state_json
+from store.records import Tier
+
+PROGRAM = "Memedex"  # who decided what the program does by itself
+MOVE_ASIDE, FORGET_VECTORS = "move aside", "forget vectors"
+FINAL = (MOVE_ASIDE, FORGET_VECTORS)  # what no undo takes back
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What one decision did to one record."""
+
+    id: int
+    decision: str
+    verb: str
+    address: str
+    name: str
+    created_at: float  # UNIX seconds
+    actor: str
+    reason: str
+    before: State | None
+    after: State | None
+    is_undone: bool
+
+    @property
+    def before_tier(self) -> Tier | None:
+        return self.before.tier if self.before else None
+
+    @property
+    def after_tier(self) -> Tier | None:
+        return self.after.tier if self.after else None
+
+
+@dataclass(frozen=True, slots=True)
+class PastDecision:
+    """A decision as the history lists it."""
+
+    id: str
+    verb: str
+    actor: str
+    created_at: float
+    count: int
+    is_undone: bool
+    reverses: str | None = None  # the decision that this one took back
+
+
+def record(db: sqlite3.Connection, operation: Operation) -> None:
+    """Add an operation's events, its decision if it is the first part, and what the last part reverses."""
+    record_decision(db, operation.decision, verb=operation.verb, actor=operation.who, at=operation.at)
+    if operation.reverses:
+        record_reversal(db, operation.decision, of=operation.reverses)
+    db.executemany(
+        "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (operation.decision, change.address, facet, source.model, source.prompt, source.edited)
+            for change in operation.changes
+            for facet, source in operation.sources.items()
+        ],
+    )
+    db.executemany(
+        "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                operation.decision, operation.verb, change.address, operation.at, operation.who,
+                operation.reason, state_json(change.before), state_json(change.after),
+            )
+            for change in operation.changes
+        ],
+    )  # fmt: skip
+
+
+def record_decision(db: sqlite3.Connection, decision: str, *, verb: str, actor: str, at: float) -> None:
+    """Add a decision, unless an earlier part of it was added."""
+    db.execute(
+        "INSERT OR IGNORE INTO decisions (id, verb, who, at) VALUES (?, ?, ?, ?)", [decision, verb, actor, at]
+    )
+
+
+def record_aside(db: sqlite3.Connection, aside: Aside, *, root: Path) -> None:
+    """Record once that another program's file was moved aside; the event's address is the new place."""
+    place = aside.place.relative_to(root).as_posix()
+    if not db.execute("SELECT 1 FROM history WHERE address = ? AND verb = ?", [place, MOVE_ASIDE]).fetchone():
+        record_without_coin(db, MOVE_ASIDE, place, actor=PROGRAM, at=aside.at, reason=aside.what)
+
+
+def record_without_coin(
+    db: sqlite3.Connection, verb: str, about: str, *, actor: str, at: float, reason: str
+) -> None:
+    """Add a decision that changes no record; `about` takes the place of a record's address."""
+    decision = uuid4().hex
+    record_decision(db, decision, verb=verb, actor=actor, at=at)
+    db.execute(
+        "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
+        "VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)",
+        [decision, verb, about, at, actor, reason],
+    )
+
+
+def record_reversal(db: sqlite3.Connection, decision: str, *, of: str) -> None:
+    """Record that this decision has reversed all of another."""
+    db.execute("UPDATE decisions SET reverses = ? WHERE id = ?", [of, decision])
+    mark_reversed(db, of)
+
+
+def mark_reversed(db: sqlite3.Connection, decision: str) -> None:
+    db.execute("UPDATE decisions SET reversed = 1 WHERE id = ?", [decision])
+
+
+def is_reversed(db: sqlite3.Connection, decision: str) -> bool:
+    row = db.execute("SELECT reversed FROM decisions WHERE id = ?", [decision]).fetchone()
+    return bool(row and row[0])
+
+
+def size(db: sqlite3.Connection, decision: str) -> int:
+    """How many changes of records a decision made."""
+    return int(db.execute("SELECT count(*) FROM history WHERE decision = ?", [decision]).fetchone()[0])
+
+
+def of_decision(db: sqlite3.Connection, decision: str, *, among: Sequence[str]) -> list[str]:
+    """Those of these records that the decision has changed already."""
+    find = "SELECT 1 FROM history WHERE address = ? AND decision = ?"
+    return [address for address in among if db.execute(find, [address, decision]).fetchone()]
+
+
+def events(
+    db: sqlite3.Connection, *, address: str | None = None, decision: str | None = None, limit: int = 100
+) -> list[Event]:
+    """The events of a record, of a decision, or of all; newest first."""
+    where, values = "TRUE", []
+    if address:
+        where, values = "h.address = ?", [address]
+    elif decision:
+        where, values = "h.decision = ?", [decision]
+    rows = db.execute(
+        "SELECT h.*, coalesce(r.name, '') AS name, coalesce(d.reversed, 0) AS reversed FROM history h "
+        "LEFT JOIN records r ON r.address = h.address LEFT JOIN decisions d ON d.id = h.decision "
+        f"WHERE {where} ORDER BY h.id DESC LIMIT ?",
+        [*values, limit],
+    )
+    return [
+        Event(
+            row["id"], row["decision"], row["verb"], row["address"], row["name"], row["at"], row["who"],
+            row["reason"], _state(row["before"]), _state(row["after"]), bool(row["reversed"]),
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def decisions(db: sqlite3.Connection, *, only: str | None = None, limit: int = 20) -> list[PastDecision]:
+    """Decisions, newest first, each with its number of changed records and judged pairs; or one alone."""
+    rows = db.execute(
+        "SELECT d.*, (SELECT count(*) FROM history h WHERE h.decision = d.id) + "
+        "(SELECT count(*) FROM verdicts v WHERE v.decision = d.id) AS count "
+        "FROM decisions d WHERE ?1 IS NULL OR d.id = ?1 ORDER BY d.number DESC LIMIT ?2",
+        [only, limit],
+    )
+    return [
+        PastDecision(
+            row["id"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"]),
+            row["reverses"],
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def to_undo(db: sqlite3.Connection, actor: str, *, besides: Sequence[str] = ()) -> str | None:
+    """The id of this person's last decision that can be undone, except `besides`; None if there is none."""
+    row = db.execute(
+        "SELECT id FROM decisions WHERE who = ? AND verb NOT IN ('undo', ?, ?) AND NOT reversed "
+        "AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT 1",
+        [actor, *FINAL, json.dumps([*besides])],
+    ).fetchone()
+    return row[0] if row else None
+
+
+def to_redo(db: sqlite3.Connection, actor: str, *, key: Literal["id", "number"] = "id") -> Any:
+    """The id of this person's last undo; None if they decided something since.
+
+    In the memory, decisions have numbers only.
+    """
+    row = db.execute(
+        f"SELECT {key} FROM decisions WHERE who = :who AND verb = 'undo' AND NOT reversed AND number > "
+        "coalesce((SELECT max(number) FROM decisions WHERE who = :who AND verb NOT IN ('undo', 'redo')), 0) "
+        "ORDER BY number DESC LIMIT 1",
+        {"who": actor},
+    ).fetchone()
+    return row[0] if row else None
+
+
+def _state(text: str | None) -> State | None:
+    return state_from(read_json(text, "an event of the history")) if text else None

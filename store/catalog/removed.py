@@ -1,0 +1,75 @@
+"""Deleted things other than records, with who deleted them, when, and their content to restore them."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from store.catalog.catalog import Catalog, writing_errors
+from store.errors import InvalidRecord
+
+PutBack = Callable[[sqlite3.Connection, str, Any], None]  # given the name and what was kept; may refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """One deleted thing."""
+
+    id: int
+    at: float  # UNIX seconds
+    who: str  # "": the program, to make room
+    what: str  # "golden query", "search", "filter", "preset" or "job"
+    name: str
+    kept: Any
+    put_back_at: float = 0.0
+    put_back_by: str = ""
+
+
+def record(db: sqlite3.Connection, what: str, name: str, kept: Any, *, actor: str) -> None:
+    """Record a deletion within the caller's transaction."""
+    db.execute(
+        "INSERT INTO removed (at, who, what, name, kept) VALUES (?, ?, ?, ?, ?)",
+        [time.time(), actor, what, name, json.dumps(kept, ensure_ascii=False)],
+    )
+
+
+class RemovedThings:
+    """`library.removed`: deleted searches, filters, weights, golden queries and jobs."""
+
+    def __init__(
+        self, catalog: Catalog, ways: Mapping[str, PutBack], *, changed: Callable[[str], None]
+    ) -> None:
+        self._catalog = catalog
+        self._ways = ways  # how each sort is put back
+        self._changed = changed  # told of what was put back, of which sort
+
+    def all(self, *, limit: int = 100) -> list[Removed]:
+        """Deleted things, newest first."""
+        with self._catalog.reading() as db:
+            rows = db.execute("SELECT * FROM removed ORDER BY id DESC LIMIT ?", [limit]).fetchall()
+        return [_removed(row) for row in rows]
+
+    def can_restore(self, removed: Removed) -> bool:
+        """Whether it can be restored and was not restored already."""
+        return removed.what in self._ways and not removed.put_back_at
+
+    def restore(self, number: int, *, actor: str = "") -> Removed:
+        """Restore one. Raises InvalidRecord if it cannot be restored, or if its name is taken."""
+        with writing_errors("what was put back"), self._catalog.writing() as db:
+            row = db.execute("SELECT * FROM removed WHERE id = ?", [number]).fetchone()
+            removed = _removed(row) if row else None
+            if removed is None or not self.can_restore(removed):
+                raise InvalidRecord("it cannot be put back, or it is already")
+            self._ways[removed.what](db, removed.name, removed.kept)
+            db.execute(
+                "UPDATE removed SET put_back_at = ?, put_back_by = ? WHERE id = ?",
+                [time.time(), actor or self._catalog.actor.name, number],
+            )
+        self._changed(removed.what)
+        return removed
+
+
+def _removed(row: sqlite3.Row) -> Removed:
+    return Removed(**{**dict(row), "kept": json.loads(row["kept"])})

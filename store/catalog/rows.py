@@ -1,0 +1,296 @@
+"""The rows behind lists and filters: derived from sidecars, rebuilt if missing or outdated."""
+
+import json
+import sqlite3
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from store.catalog import spelling_rows
+from store.catalog.confusables import plain
+from store.catalog.emoji import in_words
+from store.catalog.filters import Filter, conditions, matching
+from store.disk.files import content_hash
+from store.errors import InvalidRecord
+from store.operations import State
+from store.records import Facet, Record, Tier, is_evm
+
+SORTS = {
+    "newest": "r.created_at DESC, r.address",
+    "oldest": "r.created_at, r.address",
+    "name": "r.name COLLATE NOCASE, r.address",
+    "moved": "r.moved_at DESC, r.address",
+    "suspicious": "(SELECT sure FROM suspicions WHERE record = r.id) DESC NULLS LAST, r.created_at DESC, "
+    "r.address",
+}
+
+DAMAGED = "Its text in the catalog is damaged; doctor --repair gives it back."
+
+_RECORD = "SELECT r.*, s.text AS sidecar FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"
+
+
+def find(
+    db: sqlite3.Connection, filter: Filter, *, sort: str = "newest", offset: int = 0, limit: int | None = None
+) -> list[Record]:
+    """The records that match, in the order `sort`. Raises InvalidRecord for an unknown order."""
+    if sort not in SORTS:
+        raise InvalidRecord(f"there is no order {sort!r}; there are {', '.join(SORTS)}")
+    if sort == "suspicious" and filter.suspicious is None:
+        return _suspicious_first(db, filter, offset=offset, limit=limit)
+    where, values = conditions(filter)
+    rows = db.execute(  # the inner part needs no more than an index, also for the last page of 50,000
+        f"{_RECORD} WHERE r.id IN (SELECT r.id FROM records r WHERE {where} ORDER BY {SORTS[sort]} "
+        f"LIMIT ? OFFSET ?) ORDER BY {SORTS[sort]}",
+        [*values, -1 if limit is None else limit, offset],
+    )
+    return [_record(row) for row in rows]
+
+
+def _suspicious_first(
+    db: sqlite3.Connection, filter: Filter, *, offset: int, limit: int | None
+) -> list[Record]:
+    """Records that look like others, most confident first, then the rest. Sorts only the first group."""
+    alike, others = replace(filter, suspicious=True), replace(filter, suspicious=False)
+    found = find(db, alike, sort="suspicious", offset=offset, limit=limit)
+    left = None if limit is None else limit - len(found)
+    if left == 0:
+        return found
+    return found + find(db, others, offset=max(0, offset - count(db, alike)), limit=left)
+
+
+def labels(db: sqlite3.Connection, kind: str) -> list[tuple[str, str]]:
+    """The address of every library record with each of its tags or categories."""
+    return db.execute(
+        "SELECT r.address, l.label FROM records r CROSS JOIN labels l ON l.record = r.id AND l.kind = ? "
+        "WHERE r.tier = 'library'",
+        [kind],
+    ).fetchall()
+
+
+def changed_since(db: sqlite3.Connection, generation: int) -> list[str]:
+    """Addresses of the records in the catalog that changed after this generation."""
+    rows = db.execute("SELECT address FROM records WHERE generation > ?", [generation])
+    return [row[0] for row in rows]
+
+
+def created(db: sqlite3.Connection) -> dict[str, int]:
+    """Creation time of every library record (UNIX seconds), by address."""
+    return dict(db.execute("SELECT address, created_at FROM records WHERE tier = 'library'").fetchall())
+
+
+def addresses(db: sqlite3.Connection, filter: Filter) -> list[str]:
+    """Addresses of the records that match, newest first."""
+    where, values = conditions(filter)
+    return [
+        row[0]
+        for row in db.execute(
+            f"SELECT r.address FROM records r WHERE {where} ORDER BY {SORTS['newest']}", values
+        )
+    ]
+
+
+def count(db: sqlite3.Connection, filter: Filter) -> int:
+    where, values = conditions(filter)
+    return int(db.execute(f"SELECT count(*) FROM records r WHERE {where}", values).fetchone()[0])
+
+
+def counts(db: sqlite3.Connection) -> dict[Tier, int]:
+    found = dict(db.execute("SELECT tier, count(*) FROM records GROUP BY tier").fetchall())
+    return {tier: found.get(tier, 0) for tier in ("pending", "approved", "library", "trash")}
+
+
+def label_counts(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
+    """How many matching records have each tag (or category), most frequent first."""
+    where, values = conditions(filter)
+    rows = db.execute(
+        # Not a join: it would look up a record for each of its labels, which takes six times as long.
+        f"SELECT label, count(*) FROM labels WHERE kind = ? AND record IN "
+        f"(SELECT r.id FROM records r WHERE {where}) GROUP BY label ORDER BY count(*) DESC, label",
+        [kind, *values],
+    )
+    return dict(rows.fetchall())
+
+
+def source_counts(db: sqlite3.Connection, filter: Filter) -> dict[str, int]:
+    """How many matching records were imported from each source, most frequent first."""
+    where, values = conditions(filter)
+    rows = db.execute(
+        "SELECT h.reason, count(*) FROM history h JOIN records r ON r.address = h.address "
+        f"WHERE h.verb = 'import' AND h.reason <> '' AND {where} "
+        "GROUP BY h.reason ORDER BY count(*) DESC, h.reason",
+        values,
+    )
+    return dict(rows.fetchall())
+
+
+def get(db: sqlite3.Connection, address: str) -> Record | None:
+    row = db.execute(f"{_RECORD} WHERE r.address = ?", [address]).fetchone()
+    return _record(row) if row else None
+
+
+def records(db: sqlite3.Connection, addresses: Sequence[str]) -> dict[str, Record]:
+    """These records by address, with one query."""
+    rows = db.execute(
+        f"{_RECORD} WHERE r.address IN (SELECT value FROM json_each(?))", [json.dumps(addresses)]
+    )
+    return {row["address"]: _record(row) for row in rows}
+
+
+def came_since(db: sqlite3.Connection, addresses: Sequence[str], moment: float) -> int:
+    row = db.execute(
+        "SELECT count(*) FROM records r WHERE r.address IN (SELECT value FROM json_each(?)) "
+        "AND r.moved_at > ? AND r.tier IS NOT (SELECT h.after ->> '$.tier' FROM history h "
+        "WHERE h.address = r.address AND h.at <= ? ORDER BY h.id DESC LIMIT 1)",
+        [json.dumps(addresses), moment, moment],
+    ).fetchone()
+    return int(row[0])
+
+
+def exact_matches(db: sqlite3.Connection, said: str, filter: Filter, *, limit: int) -> list[Record]:
+    """The record with this address; else records with this ticker, then records with this name.
+
+    Ignores case, accents and a leading $; in an address, case is ignored only if it is an EVM one.
+    """
+    where, values = conditions(filter)
+    address = said.strip()
+    spelt = address.lower() if is_evm(address) else address
+    meant = db.execute(f"{_RECORD} WHERE r.address = ? AND {where}", [spelt, *values]).fetchone()
+    if meant:
+        return [_record(meant)]
+    wanted = _bare(said)
+    if not wanted:
+        return []
+    if any(sign.isalnum() for sign in wanted):
+        among, asked = "r.id IN (SELECT rowid FROM words WHERE words MATCH ?)", [_phrase(wanted)]
+    else:  # signs alone, which the words do not hold
+        among, asked = "(r.name LIKE ? OR r.ticker LIKE ?)", [f"%{wanted}%"] * 2
+    rows = db.execute(
+        f"SELECT r.id, r.name, r.ticker FROM records r WHERE {among} AND {where} ORDER BY r.address",
+        [*asked, *values],
+    ).fetchall()
+    found = [row["id"] for row in rows if _bare(row["ticker"]) == wanted]
+    found += [row["id"] for row in rows if _bare(row["name"]) == wanted and row["id"] not in found]
+    records = [db.execute(f"{_RECORD} WHERE r.id = ?", [number]).fetchone() for number in found[:limit]]
+    return [_record(row) for row in records]
+
+
+def named(db: sqlite3.Connection, words: str, filter: Filter, *, limit: int) -> list[Record]:
+    """Exact matches, then records that contain all of these words.
+
+    Ordered by BM25, in which name and ticker weigh ten times as much as descriptions and captions. An address
+    returns its record alone.
+    """
+    exact = exact_matches(db, words, filter, limit=limit)
+    if [record.address for record in exact] == [words.strip()]:
+        return exact
+    where, values = conditions(filter)
+    rows = db.execute(
+        f"{_RECORD} JOIN words ON words.rowid = r.id WHERE words MATCH ? AND {where} "
+        "ORDER BY bm25(words, 10, 10, 1, 1, 1), r.address LIMIT ?",
+        [matching(in_words(words.strip().removeprefix("$"))), *values, limit],
+    )
+    known = {record.address for record in exact}
+    return [*exact, *(record for row in rows if (record := _record(row)).address not in known)][:limit]
+
+
+def _bare(text: str) -> str:
+    """A name or ticker without case, accents and a leading $."""
+    spread = unicodedata.normalize("NFKD", plain(text.strip().removeprefix("$")))
+    return "".join(sign for sign in spread if not unicodedata.combining(sign))
+
+
+def _phrase(text: str) -> str:
+    """An FTS5 query for names and tickers that begin with this text."""
+    return '{name ticker} : ^ "' + text.replace('"', '""') + '"'
+
+
+def upsert(
+    db: sqlite3.Connection,
+    address: str,
+    state: State,
+    *,
+    stats: tuple[str, str],
+    now: float,
+    generation: int,
+    embeddings: Mapping[Facet, str],
+) -> None:
+    """Write all rows of one record and increment its revision."""
+    record = _said(db, state.sidecar_hash, state.tier)
+    old = db.execute(
+        "SELECT id, tier, revision, moved_at FROM records WHERE address = ?", [address]
+    ).fetchone()
+    number, revision, moved_at = (old["id"], old["revision"] + 1, old["moved_at"]) if old else (None, 1, now)
+    if old and old["tier"] != state.tier:
+        moved_at = now
+    if number is not None:
+        delete(db, number)
+    number = db.execute(
+        "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        [
+            number, address, address.lower(), state.tier, state.came_from, revision, state.sidecar_hash,
+            state.image_hash, *stats, record.name, record.ticker, record.created_at, record.is_captioned,
+            moved_at, generation,
+        ],
+    ).fetchone()[0]  # fmt: skip
+    labels = [("tag", tag) for tag in record.tags] + [
+        ("category", category) for category in record.categories
+    ]
+    db.executemany("INSERT OR IGNORE INTO labels VALUES (?, ?, ?)", [(number, *label) for label in labels])
+    _index(db, number, record)
+    db.executemany(
+        "INSERT INTO embeddings VALUES (?, ?, ?)", [(number, *pair) for pair in embeddings.items()]
+    )
+    spelling_rows.upsert(db, number, name=record.name, ticker=record.ticker, image_hash=state.image_hash)
+
+
+def index(db: sqlite3.Connection, number: int, sidecar_hash: str) -> None:
+    """Add the words of one record to the full-text index, which must not have any of it."""
+    _index(db, number, _said(db, sidecar_hash, "pending"))
+
+
+def _index(db: sqlite3.Connection, number: int, record: Record) -> None:
+    db.execute(
+        "INSERT INTO words (rowid, name, ticker, description, caption, tags) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            number, record.name, record.ticker, record.description, "\n".join(record.caption.values()),
+            "\n".join(record.tags),
+        ],
+    )  # fmt: skip
+
+
+def _said(db: sqlite3.Connection, sidecar_hash: str, tier: Tier) -> Record:
+    (text,) = db.execute("SELECT text FROM sidecars WHERE hash = ?", [sidecar_hash]).fetchone()
+    return Record(json.loads(text), tier)
+
+
+def is_sound(db: sqlite3.Connection, sidecar_hash: str) -> bool:
+    """Whether the catalog has this sidecar unchanged."""
+    row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [sidecar_hash]).fetchone()
+    return row is not None and content_hash(row[0].encode()) == sidecar_hash
+
+
+def delete(db: sqlite3.Connection, number: int) -> None:
+    """Remove all rows of the record with this row number."""
+    db.execute("DELETE FROM records WHERE id = ?", [number])
+    db.execute("DELETE FROM words WHERE rowid = ?", [number])
+    db.execute("DELETE FROM labels WHERE record = ?", [number])
+    db.execute("DELETE FROM embeddings WHERE record = ?", [number])
+
+
+def state_of(row: Mapping[str, Any] | sqlite3.Row) -> State:
+    return State(row["tier"], row["sidecar_hash"], row["image_hash"], row["came_from"])
+
+
+def _record(row: sqlite3.Row) -> Record:
+    if content_hash(row["sidecar"].encode()) == row["sidecar_hash"]:
+        sidecar = json.loads(row["sidecar"])
+    else:  # by a disk: what the row itself says has to do until it is given back
+        names = {
+            "token_address": "address",
+            "token_name": "name",
+            "ticker": "ticker",
+            "created_at": "created_at",
+        }
+        sidecar = {**{key: row[name] for key, name in names.items()}, "description": DAMAGED}
+    return Record(sidecar, row["tier"], row["revision"], row["image_hash"], row["came_from"])

@@ -1,0 +1,218 @@
+"""Chroma follows SQLite in a thread of its own; on failure it only lags behind, and tries again."""
+
+import logging
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Protocol
+
+from store.catalog.catalog import DISK_ERRORS
+from store.chroma.collections import INDEX, Collections
+from store.chroma.folder import ChromaFolder
+from store.chroma.process import ChromaEnded, ChromaProcess
+from store.errors import MemedexError
+from store.jobs.background_worker import Worker
+from store.progress import Progress
+
+log = logging.getLogger(__name__)
+
+BATCH = 1_000  # points; well below Chroma's get_max_batch_size of 5,461
+PATIENCE = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait
+
+
+class Closable(Protocol):
+    """A process that can be killed."""
+
+    def kill(self) -> None: ...
+
+
+class ChromaFollower(ABC):
+    """Applies changes whenever it is woken, until it is closed."""
+
+    def __init__(self, *, does: str, folder: ChromaFolder) -> None:
+        self.worker = Worker(does, self._work)
+        self._folder = folder
+        self._chroma: ChromaProcess | None = None
+        self._using = threading.Lock()  # Chroma's files: one at a time
+        self._is_cut_short = False  # somebody cannot wait for it
+        self._asked: Closable | None = None  # the process that was last at work on them
+
+    @property
+    def fault(self) -> str:
+        """Why Chroma lags behind; "" while it follows."""
+        return self.worker.trouble.reason if self.worker.trouble else ""
+
+    def wake_if_needed(self) -> None:
+        """Open Chroma only if it lacks something, or its files changed."""
+        if self.behind or self._must_start_anew or (not self.worker.has_begun and self._is_dirty):
+            self.wake()
+
+    def wake(self) -> None:
+        """Tell it that there is something to apply."""
+        self.worker.wake()
+
+    def retry(self) -> None:
+        """Try again now, because a person asked."""
+        self.worker.retry()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until Chroma has caught up (True), fails or takes too long (False)."""
+        return self.worker.wait(timeout) and self.behind == 0  # a rebuild to come has no queue yet
+
+    def check(self) -> list[str]:
+        """Differences between Chroma and SQLite; Chroma's files are closed meanwhile."""
+        with self._using:
+            was_dirty = self._is_dirty and self._chroma is None
+            self._let_go_cleanly()
+            faults = self._faults()
+            if not (was_dirty or self.fault or self._folder.foreign()):
+                self._note_clean()  # asking touches the files
+            return faults
+
+    def close(self) -> None:
+        """Stop after the current batch, which is cut short after a while, and remove the dirty marker."""
+        while not self.worker.close(patience=PATIENCE):
+            self._end_asked()
+        with self._in_use():
+            self._let_go_cleanly()
+
+    @property
+    @abstractmethod
+    def behind(self) -> int:
+        """How much Chroma does not have yet."""
+
+    @property
+    @abstractmethod
+    def _is_dirty(self) -> bool:
+        """Whether Chroma ended uncleanly, or another program touched its files."""
+
+    @property
+    @abstractmethod
+    def _is_lost(self) -> bool:
+        """Whether its files should exist and do not."""
+
+    @property
+    def _must_start_anew(self) -> bool:
+        """Whether a rebuild was requested, or started and not completed."""
+        return False
+
+    @abstractmethod
+    def _probe(self) -> list[str]:
+        """Faults of the files, found by another process."""
+
+    @abstractmethod
+    def _metadata(self) -> Mapping[str, Mapping[str, str]]:
+        """The metadata of each collection by name."""
+
+    @abstractmethod
+    def _queue_everything(self) -> None:
+        """Mark everything as missing in Chroma, durably."""
+
+    @abstractmethod
+    def _drain(self, chroma: ChromaProcess) -> None:
+        """Apply everything; sets the dirty marker before the first write."""
+
+    @abstractmethod
+    def _note_clean(self) -> None:
+        """Remove the dirty marker, and remember the files' state to notice later changes."""
+
+    def _follow(self) -> None:
+        """Apply everything, with another process or new files if the old ones fail."""
+        chroma = self._begin()
+        try:
+            self._drain(chroma)
+        except (MemedexError, *DISK_ERRORS):  # SQLite's fault, not Chroma's
+            raise
+        except ChromaEnded:
+            if self._is_cut_short or self._closing:
+                raise
+            log.exception("Chroma's process is replaced")
+            self._let_go()
+            self._drain(self._begin())
+        except Exception:
+            if self._must_start_anew:
+                raise
+            log.exception("Chroma failed and is rebuilt")
+            self._drain(self._start_anew())
+
+    def _begin(self) -> ChromaProcess:
+        """Start a process, with files as they should be."""
+        faults: list[str] = []
+        if self._chroma is None:
+            is_dirty = self._is_dirty
+            self._folder.clear_the_way()
+            if is_dirty and (faults := self._faults()):
+                log.warning("Chroma is rebuilt: %s", "; ".join(faults))
+        if faults or self._must_start_anew:
+            return self._start_anew()
+        return self._chroma or self._open()
+
+    def _start_anew(self) -> ChromaProcess:
+        self._queue_everything()
+        self._let_go()
+        self._folder.remove_own()
+        return self._open()
+
+    def _open(self) -> ChromaProcess:
+        """A process that starts at the first request."""
+        self._chroma = ChromaProcess(Collections, self._folder.path, self._metadata(), index=INDEX)
+        self._asked = self._chroma
+        return self._chroma
+
+    def _faults(self) -> list[str]:
+        if foreign := self._folder.foreign():
+            return [f"{foreign} lies where Memedex's own belongs; it is moved aside whole, never removed"]
+        if self._folder.has_files:
+            return self._probe()
+        return ["Chroma's files are gone"] if self._is_lost else []
+
+    def _let_go(self) -> bool:
+        """Close Chroma in any state; returns whether it ended cleanly."""
+        chroma, self._chroma = self._chroma, None
+        if chroma is not None:
+            try:
+                chroma.close()
+            except BaseException:  # a broken Chroma must not end the thread that rebuilds it
+                log.exception("Chroma could not be closed")
+                return False
+        return True
+
+    def _let_go_cleanly(self) -> None:
+        """Close Chroma, and record a clean end if it was one."""
+        if self._chroma is not None and self._let_go() and not self.fault:
+            self._note_clean()
+
+    @property
+    def _closing(self) -> bool:
+        return self.worker.is_closing
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        """Use Chroma's files until the block ends; a process that hangs is killed after a while."""
+        while not self._using.acquire(timeout=PATIENCE):
+            self._end_asked()
+        try:
+            yield
+        finally:
+            self._using.release()
+
+    def _end_asked(self) -> None:
+        self._is_cut_short = True
+        if self._asked:
+            log.warning("%s: what does not answer is ended", self.worker.name)
+            self._asked.kill()
+
+    def _began(self, process: Closable) -> None:
+        self._asked = process
+
+    def _work(self, _: Progress) -> None:
+        with self._using:
+            self._is_cut_short = False
+            try:
+                self._follow()
+            except BaseException:  # Chroma's Rust panics are no Exceptions
+                self._let_go()
+                if not self._is_cut_short:
+                    raise
+                self.wake()  # it was ended for somebody who could not wait: no fault of its own

@@ -1,0 +1,110 @@
+"""Compare Chroma with SQLite, in a separate process, because a broken index can crash its reader."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+import numpy as np
+
+from store.chroma.collections import Collections, Point
+from store.chroma.process import LIMIT, answered
+
+_SAMPLE = 500  # ids of each collection whose vector and metadata are compared: a small one wholly
+_SELF_QUERIES = 10  # of these, as many are looked up through the index itself
+_ENDS_WITH_PARENT = "--ends-with-parent"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The expected content of one collection."""
+
+    name: str
+    model: str
+    noun: str  # what its ids stand for, in the plural
+    ids: AbstractSet[str]
+    waiting: AbstractSet[str]  # ids that Chroma has not got yet, whatever it says of them
+    point: Callable[[str], Point | None]  # None: it is gone by now
+
+
+def compare(collections: Collections, expected: Expected) -> list[str]:
+    """Compare model, ids, and metadata and vectors of a sample, and look each sampled vector up."""
+    name, noun, faults = expected.name, expected.noun, []
+    if (model := collections.model(name)) != expected.model:
+        faults.append(f"{name} was made with {model}, not {expected.model}")
+    found, ids = collections.ids(name) - expected.waiting, expected.ids - expected.waiting
+    if missing := ids - found:
+        faults.append(f"{name} lacks {len(missing):,} {noun}, such as {min(missing)}")
+    if extra := found - ids:
+        faults.append(f"{name} holds {len(extra):,} {noun} too many, such as {min(extra)}")
+    both = sorted(ids & found)
+    return faults + _compare_sample(collections, expected, random.sample(both, min(_SAMPLE, len(both))))
+
+
+def _compare_sample(collections: Collections, expected: Expected, ids: list[str]) -> list[str]:
+    name = expected.name
+    stored, fields = collections.vectors(name, ids), collections.metadata(name, ids)
+    wrong, other, lost = [], [], []
+    for number, id in enumerate(ids):
+        point = expected.point(id)
+        if point is None:
+            continue
+        vector = np.frombuffer(point.vector, np.float32)
+        if (
+            id not in stored
+            or stored[id].shape != vector.shape
+            or not np.allclose(stored[id], vector, atol=1e-4)
+        ):
+            wrong.append(id)
+        elif fields.get(id) != point.metadata:
+            other.append(id)
+        elif number < _SELF_QUERIES and not _finds_itself(collections, name, vector):
+            lost.append(id)
+    return [
+        f"{name} has {what} for {len(some):,} of {len(ids):,} sampled {expected.noun}, such as {some[0]}"
+        for some, what in ((wrong, "another vector"), (other, "other metadata"), (lost, "no way to find"))
+        if some
+    ]
+
+
+def _finds_itself(collections: Collections, name: str, vector: np.ndarray) -> bool:
+    """Whether the index finds a vector equal to this one (copies may come first)."""
+    found = collections.vectors(name, collections.nearest(name, vector))
+    return any(float(row @ vector) > 0.999 for row in found.values())
+
+
+def ask(
+    module: str, *arguments: str, begun: Callable[["subprocess.Popen[bytes]"], None] = lambda _: None
+) -> list[str]:
+    """The faults, one sentence each, found by a child process, which `begun` receives."""
+    command = [sys.executable, "-W", "ignore", "-m", module, *arguments, _ENDS_WITH_PARENT]
+    ours, theirs = os.pipe()[::-1]
+    try:
+        done = answered(command, begun=begun, stdin=theirs)
+    except subprocess.TimeoutExpired:
+        return [f"Chroma did not answer within {LIMIT:.0f} seconds"]
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    if done.returncode:
+        errors = done.stderr.decode(errors="replace").strip().splitlines()
+        return [f"Chroma cannot be opened: {errors[-1] if errors else f'status {done.returncode}'}"]
+    return [str(fault) for fault in json.loads(done.stdout.splitlines()[-1])]
+
+
+def answer(faults: Callable[[], list[str]]) -> None:
+    """In the child process: compare and print a JSON list; ends when the parent does."""
+    if _ENDS_WITH_PARENT in sys.argv:
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    print(json.dumps(faults()))
+
+
+def _end_with_parent() -> None:
+    """End when the parent dies, because its successor needs Chroma for itself."""
+    os.read(0, 1)  # the end of a pipe; sys.stdin would be locked when this process ends by itself
+    os._exit(1)

@@ -1,0 +1,253 @@
+"""What a Chroma folder contains and whose it is: read with SQLite alone, without Chroma or writing.
+
+Memedex only deletes or rewrites collections whose metadata carry its mark, with the token of the catalog (or
+memory database) that they are derived from. `docs/decisions.md` says why.
+"""
+
+import re
+import shutil
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from store.disk.sqlite import check_size
+
+MARK = "memedex"  # in every collection's metadata: the token of what the collection is derived from
+DATABASE = "chroma.sqlite3"
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # Chroma's name for an index folder
+_DOCUMENT = "chroma:document"
+_NAMED = 12  # collections named in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCollection:
+    """A collection in Chroma's SQLite file."""
+
+    id: str
+    name: str
+    count: int
+    dimension: int | None
+    metadata: Mapping[str, Any]
+    segments: tuple[str, ...]  # ids; an index folder is named by one of them
+    has_documents: bool
+
+    @property
+    def summary(self) -> str:
+        made = ", ".join(
+            str(part)
+            for part in (f"{self.dimension} dimensions" if self.dimension else "", self.metadata.get("model"))
+            if part
+        )
+        return f"{self.name} {self.count:,}{f' ({made})' if made else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Everything of Chroma's in one folder."""
+
+    collections: tuple[FoundCollection, ...] = ()
+    strays: tuple[str, ...] = ()  # index folders that belong to no collection
+    fault: str = ""  # why the file cannot be read; "" when it can, or there is none
+    names: tuple[str, ...] = ()  # of Chroma's own files and folders
+
+    @property
+    def summary(self) -> str:
+        """A description for people."""
+        if self.fault:
+            return f"a Chroma that cannot be read ({self.fault})"
+        if not self.collections:
+            return f"{len(self.strays):,} index folders of a Chroma that is gone"
+        named = [one.summary for one in self.collections[:_NAMED]]
+        if more := len(self.collections) - len(named):
+            named.append(f"{more:,} more")
+        return f"a Chroma that Memedex did not make here, with {'; '.join(named)}"
+
+
+# Whether a collection without a mark is ours all the same: (the collection, its ids) → yes or no.
+Proof = Callable[[FoundCollection, Sequence[str]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """Which collections of a folder are ours."""
+
+    contents: Contents
+    own: tuple[FoundCollection, ...] = ()
+    unmarked: tuple[str, ...] = field(default=())  # names of those of `own` that an earlier version made
+
+    @property
+    def others(self) -> tuple[FoundCollection, ...]:
+        own = {one.id for one in self.own}
+        return tuple(one for one in self.contents.collections if one.id not in own)
+
+    @property
+    def is_wholly_ours(self) -> bool:
+        """Whether nothing in it belongs, or may belong, to another program."""
+        return not (self.contents.fault or self.others or self.contents.strays)
+
+    def is_foreign(self, wanted: Mapping[str, str]) -> bool:
+        """Whether it is in the way: unreadable, without anything of ours, or with a name that we need."""
+        if self.contents.fault:
+            return True
+        if not self.own:
+            return bool(self.contents.collections or self.contents.strays)
+        return any(one.name in wanted for one in self.others)
+
+
+def own_names(folder: Path) -> tuple[str, ...]:
+    """The names of Chroma's own files and folders here, without others beside them."""
+    if not folder.is_dir():
+        return ()
+    return tuple(
+        sorted(
+            path.name
+            for path in folder.iterdir()
+            if path.name.startswith(DATABASE) or (_UUID.fullmatch(path.name) and path.is_dir())
+        )
+    )
+
+
+def read_contents(folder: Path) -> Contents:
+    """Read the contents without writing, even if another program ended in the middle of writing."""
+    names = own_names(folder)
+    indexes = {name for name in names if not name.startswith(DATABASE) and any((folder / name).iterdir())}
+    try:
+        found = _collections(folder) if any(name.startswith(DATABASE) for name in names) else ()
+    except (OSError, sqlite3.Error, ValueError) as error:
+        return Contents(strays=tuple(sorted(indexes)), fault=str(error), names=names)
+    known = {segment for one in found for segment in one.segments}
+    return Contents(found, tuple(sorted(indexes - known)), "", names)
+
+
+def ownership(folder: Path, *, owners: Mapping[str, str], proof: Proof) -> Ownership:
+    """Whose each collection is. `owners` maps our collections to the token that their mark must carry."""
+    contents = read_contents(folder)
+    marked = [one for one in contents.collections if owners.get(one.name, "") == one.metadata.get(MARK)]
+    bare = [one for one in contents.collections if MARK not in one.metadata and one.name in owners]
+    try:
+        proved = [one for one in bare if not one.has_documents and proof(one, read_ids(folder, one))]
+    except (OSError, sqlite3.Error):
+        proved = []
+    return Ownership(contents, (*marked, *proved), tuple(one.name for one in proved))
+
+
+def read_ids(folder: Path, collection: FoundCollection) -> list[str]:
+    """Every id of a collection."""
+    with _opened(folder) as db:
+        rows = db.execute(
+            "SELECT e.embedding_id FROM embeddings e JOIN segments s ON s.id = e.segment_id "
+            "WHERE s.collection = ?",
+            [collection.id],
+        )
+        return [str(row[0]) for row in rows]
+
+
+def is_of_version_1(collection: FoundCollection, models: set[str]) -> bool:
+    """Whether its metadata are those of Memedex before there was a mark: only the model's name."""
+    return set(collection.metadata) == {"model"} and collection.metadata["model"] in models
+
+
+def remove_collections(folder: Path, collections: Sequence[FoundCollection]) -> None:
+    """Delete these collections from a Chroma that no process has open; others stay.
+
+    Uses SQL, because their index may be what is broken, and opening it can end the process. The tables are
+    those of chromadb 1.5.9; `VACUUM` leaves nothing of the deleted rows in free pages. Raises sqlite3.Error
+    or OSError.
+    """
+    for one in collections:
+        for segment in one.segments:
+            if (folder / segment).is_dir():
+                shutil.rmtree(folder / segment)
+    ids = [(one.id,) for one in collections]
+    segments = [(segment,) for one in collections for segment in one.segments]
+    rows = "(SELECT id FROM embeddings WHERE segment_id = ?)"
+    with closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as db:
+        db.execute("PRAGMA secure_delete = 1")
+        db.execute("BEGIN IMMEDIATE")
+        for table, column in (
+            ("embedding_fulltext_search", "rowid"), ("embedding_metadata", "id"),
+            ("embedding_metadata_array", "id"),
+        ):  # fmt: skip
+            db.executemany(f"DELETE FROM {table} WHERE {column} IN {rows}", segments)
+        for table, column in (
+            ("embeddings", "segment_id"), ("max_seq_id", "segment_id"), ("segment_metadata", "segment_id"),
+            ("segments", "id"),
+        ):  # fmt: skip
+            db.executemany(f"DELETE FROM {table} WHERE {column} = ?", segments)
+        db.executemany("DELETE FROM embeddings_queue WHERE topic LIKE '%/' || ?", ids)
+        db.executemany("DELETE FROM collection_metadata WHERE collection_id = ?", ids)
+        db.executemany("DELETE FROM collections WHERE id = ?", ids)
+        db.execute("COMMIT")
+        db.execute("VACUUM")
+
+
+def _collections(folder: Path) -> tuple[FoundCollection, ...]:
+    with _opened(folder) as db:
+        if not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+            if any((folder / f"{DATABASE}{ending}").exists() for ending in ("-wal", "-journal")):
+                raise ValueError("an empty file with a log beside it")
+            return ()  # as Chroma, or a full disk, leaves it before anything is in it
+        if not {"collections", "segments", "embeddings"} <= _tables(db):
+            raise ValueError("a database of another program")
+        metadata: dict[str, dict[str, Any]] = {}
+        for row in db.execute("SELECT * FROM collection_metadata"):
+            values = [row[name] for name in row.keys() if name.endswith("_value")]  # noqa: SIM118
+            value = next((value for value in values if value is not None), None)
+            metadata.setdefault(row["collection_id"], {})[row["key"]] = value
+        segments: dict[str, list[str]] = {}
+        for row in db.execute("SELECT id, collection FROM segments"):
+            segments.setdefault(row["collection"], []).append(row["id"])
+        counts = Counter[str](
+            dict(
+                db.execute(
+                    "SELECT s.collection, count(*) FROM embeddings e JOIN segments s ON s.id = e.segment_id "
+                    "GROUP BY s.collection"
+                ).fetchall()
+            )
+        )
+        documents = "SELECT 1 FROM embedding_metadata m JOIN embeddings e ON e.id = m.id WHERE m.key = ? "
+        return tuple(
+            FoundCollection(
+                id=row["id"],
+                name=row["name"],
+                count=counts[row["id"]],
+                dimension=row["dimension"],
+                metadata=metadata.get(row["id"], {}),
+                segments=tuple(segments.get(row["id"], ())),
+                has_documents=any(
+                    db.execute(f"{documents} AND e.segment_id = ? LIMIT 1", [_DOCUMENT, segment]).fetchone()
+                    for segment in segments.get(row["id"], ())
+                ),
+            )
+            for row in db.execute("SELECT * FROM collections ORDER BY name").fetchall()
+        )
+
+
+def _tables(db: sqlite3.Connection) -> set[str]:
+    return {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[sqlite3.Connection]:
+    """The database for reading; a copy if its writer was killed, because SQLite may have to recover it."""
+    path = folder / DATABASE
+    if not path.is_file():
+        raise OSError("its database is missing" if not path.exists() else f"{DATABASE} is no file")
+    check_size(path)
+    logs = [path.with_name(f"{DATABASE}{ending}") for ending in ("-wal", "-journal")]
+    with ExitStack() as stack:
+        uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        if any(log.is_file() and log.stat().st_size for log in logs):
+            copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memedex-")))
+            for file in (path, *logs):
+                if file.is_file():
+                    shutil.copyfile(file, copy / file.name)
+            uri = (copy / DATABASE).as_uri()
+        db = stack.enter_context(closing(sqlite3.connect(uri, uri=True)))
+        db.row_factory = sqlite3.Row
+        yield db

@@ -1,0 +1,113 @@
+"""The command for jobs: list, continue and watch them."""
+
+import time
+from argparse import ArgumentParser, Namespace
+from typing import Any, Protocol
+
+from store.cli.open_library import reading, writing
+from store.cli.output import named
+from store.cli.terminal import Terminal
+from store.errors import InvalidRecord
+from store.jobs import Job
+from store.library import Library
+from store.outcome import Refusal
+from store.progress import Progress
+
+_LOOK = 0.1  # seconds between two looks at a job
+_ACTIONS = ("resume", "again", "cancel")
+
+
+class Verbs(Protocol):
+    def add(self, verb: str, run: Any, meaning: str) -> ArgumentParser: ...
+
+
+def add_arguments(verbs: Verbs) -> None:
+    """`jobs`."""
+    jobs = verbs.add("jobs", jobs_, "long work: how it stands, and going on with it")
+    jobs.add_argument("action", nargs="?", choices=_ACTIONS)
+    jobs.add_argument("number", nargs="?", type=int, metavar="N")
+
+
+def jobs_(arguments: Namespace, terminal: Terminal) -> int:
+    """List the jobs; resume one, try its refused items again, or cancel it."""
+    if (arguments.action is None) != (arguments.number is None):
+        arguments.parser.error("give an action and the number of a job, or neither")
+    if arguments.action is None:
+        with reading(arguments, terminal) as reader:
+            _print_jobs(reader.jobs.all(), arguments, terminal)
+        return 0
+    with writing(arguments, terminal) as library:
+        number = arguments.number
+        if arguments.action == "cancel":
+            library.jobs.cancel(number)
+            terminal.say(f"job {number} is cancelled; what was done is kept")
+            return 0
+        job = library.jobs.get(number)
+        if arguments.action == "again" and not library.jobs.try_again(number):
+            raise InvalidRecord(f"job {number} refused nothing")
+        if arguments.action == "resume":
+            if job is not None and not job.can_resume:
+                raise InvalidRecord(f"job {number} has nothing left to do")
+            library.jobs.resume(number)
+        assert job is not None
+        return follow(library, job, arguments, terminal)
+
+
+def follow(library: Library, job: Job, arguments: Namespace, terminal: Terminal) -> int:
+    """Watch a job to its end; Ctrl-C pauses it."""
+
+    def work(progress: Progress) -> Job:
+        progress.what = job.name
+        while True:
+            rests = library.jobs.wait(job.id, timeout=_LOOK)
+            now = library.jobs.get(job.id) or job
+            progress.total, progress.done = now.total, now.done + now.refused
+            if rests:
+                return now
+            if progress.cancelled:
+                library.jobs.pause(job.id)
+
+    over = terminal.watch(work)
+    refused = library.jobs.items(over.id, state="refused", limit=over.refused or 1)
+    if arguments.json:
+        terminal.answer_json({**_as_json(over), "reasons": {item.key: item.reason for item in refused}})
+    terminal.say(f"job {over.id}: {over.state}, {_figures(over)}")
+    if over.error:
+        terminal.say(over.error)
+    if over.can_resume:
+        terminal.say(f"`jobs resume {over.id}` goes on with what is left")
+    return max(named([Refusal(item.key, item.reason) for item in refused], terminal), over.state == "failed")
+
+
+def _print_jobs(found: list[Job], arguments: Namespace, terminal: Terminal) -> None:
+    if arguments.json:
+        terminal.answer_json([_as_json(job) for job in found])
+    elif found:
+        rows = [
+            (
+                str(job.id),
+                job.state,
+                job.name,
+                job.who,
+                time.strftime("%Y-%m-%d %H:%M", time.localtime(job.made_at)),
+                " · ".join(part for part in (_figures(job), job.error) if part),
+            )
+            for job in found
+        ]
+        terminal.answer_table(("JOB", "STATE", "WHAT", "WHO", "BEGUN", ""), rows)
+    else:
+        terminal.say("nothing long has been done yet")
+
+
+def _figures(job: Job) -> str:
+    parts = [f"{job.done:,} of {job.total:,} done"] if job.total else []
+    if job.refused:
+        parts.append(f"{job.refused:,} refused")
+    if (cost := job.note.get("cost")) is not None:
+        parts.append(f"${cost:,.4f}")
+    return ", ".join(parts)
+
+
+def _as_json(job: Job) -> dict[str, Any]:
+    keys = ("id", "kind", "name", "who", "state", "total", "done", "refused", "error", "made_at", "ended_at")
+    return {key: getattr(job, key) for key in keys} | {"options": dict(job.options), "note": dict(job.note)}

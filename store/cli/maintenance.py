@@ -1,0 +1,103 @@
+"""Commands for maintenance: doctor, model, backup, restore-backup."""
+
+from argparse import Namespace
+from dataclasses import asdict
+
+from store.backup import backup as copy_library
+from store.backup import restore_backup as put_back
+from store.cli.open_library import check_there_is_one, has_library, making, reading, root_of, writing
+from store.cli.output import as_json, named
+from store.cli.terminal import Terminal
+from store.disk.layout import Layout
+from store.errors import LibraryInUse, ReadOnly
+from store.maintenance import doctor as checking
+from store.maintenance.doctor import DoctorFinding
+from store.reading.reader import Reader
+from store.tasks import switch_model
+from store.writing.salvage import move_foreign_catalog_aside, salvage_if_damaged
+
+
+def doctor(arguments: Namespace, terminal: Terminal) -> int:
+    """Print problems, and repair them if asked; status 0 if there are none."""
+    if not has_library(root_of(arguments)):
+        terminal.say(f"there is no library in {root_of(arguments)} yet")
+        return _findings([], arguments, terminal)
+    if arguments.repair:
+        move_foreign_catalog_aside(Layout(root_of(arguments)))
+        if salvaged := salvage_if_damaged(Layout(root_of(arguments))):
+            terminal.say(salvaged.summary)
+        with making(arguments, terminal) as library:
+            left = terminal.watch(
+                lambda progress: checking.repair(library, progress=progress, tell=terminal.say)
+            )
+        return _findings(left, arguments, terminal)
+    try:
+        found = terminal.watch(lambda _: checking.check_unopened(root_of(arguments)))
+    except (LibraryInUse, ReadOnly) as error:
+        terminal.say(f"{error}; Chroma itself is not looked into, since only who writes may open it")
+        with Reader(root_of(arguments)) as reader:
+            found = checking.check(reader)
+    return _findings(found, arguments, terminal)
+
+
+def model(arguments: Namespace, terminal: Terminal) -> int:
+    """Show the library's embedding model; with a name, embed everything with that one and switch."""
+    if arguments.name is None:
+        with reading(arguments, terminal) as reader:
+            name = reader.model
+    else:
+        with writing(arguments, terminal) as library:
+            switched = terminal.watch(
+                lambda progress: switch_model.switch_model(library, arguments.name, progress=progress)
+            )
+            name = library.model
+        if not switched:
+            terminal.say(f"not switched, the model is still {name}; what was embedded is kept for next time")
+    if arguments.json:
+        terminal.answer_json({"model": name})
+    else:
+        terminal.answer(name)
+    return 0
+
+
+def backup(arguments: Namespace, terminal: Terminal) -> int:
+    """Copy the library as it is at one moment, even while another process writes."""
+    check_there_is_one(arguments)
+    with reading(arguments, terminal) as reader:
+        outcome = terminal.watch(lambda progress: copy_library(reader, arguments.path, progress=progress))
+    if not terminal.was_interrupted:
+        terminal.say(f"backed up {len(outcome.done):,} records to {arguments.path}, and read back")
+    if arguments.json:
+        terminal.answer_json(
+            {"path": str(arguments.path), "done": outcome.done, "refused": as_json(outcome.refused)}
+        )
+    return named(outcome.refused, terminal)
+
+
+def restore_backup(arguments: Namespace, terminal: Terminal) -> int:
+    """Restore a backup; the current library is kept as a backup of its own."""
+    root = root_of(arguments)
+    restored = terminal.watch(lambda progress: put_back(root, arguments.path, progress=progress))
+    if restored.replaced:
+        terminal.say(f"what was there before is kept in {restored.replaced}; restore-backup takes it as well")
+    if restored.refused:
+        terminal.say("nothing was restored: the backup is damaged")
+    elif not terminal.was_interrupted:
+        with making(arguments, terminal) as library:
+            terminal.say(f"restored {sum(library.counts().values()):,} records")
+    if arguments.json:
+        replaced = str(restored.replaced) if restored.replaced else None
+        terminal.answer_json({"replaced": replaced, "refused": as_json(restored.refused)})
+    return named(restored.refused, terminal)
+
+
+def _findings(found: list[DoctorFinding], arguments: Namespace, terminal: Terminal) -> int:
+    well = not any(finding.is_fault for finding in found)
+    if arguments.json:
+        terminal.answer_json({"well": well, "findings": [asdict(finding) for finding in found]})
+    for finding in found:
+        about = f"{finding.address}: " if finding.address else ""
+        terminal.say(f"{about}{finding.what} ({finding.remedy})")
+    if well:
+        terminal.say("all is well")
+    return 0 if well else 1

@@ -1,0 +1,48 @@
+"""The library for agents: `python -m store mcp`."""
+
+import logging
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+
+from store.cli.open_library import has_library, root_of
+from store.cli.terminal import Terminal
+from store.errors import UnknownRecord
+from store.identity import current_user
+from store.memory.engine.places import Places
+from store.runtime import open_reader
+from store.settings import settings
+
+
+def add_arguments(mcp: ArgumentParser) -> None:
+    mcp.add_argument(
+        "--http", type=_port, metavar="PORT", help="streamable HTTP on loopback, instead of standard input"
+    )
+
+
+def serve(arguments: Namespace, terminal: Terminal) -> int:
+    """Serve agents until they end it, or Ctrl-C does; standard output belongs to the protocol."""
+    from store.mcp import http
+    from store.mcp.access import Access
+    from store.mcp.tools import server
+
+    root = root_of(arguments)
+    if not has_library(root) and not Places(root).folder.is_dir():  # a mistyped --root must not make one
+        raise UnknownRecord(f"there is no library in {root}; --root names another place")
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    access = Access(root, actor=arguments.who or current_user(), open_reader=open_reader)
+    try:
+        terminal.say(f"opened for {access.how}")
+        if arguments.http:
+            http.serve(server(access), port=arguments.http, token=settings().mcp_token)
+        else:
+            sys.stdout = sys.__stdout__  # the protocol's; it diverts whatever else prints by itself
+            server(access).run("stdio")
+    finally:
+        access.close()
+    return 0
+
+
+def _port(given: str) -> int:
+    if not given.isdecimal() or not 1 <= int(given) <= 65_535:
+        raise ArgumentTypeError(f"{given!r} is no port from 1 to 65535")
+    return int(given)

@@ -1,0 +1,108 @@
+"""The flags of the text memory's commands: `python -m store memory COMMAND …`.
+
+`add_arguments` adds them to the parser of `memory`; each sets the `run` that carries it out.
+"""
+
+import argparse
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+
+from store.cli import memory_edits, memory_queries, stored_vectors
+from store.cli.open_library import typed_path
+from store.cli.terminal import Terminal
+
+_STRUCTURE = {
+    "event": "type", "tool": "name of the tool", "level": "such as ERROR", "session": "id of the session",
+    "project": "of the session", "since": "date or time", "until": "date or time, included",
+}  # fmt: skip
+
+Run = Callable[[Namespace, Terminal], int]
+
+
+def add_arguments(memory: ArgumentParser) -> None:
+    """Add every command of the text memory and its flags."""
+    verbs = memory.add_subparsers(dest="memory_verb", required=True, metavar="VERB", title="verbs")
+
+    def add(verb: str, run: Run, meaning: str) -> ArgumentParser:
+        added = verbs.add_parser(
+            verb, help=meaning, description=f"memory {verb}: {meaning}", allow_abbrev=False
+        )
+        added.add_argument("--root", type=typed_path, default=argparse.SUPPRESS, metavar="DIR")
+        added.add_argument("--who", default=argparse.SUPPRESS, metavar="NAME")
+        added.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
+        added.set_defaults(run=run, parser=added)
+        return added
+
+    add("demo", memory_edits.demo, "take in a few made-up worlds, sessions, memories, papers and transcripts")
+    add("status", memory_queries.status, "how much there is of each kind, and by which model")
+    stored = add("store", memory_edits.store, "remember a text")
+    stored.add_argument("content", metavar="TEXT")
+    stored.add_argument("--tag", action="append", default=[], dest="tags", metavar="T", help="at most 10")
+    searched = add("search", memory_queries.search, "the most relevant memories")
+    searched.add_argument("query", metavar="TEXT")
+    searched.add_argument("--limit", type=int, default=5, metavar="N", help="1 to 20 (5)")
+
+    asked = add("lore", memory_queries.lore, "what is known of a world")
+    asked.add_argument("world", metavar="WORLD")
+    asked.add_argument("query", metavar="TEXT")
+    asked.add_argument("-n", type=int, default=3, metavar="N", help="how many chunks (3)")
+    asked.add_argument("--max-chars", type=int, default=1000, metavar="N", help="warn above (1000)")
+    told = add(
+        "add-lore", memory_edits.add_lore, "add a text to a world, in place of the one with the same name"
+    )
+    told.add_argument("world", metavar="WORLD")
+    told.add_argument("name", metavar="NAME")
+    told.add_argument("text", metavar="TEXT")
+    worlds_ = add("worlds", memory_edits.worlds, "the worlds; with a folder, take in its YAML files")
+    worlds_.add_argument("folder", nargs="?", type=typed_path, metavar="DIR")
+    recalled = add("recall", memory_queries.recall, "what a character remembers of a session")
+    recalled.add_argument("key", metavar="CHARACTER_SESSION")
+    recalled.add_argument("query", metavar="TEXT")
+    recalled.add_argument("-n", type=int, default=3, metavar="N", help="how many exchanges (3)")
+    recalled.add_argument("--max-chars", type=int, default=1500, metavar="N", help="warn above (1500)")
+    exchanged = add("add-memory", memory_edits.add_memory, "remember what was said in a session")
+    exchanged.add_argument("key", metavar="CHARACTER_SESSION")
+    exchanged.add_argument("prompt", metavar="PROMPT")
+    exchanged.add_argument("answer", metavar="ANSWER")
+    forgotten = add(
+        "forget-session", memory_edits.forget_session, "delete a session's memory for good, from every file"
+    )
+    forgotten.add_argument("keys", nargs="+", metavar="CHARACTER_SESSION")
+
+    paper = add(
+        "import-document", memory_edits.import_document, "take in papers of a protocol: PDF, Markdown, text"
+    )
+    paper.add_argument("paths", nargs="+", type=typed_path, metavar="FILE")
+    paper.add_argument("--protocol", required=True, metavar="NAME")
+    papers = add("documents", memory_queries.documents, "the passages of papers nearest to a question")
+    papers.add_argument("query", metavar="TEXT")
+    papers.add_argument(
+        "--protocol", action="append", dest="protocols", metavar="NAME", help="may be repeated"
+    )
+    papers.add_argument("-n", type=int, default=5, metavar="N", help="how many (5)")
+    papers.add_argument("--compare", action="store_true", help="as many for each protocol, side by side")
+
+    sessions = add("import-transcripts", memory_edits.import_transcripts, "take in recorded sessions")
+    sessions.add_argument("paths", nargs="+", type=typed_path, metavar="PATH")
+    found = add("transcripts", memory_queries.transcripts, "messages of recorded sessions")
+    found.add_argument("query", metavar="TEXT")
+    found.add_argument("--mode", choices=("hybrid", "semantic", "full_text"), default="hybrid")
+    found.add_argument("--type", action="append", default=[], dest="types", metavar="T", help="content type")
+    found.add_argument("-n", type=int, default=10, metavar="N", help="how many (10)")
+    happened = add("events", memory_queries.events, "events of recorded sessions, by their structure")
+    for name, meaning in _STRUCTURE.items():
+        happened.add_argument(f"--{name}", metavar="X", help=meaning)
+    happened.add_argument("-n", type=int, default=100, metavar="N", help="how many (100)")
+    happened.add_argument("--offset", type=int, default=0, metavar="N", help="after how many newer ones (0)")
+
+    add("undo", memory_edits.undo, "take back your last decision about the text memory")
+    embedded = add(
+        "model", memory_edits.model, "the models in use; with a name, embed everything again with that one"
+    )
+    embedded.add_argument("name", nargs="?", metavar="NAME")
+    embedded.add_argument("--kind", choices=memory_edits.KINDS, help="one kind of memory alone")
+    gone = add("forget-vectors", memory_edits.forget_vectors, "delete the vectors of a model not in use")
+    gone.add_argument("--kind", choices=memory_edits.KINDS, help="of one kind of memory alone")
+    stored_vectors.add_arguments(gone)
+    checked = add("doctor", memory_edits.doctor, "check files, full text, vectors and Chroma")
+    checked.add_argument("--repair", action="store_true", help="mend what can be mended, losing nothing")

@@ -1,0 +1,213 @@
+"""Commands that change the text memory: `python -m store memory COMMAND …`."""
+
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from store.cli import stored_vectors
+from store.cli.memory_queries import answered, reading
+from store.cli.open_library import root_of
+from store.cli.output import as_json, named
+from store.cli.terminal import Terminal
+from store.errors import BadSource
+from store.progress import Progress
+
+if TYPE_CHECKING:
+    from store.memory import Memory
+
+_PATIENCE = 330.0  # seconds in which Chroma may catch up
+
+KINDS = ("memories", "documents", "world_lore", "session_memory", "transcript_vectors")
+
+
+def demo(arguments: Namespace, terminal: Terminal) -> int:
+    """Import the demo; existing entries stay."""
+    from store.memory import demo as made_up
+
+    with _writing(arguments, terminal) as memory:
+        counts = terminal.watch(lambda progress: made_up.load(memory, progress=progress))
+    return answered(counts, arguments, terminal, [f"{name}: {count:,}" for name, count in counts.items()])
+
+
+def store(arguments: Namespace, terminal: Terminal) -> int:
+    """Store a memory."""
+    with _writing(arguments, terminal) as memory:
+        done = memory.memories.store_memory(arguments.content, arguments.tags, actor=arguments.who or "")
+    return answered(done, arguments, terminal, [done["memory_id"]])
+
+
+def add_lore(arguments: Namespace, terminal: Terminal) -> int:
+    """Add a text to a world."""
+    with _writing(arguments, terminal) as memory:
+        memory.lore.add_lore(arguments.world, arguments.name, arguments.text, actor=arguments.who or "")
+    id = f"{arguments.world}_{arguments.name}"
+    return answered({"id": id}, arguments, terminal, [id])
+
+
+def add_memory(arguments: Namespace, terminal: Terminal) -> int:
+    """Store an exchange under a key, with an id of its own."""
+    from uuid import uuid4
+
+    from store.memory import exchange
+
+    name, text = str(uuid4()), exchange(arguments.prompt, arguments.answer)
+    with _writing(arguments, terminal) as memory:
+        memory.sessions.add_memory(arguments.key, name, text, actor=arguments.who or "")
+    id = f"{arguments.key}_{name}"
+    return answered({"id": id}, arguments, terminal, [id])
+
+
+def undo(arguments: Namespace, terminal: Terminal) -> int:
+    """Undo one's own last decision of any kind; entries changed since are named."""
+    with _writing(arguments, terminal) as memory:
+        outcome = memory.undo(actor=arguments.who or "")
+    terminal.say(f"taken back: {len(outcome.done):,} entr{'y' if len(outcome.done) == 1 else 'ies'}")
+    answered({"done": outcome.done, "refused": as_json(outcome.refused)}, arguments, terminal, outcome.done)
+    return named(outcome.refused, terminal)
+
+
+def model(arguments: Namespace, terminal: Terminal) -> int:
+    """Embed one kind, or all, with another model; the old vectors stay until the new ones are complete."""
+    if arguments.name:
+        from store.embedding import open_embedder
+        from store.memory.engine.reembedding import reembed
+
+        embedder = open_embedder(arguments.name)
+        kinds = [arguments.kind] if arguments.kind else KINDS
+
+        def embed(progress: Progress) -> None:
+            for kind in kinds:
+                reembed(memory.passages[kind], embedder, progress=progress)
+
+        with _writing(arguments, terminal) as memory:
+            terminal.watch(embed)
+    with reading(arguments) as memory:
+        models = {kind: memory.passages[kind].model for kind in KINDS}
+    return answered(models, arguments, terminal, [f"{kind}: {name}" for kind, name in models.items()])
+
+
+def forget_vectors(arguments: Namespace, terminal: Terminal) -> int:
+    """List the models that have vectors; with one and --yes, delete every vector of it."""
+    kinds = [arguments.kind] if arguments.kind else KINDS
+    with reading(arguments) as memory:
+        found = {kind: memory.passages[kind].vectors_by_model() for kind in kinds}
+    if not (chosen := stored_vectors.choose(found, arguments, terminal)):
+        return 0 if arguments.model is None else stored_vectors.REFUSED
+    with _writing(arguments, terminal) as memory:
+        for kind in chosen:
+            memory.passages[kind].forget_vectors(arguments.model, actor=arguments.who or "")
+    return stored_vectors.deleted(chosen, arguments, terminal)
+
+
+def worlds(arguments: Namespace, terminal: Terminal) -> int:
+    """List the worlds; with a folder, copy its files to the folder of worlds and load them."""
+    refused = []
+    if arguments.folder:
+        from store.disk.files import read_regular
+        from store.memory.story.worlds import LARGEST
+        from store.outcome import Refusal
+
+        if not arguments.folder.is_dir():
+            raise BadSource(f"there is no folder {arguments.folder}")
+        with _writing(arguments, terminal) as memory:
+            for path in sorted(arguments.folder.glob("*.y*ml")):
+                try:
+                    content = read_regular(path, limit=LARGEST)
+                except OSError as error:
+                    refused.append(Refusal(path.name, f"it cannot be read: {error.strerror}"))
+                else:
+                    memory.lore.put_file(memory.places.worlds, path.name, content)
+            report = memory.lore.load_worlds(memory.places.worlds, actor=arguments.who or "")
+        refused += report.refused
+        terminal.say(f"took in {len(report.done):,} worlds, refused {len(refused):,}")
+    with reading(arguments) as memory:
+        found = [{"id": world.id, "name": world.name, "file": world.file} for world in memory.lore.worlds()]
+    answered(found, arguments, terminal, [f"{world['id']}  {world['name']}" for world in found])
+    return named(refused, terminal)
+
+
+def forget_session(arguments: Namespace, terminal: Terminal) -> int:
+    """Delete a session's memory for good."""
+    with _writing(arguments, terminal) as memory:
+        gone = {
+            key: memory.sessions.delete_session_memory(key, actor=arguments.who or "")
+            for key in arguments.keys
+        }
+    return answered(gone, arguments, terminal, [f"{key}: {count:,} deleted" for key, count in gone.items()])
+
+
+def import_document(arguments: Namespace, terminal: Terminal) -> int:
+    """Import papers; unreadable ones are named, the rest is imported."""
+    from store.outcome import Refusal
+
+    done, refused = [], []
+    with _writing(arguments, terminal) as memory:
+        for path in arguments.paths:
+            try:
+                source = memory.documents.import_document(
+                    path, protocol=arguments.protocol, actor=arguments.who or ""
+                )
+                done.append(asdict(source))
+            except BadSource as error:
+                refused.append(Refusal(path.name, str(error)))
+    answered(
+        {"done": done, "refused": as_json(refused)},
+        arguments,
+        terminal,
+        [f"{one['id']}: {one['pages']:,} page{'' if one['pages'] == 1 else 's'}" for one in done],
+    )
+    return named(refused, terminal)
+
+
+def import_transcripts(arguments: Namespace, terminal: Terminal) -> int:
+    """Import recorded sessions; a repeated import adds only what is new."""
+    with _writing(arguments, terminal) as memory:
+        report = terminal.watch(
+            lambda progress: memory.transcripts.import_sessions(
+                arguments.paths, progress=progress, actor=arguments.who or ""
+            )
+        )
+        left = memory.transcripts.without_vector()
+    sessions = f"{len(report.sessions):,} session{'' if len(report.sessions) == 1 else 's'}"
+    terminal.say(
+        f"{sessions}: {report.messages:,} new messages, {report.changed:,} changed, "
+        f"{report.events:,} new events, {report.present:,} were there"
+    )
+    if left:
+        terminal.say(
+            f"{left:,} chunks are not embedded yet: words find them, meaning does not; "
+            "importing again goes on with them"
+        )
+    if getattr(arguments, "json", False):
+        terminal.answer_json({**asdict(report), "refused": as_json(report.refused)})
+    return named(report.refused, terminal)
+
+
+def doctor(arguments: Namespace, terminal: Terminal) -> int:
+    """Print problems, and repair them if asked; status 0 if there are none."""
+    from store.memory import doctor as checking
+
+    with _writing(arguments, terminal) as memory:
+        memory.wait_for_chroma(_PATIENCE)
+        found = checking.repair(memory) if arguments.repair else checking.check(memory)
+    for finding in found:
+        terminal.say(f"{finding.kind}: {finding.what} ({finding.remedy})")
+    well = not any(finding.is_fault for finding in found)
+    answered({"well": well, "findings": [asdict(one) for one in found]}, arguments, terminal, [])
+    if well:
+        terminal.say("all is well")
+    return 0 if well else 1
+
+
+@contextmanager
+def _writing(arguments: Namespace, terminal: Terminal) -> Iterator["Memory"]:
+    """The memory, open for writing; when the block ends, Chroma has caught up or is reported behind."""
+    from store.memory import Memory
+
+    with Memory.open(root_of(arguments)) as memory:
+        yield memory
+        if not memory.wait_for_chroma(_PATIENCE):
+            found = memory.status()
+            terminal.say(f"Chroma is {found.chroma_behind:,} entries behind {found.chroma_fault}".rstrip())

@@ -1,0 +1,143 @@
+"""Open the library for a command, and close it properly."""
+
+import tempfile
+import time
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from store.catalog.catalog import DISK_ERRORS
+from store.cli.terminal import Terminal
+from store.disk.layout import Layout
+from store.errors import InvalidRecord, MemedexError, ModelUnavailable, UnknownRecord
+from store.library import Library
+from store.progress import Progress
+from store.reading.reader import Reader
+from store.records import checked_address
+from store.runtime import open_library, open_reader
+from store.settings import settings
+
+_R = TypeVar("_R", bound=Reader)
+_SLICE = 0.2  # seconds between two looks at Chroma
+_PATIENCE = 330.0  # seconds in which Chroma may show no progress; a probe of its files may take 300
+
+
+def typed_path(text: str) -> Path:
+    """A typed path. Refuses an empty one, as from an unset variable, which would mean the current folder."""
+    if not text.strip():
+        raise ArgumentTypeError("an empty text is no path")
+    return Path(text)
+
+
+def root_of(arguments: Namespace) -> Path:
+    """The folder that holds `memecoins/`: --root, else MEMEDEX_ROOT, else `res`."""
+    root: Path = arguments.root or settings().root
+    return root.expanduser().resolve()
+
+
+def has_library(root: Path) -> bool:
+    return Layout(root).memecoins.is_dir()
+
+
+def check_there_is_one(arguments: Namespace) -> None:
+    """Raises UnknownRecord if there is no library: a mistyped --root must not create one."""
+    if not has_library(root := root_of(arguments)):
+        raise UnknownRecord(f"there is no library in {root}; import makes one, --root names another place")
+
+
+@contextmanager
+def reading(arguments: Namespace, terminal: Terminal) -> Iterator[Reader]:
+    """The library for a command that only reads; if there is none, an empty one that leaves no trace."""
+    root = root_of(arguments)
+    if not has_library(root):
+        with (
+            tempfile.TemporaryDirectory(prefix="memedex-") as nowhere,
+            open_reader(Path(nowhere)) as empty,
+        ):
+            yield empty
+        return
+    with _opened(lambda progress: open_reader(root, progress=progress), terminal) as reader:
+        yield reader
+
+
+@contextmanager
+def writing(arguments: Namespace, terminal: Terminal) -> Iterator[Library]:
+    """The library for a command that changes it.
+
+    When the block ends, Chroma has caught up or is reported behind.
+    """
+    check_there_is_one(arguments)
+    with making(arguments, terminal) as library:
+        yield library
+
+
+@contextmanager
+def making(arguments: Namespace, terminal: Terminal) -> Iterator[Library]:
+    """Like `writing`, but the library is created if there is none."""
+    root = root_of(arguments)
+    with closing(_opened(lambda progress: open_library(root, progress=progress), terminal)) as library:
+        yield library
+        follow(library, terminal)
+        with suppress(MemedexError, *DISK_ERRORS):  # no room: tomorrow again; doctor says what is wrong
+            library.catalog.keep_snapshot("daily")
+
+
+def _opened(opening: Callable[[Progress], _R], terminal: Terminal) -> _R:
+    """Open with a progress bar, because thousands of files may be new; Ctrl-C stops it."""
+    opened = terminal.watch(opening)
+    if terminal.was_interrupted:
+        opened.close()
+        raise KeyboardInterrupt
+    return opened
+
+
+def follow(library: Library, terminal: Terminal) -> None:
+    """Wait until Chroma has every decision, or say that it is behind."""
+
+    def work(progress: Progress) -> bool:
+        progress.what = "Chroma follows"
+        progress.total = behind = _behind(library)
+        moved = time.monotonic()
+        while not progress.cancelled and time.monotonic() - moved < _PATIENCE:
+            if library.wait_for_chroma(_SLICE):
+                return True
+            if _fault(library):
+                return False
+            if (now := _behind(library)) != behind:
+                behind, moved = now, time.monotonic()
+                progress.total = max(progress.total, behind)
+                progress.done = progress.total - behind
+        return False
+
+    if not library.wait_for_chroma(0) and not terminal.watch(work):
+        cause = f" ({fault})" if (fault := _fault(library)) else ""
+        terminal.say(
+            f"Chroma is {_behind(library):,} records behind{cause}; nothing is lost, "
+            "it catches up when the library is opened next"
+        )
+
+
+def spelled(addresses: list[str]) -> list[str]:
+    """The addresses as stored; what is not an address is left for the library to refuse."""
+    return [_spelled(address) for address in addresses]
+
+
+def _spelled(address: str) -> str:
+    try:
+        return checked_address(address)
+    except InvalidRecord:
+        return address
+
+
+def _fault(library: Library) -> str:
+    try:
+        return library.status().chroma_fault
+    except ModelUnavailable:  # which Chroma does not need
+        return ""
+
+
+def _behind(library: Library) -> int:
+    with library.catalog.reading() as db:
+        return int(db.execute("SELECT count(*) FROM chroma_queue").fetchone()[0])

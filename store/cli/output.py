@@ -1,0 +1,70 @@
+"""Print what a command did, and what it refused."""
+
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Sequence
+
+from store.cli.terminal import Terminal
+from store.outcome import ImportReport, Outcome, Refusal
+
+_MANY = 20  # refused for the same reason: more would hide every other one
+_FIRST = 3
+
+_DONE = {
+    "approve": "approved",
+    "return": "returned to review",
+    "reject": "rejected",
+    "promote": "promoted",
+    "degrade": "removed from the library",
+    "delete": "deleted",
+    "restore": "restored",
+    "caption": "captioned",
+    "tag": "tagged",
+    "rename-tag": "renamed on",
+    "taxonomy": "gave other categories to",
+    "take": "accepted suggestions for",
+    "undo": "undone",
+    "redo": "redone",
+}
+
+
+def report(outcome: Outcome, arguments: Namespace, terminal: Terminal) -> int:
+    """Print what was done and what was refused; returns the exit status."""
+    if arguments.json:
+        terminal.answer_json({"done": outcome.done, "refused": as_json(outcome.refused)})
+    refused = f", refused {len(outcome.refused):,}" if outcome.refused else ""
+    terminal.say(f"{_DONE[arguments.verb]} {len(outcome.done):,}{refused}")
+    return named(outcome.refused, terminal)
+
+
+def report_import(done: ImportReport, arguments: Namespace, terminal: Terminal) -> int:
+    """Print what was added, what existed and where, and what was refused; returns the exit status."""
+    if arguments.json:
+        terminal.answer_json({"added": done.done, "present": done.present, "refused": as_json(done.refused)})
+    where = Counter(done.present.values())
+    tiers = f" ({', '.join(f'{count:,} in {tier}' for tier, count in where.items())})" if where else ""
+    terminal.say(
+        f"added {len(done.done):,}, already there {len(done.present):,}{tiers}, refused {len(done.refused):,}"
+    )
+    return named(done.refused, terminal)
+
+
+def named(refused: Sequence[Refusal], terminal: Terminal) -> int:
+    """Print each refused item with its reason, one for many with the same; returns the exit status."""
+    alike: dict[str, list[str]] = {}
+    for refusal in refused:
+        alike.setdefault(refusal.reason, []).append(refusal.item)
+    for reason, items in alike.items():
+        if len(items) > _MANY:
+            first = ", ".join(items[:_FIRST])
+            terminal.say(
+                f"refused {len(items):,} for one reason: {reason} ({first}, …; --json names each of them)"
+            )
+        else:
+            for item in items:
+                terminal.say(f"refused {item}: {reason}")
+    return 1 if refused else 0
+
+
+def as_json(refused: Sequence[Refusal]) -> list[dict[str, str]]:
+    return [{"item": refusal.item, "reason": refusal.reason} for refusal in refused]

@@ -1,0 +1,153 @@
+"""Commands that only read; they work beside the process that writes."""
+
+import time
+from argparse import Namespace
+from typing import Any
+
+from store.catalog.filters import Filter
+from store.catalog.history import Event
+from store.cli.open_library import reading, root_of, spelled
+from store.cli.output import as_json, named
+from store.cli.terminal import Terminal, plain
+from store.disk.layout import Layout
+from store.errors import BadSource
+from store.exporting import export as write_export
+from store.records import CAPTION_FACETS, TIERS, Record
+
+
+def list_(arguments: Namespace, terminal: Terminal) -> int:
+    """List records, newest first."""
+    with reading(arguments, terminal) as reader:
+        records = reader.find(filter_of(arguments, tier=arguments.tier, words=arguments.words))
+    if arguments.json:
+        terminal.answer_json([record.as_json() for record in records])
+    elif records:
+        head = ("ADDRESS", "TIER", "NAME", "TICKER", "CREATED", "CAPTION")
+        terminal.answer_table(head, [_row(record) for record in records])
+    else:
+        terminal.say("no records")
+    return 0
+
+
+def show(arguments: Namespace, terminal: Terminal) -> int:
+    """Print one record in full."""
+    with reading(arguments, terminal) as reader:
+        record = reader.get(*spelled([arguments.address]))
+        if arguments.json:
+            terminal.answer_json(record.as_json())
+            return 0
+        lines = [
+            ("address", record.address),
+            ("tier", f"{record.tier} (from {record.came_from})" if record.came_from else record.tier),
+            ("name", record.name),
+            ("ticker", record.ticker),
+            ("created", _day(record.created_at)),
+            ("tags", ", ".join(record.tags)),
+            ("categories", ", ".join(record.categories)),
+            ("description", record.description),
+            *((facet, record.caption.get(facet, "(not written yet)")) for facet in CAPTION_FACETS),
+            ("embedded", ", ".join(reader.embedded_facets(record.address))),
+            ("picture", str(reader.picture(record.address))),
+        ]
+    terminal.answer("\n".join(f"{name:12}{plain(value)}".rstrip() for name, value in lines))
+    return 0
+
+
+def history(arguments: Namespace, terminal: Terminal) -> int:
+    """Print decisions, newest first."""
+    address = spelled([arguments.address])[0] if arguments.address else None
+    with reading(arguments, terminal) as reader:
+        events = reader.history(address=address, limit=arguments.limit)
+    if arguments.json:
+        terminal.answer_json([_event_json(event) for event in events])
+    elif events:
+        terminal.answer_table(
+            ("WHEN", "WHO", "VERB", "NAME", "ADDRESS", "FROM", "TO", ""), _event_rows(events)
+        )
+    else:
+        terminal.say("nothing has happened yet")
+    return 0
+
+
+def export(arguments: Namespace, terminal: Terminal) -> int:
+    """Export records and pictures to a new place; without --tier, all but the trash."""
+    tiers = [arguments.tier] if arguments.tier else [tier for tier in TIERS if tier != "trash"]
+    if Layout(root_of(arguments)).owns(arguments.path.expanduser().resolve()):
+        raise BadSource(f"{arguments.path} lies inside the library; export to a place outside")
+    with reading(arguments, terminal) as reader:
+        if arguments.only:
+            records = [reader.get(address) for address in spelled(arguments.only)]
+        else:
+            records = [record for tier in tiers for record in reader.find(Filter(tier=tier))]
+        exported = terminal.watch(
+            lambda progress: write_export(
+                records,
+                reader.picture,
+                destination=arguments.path,
+                format=arguments.format,
+                texts=arguments.texts,
+                progress=progress,
+            )
+        )
+    if arguments.json:
+        refused = as_json(exported.refused)
+        terminal.answer_json({"path": str(arguments.path), "done": exported.done, "refused": refused})
+    terminal.say(f"exported {len(exported.done):,} to {arguments.path}")
+    return named(exported.refused, terminal)
+
+
+def filter_of(arguments: Namespace, *, tier: Any = None, words: str = "") -> Filter:
+    """The filter that the flags describe."""
+    return Filter(
+        tier=tier,
+        words=words,
+        tags=tuple(arguments.tags),
+        categories=tuple(arguments.categories),
+        since=arguments.since,
+        until=arguments.until,
+    )
+
+
+def _row(record: Record) -> tuple[str, ...]:
+    written = sum(bool(text.strip()) for text in record.caption.values())
+    caption = f"{written} of {len(CAPTION_FACETS)}" if written else ""
+    return record.address, record.tier, record.name, record.ticker, _day(record.created_at), caption
+
+
+def _event_json(event: Event) -> dict[str, Any]:
+    return {
+        "id": event.id,
+        "decision": event.decision,
+        "verb": event.verb,
+        "token_address": event.address,
+        "token_name": event.name,
+        "at": event.created_at,
+        "who": event.actor,
+        "reason": event.reason,
+        "before_tier": event.before_tier,
+        "after_tier": event.after_tier,
+        "undone": event.is_undone,
+    }
+
+
+def _event_rows(events: list[Event]) -> list[tuple[str, ...]]:
+    return [
+        (
+            time.strftime("%Y-%m-%d %H:%M", time.localtime(event.created_at)),
+            event.actor,
+            event.verb,
+            event.name,
+            event.address,
+            event.before_tier or "",
+            event.after_tier or "",
+            "undone" if event.is_undone else event.reason,
+        )
+        for event in events
+    ]
+
+
+def _day(seconds: int) -> str:
+    try:
+        return time.strftime("%Y-%m-%d", time.gmtime(seconds))
+    except (OverflowError, ValueError, OSError):  # a year that no calendar has
+        return str(seconds)

@@ -1,0 +1,1 @@
+"""Files on disk: layout, locks, SQLite, pictures and sidecars."""

@@ -1,0 +1,146 @@
+"""Atomic and durable file writes, with a hook before every step for tests."""
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterable
+from hashlib import file_digest, sha256
+from io import BufferedReader
+from pathlib import Path
+
+Step = Callable[[str, Path], None]
+
+_NEEDED = 1 << 17  # bytes: SQLite's -shm file takes 32 KiB, its log begins beside it
+
+
+class Disk:
+    """Performs every write, fsync and rename of the write path.
+
+    `before` is called ahead of each step with its name and path; tests raise in it to simulate a crash.
+    """
+
+    def __init__(self, *, before: Step | None = None) -> None:
+        self._before = before
+
+    def step(self, name: str, path: Path) -> None:
+        if self._before:
+            self._before(name, path)
+
+    def make_folder(self, path: Path) -> None:
+        """Create the folder and its parents so that they survive a power cut."""
+        if not path.is_dir():
+            self.make_folder(path.parent)
+            self.step("mkdir", path)
+            path.mkdir(exist_ok=True)
+            self.fsync_folders([path.parent])
+
+    def write(self, path: Path, content: bytes) -> None:
+        """Write a new file; its content is on disk when this returns."""
+        self.step("write", path)
+        with path.open("wb") as file:
+            file.write(content)
+            file.flush()
+            self.step("fsync", path)
+            os.fsync(file.fileno())
+
+    def replace(self, path: Path, content: bytes) -> None:
+        """Replace a file atomically: after a crash it has the old content or the new, never a mixture."""
+        temporary = path.with_name(f".{path.name}.new")
+        self.write(temporary, content)
+        self.rename(temporary, path)
+        self.fsync_folders([path.parent])
+
+    def rename(self, source: Path, target: Path) -> None:
+        self.step("rename", target)
+        source.replace(target)
+
+    def fsync_folders(self, folders: Iterable[Path]) -> None:
+        """Make renames inside these folders survive a power cut."""
+        if os.name == "nt":  # Windows cannot open a folder; NTFS journals its names itself
+            return
+        for folder in folders:
+            self.step("fsync", folder)
+            descriptor = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def remove_folder(self, path: Path) -> None:
+        if path.is_dir():
+            self.step("remove", path)
+            shutil.rmtree(path)
+
+
+class NotAFile(OSError):
+    """The path names a folder, a device or a pipe instead of a file."""
+
+
+def open_regular(path: Path) -> BufferedReader:
+    """Open an ordinary file for reading. Raises NotAFile for a folder, a device or a pipe.
+
+    A device may have no end, and opening a pipe may block for ever.
+    """
+    # Without O_NONBLOCK, opening a pipe waits for its writer.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    if path.is_dir():
+        raise NotAFile(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    file = os.fdopen(os.open(path, flags), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise NotAFile(errno.EINVAL, "it is a device or a pipe, not a file", str(path))
+    return file
+
+
+def read_regular(path: Path, *, limit: int) -> bytes:
+    """Read an ordinary file of at most `limit` bytes.
+
+    Raises NotAFile for anything else, and OSError if the file is larger.
+    """
+    with open_regular(path) as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise OSError(errno.EFBIG, f"it is larger than {limit:,} bytes", str(path))
+    return content
+
+
+def content_hash(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+def file_hash(path: Path) -> str | None:
+    """The file's SHA-256 as hex digits; None if there is no ordinary file at the path."""
+    try:
+        with open_regular(path) as file:
+            return file_digest(file, "sha256").hexdigest()
+    except (FileNotFoundError, NotADirectoryError, NotAFile):
+        return None
+
+
+def refused(error: Exception, place: Path) -> str:
+    """Explain an error of the disk, or of SQLite on it, with the remedy."""
+    said = str(error)
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if full or "disk is full" in said or ("disk I/O" in said and not _has_room(place)):
+        return f"the disk that holds {place} is full; make room and try again"
+    if "unable to open" in said:
+        return (
+            f"{place}, or something in it, is gone or may not be opened; put it back or mend the permission"
+        )
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return said
+
+
+def _has_room(place: Path) -> bool:
+    """Whether SQLite has room for the files it needs beside a database to read it.
+
+    True if that is unknown.
+    """
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        return shutil.disk_usage(place).free >= _NEEDED
+    except OSError:
+        return True

@@ -1,0 +1,197 @@
+"""Decode untrusted pictures within limits, and convert them to the library's one format."""
+
+import re
+import struct
+import warnings
+from contextlib import nullcontext
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
+
+from store.errors import BadPicture
+
+SIDE = 512  # reference 1: 512×512 RGB JPG, quality 90
+QUALITY = 90
+MAX_BYTES = 50_000_000
+MAX_PIXELS = 64_000_000
+LARGE_PIXELS = 16_000_000  # several of these at once, from several threads, could take all memory
+# Raster formats that Pillow decodes by itself; never one that starts a program (EPS) or reads other files.
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "AVIF")
+SUFFIXES = (".jpg", ".jpeg", ".jfif", ".png", ".apng", ".gif", ".webp", ".bmp", ".avif")
+_BEGINNINGS = (b"\x89PNG", b"\xff\xd8", b"GIF8", b"RIFF", b"BM")
+_NAMES = "PNG, JPEG, GIF, WebP, BMP or AVIF"
+
+_one_large_at_a_time = Lock()
+
+
+def normalise(picture: bytes | Path) -> bytes:
+    """Convert a picture to a 512×512 RGB JPG of quality 90 without metadata (reference 1).
+
+    The whole picture is fitted and centred on white; small ones are enlarged. The result is deterministic,
+    and normalising it again returns the same bytes. Raises BadPicture like `decode`.
+    """
+    content = _content(picture)
+    image = _decoded(content)
+    if _is_normalised(content):
+        return content  # encoding it a second time would lose quality and give it another hash
+    canvas = Image.new("RGB", (SIDE, SIDE), "white")
+    canvas.paste(image, ((SIDE - image.width) // 2, (SIDE - image.height) // 2))
+    return _jpeg(canvas)
+
+
+def decode(picture: bytes | Path) -> Image.Image:
+    """Decode the first frame as RGB, upright, transparency on white, the longer side 512 pixels.
+
+    Raises BadPicture, with the reason, if it is not a picture, is damaged, or exceeds MAX_BYTES or
+    MAX_PIXELS.
+    """
+    return _decoded(_content(picture))
+
+
+def _content(picture: bytes | Path) -> bytes:
+    if isinstance(picture, Path):
+        try:
+            if not picture.is_file():
+                raise BadPicture("there is no such file")
+            with picture.open("rb") as file:
+                picture = file.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise BadPicture(f"the picture cannot be read: {error.strerror}") from error
+    if not picture:
+        raise BadPicture("the picture is empty")
+    if len(picture) > MAX_BYTES:
+        raise BadPicture(f"the picture is larger than {MAX_BYTES // 1_000_000} MB")
+    return picture
+
+
+def _decoded(content: bytes) -> Image.Image:
+    _check_webp(content)
+    try:
+        # Pillow's warnings about odd files (bombs, broken EXIF or APNG) are no use to anybody here.
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module=r"PIL\.")
+            with Image.open(BytesIO(content), formats=FORMATS) as image:
+                _check_size(*image.size)
+                is_large = image.width * image.height > LARGE_PIXELS
+                with _one_large_at_a_time if is_large else nullcontext():
+                    image.draft(None, (2 * SIDE, 2 * SIDE))  # large JPEGs need not be decoded in full
+                    return _on_white(_upright(_fitted(_plain(image))))
+    except BadPicture:
+        raise
+    except Image.DecompressionBombError as error:
+        raise BadPicture(f"the picture has more than {MAX_PIXELS // 1_000_000} megapixels") from error
+    except UnidentifiedImageError as error:
+        raise BadPicture(_what_it_is(content)) from error
+    except Exception as error:  # decoders raise anything at all on a damaged file
+        raise BadPicture(f"the picture is cut short or damaged ({error})"[:200]) from error
+
+
+def _check_size(width: int, height: int) -> None:
+    if width * height > MAX_PIXELS:
+        raise BadPicture(
+            f"the picture has {width:,}×{height:,} pixels; at most {MAX_PIXELS // 1_000_000} million are read"
+        )
+
+
+def _check_webp(content: bytes) -> None:
+    # Pillow opens a WebP by making room for its whole canvas, so its size is read from the header first.
+    if content[:4] == b"RIFF" and content[8:16] == b"WEBPVP8X" and len(content) >= 30:
+        _check_size(
+            int.from_bytes(content[24:27], "little") + 1, int.from_bytes(content[27:30], "little") + 1
+        )
+
+
+def _what_it_is(content: bytes) -> str:
+    if content.startswith(_BEGINNINGS):
+        return "the picture is cut short or damaged"
+    start = content[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if b"<svg" in start:
+        return f"SVG drawings are not read; save it as {_NAMES}"
+    if b"\0" not in start and start.isascii():
+        return f"this is text, not a picture; pictures are {_NAMES}"
+    return f"this is no picture that can be read; pictures are {_NAMES}"
+
+
+def _plain(image: Image.Image) -> Image.Image:
+    """Convert to an 8-bit mode that can be resampled: L, RGB, RGBA or CMYK."""
+    if image.mode.startswith("I"):  # 16 bits of grey; `convert` would clip them, not scale them
+        grey = Image.fromarray((np.asarray(image).astype(np.uint32) >> 8).astype(np.uint8))
+        grey.info = {key: image.info[key] for key in ("exif", "icc_profile") if key in image.info}
+        return grey
+    if image.has_transparency_data:
+        return image.convert("RGBA")
+    return image if image.mode in ("L", "RGB", "CMYK") else image.convert("RGB")
+
+
+def _fitted(image: Image.Image) -> Image.Image:
+    scale = SIDE / max(image.size)
+    size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+    # Halving first keeps the memory of huge pictures small; above twice the size it changes nothing visible.
+    return image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    try:
+        return ImageOps.exif_transpose(image)
+    except Exception:  # noqa: BLE001  broken EXIF says nothing about which way is up
+        return image
+
+
+def _on_white(image: Image.Image) -> Image.Image:
+    alpha = image.getchannel("A") if image.mode == "RGBA" else None
+    colours = _in_srgb(
+        image.convert("RGB") if alpha is not None else image, profile=image.info.get("icc_profile")
+    )
+    if alpha is None:
+        return colours
+    white = Image.new("RGB", image.size, "white")
+    white.paste(colours, mask=alpha)
+    return white
+
+
+def _in_srgb(image: Image.Image, *, profile: bytes | None) -> Image.Image:
+    if profile:
+        try:
+            source = ImageCms.ImageCmsProfile(BytesIO(profile))
+            space = source.profile.xcolor_space.strip()
+            mode = {"RGB": "RGB", "GRAY": "L", "CMYK": "CMYK"}.get(space)
+            if mode and (mode == "CMYK") == (image.mode == "CMYK"):
+                converted = ImageCms.profileToProfile(image.convert(mode), source, _srgb(), outputMode="RGB")
+                if converted is not None:
+                    return converted
+        except (ImageCms.PyCMSError, OSError, ValueError):
+            pass  # a broken profile: the colours are taken as they are
+    return image.convert("RGB")
+
+
+@lru_cache(maxsize=1)
+def _srgb() -> ImageCms.ImageCmsProfile:
+    return ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
+
+
+def _jpeg(image: Image.Image) -> bytes:
+    buffer = BytesIO()
+    image.save(buffer, "JPEG", quality=QUALITY)
+    return buffer.getvalue()
+
+
+@lru_cache(maxsize=1)
+def _own_header() -> bytes:
+    """The bytes before the pixel data, identical in every JPG that `normalise` writes."""
+    blank = _jpeg(Image.new("RGB", (SIDE, SIDE), "white"))
+    scan = blank.index(b"\xff\xda")
+    (length,) = struct.unpack(">H", blank[scan + 2 : scan + 4])
+    return blank[: scan + 2 + length]
+
+
+def _is_normalised(content: bytes) -> bool:
+    header = _own_header()
+    # Nothing but pixels may follow, or a stranger's bytes could ride along behind the picture.
+    return (
+        content.startswith(header)
+        and re.fullmatch(rb"(?:[^\xff]|\xff\x00)*+\xff\xd9", content[len(header) :]) is not None
+    )

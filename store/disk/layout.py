@@ -1,0 +1,104 @@
+"""The paths of every file of a library."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from store.records import Tier
+
+_BESIDE_STORE = Path(__file__).resolve().parent.parent.parent
+_INSTALLED = _BESIDE_STORE / "memedex"  # where a wheel puts what is not a package (pyproject.toml)
+PROGRAM = _INSTALLED if (_INSTALLED / "app.py").is_file() else _BESIDE_STORE  # app.py, pages, res
+RESOURCES = PROGRAM / "res"  # taxonomy, models, demo
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The paths below one root, as reference 1 names them."""
+
+    root: Path
+
+    @property
+    def memecoins(self) -> Path:
+        return self.root / "memecoins"
+
+    @property
+    def catalog(self) -> Path:
+        return self.memecoins / "catalog.sqlite3"
+
+    @property
+    def lock(self) -> Path:
+        return self.memecoins / "writer.lock"
+
+    @property
+    def operations(self) -> Path:
+        """One folder for each unfinished operation: its staged files, and the files that they replaced."""
+        return self.memecoins / "operations"
+
+    @property
+    def set_aside(self) -> Path:
+        """Files that occupied a path the program needed; kept, never overwritten."""
+        return self.memecoins / "set-aside"
+
+    @property
+    def thumbnails(self) -> Path:
+        return self.memecoins / "thumbnails"
+
+    @property
+    def prompts(self) -> Path:
+        """Prompts for language models, as edited by people."""
+        return self.root / "prompts"
+
+    @property
+    def golden(self) -> Path:
+        """Golden queries, one file for each collection."""
+        return self.root / "golden"
+
+    @property
+    def matrices(self) -> Path:
+        """Copies of the vectors that search maps into memory; derived."""
+        return self.memecoins / "matrices"
+
+    @property
+    def samples(self) -> Path:
+        """Pictures that people searched with."""
+        return self.memecoins / "samples"
+
+    @property
+    def snapshots(self) -> Path:
+        """Daily copies of the catalog."""
+        return self.memecoins / "snapshots"
+
+    @property
+    def exports(self) -> Path:
+        """Files that people exported from the page."""
+        return self.root / "exports"
+
+    @property
+    def chroma(self) -> Path:
+        """Chroma's own files, and beside them `images` and `metadata` of the library tier."""
+        return self.memecoins / "rag_db"
+
+    def owns(self, path: Path) -> bool:
+        """Whether the path is among the files that only the program writes."""
+        return any(path.is_relative_to(own) for own in (self.memecoins, self.root / "memory"))
+
+    @property
+    def own_taxonomy(self) -> Path:
+        """The path of this root's taxonomy, if somebody edited it."""
+        return self.root / "taxonomy.json"
+
+    @property
+    def taxonomy(self) -> Path:
+        return self.own_taxonomy if self.own_taxonomy.exists() else RESOURCES / "taxonomy.json"
+
+    def sidecar_folder(self, tier: Tier) -> Path:
+        return self.chroma / "metadata" if tier == "library" else self.memecoins / tier
+
+    def image_folder(self, tier: Tier) -> Path:
+        return self.chroma / "images" if tier == "library" else self.memecoins / tier
+
+    def sidecar(self, tier: Tier, address: str) -> Path:
+        return self.sidecar_folder(tier) / f"{address}.json"
+
+    def image(self, tier: Tier, address: str) -> Path:
+        return self.image_folder(tier) / f"{address}.jpg"

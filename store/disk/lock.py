@@ -1,0 +1,116 @@
+"""An exclusive lock on a library's folder, so that only one process writes."""
+
+import contextlib
+import errno
+import json
+import os
+import time
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from store.disk.aside import carry_out_moves, move_aside
+from store.disk.files import Disk
+from store.errors import LibraryInUse, ReadOnly
+
+_PATIENCE = 2.0  # seconds; longer than a command that only looks, shorter than anybody's patience
+
+
+class WriterLock:
+    """The lock of the one process that may write; the system releases it if that process dies."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        # Not thread-local: whichever thread closes the library must be able to release it.
+        self._lock = FileLock(path, thread_local=False)
+
+    def acquire(self) -> None:
+        """Take the lock.
+
+        Raises LibraryInUse, naming the holder, if another process has it; ReadOnly if the folder cannot be
+        written to.
+        """
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._make_way()
+            self._lock.acquire(timeout=_PATIENCE)
+        except Timeout:
+            raise LibraryInUse(
+                f"the library in {self._path.parent} is in use by {holder(self._path)}; close that one first "
+                "(a dashboard: Ctrl-C in its terminal), or only read: list, show, search, history, export "
+                "and doctor work beside it"
+            ) from None
+        except OSError as error:
+            if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
+                raise
+            raise ReadOnly(
+                f"nothing can be written in {self._path.parent} ({error.strerror}): list, show, search, "
+                "history and export work there; mend the permission to change anything"
+            ) from error
+        with contextlib.suppress(OSError):  # a full disk must not keep a library from opening
+            self._holder.write_text(json.dumps({"process": os.getpid(), "since": time.time()}))
+
+    def release(self) -> None:
+        with contextlib.suppress(OSError):
+            self._holder.unlink()
+        self._lock.release()
+
+    def is_free(self) -> bool:
+        """Whether no process holds the lock now."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._is_foreign:
+                return True
+            self._lock.acquire(timeout=0)
+        except (Timeout, OSError):
+            return False
+        self._lock.release()
+        return True
+
+    def detach_after_fork(self) -> None:
+        """In a forked child: close the inherited descriptor without releasing the parent's lock."""
+        descriptor = self._lock._context.lock_file_fd
+        if descriptor is not None:
+            os.close(descriptor)
+            self._lock._context.lock_file_fd = None
+
+    @property
+    def _is_foreign(self) -> bool:
+        """Whether the lock file has content.
+
+        Ours is empty, and locking another program's file would truncate it.
+        """
+        return self._path.is_file() and self._path.stat().st_size > 0
+
+    def _make_way(self) -> None:
+        names = [self._path.name] if self._is_foreign else []
+        if self._holder.is_file() and self._holder.stat().st_size and not _since(self._holder):
+            names.append(self._holder.name)
+        if names:
+            into, what = self._path.parent, f"files of other programs ({', '.join(names)})"
+            move_aside(names, source=into, into=into, what=what, disk=Disk())
+            carry_out_moves(into, disk=Disk())  # the history is told once there is one
+
+    @property
+    def _holder(self) -> Path:
+        return holder_file(self._path)
+
+
+def holder_file(lock: Path) -> Path:
+    """The file that names the holder, apart from the lock because Windows forbids reading a locked file."""
+    return lock.with_suffix(".holder")
+
+
+def holder(lock: Path) -> str:
+    """The process that holds the lock, described for people."""
+    return _since(holder_file(lock)) or "another process"
+
+
+def _since(file: Path) -> str:
+    """The holder that this file describes; "" if the file is missing or was not written by Memedex."""
+    try:
+        known = json.loads(file.read_text())
+        since = time.strftime("%Y-%m-%d %H:%M", time.localtime(known["since"]))
+        return f"process {int(known['process'])} since {since}"
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return ""

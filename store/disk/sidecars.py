@@ -1,0 +1,88 @@
+"""The JSON and JPG files of the records as they are on disk."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from store.disk.files import content_hash, file_hash, read_regular
+from store.disk.layout import Layout
+from store.errors import InvalidRecord
+from store.operations import State
+from store.records import MAX_SIDECAR_BYTES, TIERS, Tier, checked_address, validate
+
+
+class CoinFiles(NamedTuple):
+    """The two files of one address in one tier: size and time of each as text, "" if missing."""
+
+    sidecar: str
+    image: str
+
+
+def scan(layout: Layout) -> dict[tuple[Tier, str], CoinFiles]:
+    """List every sidecar and picture by tier and file name, without opening one."""
+    pairs: dict[tuple[Tier, str], CoinFiles] = {}
+    for tier in TIERS:
+        sidecars = _files(layout.sidecar_folder(tier), ".json")
+        images = _files(layout.image_folder(tier), ".jpg")
+        for name in sidecars:
+            pairs[tier, name] = CoinFiles(sidecars[name], images.pop(name, ""))
+        pairs |= {(tier, name): CoinFiles("", stat) for name, stat in images.items()}
+    return pairs
+
+
+def blocked(layout: Layout) -> dict[Tier, tuple[Path, bool]]:
+    """The tiers whose files cannot be listed, each with the path to blame and whether something exists there.
+
+    A tier is blocked if one of its folders is missing or is not a folder.
+    """
+    found: dict[Tier, tuple[Path, bool]] = {}
+    for tier in TIERS:
+        for folder in (layout.sidecar_folder(tier), layout.image_folder(tier)):
+            if not folder.is_dir():
+                path = layout.chroma if tier == "library" and not layout.chroma.is_dir() else folder
+                found[tier] = path, os.path.lexists(path)
+                break
+    return found
+
+
+def read(layout: Layout, tier: Tier, address: str) -> tuple[State, bytes]:
+    """Read a record's state and sidecar from its files.
+
+    Raises InvalidRecord if they are not a record of this tier.
+    """
+    path = layout.sidecar(tier, address)
+    try:
+        content = read_regular(path, limit=MAX_SIDECAR_BYTES)
+        sidecar = _parsed(content)
+        validate(sidecar, tier=tier)
+        checked_address(address)
+        if sidecar["token_address"] != address:
+            raise InvalidRecord(f"it says token_address {sidecar['token_address']}")
+        picture = file_hash(layout.image(tier, address))
+        if picture is None:
+            raise InvalidRecord("its picture is missing, or no file")
+    except (OSError, InvalidRecord) as error:
+        raise InvalidRecord(f"{path}: {error}") from error
+    return State(tier, content_hash(content), picture), content
+
+
+def _parsed(content: bytes) -> dict[str, Any]:
+    try:
+        sidecar = json.loads(content.decode())  # of bytes, it would take UTF-16 and byte order marks too
+    except (ValueError, RecursionError) as error:
+        raise InvalidRecord(f"it is not JSON: {error}") from error
+    if not isinstance(sidecar, dict):
+        raise InvalidRecord("it is not a JSON object")
+    return sidecar
+
+
+def _files(folder: Path, ending: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    if folder.is_dir():
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if (name := entry.name).endswith(ending) and name[0] != ".":
+                    stat = entry.stat()
+                    found[name.removesuffix(ending)] = f"{stat.st_size}:{stat.st_mtime_ns}"
+    return found

@@ -1,0 +1,291 @@
+"""A SQLite file with one writing connection, under a lock, and a pool of reading ones."""
+
+import errno
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from copy import copy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+from weakref import WeakSet
+
+from store.disk.aside import carry_out_moves, move_aside
+from store.disk.files import Disk
+from store.errors import ForeignFile, ReadOnly
+from store.permissions import OPERATOR, Actor
+
+_GONE = "it was removed or replaced while the program had it open; put it back, or restart the program"
+# `PRAGMA application_id` of what Memedex makes; files from before it was set have 0.
+CATALOG_ID = int.from_bytes(b"Mmdc", "big")
+MEMORY_ID = int.from_bytes(b"Mmdm", "big")
+_BEGINNINGS = {  # of SQLite's logs, by the ending of their names
+    "-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),
+    "-journal": (b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", bytes(8)),
+}
+_SMALLEST = 512  # bytes of the smallest page
+_NAMED = 6  # tables named in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """How a database identifies itself."""
+
+    application_id: int
+    version: int
+    tables: frozenset[str]
+
+    @property
+    def summary(self) -> str:
+        """A description for people, for a database of another program."""
+        some = sorted(self.tables)
+        more = f" and {len(some) - _NAMED} more" if len(some) > _NAMED else ""
+        named = f" (tables {', '.join(some[:_NAMED])}{more})" if some else ""
+        return f"a database of another program{named}"
+
+
+@dataclass(eq=False)
+class _Connections:
+    """What all actors that use one file share."""
+
+    pool: list[sqlite3.Connection] = field(default_factory=list)  # to read by
+    writer: sqlite3.Connection | None = None
+    opened: tuple[int, int] | None = None  # which file it was, once it is open
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: use reading connections of its own, and do not write.
+
+        SQLite forbids carrying a connection across a fork; closing one here would release the parent's locks.
+        """
+        self._inherited = self.writer, self.pool
+        self.writer, self.pool, self.lock = None, [], threading.RLock()
+
+
+class SqliteFile:
+    """A SQLite file whose readers see whole transactions and whose commits survive a power cut.
+
+    Its table `meta` keeps named values. Used by an actor: `reading` requires a valid login, every write a
+    permission.
+    """
+
+    def __init__(self, path: Path, *, disk: Disk) -> None:
+        self.path = path
+        self.actor: Actor = OPERATOR
+        self._disk = disk
+        self._connections = _Connections()
+        self._is_own = True  # opened here, not somebody else's to use
+        _all.add(self._connections)
+
+    def for_actor(self, actor: Actor) -> Self:
+        """The same file with this person's permissions; connections and lock are shared."""
+        used = copy(self)
+        used.actor, used._is_own = actor, False
+        return used
+
+    @property
+    def lock(self) -> threading.RLock:
+        """The lock that a writer holds."""
+        return self._connections.lock
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection that cannot write, until the block ends. Raises LoginEnded."""
+        self.actor.check_login()
+        pool = self._connections.pool  # a child that is forked meanwhile has another one
+        try:
+            db = pool.pop()
+        except IndexError:
+            db = self._connect()
+            db.execute("PRAGMA query_only = 1")
+        if self._connections.opened is None:
+            self._connections.opened = _identity(self.path)
+        try:
+            yield db
+        finally:
+            pool.append(db)
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Run the block as one transaction: durable when it ends, rolled back if it raises.
+
+        Raises ReadOnly if this process does not write here, FileNotFoundError if the file was removed or
+        replaced.
+        """
+        self.check_writable()
+        with self.lock:
+            if not self.is_in_place:  # SQLite would write to the removed file, and all of it be lost
+                raise FileNotFoundError(errno.ENOENT, _GONE, str(self.path))
+            db = self._writer
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                self._disk.step("commit", self.path)
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    @property
+    def can_write(self) -> bool:
+        """Whether this process writes here, and this actor may."""
+        return self._connections.writer is not None and self.actor.can_write
+
+    def check_writable(self) -> None:
+        """Raises LoginEnded or ReadOnly unless this actor may write, and this process is the one to."""
+        self.actor.permit()
+        if self._connections.writer is None:
+            name = self.actor.name
+            raise ReadOnly(f"{name} may look at this library, not change it: it is not open for writing here")
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the file that was opened is still at its path: neither removed nor replaced."""
+        opened = self._connections.opened
+        return opened is None or opened == _identity(self.path)
+
+    def meta(self, key: str) -> str:
+        """The value stored under this key; "" if there is none."""
+        with self.reading() as db:
+            row = db.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
+        return str(row[0]) if row else ""
+
+    def set_meta(self, key: str, value: str) -> None:
+        with self.writing() as db:
+            db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
+
+    def close(self) -> None:
+        """Close the file; does nothing for an actor's view of it."""
+        if not self._is_own:
+            return
+        shared = self._connections
+        with self.lock:
+            for db in [*shared.pool, *([shared.writer] if shared.writer else [])]:
+                db.close()
+            shared.pool.clear()
+            shared.writer = None
+
+    @property
+    def _writer(self) -> sqlite3.Connection:
+        """The one writing connection; only used after `check_writable`."""
+        assert self._connections.writer is not None, "opened for reading"
+        return self._connections.writer
+
+    def _connect(self) -> sqlite3.Connection:
+        return connect(self.path)
+
+
+_all: "WeakSet[_Connections]" = WeakSet()
+
+
+def _leave_all_to_parent() -> None:
+    for connections in [*_all]:
+        connections.leave_to_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_all_to_parent)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Connect to one of our files; on a read-only disk, with a connection that does not try to write."""
+    can_write = os.access(path.parent, os.W_OK)
+    target = str(path) if can_write or not path.exists() else to_read(path)
+    db = sqlite3.connect(
+        target, timeout=30, isolation_level=None, check_same_thread=False, uri=target != str(path)
+    )
+    db.row_factory = sqlite3.Row
+    if can_write:
+        db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")  # what was decided or answered must outlive a power cut
+    return db
+
+
+def identify(path: Path) -> Identity | None:
+    """Identify the database at this path without writing to it; None if there is no file or it is empty.
+
+    Raises sqlite3.DatabaseError if it is damaged or not a database, ForeignFile if it is a folder.
+    """
+    if path.is_dir():
+        raise ForeignFile(f"{path} is a folder; move it away, one of Memedex's own files belongs there")
+    if not path.exists():
+        return None
+    check_size(path)
+    with closing(sqlite3.connect(to_inspect(path), uri=True)) as db:
+        (application_id,), (version,) = (
+            db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
+        )
+        (pages,) = db.execute(
+            "PRAGMA page_count"
+        ).fetchone()  # one: begun, and ended before there were tables
+        tables = frozenset(row[0] for row in db.execute("SELECT name FROM sqlite_schema"))
+    is_something = bool(tables or application_id or version or pages > 1)
+    return Identity(application_id, version, tables) if is_something else None
+
+
+def check_size(path: Path) -> None:
+    """Raises sqlite3.DatabaseError for a file too short to be a database; a missing or empty one is valid.
+
+    SQLite takes a file of a few bytes for an empty one and overwrites it; all else it checks itself. No other
+    code may open the file: when a process closes a file, it loses all its POSIX locks on it, SQLite's as
+    well, and the next process that closes the database deletes the log that this one writes to
+    (https://sqlite.org/howtocorrupt.html, 2.2).
+    """
+    if path.is_file() and 0 < path.stat().st_size < _SMALLEST:
+        raise sqlite3.DatabaseError("file is not a database")
+
+
+def is_log(path: Path) -> bool:
+    """Whether the file begins like a write-ahead log of SQLite."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(8).startswith(_BEGINNINGS["-wal"])
+
+
+def move_foreign_logs(path: Path, *, disk: Disk) -> None:
+    """Move aside files that are named like this database's logs but are not. SQLite would overwrite them."""
+    is_empty = not path.exists() or (path.is_file() and not path.stat().st_size)
+    names = []
+    for ending, beginnings in _BEGINNINGS.items():
+        log = path.with_name(f"{path.name}{ending}")
+        if log.is_file() and log.stat().st_size:
+            with log.open("rb") as file:
+                if is_empty or not file.read(8).startswith(beginnings):
+                    names.append(log.name)
+    if names:
+        move_aside(
+            names,
+            source=path.parent,
+            into=path.parent,
+            what=f"a log without its database ({', '.join(names)})",
+            disk=disk,
+        )
+        carry_out_moves(path.parent, disk=disk)
+
+
+def to_inspect(path: Path) -> str:
+    """The URI with which SQLite reads a file without leaving files beside it; others may have it open."""
+    uri = to_read(path)
+    is_open = path.with_name(f"{path.name}-shm").exists() or path.with_name(f"{path.name}-wal").exists()
+    return uri if is_open or "immutable" in uri else f"{uri}&immutable=1"
+
+
+def to_read(path: Path) -> str:
+    """The URI with which SQLite only reads a file, even on a read-only disk."""
+    uri = f"{path.resolve().as_uri()}?mode=ro"
+    log = path.with_name(f"{path.name}-wal")
+    has_log = log.exists() and log.stat().st_size > 0  # what is in it has to be read as well
+    return uri if has_log or os.access(path.parent, os.W_OK) else f"{uri}&immutable=1"
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """The device and inode that tell this file from another of its name; None if there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,164 @@
+"""Examine new records: the picture's fingerprint, similar records, and the resulting suspicion."""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from store.catalog import confusables, spelling_rows
+from store.catalog.catalog import Catalog, next_derived
+from store.disk.files import content_hash
+from store.duplicates import fingerprints
+from store.duplicates.findings import weigh
+from store.duplicates.neighbours import NearPrint, Neighbours
+from store.errors import BadPicture, MemedexError
+from store.progress import Progress
+
+SCHEME = f"{fingerprints.SCHEME}, {confusables.SCHEME}"
+_BATCH = 16  # records of one transaction: a person's decision never waits for more than that
+_TOLD = 10.0  # seconds between two times that open pages are told of what was found
+
+
+class Examiner:
+    """Compares records that were not compared yet."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        neighbours: Neighbours,
+        *,
+        picture: Callable[[str], Path],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._catalog = catalog
+        self._clock = clock
+        self._told = -_TOLD
+        self._is_untold = False  # whether something was found that no page was told of
+        self._neighbours = neighbours
+        self._picture = picture  # where the picture of an address lies at this moment
+        self._one_at_a_time = threading.Lock()
+
+    def examine(self, *, progress: Progress | None = None) -> int:
+        """Compare everything new with everything; returns how many records. Finished ones stay."""
+        progress = progress or Progress()
+        progress.what = "looking for duplicates"
+        with self._one_at_a_time:
+            self._catch_up()
+            while not progress.cancelled and (batch := self._next(progress)):
+                self._examine(batch)
+                progress.done += len(batch)
+                self._is_untold = True
+                if self._clock() - self._told >= _TOLD:
+                    self._tell()
+            if self._is_untold:
+                self._tell()
+        return progress.done
+
+    def _tell(self) -> None:
+        with self._catalog.writing() as db:
+            next_derived(db)
+        self._told, self._is_untold = self._clock(), False
+
+    def _catch_up(self) -> None:
+        """Add rows that an older catalog or an older comparison lacks."""
+        if self._catalog.meta("duplicates") != SCHEME:
+            with self._catalog.writing() as db:
+                for table in ("fingerprints", "lookalikes", "spellings", "suspicions", "unexamined"):
+                    db.execute(f"DELETE FROM {table}")
+                db.execute("INSERT OR REPLACE INTO meta VALUES ('duplicates', ?)", [SCHEME])
+            self._neighbours.clear()
+        with self._catalog.reading() as db:
+            unspelt = db.execute(
+                "SELECT id FROM records WHERE id NOT IN (SELECT record FROM spellings)"
+            ).fetchall()
+        for start in range(0, len(unspelt), 1000):
+            with self._catalog.writing() as db:
+                for (number,) in unspelt[start : start + 1000]:
+                    row = db.execute("SELECT * FROM records WHERE id = ?", [number]).fetchone()
+                    if row:
+                        spelling_rows.upsert(
+                            db, number, name=row["name"], ticker=row["ticker"], image_hash=row["image_hash"]
+                        )
+
+        self._come_back()
+
+    def _come_back(self) -> None:
+        """Records whose pictures could not be read when they were examined, and can be now."""
+        with self._catalog.reading() as db:
+            rows = db.execute(
+                "SELECT id, address, image_hash FROM records WHERE image_hash NOT IN "
+                "(SELECT image_hash FROM fingerprints) AND id NOT IN (SELECT record FROM unexamined)"
+            ).fetchall()
+        back = [(row["id"],) for row in rows if self._content(row["address"], row["image_hash"])]
+        if back:
+            with self._catalog.writing() as db:
+                db.executemany("INSERT OR IGNORE INTO unexamined VALUES (?)", back)
+
+    def _next(self, progress: Progress) -> list[sqlite3.Row]:
+        with self._catalog.reading() as db:
+            (left,) = db.execute("SELECT count(*) FROM unexamined").fetchone()
+            progress.total = progress.done + left
+            return db.execute(
+                "SELECT u.record, r.address, r.image_hash FROM unexamined u LEFT JOIN records r "
+                f"ON r.id = u.record ORDER BY u.record DESC LIMIT {_BATCH}"  # the newest are looked at first
+            ).fetchall()
+
+    def _examine(self, batch: Sequence[sqlite3.Row]) -> None:
+        pictures = {row["image_hash"]: row["address"] for row in batch if row["address"]}
+        prints = self._prints(pictures)
+        with self._catalog.writing() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO fingerprints (image_hash, print) VALUES (?, ?)", prints.items()
+            )
+        with self._catalog.reading() as db:
+            self._neighbours.refresh(db)
+            marks = ", ".join("?" * len(pictures))
+            new = db.execute(
+                f"SELECT image_hash, print FROM fingerprints WHERE NOT compared AND image_hash IN ({marks})",
+                list(pictures),
+            ).fetchall()
+        near = {row["image_hash"]: self._neighbours.near(row["print"]) for row in new}
+        with self._catalog.writing() as db:
+            for image_hash, found in near.items():
+                _note(db, image_hash, found)
+            for row in batch:  # as they are now, whatever happened to them meanwhile
+                db.execute("DELETE FROM unexamined WHERE record = ?", [row["record"]])
+                now = db.execute("SELECT address FROM records WHERE id = ?", [row["record"]]).fetchone()
+                if now:
+                    weigh(db, now["address"])
+
+    def _prints(self, pictures: dict[str, str]) -> dict[str, bytes]:
+        """Fingerprints that the catalog does not have; missing files are skipped."""
+        with self._catalog.reading() as db:
+            known = {
+                image_hash
+                for image_hash in pictures
+                if db.execute("SELECT 1 FROM fingerprints WHERE image_hash = ?", [image_hash]).fetchone()
+            }
+        found = {}
+        for image_hash, address in pictures.items():
+            if image_hash not in known and (content := self._content(address, image_hash)):
+                try:
+                    found[image_hash] = fingerprints.fingerprint(content)
+                except BadPicture:
+                    found[image_hash] = fingerprints.NOTHING
+        return found
+
+    def _content(self, address: str, image_hash: str) -> bytes | None:
+        try:
+            content = self._picture(address).read_bytes()
+        except (OSError, MemedexError):
+            return None
+        return content if content_hash(content) == image_hash else None  # changed outside: taken in first
+
+
+def _note(db: sqlite3.Connection, image_hash: str, found: Sequence[NearPrint]) -> None:
+    for near in found:
+        if near.image_hash != image_hash:
+            shared = (near.distance, near.is_mirrored)
+            db.executemany(
+                "INSERT OR REPLACE INTO lookalikes VALUES (?, ?, ?, ?)",
+                [(image_hash, near.image_hash, *shared), (near.image_hash, image_hash, *shared)],
+            )
+    db.execute("UPDATE fingerprints SET compared = 1 WHERE image_hash = ?", [image_hash])

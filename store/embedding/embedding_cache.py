@@ -1,0 +1,167 @@
+"""Embed the content of each facet once, under a key of model and content."""
+
+import io
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from store.catalog import history
+from store.embedding.arrays import Vector
+from store.embedding.protocol import Embedder
+from store.embedding.validation import checked
+from store.progress import Progress
+from store.records import CAPTION_FACETS, Facet
+
+_BATCH = 64  # rows handed to the model at once: enough for its throughput, little enough to cancel between
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSource:
+    """One facet's content: a text, or the picture file."""
+
+    key: str
+    text: str | None = None
+    picture: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelVectors:
+    """How many vectors of one model the catalog has, and their size in bytes."""
+
+    model: str
+    count: int
+    size: int
+    is_in_use: bool  # the model that questions are embedded with
+
+
+def sources(
+    sidecar: Mapping[str, Any], *, picture: Path, image_hash: str, embedder: Embedder
+) -> dict[Facet, EmbeddingSource]:
+    """The picture, and each text facet that has text.
+
+    Keys depend on model, file, preprocessing and content.
+    """
+    image = EmbeddingSource(_key(embedder.fingerprint, "image", image_hash), picture=picture)
+    return {"image": image, **texts_of(sidecar, embedder)}
+
+
+def texts_of(sidecar: Mapping[str, Any], embedder: Embedder) -> dict[Facet, EmbeddingSource]:
+    """Each text facet that has text."""
+    caption = sidecar.get("caption") or {}
+    texts = {facet: str(caption.get(facet, "")) for facet in CAPTION_FACETS}
+    return {
+        facet: EmbeddingSource(_key(embedder.fingerprint, "text", text), text=text)
+        for facet, text in texts.items()
+        if text.strip()
+    }
+
+
+def picture_keys(embedder: Embedder) -> Callable[[str], str]:
+    """A function from a picture's hash to the key of its vector; quick for many."""
+    fingerprint = embedder.fingerprint
+    return lambda image_hash: _key(fingerprint, "image", image_hash)
+
+
+def unknown(db: sqlite3.Connection, wanted: Iterable[EmbeddingSource]) -> list[EmbeddingSource]:
+    """Those whose vector the catalog does not have yet, each key once."""
+    by_key = {source.key: source for source in wanted}
+    return [
+        source
+        for key, source in by_key.items()
+        if not db.execute("SELECT 1 FROM vectors WHERE key = ?", [key]).fetchone()
+    ]
+
+
+def by_model(db: sqlite3.Connection, *, model: str, vectors: str = "vectors") -> list[ModelVectors]:
+    """Every model with vectors in this table or query, the one in use first."""
+    rows = db.execute(f"SELECT model, count(*), sum(length(vector)) FROM {vectors} GROUP BY model").fetchall()
+    found = [ModelVectors(name, count, size, name == model) for name, count, size in rows]
+    return sorted(found, key=lambda one: (not one.is_in_use, one.model))
+
+
+def forget(db: sqlite3.Connection, vectors: ModelVectors, *, actor: str) -> None:
+    """Delete every vector of a model, within the caller's transaction; the history says who did it."""
+    db.execute("DELETE FROM vectors WHERE model = ?", [vectors.model])
+    reason = f"{vectors.count:,} vectors, {vectors.size:,} bytes"
+    at = time.time()
+    history.record_without_coin(db, history.FORGET_VECTORS, vectors.model, actor=actor, at=at, reason=reason)
+
+
+def embed(
+    wanted: Sequence[EmbeddingSource], embedder: Embedder, *, progress: Progress | None = None
+) -> dict[str, tuple[str, bytes]]:
+    """Compute vectors: key → (model, float32 row). If cancelled, returns those it has.
+
+    Raises ModelUnavailable if the model returns something that cannot be searched with.
+    """
+    vectors: dict[str, tuple[str, bytes]] = {}
+    texts = [source for source in wanted if source.text is not None]
+    pictures = [source for source in wanted if source.picture is not None]
+    for group, compute in ((texts, _embed_texts), (pictures, _embed_pictures)):
+        for start in range(0, len(group), _BATCH):
+            if progress and progress.cancelled:
+                return vectors
+            batch = group[start : start + _BATCH]
+            rows = checked(compute(batch, embedder), embedder)
+            vectors |= {
+                source.key: (embedder.name, row.tobytes()) for source, row in zip(batch, rows, strict=True)
+            }
+    return vectors
+
+
+def embed_texts(texts: Sequence[str], embedder: Embedder) -> list[bytes]:
+    """The float32 bytes of each text's vector; long texts are embedded in windows.
+
+    Raises ModelUnavailable like `embed`.
+    """
+    batches = (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
+    return [row.tobytes() for batch in batches for row in checked(embedder.embed_texts(batch), embedder)]
+
+
+def picture_vector(db: sqlite3.Connection, address: str, *, embedder: Embedder) -> Vector | None:
+    """The stored vector of a record's picture, in any tier; None if there is none."""
+    row = db.execute("SELECT image_hash FROM records WHERE address = ?", [address]).fetchone()
+    if row is None:
+        return None
+    key = _key(embedder.fingerprint, "image", row["image_hash"])
+    stored = db.execute("SELECT vector FROM vectors WHERE key = ?", [key]).fetchone()
+    return None if stored is None else np.frombuffer(stored["vector"], "<f4")
+
+
+def agreements(
+    db: sqlite3.Connection, pairs: Mapping[str, tuple[str, str]], *, embedder: Embedder
+) -> dict[str, float]:
+    """The dot product of text and picture by address, if both have a stored vector.
+
+    `pairs` has a text and the hash of a picture for each address.
+    """
+    found = {}
+    for address, (text, image_hash) in pairs.items():
+        keys = [_key(embedder.fingerprint, "text", text), _key(embedder.fingerprint, "image", image_hash)]
+        rows = db.execute("SELECT vector FROM vectors WHERE key IN (?, ?)", keys).fetchall()
+        if len(rows) == 2:
+            one, other = (np.frombuffer(row["vector"], "<f4") for row in rows)
+            found[address] = float(np.vecdot(one, other))
+    return found
+
+
+def _embed_texts(batch: Sequence[EmbeddingSource], embedder: Embedder) -> np.ndarray[Any, Any]:
+    return embedder.embed_texts([str(source.text) for source in batch])
+
+
+def _embed_pictures(batch: Sequence[EmbeddingSource], embedder: Embedder) -> np.ndarray[Any, Any]:
+    from PIL import Image
+
+    # A normalised picture of our own; read whole, so that no file stays open while the model works.
+    opened = [Image.open(io.BytesIO(source.picture.read_bytes())) for source in batch if source.picture]
+    return embedder.embed_images(opened)
+
+
+def _key(fingerprint: str, kind: str, content: str) -> str:
+    return sha256(f"{fingerprint}\0{kind}\0{content}".encode()).hexdigest()

@@ -1,0 +1,58 @@
+"""The interface of every embedding model."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+REFERENCE = "openclip:ViT-L-14/openai"
+OFFLINE = "offline"
+
+
+class Embedder(Protocol):
+    """An embedding model: float32 rows of unit length, thread-safe."""
+
+    @property
+    def name(self) -> str:
+        """The name that `model` shows and `open_embedder` accepts."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of everything that determines a vector: weights, preprocessing, splitting of long texts.
+
+        Read from the files once for each Embedder, whose weights do not change either.
+        """
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def token_limit(self) -> int:
+        """How many tokens the model reads at once; longer texts are embedded in windows and averaged."""
+
+    @property
+    def cross_modal_scale(self) -> float:
+        """Factor that turns the dot product of a text and a picture into their cosine (design section 6)."""
+
+    @property
+    def status(self) -> str:
+        """ "not loaded", "loading …", "ready" or "unavailable: …", for a page."""
+
+    def warm(self) -> None:
+        """Load everything now, so that the first search is fast. Raises ModelUnavailable."""
+
+    def count_tokens(self, text: str) -> int:
+        """The number of tokens of this text, special tokens included."""
+
+    def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts: an array of shape (n, dimensions)."""
+
+    def embed_images(self, images: Sequence["Image.Image"]) -> NDArray[np.float32]:
+        """Embed pictures: an array of shape (n, dimensions).
+
+        Raises ModelUnavailable for a text-only model.
+        """

@@ -1,0 +1,117 @@
+"""Embed the library's records with a model: those without a vector, or all beside the old vectors."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from store.catalog.catalog import Catalog, next_generation
+from store.disk.layout import Layout
+from store.embedding import embedding_cache
+from store.embedding.embedding_cache import EmbeddingSource
+from store.embedding.protocol import Embedder
+from store.embedding.validation import is_usable
+from store.progress import Progress
+from store.records import Facet
+
+_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    number: int  # of the record's row
+    sources: dict[Facet, EmbeddingSource]
+
+
+def embed_all(catalog: Catalog, layout: Layout, embedder: Embedder, *, progress: Progress) -> bool:
+    """Embed every record of the library, then switch the rows to the new vectors in one transaction."""
+    progress.what = f"embedding with {embedder.name}"
+    while True:
+        with catalog.lock:
+            unknown = _unknown(catalog, layout, embedder)
+            if not unknown:  # nothing can be promoted while we hold the lock
+                _switch(catalog, layout, embedder)
+                return True
+        progress.total = progress.done + len(unknown)
+        for start in range(0, len(unknown), _BATCH):
+            if progress.cancelled:
+                return False
+            vectors = embedding_cache.embed(unknown[start : start + _BATCH], embedder)
+            with catalog.writing() as db:
+                db.executemany(
+                    "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
+                    [(key, model, vector) for key, (model, vector) in vectors.items()],
+                )
+            progress.done += len(vectors)
+
+
+def incomplete(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[str]:
+    """Library records that lack a vector, or have a surplus, outdated or damaged one."""
+    with catalog.reading() as db:
+        found = {
+            wanted.number: {facet: source.key for facet, source in wanted.sources.items()}
+            for wanted in _library(catalog, layout, embedder)
+        }
+        stored: dict[int, dict[str, str]] = {}
+        for row in db.execute("SELECT e.*, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key"):
+            if is_usable(row["vector"]):
+                stored.setdefault(row["record"], {})[row["facet"]] = row["key"]
+        wrong = {number for number, keys in found.items() if stored.get(number) != keys}
+        rows = db.execute("SELECT id, address FROM records WHERE tier = 'library' ORDER BY id")
+        return [row["address"] for row in rows if row["id"] in wrong]
+
+
+def delete_damaged(catalog: Catalog) -> None:
+    """Delete vectors that cannot be searched with; `embed_all` computes them again."""
+    with catalog.writing() as db:
+        rows = db.execute("SELECT DISTINCT v.key, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key")
+        damaged = [(row["key"],) for row in rows if not is_usable(row["vector"])]
+        db.executemany("DELETE FROM embeddings WHERE key = ?", damaged)
+        db.executemany("DELETE FROM vectors WHERE key = ?", damaged)
+
+
+def _switch(catalog: Catalog, layout: Layout, embedder: Embedder) -> None:
+    everything = list(_library(catalog, layout, embedder))
+    rows = [
+        (wanted.number, facet, source.key)
+        for wanted in everything
+        for facet, source in wanted.sources.items()
+    ]
+    with catalog.writing() as db:
+        generation = next_generation(db)
+        stored = {tuple(row) for row in db.execute("SELECT record, facet, key FROM embeddings")}
+        changed = {number for number, _, _ in stored.symmetric_difference(rows)}
+        db.execute("DELETE FROM embeddings")
+        db.executemany("INSERT INTO embeddings VALUES (?, ?, ?)", rows)
+        for number in changed:
+            db.execute("UPDATE records SET generation = ? WHERE id = ?", [generation, number])
+            db.execute(
+                "INSERT OR REPLACE INTO chroma_queue SELECT address, generation FROM records WHERE id = ?",
+                [number],
+            )
+        if db.execute("SELECT value FROM meta WHERE key = 'model'").fetchone()[0] != embedder.name:
+            db.executemany(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                [("model", embedder.name), ("chroma_rebuild", "1")],
+            )
+
+
+def _unknown(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[EmbeddingSource]:
+    wanted = [source for one in _library(catalog, layout, embedder) for source in one.sources.values()]
+    with catalog.reading() as db:
+        return embedding_cache.unknown(db, wanted)
+
+
+def _library(catalog: Catalog, layout: Layout, embedder: Embedder) -> Iterator[_Wanted]:
+    with catalog.reading() as db:
+        rows = db.execute(
+            "SELECT r.id, r.address, r.image_hash, s.text FROM records r JOIN sidecars s "
+            "ON s.hash = r.sidecar_hash WHERE r.tier = 'library' ORDER BY r.id"
+        )
+        for row in rows:
+            sources = embedding_cache.sources(
+                json.loads(row["text"]),
+                picture=layout.image("library", row["address"]),
+                image_hash=row["image_hash"],
+                embedder=embedder,
+            )
+            yield _Wanted(row["id"], sources)

@@ -1,0 +1,1 @@
+"""Measure search quality, and how well captions fit their pictures."""

@@ -1,0 +1,248 @@
+"""Evaluate golden queries: recall, reciprocal rank and gain, for each setting of the sliders.
+
+recall@k   the share of the right answers among the first k; of at most k, so that 1 can always be reached
+MRR        the mean of 1 / rank of the first right answer (0 if none is among the results)
+nDCG@k     Σ 1/log2(1 + rank) over the right answers among the first k, divided by its maximum
+           (Järvelin and Kekäläinen 2002, with gains of 0 and 1)
+
+Each with a 95 % interval by the bootstrap: a thousand samples of the queries with replacement. The ranks of
+the right answers are stored, so that any k can be computed afterwards.
+"""
+
+import json
+import math
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.errors import InvalidRecord, UnknownRecord
+from store.progress import Progress
+from store.records import Facet
+from store.search import calibration
+from store.search.calibration import Calibration
+from store.search.golden_queries import Golden
+from store.search.presets import ASKED
+from store.search.query import Query
+
+if TYPE_CHECKING:
+    from store.reading.reader import Reader
+
+TOP = 10  # k where nobody asks for another
+_SETTINGS = ((False, False), (True, False), (False, True))  # calibrated, fused
+DEPTH = 200  # how far right answers are looked for, the largest k
+_DRAWS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A mean over the queries with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationScores:
+    """The measures of one setting over all queries."""
+
+    recall: Figure
+    mrr: Figure
+    ndcg: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class PresetResult:
+    """One setting, with the ranks of each query's right answers, ascending from 1."""
+
+    preset: str
+    calibrated: bool
+    places: tuple[tuple[int, ...], ...]
+    fused: bool = False  # with the words of the query
+
+    @property
+    def scale(self) -> str:
+        """The kind of score that was added up."""
+        return "calibrated" if self.calibrated else "raw + words" if self.fused else "raw"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One model's answers to all golden queries of a library."""
+
+    model: str
+    at: float  # UNIX seconds
+    lines: tuple[str, ...]  # what was asked
+    right: tuple[int, ...]  # how many right answers each has in this library
+    left_out: tuple[str, ...]  # lines whose answers are not in the library
+    rows: tuple[PresetResult, ...]
+
+    @property
+    def queries(self) -> int:
+        return len(self.lines)
+
+    def scores(self, row: PresetResult, *, k: int = TOP) -> EvaluationScores:
+        """Recall and nDCG among the first `k` (at most DEPTH), and MRR."""
+        table = self._table(row, k=k)
+        return EvaluationScores(*(_figure(table[:, column]) for column in range(3)))
+
+    def worst(self, *, k: int = TOP, count: int = 10) -> list[tuple[str, float]]:
+        """Lines and their nDCG@k with the first setting, the worst first."""
+        gains = self._table(self.rows[0], k=k)[:, 2]
+        return [(self.lines[at], float(gains[at])) for at in np.argsort(gains, kind="stable")[:count]]
+
+    def as_json(self, *, k: int = TOP) -> dict[str, Any]:
+        """Everything that is stored, and each row's figures for this k."""
+        rows = [asdict(row) | {"k": k, **asdict(self.scores(row, k=k))} for row in self.rows]
+        return asdict(self) | {"queries": self.queries, "rows": rows}
+
+    def _table(self, row: PresetResult, *, k: int) -> NDArray[np.float64]:
+        pairs = zip(row.places, self.right, strict=True)
+        return np.array([_scores(places, right, k=k) for places, right in pairs])
+
+
+def evaluate(
+    reader: "Reader",
+    *,
+    goldens: Iterable[Golden] | None = None,
+    presets: Mapping[str, Mapping[Facet, float]] | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Run every golden query with every preset, saved ones included: raw, calibrated, fused with words.
+
+    A library that is not calibrated, or too small for it, is measured for this comparison alone.
+    """
+    progress = progress or Progress()
+    given = all_of(reader) if goldens is None else list(goldens)
+    here = set(reader.snapshot().addresses)
+    asked = [(one, found) for one in given if (found := [a for a in one.answers if a in here])]
+    if not asked:
+        raise InvalidRecord("no golden query has an answer in this library; save some first")
+    presets = {**ASKED, **reader.presets.all()} if presets is None else presets
+    settings = [(name, *setting) for name in presets for setting in _SETTINGS]
+    progress.what, progress.total = "asking golden queries", len(asked) * len(settings)
+    figures = reader.calibration.in_force() or calibration.passing(reader.snapshot(), reader.embedder)
+    rows = []
+    for name, calibrated, fused in settings:
+        places = []
+        for one, answers in asked:
+            found = _found(reader, one, presets[name], figures if calibrated else None, fused=fused)
+            right = set(answers)
+            places.append(tuple(at for at, address in enumerate(found, start=1) if address in right))
+            progress.done += 1
+            if progress.cancelled:
+                raise InvalidRecord("the evaluation was ended before it was complete")
+        rows.append(PresetResult(name, calibrated, tuple(places), fused))
+    return Evaluation(
+        model=reader.model,
+        at=time.time(),
+        lines=tuple(one.line for one, _ in asked),
+        right=tuple(len(set(answers)) for _, answers in asked),
+        left_out=tuple(one.line for one in given if not here.intersection(one.answers)),
+        rows=tuple(rows),
+    )
+
+
+def all_of(reader: "Reader") -> list[Golden]:
+    """Golden queries, and queries with results that people judged good.
+
+    Judgements override the stored answers: good results are right, bad ones are not.
+    """
+    said = reader.golden.judgements()
+    kept = [_corrected(one, said.get(one.line, {})) for one in reader.golden.all()]
+    lines = {one.line for one in kept}
+    return [*kept, *(one for one in reader.golden.by_judgement() if one.line not in lines)]
+
+
+def _corrected(golden: Golden, said: Mapping[str, bool]) -> Golden:
+    good = [address for address, is_good in said.items() if is_good]
+    answers = dict.fromkeys([*golden.answers, *good])
+    return replace(golden, answers=tuple(one for one in answers if said.get(one) is not False))
+
+
+def elsewhere(reader: "Reader", goldens: Iterable[Golden]) -> dict[str, str]:
+    """Right answers that do not count because they are not in the library, each with its tier or "gone"."""
+    answers = list(dict.fromkeys(chain.from_iterable(one.answers for one in goldens)))
+    tiers = {record.address: record.tier for record in reader.records(answers)}
+    return {one: tiers.get(one, "gone") for one in answers if tiers.get(one) != "library"}
+
+
+def format_table(evaluations: Sequence[Evaluation], *, k: int = TOP) -> str:
+    """The evaluations as a Markdown table."""
+    head = f"| model | preset | | recall@{k} | MRR | nDCG@{k} |\n| --- | --- | --- | ---: | ---: | ---: |"
+    lines = [
+        f"| `{one.model}` | {row.preset} | {row.scale} | "
+        + " | ".join(_format(figure) for figure in (scores.recall, scores.mrr, scores.ndcg))
+        + " |"
+        for one in evaluations
+        for row in one.rows
+        for scores in (one.scores(row, k=k),)
+    ]
+    return "\n".join([head, *lines])
+
+
+def store(reader: "Reader", evaluation: Evaluation, *, actor: str) -> None:
+    """Store an evaluation; the last one of each model is shown."""
+    with reader.catalog.writing() as db:
+        db.execute(
+            "INSERT OR REPLACE INTO evaluations VALUES (?, ?, ?, ?)",
+            [evaluation.model, evaluation.at, actor, json.dumps(asdict(evaluation))],
+        )
+
+
+def stored(reader: "Reader") -> list[Evaluation]:
+    """The last evaluation of each model, newest first."""
+    with reader.catalog.reading() as db:
+        rows = db.execute("SELECT report FROM evaluations ORDER BY at DESC").fetchall()
+    reports = [json.loads(row["report"]) for row in rows]
+    return [
+        _read(report) for report in reports if "lines" in report
+    ]  # else of an older version: evaluate again
+
+
+def _read(report: dict[str, Any]) -> Evaluation:
+    rows = tuple(
+        PresetResult(
+            row["preset"], row["calibrated"], tuple(map(tuple, row["places"])), row.get("fused", False)
+        )
+        for row in report["rows"]
+    )
+    return Evaluation(
+        report["model"], report["at"], tuple(report["lines"]), tuple(report["right"]),
+        tuple(report["left_out"]), rows,
+    )  # fmt: skip
+
+
+def _found(
+    reader: "Reader", one: Golden, weights: Mapping[Facet, float], figures: Calibration | None, *, fused: bool
+) -> list[str]:
+    query = Query(one.parts, weights=weights, top=DEPTH, calibrated=figures is not None, fused=fused)
+    try:
+        return [hit.address for hit in reader.search(query, calibration=figures).hits]
+    except UnknownRecord:  # its example has left the library
+        return []
+
+
+def _scores(places: Sequence[int], right: int, *, k: int) -> tuple[float, float, float]:
+    near = [place for place in places if place <= k]
+    most = min(right, k)
+    ideal = sum(1 / math.log2(1 + place) for place in range(1, most + 1))
+    gain = sum(1 / math.log2(1 + place) for place in near)
+    return len(near) / most, 1 / places[0] if places else 0.0, gain / ideal
+
+
+def _figure(scores: Any) -> Figure:
+    random = np.random.default_rng(1)  # the same draws for every setting, so that they can be compared
+    means = scores[random.integers(0, len(scores), (_DRAWS, len(scores)))].mean(axis=1)
+    low, high = np.quantile(means, (0.025, 0.975))
+    return Figure(float(scores.mean()), float(low), float(high))
+
+
+def _format(figure: Figure) -> str:
+    between = f" ({figure.low:.2f}–{figure.high:.2f})" if not math.isclose(figure.low, figure.high) else ""
+    return f"{figure.mean:.2f}{between}"

@@ -1,0 +1,1 @@
+"""New coins from a language model: its context and its answer."""

@@ -1,0 +1,155 @@
+"""The examples given to a generator: library records in reference 1's form, within a budget of tokens.
+
+Example 1:
+Entity: …
+Context: …
+Visual: …                   (left out if empty)
+Emotions: …
+Image: [the picture, as base64]
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from store.captioning.captioner import data_url
+from store.errors import UnknownRecord
+from store.memory.text.tokens import count_tokens
+from store.reading.reader import Reader
+from store.records import CAPTION_FACETS, Record
+
+EXAMPLES = 5  # reference 1: "retrieve top N matching memecoins (e.g., N=5)"
+# One 512 × 512 tile as OpenAI counts a picture: 85 + 170 (platform.openai.com/docs/guides/images-vision).
+PICTURE_TOKENS = 255
+_LABEL = "\nImage:"  # before each picture
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One record as an example."""
+
+    record: Record
+    text: str
+    picture: Path | None
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A record, or its picture, that the budget had no room for."""
+
+    record: Record
+    what: str  # "all of it", or "its picture"
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleContext:
+    """The examples in their order, and what was left out."""
+
+    examples: tuple[Example, ...]
+    left_out: tuple[LeftOut, ...]
+    tokens: int  # of text and pictures together, without the question
+
+
+def build(
+    reader: Reader,
+    addresses: Iterable[str],
+    *,
+    budget: int | None = None,
+    model: str = "",
+    pictures: bool = True,
+) -> ExampleContext:
+    """These records in this order, each whole, without its picture, or left out, as the budget allows.
+
+    Tokens are those of `model` as litellm counts them, of cl100k_base without a model. Records that no longer
+    exist are skipped.
+    """
+    examples: list[Example] = []
+    left_out: list[LeftOut] = []
+    spent = 0
+    for address in dict.fromkeys(addresses):
+        try:
+            record = reader.get(address)
+        except UnknownRecord:
+            continue
+        text = _format(record, number=len(examples) + 1)
+        words = _tokens(text, model=model)
+        path = reader.picture(address)
+        seen = 0
+        if pictures and path.exists():
+            seen = _tokens(f"{text}{_LABEL}", model=model) - words + PICTURE_TOKENS
+        room = float("inf") if budget is None else budget - spent
+        if words > room:
+            left_out.append(LeftOut(record, "all of it", words + seen))
+            continue
+        if words + seen > room:
+            left_out.append(LeftOut(record, "its picture", seen))
+            seen = 0
+        examples.append(Example(record, text, path if seen else None, words + seen))
+        spent += words + seen
+    return ExampleContext(tuple(examples), tuple(left_out), spent)
+
+
+def as_markdown(context: ExampleContext) -> str:
+    """As Markdown, to read and to paste; pictures as data URLs."""
+    return "\n\n".join(
+        f"{example.text}{_LABEL} ![{example.record.address}]({_picture(example)})"
+        if example.picture
+        else example.text
+        for example in context.examples
+    )
+
+
+def as_json(context: ExampleContext) -> str:
+    """The examples by their fields."""
+    rows = [
+        {
+            "token_address": example.record.address,
+            "token_name": example.record.name,
+            "ticker": example.record.ticker,
+            "caption": dict(_caption(example.record)),
+            "image": _picture(example) if example.picture else None,
+        }
+        for example in context.examples
+    ]
+    return json.dumps({"examples": rows, "tokens": context.tokens}, ensure_ascii=False, indent=2)
+
+
+def as_messages(context: ExampleContext, prompt: str, *, system: str = "") -> list[dict[str, Any]]:
+    """Chat messages in litellm's format; each picture follows its example."""
+    parts: list[dict[str, Any]] = []
+    for example in context.examples:
+        words = f"{example.text}{_LABEL}" if example.picture else example.text
+        parts.append({"type": "text", "text": words})
+        if example.picture:
+            parts.append({"type": "image_url", "image_url": {"url": _picture(example)}})
+    parts.append({"type": "text", "text": prompt})
+    first = [{"role": "system", "content": system}] if system else []
+    return [*first, {"role": "user", "content": parts}]
+
+
+def _format(record: Record, *, number: int) -> str:
+    lines = [f"{facet.capitalize()}: {text}" for facet, text in _caption(record)]
+    return "\n".join([f"Example {number}:", *lines])
+
+
+def _caption(record: Record) -> Sequence[tuple[str, str]]:
+    """The facets that have text, each on one line."""
+    texts = [(facet, " ".join(record.caption.get(facet, "").split())) for facet in CAPTION_FACETS]
+    return [(facet, text) for facet, text in texts if text]
+
+
+def _picture(example: Example) -> str:
+    assert example.picture is not None
+    return data_url(example.picture.read_bytes())
+
+
+def _tokens(text: str, *, model: str) -> int:
+    if not model:
+        return count_tokens(text)
+    from store.llm.client import import_litellm
+
+    return int(import_litellm().token_counter(model=model, text=text))

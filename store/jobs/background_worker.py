@@ -1,0 +1,175 @@
+"""Background threads that survive every exception of their work."""
+
+import contextlib
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from weakref import WeakSet
+
+from store.progress import Progress
+
+log = logging.getLogger(__name__)
+
+FIRST = 1.0  # seconds until the second try; twice as long before each further one …
+LONGEST = 60.0  # … up to this
+_LATER = 10  # by how much an unhurried thread stands behind the others, where the system lets threads do so
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFault:
+    """What keeps a worker from its work now."""
+
+    worker: str
+    reason: str
+    times: int  # failures in a row
+    since: float  # UNIX seconds of the first of them
+    again: float  # UNIX seconds of the next try
+
+
+class Worker:
+    """Runs `work` in a thread of its own whenever it is woken, until it is closed.
+
+    An exception of the work is logged with its traceback and shown as `trouble`. The work is tried again
+    after FIRST seconds, then after twice as long each time, up to `longest`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        work: Callable[[Progress], object],
+        *,
+        longest: float | None = None,
+        is_unhurried: bool = False,
+    ) -> None:
+        self.name = name  # what it does, in a person's words
+        self.trouble: WorkerFault | None = None
+        self._work = work
+        self._longest = longest
+        self._is_unhurried = is_unhurried
+        self._progress = Progress()
+        self._changed = threading.Condition()
+        self._due = inf  # on the monotonic clock, as is the next
+        self._rests_until = 0.0
+        self._failures = 0  # ever
+        self._is_busy = self._is_closing = False
+        self._thread: threading.Thread | None = None
+        _all.add(self)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it was ever woken."""
+        return self._thread is not None
+
+    @property
+    def is_closing(self) -> bool:
+        return self._is_closing
+
+    def wake(self, *, after: float = 0.0) -> None:
+        """Tell the worker that there may be work, `after` so many seconds.
+
+        A worker in trouble sees to it at its next try. Never raises, because the decision that caused the
+        work is made.
+        """
+        with self._changed:
+            if not self._is_closing:
+                self._due = min(self._due, time.monotonic() + after)
+                self._begin()
+
+    def retry(self) -> None:
+        """Work now, whatever failed before, because a person asked."""
+        with self._changed:
+            self._rests_until = 0.0
+        self.wake()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until there is no work (True), it fails or takes too long (False)."""
+
+        def is_over() -> bool:
+            failed = self._failures > before or self._rests_until > time.monotonic()
+            return not self._is_busy and (self._due == inf or failed or self._is_closing)
+
+        with self._changed:
+            before = self._failures
+            return self._changed.wait_for(is_over, timeout) and self._due == inf and self.trouble is None
+
+    def close(self, *, patience: float | None = None) -> bool:
+        """Stop before the next batch; returns whether it stopped within `patience` seconds."""
+        with self._changed:
+            self._is_closing = True
+            self._progress.cancel()
+            self._changed.notify_all()
+        if self._thread is None:
+            return True
+        self._thread.join(patience)
+        return not self._thread.is_alive()
+
+    def _begin(self) -> None:
+        if self._thread is None:
+            # A daemon: the store survives being stopped at any step, and the program must end.
+            name = f"memedex-{self.name.replace(' ', '-')}"
+            thread = threading.Thread(target=self._run, name=name, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:  # no room for another thread: the next call tries again
+                self._note(error)
+            else:
+                self._thread = thread
+        self._changed.notify_all()
+
+    def _run(self) -> None:
+        if self._is_unhurried and sys.platform == "linux":
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LATER)
+        while self._comes_to_work():
+            try:
+                self._work(self._progress)
+            except BaseException as error:  # noqa: BLE001  Rust's panics, as Chroma has them, are no Exceptions
+                with self._changed:
+                    self._note(error)
+            else:
+                with self._changed:
+                    if self.trouble:
+                        log.warning("%s: goes on, after %d failures", self.name, self.trouble.times)
+                    self.trouble = None
+
+    def _comes_to_work(self) -> bool:
+        """Wait until there is work and no pause to keep; False if the worker was closed."""
+        with self._changed:
+            self._is_busy = False
+            self._changed.notify_all()
+            while not self._is_closing:
+                left = max(self._due, self._rests_until) - time.monotonic()
+                if left <= 0:
+                    self._due, self._is_busy = inf, True
+                    return True
+                self._changed.wait(None if left == inf else left)
+            return False
+
+    def _note(self, error: BaseException) -> None:
+        before, reason = self.trouble, f"{type(error).__name__}: {error}"
+        times = before.times + 1 if before else 1
+        longest = LONGEST if self._longest is None else self._longest
+        rest = min(longest, FIRST * 2 ** min(times - 1, 30))
+        now = time.time()
+        self.trouble = WorkerFault(self.name, reason, times, before.since if before else now, now + rest)
+        self._failures += 1
+        self._rests_until = time.monotonic() + rest
+        self._due = min(self._due, self._rests_until)
+        is_new = before is None or before.reason != reason  # a fault that stays must not fill the log
+        log.error(
+            "%s: failed, again in %.0f s: %s", self.name, rest, reason, exc_info=error if is_new else None
+        )
+
+
+def faults() -> list[WorkerFault]:
+    """The workers of this process that cannot work now, the longest in trouble first."""
+    found = [worker.trouble for worker in _all.copy() if worker.trouble and not worker.is_closing]
+    return sorted(found, key=lambda trouble: trouble.since)
+
+
+_all: WeakSet[Worker] = WeakSet()

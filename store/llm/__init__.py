@@ -1,0 +1,1 @@
+"""Language models: the client, the prompts, and waiting after failures."""

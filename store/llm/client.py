@@ -1,0 +1,210 @@
+"""litellm with safe defaults: imported late, without downloads, its errors in plain English, its prices."""
+
+import math
+import os
+import re
+import threading
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from store.errors import CaptioningFailed, ProviderBusy, ProviderRefuses
+
+_BROKEN = {
+    "ConnectError",
+    "ReadError",
+    "WriteError",
+    "RemoteProtocolError",
+    "ConnectionError",
+    "APIConnectionError",
+}
+_REASONS = (
+    # litellm's classes by name, the narrower before the wider; what happened, and what to do about it.
+    (
+        "ContentPolicyViolationError",
+        "refused the content",
+        "write the caption by hand, or choose another model",
+    ),
+    (
+        "ContextWindowExceededError",
+        "cannot read that much text",
+        "shorten the description, or choose another model",
+    ),
+    ("AuthenticationError", "did not accept the key", "check the provider's key in the environment ({key})"),
+    ("PermissionDeniedError", "did not allow it", "check what the key in the environment may use ({key})"),
+    ("NotFoundError", "is not known there", "check the model's name and address"),
+    ("RateLimitError", "asks to slow down (rate limit)", "wait a minute and try again"),
+    ("Timeout", "did not answer in time", "try again, or allow it more time"),
+    ("ServiceUnavailableError", "is not available at the moment", "try again later"),
+    ("BadGatewayError", "is not available at the moment", "try again later"),
+    ("InternalServerError", "failed on its own side", "try again later"),
+    ("APIConnectionError", "cannot be reached, or the connection broke", "check the network and the address"),
+    ("UnsupportedParamsError", "does not support this request", "choose another model"),
+    (
+        "BadRequestError",
+        "did not accept the request",
+        "check the model's name; it must be able to see pictures",
+    ),
+)
+
+
+# What another try may mend, and what no other picture will mend.
+_BUSY = {
+    "RateLimitError",
+    "Timeout",
+    "APIConnectionError",
+    "ServiceUnavailableError",
+    "BadGatewayError",
+    "InternalServerError",
+}
+_REFUSES = {"AuthenticationError", "PermissionDeniedError", "NotFoundError", "UnsupportedParamsError"}
+_tried = threading.Event()  # litellm was imported, or cannot be
+_warming = threading.Lock()
+_LONGEST_WAIT = 3600.0  # seconds that a provider may ask us to wait
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What answers cost: `cost` is in US dollars, None if the price list does not have the model."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens, cost
+        )
+
+
+def import_litellm() -> Any:
+    """litellm, without downloads of its price list and without output; takes three seconds the first time."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # must be set before the import
+    # Pydantic's remark on litellm's own types would be all that a terminal shows.
+    warnings.filterwarnings("ignore", message=r"Items? '.*' on TypedDict class", category=UserWarning)
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.disable_hf_tokenizer_download = True  # to count tokens, it would fetch some models' tokenizers
+    _tried.set()
+    return litellm
+
+
+def is_loaded() -> bool:
+    """Whether litellm is imported."""
+    return _tried.is_set()
+
+
+def is_warm() -> bool:
+    """Whether litellm is imported; if not, it is imported in the background."""
+    if not _tried.is_set() and _warming.acquire(blocking=False):
+        threading.Thread(target=_warm, name="memedex-litellm", daemon=True).start()
+    return _tried.is_set()
+
+
+def _warm() -> None:
+    try:
+        import_litellm()
+    finally:  # what is broken is said where it is used
+        _tried.set()
+
+
+def usage_of(litellm: Any, completion: Any, *, model: str) -> Usage:
+    """The tokens of an answer as the provider counts them, and their cost."""
+    counted = getattr(completion, "usage", None)
+    prompt, answer = (int(getattr(counted, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens"))
+    return Usage(prompt, answer, price(litellm, model, prompt_tokens=prompt, completion_tokens=answer))
+
+
+def price(litellm: Any, model: str, *, prompt_tokens: int, completion_tokens: int) -> float | None:
+    """The cost in US dollars by litellm's price list; None if it does not have the model."""
+    try:
+        return float(
+            sum(
+                litellm.cost_per_token(
+                    model=model, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens
+                )
+            )
+        )
+    except Exception:  # noqa: BLE001  litellm raises a plain Exception for a model it does not know
+        return None
+
+
+def failure(error: Exception, *, model: str, about: str) -> CaptioningFailed:
+    """The error as one of ours, which says whether later, never, or another picture may help."""
+    reason = readable(error, model=model)
+    message = f"no caption for {about!r}: {reason}"
+    classes = _classes(error)
+    if classes & _REFUSES or "insufficient_quota" in str(error):
+        return ProviderRefuses(message)
+    if classes & _BUSY and "ContextWindowExceededError" not in classes:
+        busy = ProviderBusy(message)
+        busy.why = reason.partition(";")[0]
+        busy.retry_after = _retry_after(getattr(error, "litellm_response_headers", None))
+        return busy
+    return CaptioningFailed(message)
+
+
+def _retry_after(headers: Mapping[str, str] | None) -> float | None:
+    """Seconds to wait, from a number or a date (RFC 9110, 10.2.3)."""
+    said = (headers or {}).get("retry-after")
+    if not said:
+        return None
+    try:
+        seconds = float(said)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(said).timestamp() - time.time()
+        except ValueError:
+            return None
+    return min(max(0.0, seconds), _LONGEST_WAIT) if seconds == seconds else None
+
+
+def readable(error: Exception, *, model: str) -> str:
+    """One sentence on what went wrong with a language model, and the remedy."""
+    classes = _classes(error)
+    detail = _one_line(str(error))
+    key = (
+        f"{model.partition('/')[0].upper()}_API_KEY"
+        if "/" in model
+        else "OPENAI_API_KEY, ANTHROPIC_API_KEY …"
+    )
+    wait = _retry_after(getattr(error, "litellm_response_headers", None))
+    for name, what, remedy in _REASONS:
+        if name in classes:
+            if name == "RateLimitError" and wait:
+                remedy = f"try again in {math.ceil(wait):,} s"
+            return f"{model} {what}; {remedy.format(key=key)} [{detail}]"
+    return f"{model} gave no answer; try again [{type(error).__name__}: {detail}]"
+
+
+def _classes(error: Exception) -> set[str]:
+    """litellm's class names for the error."""
+    classes = {cls.__name__ for cls in type(error).__mro__}
+    if "Timeout" not in classes and _BROKEN & _causes(error):  # litellm calls these a server's fault
+        return {"APIConnectionError"}
+    return classes
+
+
+def _causes(error: BaseException) -> set[str]:
+    """The class names of an error and of its causes."""
+    names: set[str] = set()
+    chain: BaseException | None = error
+    for _ in range(20):  # a chain may bite its own tail
+        if chain is None:
+            break
+        names |= {cls.__name__ for cls in type(chain).__mro__}
+        chain = chain.__cause__ or chain.__context__
+    return names
+
+
+def _one_line(text: str, *, limit: int = 240) -> str:
+    line = re.sub(r"\s+", " ", text).strip()
+    line = re.sub(
+        r"\b(sk|key|Bearer)[-_ ][A-Za-z0-9_\-*.]{8,}", r"\1-…", line
+    )  # providers quote the key back
+    return line if len(line) <= limit else f"{line[:limit]}…"

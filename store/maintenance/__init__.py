@@ -1,0 +1,1 @@
+"""Check a library, and repair it."""

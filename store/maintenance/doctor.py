@@ -1,0 +1,205 @@
+"""Check a library from the files up, and repair what can be repaired."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from store.catalog.catalog import DISK_ERRORS, Catalog, is_made
+from store.chroma.follower import LibraryFollower
+from store.disk.aside import KEPT
+from store.disk.files import Disk, file_hash
+from store.disk.layout import Layout
+from store.disk.lock import WriterLock
+from store.disk.sidecars import blocked
+from store.disk.stats import stat_text
+from store.embedding import reembed
+from store.errors import CatalogTooNew, ForeignFile, MemedexError, ModelUnavailable
+from store.maintenance import repair as maintenance_repair
+from store.progress import Progress
+from store.reading.reader import Reader
+from store.tags import taxonomy_file
+from store.writing import reconcile
+from store.writing.salvage import is_lost, last_copy
+
+if TYPE_CHECKING:
+    from store.library import Library
+
+_REBUILDS = "repair rebuilds Chroma from the catalog"
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorFinding:
+    """A problem in words for people, and its remedy."""
+
+    what: str
+    remedy: str
+    address: str = ""
+    is_fault: bool = True  # no: it is only to be known, and nothing has to be mended
+
+
+def check(reader: Reader) -> list[DoctorFinding]:
+    """All problems; an empty list means that files, catalog and Chroma agree.
+
+    Only the process that writes opens Chroma: two processes on its folder lose vectors.
+    """
+    return [
+        *_catalog(reader),
+        *_operations(reader),
+        *_files(reader),
+        *_vectors(reader),
+        *_chroma(reader),
+        *(DoctorFinding(one.summary, KEPT, is_fault=False) for one in reader.moved_aside()),
+    ]
+
+
+def check_unopened(root: Path) -> list[DoctorFinding]:
+    """The same for a library that no process has open, Chroma included; changes nothing.
+
+    Raises LibraryInUse if another process writes.
+    """
+    layout = Layout(root.resolve())
+    lock = WriterLock(layout.lock)
+    lock.acquire()
+    try:
+        if not is_made(layout.catalog):
+            what, source = "there is no catalog, or one of an earlier version", "the sidecars"
+            if is_lost(layout):
+                what, source = "the catalog is gone", f"the sidecars and its last copy ({last_copy(layout)})"
+            return [DoctorFinding(what, f"opening the library makes it from {source}; repair does it now")]
+        try:
+            reader = Reader(root)
+        except (CatalogTooNew, ForeignFile) as error:
+            return [DoctorFinding(str(error), "nothing else is looked at before")]
+        with reader:
+            return [*check(reader), *_unopened_chroma(reader)]
+    finally:
+        lock.release()
+
+
+def repair(
+    library: "Library", *, progress: Progress | None = None, tell: Callable[[str], None] = lambda _: None
+) -> list[DoctorFinding]:
+    """Repair everything possible without discarding anything; returns the remaining problems.
+
+    `tell` receives a sentence for each deleted file that a decided change needed.
+    """
+    library.catalog.check_writable()
+    with contextlib.suppress(MemedexError, *DISK_ERRORS):  # no room, or damaged: repairing helps all the same
+        library.catalog.keep_snapshot("repair")
+    maintenance_repair.mend(library.catalog, library.layout, tell=tell)
+    for done in library.finish_without_missing_files():
+        tell(done)
+    _notice_silent_changes(library)
+    for tier, (_, is_taken) in blocked(library.layout).items():
+        if not is_taken:  # the person who repairs was told, and gives up its records
+            for folder in (library.layout.sidecar_folder(tier), library.layout.image_folder(tier)):
+                Disk().make_folder(folder)
+    for fault in reconcile.survey(library.catalog, library.layout).faults:
+        _mend(fault, library)
+    library.apply_external_edits()
+    with contextlib.suppress(ModelUnavailable):  # the check below says what is missing
+        if reembed.incomplete(library.catalog, library.layout, library.embedder):
+            reembed.delete_damaged(library.catalog)
+            library.embed_all(library.embedder, progress=progress or Progress())
+    if library.check_chroma():
+        library.rebuild_chroma()
+    library.wait_for_chroma()
+    return check(library)
+
+
+def _catalog(reader: Reader) -> Iterator[DoctorFinding]:
+    with reader.catalog.reading() as db:
+        for (fault,) in db.execute("PRAGMA quick_check(10)").fetchall():
+            if fault != "ok":
+                remedy = "close the program; doctor --repair on the command line makes a new one from it"
+                yield DoctorFinding(f"the catalog is damaged: {fault}", remedy)
+    for damage in maintenance_repair.find(reader.catalog):
+        what = f"{damage.what} in the catalog is not what was written"
+        yield DoctorFinding(what, "repair gives it back, from the files or a copy", damage.address)
+
+
+def _operations(reader: Reader) -> Iterator[DoctorFinding]:
+    status = reader.status()
+    for address in status.applying:
+        cause = status.stuck or "the program was ended in the middle"
+        remedy = (
+            "remove the cause, then repair" if status.stuck else "it is finished on opening, or by repair"
+        )
+        yield DoctorFinding(f"a change is decided but not finished: {cause}", remedy, address)
+    if taxonomy_file.waiting(reader.catalog):
+        what = f"the taxonomy was changed, but {reader.layout.own_taxonomy} could not be written"
+        yield DoctorFinding(what, "make room or mend the permission, then repair")
+
+
+def _files(reader: Reader) -> Iterator[DoctorFinding]:
+    found = reconcile.survey(reader.catalog, reader.layout)
+    for fault in found.faults:
+        yield DoctorFinding(fault.reason, fault.remedy, fault.address)
+    for change in found.changed:
+        yield DoctorFinding(
+            "its files were changed outside the program", "repair takes them in", change.address
+        )
+    for row in found.gone:
+        yield DoctorFinding("its files were removed", "restore-backup; repair lets it go", row["address"])
+    for address, tier, what in _silent_changes(reader):
+        yield DoctorFinding(f"its {what} in {tier} is not what was written", "repair takes it in", address)
+
+
+def _silent_changes(reader: Reader) -> Iterator[tuple[str, str, str]]:
+    """Files with the expected size and time but other content: address, tier, which file."""
+    with reader.catalog.reading() as db:
+        rows = db.execute("SELECT * FROM records").fetchall()
+    for row in rows:
+        tier, address = row["tier"], row["address"]
+        for what, path, stat, expected in (
+            ("sidecar", reader.layout.sidecar(tier, address), row["sidecar_stat"], row["sidecar_hash"]),
+            ("picture", reader.layout.image(tier, address), row["image_stat"], row["image_hash"]),
+        ):
+            found = file_hash(path)
+            if found not in (None, expected) and stat_text(path) == stat:
+                yield address, tier, what
+
+
+def _notice_silent_changes(library: "Library") -> None:
+    changed = [(address,) for address, _, _ in _silent_changes(library)]
+    with library.catalog.writing() as db:
+        db.executemany("UPDATE records SET sidecar_stat = '' WHERE address = ?", changed)
+
+
+def _vectors(reader: Reader) -> Iterator[DoctorFinding]:
+    try:
+        incomplete = reembed.incomplete(reader.catalog, reader.layout, reader.embedder)
+    except ModelUnavailable as error:
+        yield DoctorFinding(f"the model cannot be used: {error}", "or choose another: model NAME")
+        return
+    for address in incomplete:
+        yield DoctorFinding(f"its vectors are not those of {reader.model}", "repair embeds it again", address)
+
+
+def _chroma(reader: Reader) -> Iterator[DoctorFinding]:
+    status = reader.status()
+    if status.chroma_fault:
+        yield DoctorFinding(f"Chroma is behind: {status.chroma_fault}", _REBUILDS)
+    elif status.chroma_behind:
+        yield DoctorFinding(f"Chroma is {status.chroma_behind:,} records behind", "it catches up by itself")
+    for fault in reader.check_chroma():
+        yield DoctorFinding(fault, _REBUILDS)
+
+
+def _unopened_chroma(reader: Reader) -> Iterator[DoctorFinding]:
+    with contextlib.closing(Catalog(reader.layout.catalog, disk=Disk(), writable=True)) as catalog:
+        for fault in LibraryFollower(catalog, reader.layout, model=lambda: reader.model).check():
+            yield DoctorFinding(fault, _REBUILDS)
+
+
+def _mend(fault: reconcile.Fault, library: "Library") -> None:
+    disk, aside = Disk(), library.layout.set_aside
+    sidecar = library.layout.sidecar(fault.lost[0], fault.address) if fault.lost else None
+    for path in (*fault.stray, *([sidecar] if sidecar and sidecar.exists() else [])):
+        disk.make_folder(aside)
+        disk.rename(path, aside / f"{time.time_ns()}-{path.name}")
+    if fault.lost and sidecar:
+        disk.replace(sidecar, library.sidecar_text(fault.lost[1]).encode())

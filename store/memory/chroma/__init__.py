@@ -1,0 +1,1 @@
+"""The text memory's collections in Chroma, and the follower that keeps them current."""

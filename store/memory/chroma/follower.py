@@ -1,0 +1,191 @@
+"""Chroma follows all kinds in a thread of its own; on failure it only lags behind."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from secrets import token_hex
+
+from store.catalog.catalog import OWNER
+from store.chroma.base_follower import BATCH, ChromaFollower
+from store.chroma.collections import Point, made_with
+from store.chroma.comparison import ask
+from store.chroma.contents import FoundCollection, is_of_version_1
+from store.chroma.folder import ChromaFolder
+from store.chroma.process import ChromaProcess
+from store.disk.aside import Aside
+from store.disk.files import Disk
+from store.memory.engine.kind import MemoryKind
+from store.memory.engine.passages import Passages
+from store.memory.engine.places import Places
+
+
+class MemoryFollower(ChromaFollower):
+    """Brings each collection up to the last line of its kind's `changes`."""
+
+    def __init__(
+        self,
+        places: Places,
+        kinds: Sequence[Passages],
+        *,
+        note: Callable[[Aside], None],
+        disk: Disk | None = None,
+    ) -> None:
+        folder = ChromaFolder(
+            places.chroma,
+            into=places.folder,
+            owners=self._owners,
+            proof=self._is_from_version_1,
+            note=note,
+            disk=disk or Disk(),
+        )
+        super().__init__(does="keeping the memory's Chroma in step", folder=folder)
+        self._places = places
+        self._kinds = kinds
+
+    @property
+    def behind(self) -> int:
+        """How many entries Chroma does not have yet."""
+        return sum(_behind(kind) for kind in self._kinds)
+
+    def rebuild(self) -> None:
+        """Rebuild collections from SQLite's vectors; needs no model."""
+        self._queue_everything()
+        self.retry()
+
+    def purge(self) -> None:
+        """Remove all traces of deleted entries: delete Chroma's files, and rebuild them from SQLite."""
+        with self._in_use():
+            self._mark()
+            self._start_anew()
+        self.wake()
+
+    @property
+    def _marker(self) -> Path:
+        """The file that exists from before Chroma's first write until a clean end."""
+        return self._places.folder / "chroma.dirty"
+
+    def _mark(self) -> None:
+        if not self._marker.exists():
+            disk = Disk()
+            disk.write(self._marker, b"")
+            disk.fsync_folders([self._marker.parent])
+
+    def _note_clean(self) -> None:
+        if self._marker.exists() and not self._marker.stat().st_size:  # the marker of ours is empty
+            self._marker.unlink(missing_ok=True)
+
+    @property
+    def _is_dirty(self) -> bool:
+        return bool(self._kinds) and (self._marker.exists() or self._is_lost)
+
+    @property
+    def _is_lost(self) -> bool:
+        return not self._folder.has_files and any(
+            _cursor(kind) and not kind.database.meta("chroma_rebuild") for kind in self._kinds
+        )
+
+    def _probe(self) -> list[str]:
+        owners = json.dumps(self._owners())
+        return ask("store.memory.chroma_check", str(self._places.root), owners, begun=self._began)
+
+    def _owners(self) -> Mapping[str, str]:
+        """The collection of each usable kind, and the token of its database."""
+        return {kind.kind.name: kind.database.meta(OWNER) for kind in self._kinds}
+
+    def _metadata(self) -> Mapping[str, Mapping[str, str]]:
+        for kind in self._kinds:
+            if not kind.database.meta(OWNER):
+                kind.database.set_meta(OWNER, token_hex(16))
+        owners = self._owners()
+        return {kind.kind.name: made_with(kind.model, owners[kind.kind.name]) for kind in self._kinds}
+
+    def _queue_everything(self) -> None:
+        for kind in self._kinds:
+            kind.database.set_meta("chroma_rebuild", "1")
+
+    def _is_from_version_1(self, collection: FoundCollection, ids: Sequence[str]) -> bool:
+        """Whether an unmarked collection was made from its kind's database.
+
+        It was if the database says how far Chroma is, the metadata are those of version 1, and every id was
+        once in the table.
+        """
+        kind = next(kind for kind in self._kinds if kind.kind.name == collection.name)
+        if kind.database.meta("chroma_cursor") in ("", "0"):
+            return False
+        table = kind.kind.table
+        with kind.database.reading() as db:
+            models = {row[0] for row in db.execute(f"SELECT DISTINCT embedding_model FROM {table}")}
+            known = {row[0] for row in db.execute("SELECT id FROM changes WHERE tbl = ?", [table])}
+        is_known = bool(kind.database.meta("forgetting")) or known.issuperset(ids)
+        return is_known and is_of_version_1(collection, models | {kind.model})
+
+    def _drain(self, chroma: ChromaProcess) -> None:
+        for kind in self._kinds:
+            if _behind(kind):
+                self._mark()
+                if kind.database.meta("chroma_rebuild"):
+                    self._refill(kind, chroma)
+                self._follow_changes(kind, chroma)
+
+    def _follow_changes(self, kind: Passages, chroma: ChromaProcess) -> None:
+        table = kind.kind.table
+        while not self._closing and not kind.database.meta("chroma_rebuild"):
+            with kind.database.reading() as db:
+                rows = db.execute(
+                    f"SELECT c.number AS change_, c.id AS id_, p.* FROM changes c LEFT JOIN {table} p "
+                    "ON p.id = c.id WHERE c.tbl = ? AND c.number > ? ORDER BY c.number LIMIT ?",
+                    [table, _cursor(kind), BATCH],
+                ).fetchall()
+            if not rows:
+                return
+            model = kind.model
+            points = [
+                point_of(kind.kind, row)
+                for row in rows
+                if row["vector"] is not None and row["embedding_model"] == model
+            ]
+            # All go first, since fields of earlier versions would stay behind.
+            chroma.put(kind.kind.name, points, gone=[row["id_"] for row in rows])
+            kind.database.set_meta("chroma_cursor", str(rows[-1]["change_"]))
+
+    def _refill(self, kind: Passages, chroma: ChromaProcess) -> None:
+        """From the table itself, because `changes` lacks what did not change since a purge."""
+        table, model, last = kind.kind.table, kind.model, -1
+        chroma.begin(kind.kind.name, model=model)
+        with kind.database.reading() as db:
+            upto = db.execute("SELECT coalesce(max(number), 0) FROM changes").fetchone()[0]
+        while not self._closing:
+            with kind.database.reading() as db:
+                rows = db.execute(
+                    f"SELECT rowid AS rowid_, * FROM {table} WHERE rowid > ? AND vector IS NOT NULL "
+                    "AND embedding_model = ? ORDER BY rowid LIMIT ?",
+                    [last, model, BATCH],
+                ).fetchall()
+            if not rows:
+                with kind.database.writing() as db:
+                    db.execute("INSERT OR REPLACE INTO meta VALUES ('chroma_cursor', ?)", [str(upto)])
+                    db.execute("DELETE FROM meta WHERE key = 'chroma_rebuild'")
+                return
+            last = rows[-1]["rowid_"]
+            chroma.put(kind.kind.name, [point_of(kind.kind, row) for row in rows], gone=())
+
+
+def _cursor(kind: Passages) -> int:
+    return int(kind.database.meta("chroma_cursor") or 0)
+
+
+def _behind(kind: Passages) -> int:
+    if kind.database.meta("chroma_rebuild"):
+        return max(1, kind.count())
+    with kind.database.reading() as db:
+        row = db.execute(
+            "SELECT count(*) FROM changes WHERE tbl = ? AND number > ?", [kind.kind.table, _cursor(kind)]
+        ).fetchone()
+    return int(row[0])
+
+
+def point_of(kind: MemoryKind, row: sqlite3.Row) -> Point:
+    """An entry as a point of Chroma, which has no NULL, so missing values are left out."""
+    filters = {column: row[column] for column in kind.filters if row[column] is not None}
+    return Point(row["id"], row["vector"], {**filters, **kind.metadata(row)})

@@ -1,0 +1,1 @@
+"""Documents of the text memory, from a file to passages."""

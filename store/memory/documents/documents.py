@@ -1,0 +1,259 @@
+"""Protocol papers (reference 3): PDF, Markdown and text, in passages that can be cited by page."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from store.disk.files import Disk, content_hash, read_regular
+from store.errors import BadSource
+from store.memory.documents import pdf
+from store.memory.documents.pdf import Rectangle
+from store.memory.engine.entries import Row
+from store.memory.engine.inputs import checked_count, checked_text
+from store.memory.engine.kind import MemoryKind
+from store.memory.engine.passages import Passages
+from store.memory.text.recursive_chunks import split_recursively
+
+RESULTS = 5
+_BEGUN = "originals_begun"  # in `meta`: files written for imports, of which not every one came to an end
+LARGEST = 200_000_000  # bytes
+_TEXTS = (".md", ".markdown", ".txt", ".text", ".rst")
+
+KIND = MemoryKind(
+    name="documents",
+    file="documents",
+    tables=("documents", "sources"),
+    text="content",
+    scope="protocol",
+    filters=("source", "page", "protocol"),
+    order="protocol, source, page, chunk_index",
+    written="(SELECT s.imported_at FROM sources s WHERE s.id = protocol || '/' || documents.source)",
+    siblings=("protocol", "source"),
+    sequence=("chunk_index",),
+    schema="""
+CREATE TABLE documents (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,            -- a UUID
+    content TEXT NOT NULL,
+    source TEXT NOT NULL,               -- the file's name
+    page INTEGER NOT NULL,              -- from 1
+    protocol TEXT NOT NULL,             -- in lower case
+    chunk_index INTEGER NOT NULL,       -- within the document
+    span_start INTEGER NOT NULL,        -- offsets into the page's text
+    span_end INTEGER NOT NULL,
+    vector BLOB,
+    embedding_model TEXT
+) STRICT;
+CREATE INDEX documents_by_source ON documents (protocol, source, page, chunk_index);
+CREATE TABLE sources (
+    id TEXT PRIMARY KEY,                -- {protocol}/{source}
+    protocol TEXT NOT NULL,
+    source TEXT NOT NULL,
+    original TEXT NOT NULL,             -- the file as it came, in memory/originals
+    pages INTEGER NOT NULL,
+    bare_pages TEXT NOT NULL,           -- those without text, such as "3, 7"
+    imported_at REAL NOT NULL
+) STRICT;
+""",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSource:
+    """One imported document."""
+
+    id: str
+    protocol: str
+    source: str
+    original: str
+    pages: int
+    bare_pages: str
+    imported_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a passage is: the original file, the page from 1, rectangles as fractions of the page."""
+
+    path: Path
+    page: int
+    marks: list[Rectangle]
+
+
+class Documents:
+    """Import, search, compare and cite documents."""
+
+    def __init__(self, passages: Passages, *, originals: Path) -> None:
+        self.passages = passages
+        self._originals = originals
+
+    def import_document(
+        self, path: Path, *, protocol: str, content: bytes | None = None, actor: str = ""
+    ) -> DocumentSource:
+        """Import a file, replacing the one of the same protocol and name. Raises BadSource or InvalidInput.
+
+        `content` is given for an upload, whose `path` is only its name.
+        """
+        self.passages.database.check_writable()
+        protocol = checked_protocol(protocol)
+        if content is None:
+            content = _read(path)
+        name = checked_text(path.name, what="the file's name")
+        pages = _pages(content, name=name)
+        chunks = [
+            (number, start, end, text[start:end])
+            for number, text in enumerate(pages, start=1)
+            for start, end in split_recursively(text)
+        ]
+        vectors, model = self.passages.embed([chunk[3] for chunk in chunks]), self.passages.model
+        source = DocumentSource(
+            id=f"{protocol}/{name}",
+            protocol=protocol,
+            source=name,
+            original=self._keep(content, suffix=Path(name).suffix.lower()),
+            pages=len(pages),
+            bare_pages=", ".join(str(n) for n, text in enumerate(pages, start=1) if not text.strip()),
+            imported_at=self.passages.clock(),
+        )
+        with self.passages.change("import document", actor=actor) as change:
+            self._remove(change, source)
+            for index, ((page, start, end, text), vector) in enumerate(zip(chunks, vectors, strict=True)):
+                change.upsert(
+                    {
+                        "id": str(uuid4()), "content": text, "source": name, "page": page,
+                        "protocol": protocol, "chunk_index": index, "span_start": start, "span_end": end,
+                        "vector": vector, "embedding_model": model,
+                    }
+                )  # fmt: skip
+            change.upsert({name: getattr(source, name) for name in DocumentSource.__slots__}, table="sources")
+        return source
+
+    def remove_document(self, protocol: str, source: str, *, actor: str = "") -> int:
+        """Remove a document with its passages; undo restores it. Returns how many passages it had."""
+        with self.passages.change("remove document", actor=actor) as change:
+            gone = DocumentSource(
+                f"{checked_protocol(protocol)}/{source}", protocol.strip().lower(), source, "", 0, "", 0
+            )
+            self._remove(change, gone)
+            change.remove(gone.id, table="sources")
+            return change.count
+
+    def search(
+        self, question: str, n: int = RESULTS, *, protocol: str | Collection[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """The passages nearest to the question: of one protocol, of several, or of all."""
+        question = checked_text(question, what="the question")
+        where = {} if protocol is None else {"protocol": _protocols(protocol)}
+        found = self.passages.search(question, n=checked_count(n, what="n"), where=where)
+        for name in sorted({str(row["protocol"]) for row, _ in found}):
+            self.passages.questions.record(name)
+        return [{**passage(row), "score": score} for row, score in found]
+
+    def compare(
+        self, question: str, protocols: Sequence[str], n: int = RESULTS
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Ask each protocol separately, n passages for each."""
+        return {name: self.search(question, n, protocol=name) for name in _protocols(protocols)}
+
+    def protocols(self) -> dict[str, int]:
+        """Every protocol with its number of passages."""
+        return self.passages.counts("protocol")
+
+    def sources(self) -> list[DocumentSource]:
+        """Every document, by protocol and name."""
+        with self.passages.database.reading() as db:
+            return [
+                DocumentSource(**row) for row in db.execute("SELECT * FROM sources ORDER BY protocol, source")
+            ]
+
+    def cite(self, id: str) -> Citation:
+        """The place of this passage; files without pages, and edited passages, have no rectangles."""
+        row = self.passages.get(id)
+        with self.passages.database.reading() as db:
+            found = db.execute(
+                "SELECT original FROM sources WHERE protocol = ? AND source = ?",
+                [row["protocol"], row["source"]],
+            ).fetchone()
+        path = self._originals / (found[0] if found else "")
+        if not path.is_file():
+            raise BadSource(f"the file {row['source']} is no longer there; import it again")
+        marked = pdf.marks(path, page=row["page"], passage=row["content"]) if path.suffix == ".pdf" else []
+        return Citation(path, row["page"], marked)
+
+    def tidy(self) -> None:
+        """Delete the originals of unfinished imports that neither a document nor the history refers to.
+
+        Other files there belong to somebody, or to a lost database, and stay.
+        """
+        database = self.passages.database
+        database.check_writable()
+        if not (begun := database.meta(_BEGUN)):
+            return
+        with self.passages.database.reading() as db:
+            known = {row[0] for row in db.execute("SELECT original FROM sources")}
+            past = db.execute("SELECT json_extract(before, '$.original') FROM history WHERE tbl = 'sources'")
+            known |= {row[0] for row in past}
+        for name in json.loads(begun):
+            if name not in known:
+                (self._originals / name).unlink(missing_ok=True)
+        database.set_meta(_BEGUN, "")
+
+    def _keep(self, content: bytes, *, suffix: str) -> str:
+        """Store the original file under its hash, before the commit that refers to it."""
+        disk, name = Disk(), f"{content_hash(content)}{suffix}"
+        if not (self._originals / name).exists():
+            begun = json.loads(self.passages.database.meta(_BEGUN) or "[]")
+            self.passages.database.set_meta(_BEGUN, json.dumps([*begun, name]))
+            disk.make_folder(self._originals)
+            disk.replace(self._originals / name, content)
+        return name
+
+    @staticmethod
+    def _remove(change: Any, source: DocumentSource) -> None:
+        rows = change.db.execute(
+            "SELECT id FROM documents WHERE protocol = ? AND source = ?", [source.protocol, source.source]
+        ).fetchall()
+        for row in rows:
+            change.remove(row["id"])
+
+
+def passage(row: Row) -> dict[str, Any]:
+    """A passage in reference 3's form."""
+    metadata = {"source": row["source"], "page": row["page"], "protocol": row["protocol"]}
+    return {"id": row["id"], "content": row["content"], "metadata": metadata}
+
+
+def checked_protocol(protocol: object) -> str:
+    """A protocol's name in lower case. Raises InvalidInput for an empty one."""
+    return checked_text(protocol, what="the protocol").strip().lower()
+
+
+def _protocols(given: str | Iterable[str]) -> list[str]:
+    names = [given] if isinstance(given, str) else given
+    return list(dict.fromkeys(checked_protocol(name) for name in names))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_regular(path, limit=LARGEST)
+    except OSError as error:
+        raise BadSource(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _pages(content: bytes, *, name: str) -> list[str]:
+    suffix = Path(name).suffix.lower()
+    if content.lstrip()[:5] == b"%PDF-" or suffix == ".pdf":
+        return pdf.page_texts(content, name=name)
+    if suffix not in _TEXTS:
+        raise BadSource(f"{name} is neither PDF nor Markdown nor text ({', '.join(_TEXTS)})")
+    try:
+        encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise BadSource(f"{name} is not UTF-8 text: {error.reason} at byte {error.start:,}") from error
+    if "\0" in text or not text.strip():
+        raise BadSource(f"{name} has no text in it")
+    return [text.replace("\r\n", "\n")]

@@ -1,0 +1,1 @@
+"""The engine under every kind of memory: entries, history, vectors and undo."""

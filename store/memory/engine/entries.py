@@ -1,0 +1,115 @@
+"""The entries of one kind: rows, counts and history."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.memory.engine import listing
+from store.memory.engine.database import Database
+from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.kind import MemoryKind
+from store.memory.engine.listing import MemoryDecision, MemoryEvent
+from store.memory.engine.resident import Where
+from store.permissions import Actor
+
+Row = dict[str, Any]
+
+
+class Entries:
+    """Queries over the entries of one kind that need no model."""
+
+    def __init__(self, kind: MemoryKind, database: Database) -> None:
+        self.kind = kind
+        self.database = database
+
+    @property
+    def actor(self) -> Actor:
+        """The person who reads and changes them here."""
+        return self.database.actor
+
+    @property
+    def can_write(self) -> bool:
+        """Whether this kind is open for writing, and this actor may change it."""
+        return self.database.can_write
+
+    @property
+    def fault(self) -> str:
+        """Why this kind's file cannot be used, with the remedy; "" if it can. It then reads as empty."""
+        return self.database.fault
+
+    def get(self, id: str) -> Row:
+        """One entry, all columns but its vector. Raises UnknownEntry."""
+        found = self.rows([id])
+        if not found:
+            raise UnknownEntry(f"no entry of {self.kind.name} has the id {id}")
+        return found[0]
+
+    def rows(self, ids: Sequence[str]) -> list[Row]:
+        """The entries with these ids, in this order; missing ones are left out."""
+        with self.database.reading() as db:
+            return listing.rows(db, self.kind, ids)
+
+    def find(
+        self,
+        *,
+        words: str = "",
+        where: Where | None = None,
+        before: float | None = None,
+        order: str = "",
+        offset: int = 0,
+        limit: int | None = 100,
+    ) -> list[Row]:
+        """A page of the entries that contain all the words and pass the filters.
+
+        `before`: only entries neither written nor edited since then (UNIX seconds).
+        """
+        with self.database.reading() as db:
+            return listing.find(
+                db, self.kind, words=words, where=where or {}, before=before,
+                order=order, offset=offset, limit=limit,
+            )  # fmt: skip
+
+    def count(self, *, words: str = "", where: Where | None = None, before: float | None = None) -> int:
+        with self.database.reading() as db:
+            return listing.count(db, self.kind, words=words, where=where or {}, before=before)
+
+    def written(self, ids: Sequence[str]) -> dict[str, float]:
+        """When each entry was written or last edited (UNIX seconds)."""
+        with self.database.reading() as db:
+            return listing.written(db, self.kind, ids)
+
+    def counts(self, column: str = "") -> dict[str, int]:
+        """How many entries each world, session or protocol has, or each value of another filter column."""
+        column = column or self.kind.scope
+        if column not in (*self.kind.filters, self.kind.scope):
+            raise InvalidInput(f"{self.kind.name} is not filtered by {column}")
+        with self.database.reading() as db:
+            return listing.counts(db, self.kind, column)
+
+    def vector(self, id: str) -> NDArray[np.float32] | None:
+        """The entry's own vector, of the model that it names; None if it has none yet."""
+        with self.database.reading() as db:
+            row = db.execute(f"SELECT vector FROM {self.kind.table} WHERE id = ?", [id]).fetchone()
+        return np.frombuffer(row[0], np.float32) if row and row[0] is not None else None
+
+    def history(self, *, id: str | None = None, limit: int = 100) -> list[MemoryEvent]:
+        """Events of entries, newest first."""
+        with self.database.reading() as db:
+            return listing.history(db, id=id, limit=limit)
+
+    def decisions(self, *, limit: int = 20) -> list[MemoryDecision]:
+        """Decisions, newest first."""
+        with self.database.reading() as db:
+            return listing.decisions(db, limit=limit)
+
+    def last_decision(self, *, by: str) -> MemoryDecision | None:
+        """This person's latest decision that can be undone; None if there is none."""
+        with self.database.reading() as db:
+            return listing.last_decision(db, by)
+
+    def latest_decision(self) -> int:
+        """The number of the latest decision of anybody; 0 if there is none."""
+        with self.database.reading() as db:
+            return int(db.execute("SELECT coalesce(max(number), 0) FROM decisions").fetchone()[0])

@@ -1,0 +1,16 @@
+"""Errors of the text memory: two leaves of the tree in `store/errors.py`.
+
+MemedexError
+├── InvalidInput (ValueError)   a text, a tag, a limit or a filter that is not valid
+└── UnknownEntry (LookupError)  no entry has this id
+"""
+
+from store.errors import MemedexError
+
+
+class InvalidInput(MemedexError, ValueError):
+    pass
+
+
+class UnknownEntry(MemedexError, LookupError):
+    pass

@@ -1,0 +1,31 @@
+"""Validate input of the text memory, and serialise it."""
+
+import json
+from typing import Any
+
+from store.memory.engine.errors import InvalidInput
+
+
+def checked_text(text: object, *, what: str) -> str:
+    """The text. Raises InvalidInput if it is empty or cannot be stored."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"{what} has to be text, not {type(text).__name__}")
+    if not text.strip():
+        raise InvalidInput(f"{what} is empty")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{what} holds half a character (a lone surrogate)") from None
+    return text
+
+
+def checked_count(n: object, *, what: str, most: int = 10_000) -> int:
+    """A whole number from 1 to `most`. Raises InvalidInput for any other value."""
+    if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= most:
+        raise InvalidInput(f"{what} has to be a whole number from 1 to {most:,}, not {n!r}")
+    return n
+
+
+def as_json(value: Any) -> str:
+    """JSON that SQLite can store: lone surrogates stay escaped."""
+    return json.dumps(value, separators=(",", ":"))

@@ -1,0 +1,50 @@
+"""What distinguishes one kind of text memory from another, as far as the engine needs to know."""
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def _nothing_more(row: Any) -> dict[str, Any]:
+    """Chroma gets only the filter columns, as SQLite has them."""
+    return {}
+
+
+def _accepted(db: sqlite3.Connection) -> None:
+    """Accept any file; another check raises, before anything is written, for a file it refuses."""
+
+
+def _up_to_date(db: sqlite3.Connection, step: Callable[[str], None]) -> None:
+    """There are no older files of this kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryKind:
+    """One SQLite file, one table of embedded text in it, one collection in Chroma.
+
+    Every table in `tables` has a text key `id`; the first is the one of embedded text, with the columns
+    `vector` (float32 bytes or NULL) and `embedding_model` besides its own.
+    """
+
+    name: str  # the collection, as the references name it
+    file: str  # the SQLite file below memory/, without its ending
+    tables: tuple[str, ...]  # those whose rows have a history; embedded text first
+    text: str  # the column that is embedded
+    schema: str  # CREATE statements, each ending in ";\n"; run on a file that may have some of the tables
+    filters: tuple[str, ...] = ()  # columns to filter by; with the id all that Chroma is given
+    scope: str = ""  # the column that says to which world, session or protocol an entry belongs
+    order: str = "rowid"  # how entries are listed when nobody asks otherwise
+    written: str = (
+        "0"  # SQL: when what an entry says was written, in UNIX seconds; a later edit counts by itself
+    )
+    siblings: tuple[str, ...] = ()  # columns that entries cut from the same text have in common
+    sequence: tuple[str, ...] = ("number",)  # … and what brings those in reading order
+    metadata: Callable[[Any], dict[str, Any]] = field(default=_nothing_more)  # what else Chroma gets of a row
+    takes_over: tuple[str, ...] = ()  # tables by which another program's file of this kind is known
+    check: Callable[[sqlite3.Connection], None] = field(default=_accepted)
+    upgrade: Callable[[sqlite3.Connection, Callable[[str], None]], None] = field(default=_up_to_date)
+
+    @property
+    def table(self) -> str:
+        return self.tables[0]

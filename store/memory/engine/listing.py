@@ -1,0 +1,177 @@
+"""Rows for pages (full text, filters, sorting, paging), and the history."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from store.catalog.filters import matching
+from store.memory.engine.errors import InvalidInput
+from store.memory.engine.kind import MemoryKind
+from store.memory.engine.resident import Where
+
+_MANY = 500  # ids asked for at once
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEvent:
+    """What one decision did to one entry."""
+
+    decision: int
+    verb: str
+    id: str
+    created_at: float  # UNIX seconds
+    actor: str
+    before: str | None  # the row it replaced, as JSON; None: there was none
+    is_undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDecision:
+    """A decision as the history lists it."""
+
+    number: int
+    verb: str
+    actor: str
+    created_at: float
+    count: int
+    is_undone: bool
+
+
+def rows(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """The entries in this order, without their vectors."""
+    found: dict[str, dict[str, Any]] = {}
+    for start in range(0, len(ids), _MANY):
+        part = ids[start : start + _MANY]
+        marks = ", ".join("?" * len(part))
+        for row in db.execute(f"SELECT * FROM {kind.table} WHERE id IN ({marks})", part):
+            found[row["id"]] = entry(row)
+    return [found[id] for id in dict.fromkeys(ids) if id in found]
+
+
+def find(
+    db: sqlite3.Connection,
+    kind: MemoryKind,
+    *,
+    words: str,
+    where: Where,
+    before: float | None,
+    order: str,
+    offset: int,
+    limit: int | None,
+) -> list[dict[str, Any]]:
+    conditions, values = _conditions(kind, words, where, before)
+    chosen = db.execute(  # numbers alone: sorting whole rows would move every vector
+        f"SELECT rowid FROM {kind.table} WHERE {conditions} ORDER BY {_order(db, kind, order)} "
+        "LIMIT ? OFFSET ?",
+        [*values, -1 if limit is None else limit, offset],
+    ).fetchall()
+    found: dict[int, dict[str, Any]] = {}
+    for start in range(0, len(chosen), _MANY):
+        part = [row[0] for row in chosen[start : start + _MANY]]
+        marks = ", ".join("?" * len(part))
+        for row in db.execute(f"SELECT rowid AS rowid_, * FROM {kind.table} WHERE rowid IN ({marks})", part):
+            found[row["rowid_"]] = entry(row)
+    return [found[row[0]] for row in chosen if row[0] in found]
+
+
+def count(db: sqlite3.Connection, kind: MemoryKind, *, words: str, where: Where, before: float | None) -> int:
+    conditions, values = _conditions(kind, words, where, before)
+    return int(db.execute(f"SELECT count(*) FROM {kind.table} WHERE {conditions}", values).fetchone()[0])
+
+
+def counts(db: sqlite3.Connection, kind: MemoryKind, column: str) -> dict[str, int]:
+    found = db.execute(
+        f"SELECT {column}, count(*) FROM {kind.table} WHERE {column} IS NOT NULL "
+        f"GROUP BY {column} ORDER BY {column}"
+    )
+    return {str(row[0]): row[1] for row in found}
+
+
+def written(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dict[str, float]:
+    """When these entries were written or last edited, in UNIX seconds."""
+    found: dict[str, float] = {}
+    for start in range(0, len(ids), _MANY):
+        part = ids[start : start + _MANY]
+        marks = ", ".join("?" * len(part))
+        rows = db.execute(f"SELECT id, {_written(kind)} FROM {kind.table} WHERE id IN ({marks})", part)
+        found |= dict(rows.fetchall())
+    return found
+
+
+def history(db: sqlite3.Connection, *, id: str | None, limit: int) -> list[MemoryEvent]:
+    where, values = ("h.id = ?", [id]) if id else ("TRUE", [])
+    found = db.execute(
+        "SELECT h.*, d.verb, d.who, d.at, d.reversed FROM history h "
+        "JOIN decisions d ON d.number = h.decision "
+        f"WHERE {where} ORDER BY h.number DESC LIMIT ?",
+        [*values, limit],
+    )
+    return [
+        MemoryEvent(
+            row["decision"], row["verb"], row["id"], row["at"], row["who"], row["before"],
+            bool(row["reversed"]),
+        )
+        for row in found
+    ]  # fmt: skip
+
+
+def decisions(db: sqlite3.Connection, *, limit: int) -> list[MemoryDecision]:
+    found = db.execute("SELECT * FROM decisions ORDER BY number DESC LIMIT ?", [limit])
+    return [_decision(row) for row in found]
+
+
+def last_decision(db: sqlite3.Connection, actor: str) -> MemoryDecision | None:
+    row = db.execute(
+        "SELECT * FROM decisions WHERE who = ? AND verb <> 'undo' AND NOT reversed "
+        "ORDER BY number DESC LIMIT 1",
+        [actor],
+    ).fetchone()
+    return _decision(row) if row else None
+
+
+def entry(row: sqlite3.Row) -> dict[str, Any]:
+    return {name: row[name] for name in row.keys() if name not in ("number", "rowid_", "vector")}  # noqa: SIM118
+
+
+def _decision(row: sqlite3.Row) -> MemoryDecision:
+    return MemoryDecision(
+        row["number"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"])
+    )
+
+
+def _written(kind: MemoryKind) -> str:
+    edited = (
+        "SELECT max(d.at) FROM history h JOIN decisions d ON d.number = h.decision "
+        f"WHERE h.id = {kind.table}.id AND h.tbl = '{kind.table}' AND d.verb = 'edit'"
+    )
+    return f"max(coalesce({kind.written}, 0), coalesce(({edited}), 0))"
+
+
+def _conditions(kind: MemoryKind, words: str, where: Where, before: float | None) -> tuple[str, list[Any]]:
+    parts, values = ["TRUE"], list[Any]()
+    for column, wanted in where.items():
+        if column not in kind.filters:
+            raise InvalidInput(f"{kind.name} can be filtered by {', '.join(kind.filters)}, not {column}")
+        some = [wanted] if isinstance(wanted, str | int) else [*wanted]
+        parts.append(f"{column} IN ({', '.join('?' * len(some))})")
+        values += some
+    if words.strip():
+        parts.append(f"{kind.table}.rowid IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        values.append(matching(words))
+    if before is not None:
+        parts.append(f"{_written(kind)} < ?")
+        values.append(before)
+    return " AND ".join(parts), values
+
+
+def _order(db: sqlite3.Connection, kind: MemoryKind, order: str) -> str:
+    """SQL for a column to sort by, with "-" before it for descending; ties by age."""
+    column = order.removeprefix("-")
+    if not column:
+        return kind.order
+    known = {row["name"] for row in db.execute(f"PRAGMA table_info({kind.table})")} - {"vector"}
+    if column not in known | {"length", "written"}:
+        raise InvalidInput(f"{kind.name} cannot be sorted by {column}")
+    by = {"length": f"length({kind.text})", "written": _written(kind)}.get(column, column)
+    return f"{by} {'DESC' if order.startswith('-') else 'ASC'}, rowid"

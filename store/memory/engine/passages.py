@@ -1,0 +1,274 @@
+"""The store of embedded text under all kinds of memory.
+
+Each kind is a SQLite file of its own (`database.py`): deleting a session for good rewrites a small file,
+upgrading an old transcript database touches no other, and a damaged file costs one kind.
+
+The source of truth of each kind:
+
+    memories         SQLite
+    documents        SQLite (passages may be edited), made from the originals in memory/originals/
+    world lore       memory/worlds/*.yaml for base lore, loaded on opening; SQLite for what `add_lore` added
+    session memory   SQLite only
+    transcripts      SQLite, as imported
+
+Vectors are stored beside their text, each with the name of its model. One transaction is the write path: one
+commit decides texts, vectors, full-text rows, history and the line in `changes` that Chroma follows.
+Everything that can fail (reading, splitting, embedding) comes before it. Chroma and the resident vectors are
+derived, and only have vectors, ids and the columns to filter by.
+"""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.catalog.history import FORGET_VECTORS, MOVE_ASIDE, PROGRAM
+from store.disk.aside import Aside
+from store.disk.files import Disk
+from store.embedding import open_embedder
+from store.embedding.active_model import ActiveModel
+from store.embedding.embedding_cache import ModelVectors, embed_texts
+from store.embedding.protocol import Embedder
+from store.memory.engine import undo as engine_undo
+from store.memory.engine import vector_cache
+from store.memory.engine.change import MemoryChange
+from store.memory.engine.database import Database
+from store.memory.engine.entries import Entries, Row
+from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.inputs import checked_text
+from store.memory.engine.kind import MemoryKind
+from store.memory.engine.places import Places
+from store.memory.engine.questions import Questions
+from store.memory.engine.resident import Found, ResidentPassages, Where
+from store.memory.engine.settings import LOCAL, memory_settings
+from store.outcome import Outcome
+from store.permissions import Actor
+
+
+class Passages(Entries):
+    """The entries of one kind: write, list, search and undo."""
+
+    def __init__(
+        self,
+        root: Path,
+        kind: MemoryKind,
+        *,
+        embedder: Embedder | None = None,
+        models: Callable[[str], Embedder] = open_embedder,
+        disk: Disk | None = None,
+        clock: Callable[[], float] = time.time,
+        writable: bool = True,
+        changed: Callable[[], None] = lambda: None,
+        latest: Callable[[], int] | None = None,
+        fault: str = "",
+    ) -> None:
+        path = Places(root).database(kind.file)
+        database = Database(path, kind, disk=disk or Disk(), writable=writable, fault=fault)
+        super().__init__(kind, database)
+        self.clock = clock
+        self._model = ActiveModel(self.database, embedder, models=models)
+        self.questions = Questions(self.database, clock, writable=writable)
+        self._residents: dict[
+            str, ResidentPassages
+        ] = {}  # one at most, by its model; the same for every actor
+        self._latest = latest or self.latest_decision  # of all kinds, so that their order needs no clock
+        self.changed = changed  # called after every change: Chroma has something to follow
+        if writable:
+            self._choose_model(embedder)
+
+    def for_actor(self, actor: Actor) -> Self:
+        """The same entries with this person's permissions; the vectors in memory and the model are shared."""
+        used = copy(self)
+        used.database = self.database.for_actor(actor)
+        used.questions = self.questions.for_actor(actor)
+        return used
+
+    # -- the model ----------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> str:
+        """The name of this kind's embedding model."""
+        return self._model.name
+
+    def _choose_model(self, given: Embedder | None) -> None:
+        """The configured model for a new kind, and for an empty one that has another by default."""
+        configured = memory_settings().embedder_of(self.kind.name)
+        if not self.model:
+            self.database.set_meta("model", given.name if given else configured)
+        elif given is None and configured not in (LOCAL, self.model) and not self.count():
+            self.database.set_meta("model", configured)
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model; its weights are loaded at first use."""
+        return self._model.embedder
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """The float32 bytes of each text's vector, by this kind's model."""
+        return embed_texts(texts, self.embedder)
+
+    def to_embed(self) -> int:
+        """How many entries have no vector of this kind's model yet."""
+        with self.database.reading() as db:
+            row = db.execute(
+                f"SELECT count(*) FROM {self.kind.table} WHERE vector IS NULL OR embedding_model IS NOT ?",
+                [self.model],
+            ).fetchone()
+        return int(row[0])
+
+    def use(self, embedder: Embedder) -> None:
+        """Search with this model, of which all entries have a vector now (`reembedding.py`)."""
+        self.database.check_writable()
+        self._model.use(embedder)
+        self.changed()
+
+    def vectors_by_model(self) -> list[ModelVectors]:
+        """Every model that has vectors, earlier models included."""
+        with self.database.reading() as db:
+            return vector_cache.by_model(db, self.kind, model=self.model)
+
+    def forget_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
+        """Delete every vector of a model that is not in use; returns how many, None if there were none.
+
+        Cannot be undone; the history says who did it and when. Raises InvalidInput for the model in use.
+        """
+        found = next((one for one in self.vectors_by_model() if one.model == model), None)
+        if found and found.is_in_use:
+            raise InvalidInput(f"{model} is the model of {self.kind.name}; choose another one for it first")
+        if found:
+            said = {"vectors": found.count, "bytes": found.size}
+            with self.database.writing() as db:
+                vector_cache.delete(db, self.kind, model)
+                self._decision(db, FORGET_VECTORS, actor).note_final("vectors", model, said)
+            self.changed()
+        return found
+
+    # -- writing ------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def change(self, verb: str, *, actor: str = "") -> Iterator[MemoryChange]:
+        """One decision in one transaction; leaves no trace if nothing is written or removed."""
+        with self.database.writing() as db:
+            change = self._decision(db, verb, actor)
+            yield change
+            change.finish()
+        self.changed()
+
+    def _decision(self, db: sqlite3.Connection, verb: str, actor: str) -> MemoryChange:
+        return MemoryChange(
+            db, self.kind, verb, actor=actor or self.actor.name, at=self.clock(), after=self._latest()
+        )
+
+    def upsert(self, rows: Iterable[Row], *, verb: str, actor: str = "") -> None:
+        """Add or replace entries as one decision, each embedded by this kind's model."""
+        given = list(rows)
+        model = self.model
+        vectors = self.embed([row[self.kind.text] for row in given])
+        with self.change(verb, actor=actor) as change:
+            for row, vector in zip(given, vectors, strict=True):
+                change.upsert({**row, "vector": vector, "embedding_model": model})
+
+    def edit(self, id: str, /, *, actor: str = "", **columns: Any) -> None:
+        """Change columns of one entry; a new text is embedded first. Raises UnknownEntry or InvalidInput."""
+        fixed = {"id", "vector", "embedding_model", self.kind.scope}
+        if not columns.keys() <= set(self.get(id)) - fixed:
+            raise InvalidInput(f"{', '.join(sorted(columns))}: not all of these can be edited")
+        if self.kind.text in columns:
+            text = checked_text(columns[self.kind.text], what="the text")
+            columns |= {"vector": self.embed([text])[0], "embedding_model": self.model}
+        with self.change("edit", actor=actor) as change:
+            row = change.row(self.kind.table, id)
+            if row is None:
+                raise UnknownEntry(f"{id} was removed in the meantime")
+            change.upsert({**row, **columns})
+
+    def remove(self, ids: Iterable[str], *, actor: str = "") -> int:
+        """Remove entries; undo restores them. Returns how many there were."""
+        with self.change("remove", actor=actor) as change:
+            for id in ids:
+                change.remove(id)
+            return change.count
+
+    def undo(self, *, actor: str = "") -> Outcome:
+        """Undo the person's own last decision. Raises NothingToUndo if there is none."""
+        return self._reverse("undo", actor)
+
+    def redo(self, *, actor: str = "") -> Outcome:
+        """Redo the last undo, unless the person decided something since."""
+        return self._reverse("redo", actor)
+
+    def _reverse(self, verb: str, actor: str) -> Outcome:
+        with self.change(verb, actor=actor) as change:
+            return engine_undo.reverse(change, verb, actor or self.actor.name)
+
+    # -- search -------------------------------------------------------------------------------------------
+
+    def question(self, text: str) -> NDArray[np.float32]:
+        """The vector of a question."""
+        return np.asarray(self.embedder.embed_texts([text])[0], dtype=np.float32)
+
+    def nearest(
+        self, vector: NDArray[np.float32], *, n: int, where: Where | None = None, floor: float | None = None
+    ) -> list[Found]:
+        """The n entries with the highest cosine, exactly, none below `floor`. Best first, ties by id."""
+        return self.resident().nearest(vector, n=n, where=where or {}, floor=floor)
+
+    def search(
+        self, text: str, *, n: int, where: Where | None = None, floor: float | None = None
+    ) -> list[tuple[Row, float]]:
+        """The entries nearest in meaning with their cosines, best first."""
+        found = self.nearest(self.question(text), n=n, where=where, floor=floor)
+        scores = {hit.id: hit.score for hit in found}
+        rows = self.rows([hit.id for hit in found])
+        return [(row, scores[row["id"]]) for row in rows]
+
+    def resident(self) -> ResidentPassages:
+        """The vectors in memory, brought up to date with the file."""
+        model = self.model
+        resident = self._residents.get(model)  # another thread may erase, or change the model, at any moment
+        if resident is None:
+            self._residents.clear()
+            resident = self._residents[model] = ResidentPassages(self.kind, model=model)
+        with self.database.reading() as db:
+            resident.refresh(db)
+        return resident
+
+    # -- for good -----------------------------------------------------------------------------------------
+
+    def erase(self, column: str, value: str, *, actor: str = "") -> int:
+        """Delete entries for good: texts, vectors, full-text rows, history, counts of questions.
+
+        Cannot be undone. Call `finish_forgetting` afterwards; after a crash the next opening does.
+        """
+        with self.database.writing() as db:
+            actor = actor or self.actor.name
+            count = engine_undo.erase(db, self.kind, column, value, actor=actor, at=self.clock())
+        self._residents.clear()
+        return count
+
+    def finish_erasing(self, purge: Callable[[], None]) -> None:
+        """Rewrite the file and let `purge` clean what was derived from it.
+
+        Does nothing if there is no need.
+        """
+        if self.database.meta("forgetting"):
+            self.database.rewrite()
+            purge()
+            self.database.set_meta("forgetting", "")
+
+    def record_aside(self, aside: Aside, *, root: Path) -> None:
+        """Record in the history that another program's file was moved aside; it cannot be undone."""
+        place = aside.place.relative_to(root).as_posix()
+        if not self.history(id=place, limit=1):
+            with self.database.writing() as db:
+                said = {"what": aside.what}
+                self._decision(db, MOVE_ASIDE, PROGRAM).note_final("files", place, said)
+
+    def close(self) -> None:
+        self.database.close()

@@ -1,0 +1,43 @@
+"""The paths of the text memory, below the same root as the library."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """`memory/` below one root."""
+
+    root: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.root / "memory"
+
+    @property
+    def lock(self) -> Path:
+        """The text memory's own lock: two processes may write coins and memory."""
+        return self.folder / "writer.lock"
+
+    @property
+    def chroma(self) -> Path:
+        """Derived; may be deleted at any time."""
+        return self.folder / "chroma"
+
+    @property
+    def worlds(self) -> Path:
+        """One YAML file for each world: the source of truth of its base lore (reference 4)."""
+        return self.folder / "worlds"
+
+    @property
+    def originals(self) -> Path:
+        """Imported documents in their original form, by the SHA-256 of their content."""
+        return self.folder / "originals"
+
+    @property
+    def template(self) -> Path:
+        """This root's template for a model's context, if somebody saved one."""
+        return self.folder / "context-template.txt"
+
+    def database(self, file: str) -> Path:
+        return self.folder / f"{file}.sqlite3"

@@ -1,0 +1,43 @@
+"""How often each world, session or protocol was asked; nothing of the questions is stored."""
+
+import contextlib
+from collections.abc import Callable
+from copy import copy
+from typing import Self
+
+from store.errors import NotWritten
+from store.memory.engine.database import Database
+from store.permissions import Actor
+
+
+class Questions:
+    """`passages.questions`: counts viewers as well, and nothing beside the process that writes."""
+
+    def __init__(self, database: Database, clock: Callable[[], float], *, writable: bool) -> None:
+        self._database = database
+        self._clock = clock
+        self._writable = writable
+        self._actor = database.actor
+
+    def for_actor(self, actor: Actor) -> Self:
+        """The same counts; viewers' questions count too."""
+        asked = copy(self)
+        asked._actor = actor
+        return asked
+
+    def record(self, scope: str) -> None:
+        """Count one question; a full disk must not prevent an answer."""
+        self._actor.check_login()
+        if self._writable:
+            with contextlib.suppress(NotWritten), self._database.recording() as db:
+                db.execute(
+                    "INSERT INTO queried VALUES (?, 1, ?) "
+                    "ON CONFLICT (scope) DO UPDATE SET times = times + 1, last = excluded.last",
+                    [scope, self._clock()],
+                )
+
+    def all(self) -> dict[str, tuple[int, float]]:
+        """How often each scope was asked, and when last (UNIX seconds)."""
+        self._actor.check_login()
+        with self._database.reading() as db:
+            return {row["scope"]: (row["times"], row["last"]) for row in db.execute("SELECT * FROM queried")}

@@ -1,0 +1,170 @@
+"""The vectors of one kind in memory, for exact search with filters."""
+
+import sqlite3
+import threading
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.memory.engine.errors import InvalidInput
+from store.memory.engine.kind import MemoryKind
+
+Value = str | int
+Where = Mapping[str, Value | Collection[Value]]  # column → what it has to be, or one of several
+Vector = NDArray[np.float32]
+_FIRST = 1024  # rows made room for at first; doubled when full
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An entry and its cosine with the query."""
+
+    id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class PassageScores:
+    """Every entry's cosine, and whether it passes the filters; rows in no order."""
+
+    ids: Sequence[str]
+    cosines: Vector
+    passing: NDArray[np.bool_]
+
+    def best(self, n: int, *, floor: float | None = None) -> list[Found]:
+        """The n entries that pass with the highest cosine; ties by id, so that answers are reproducible."""
+        keep = self.passing if floor is None else self.passing & (self.cosines >= floor)
+        rows = np.flatnonzero(keep)
+        if len(rows) > n:  # everything at least as good as the nth, so that ties are settled below
+            threshold = np.partition(self.cosines[rows], len(rows) - n)[len(rows) - n]
+            rows = rows[self.cosines[rows] >= threshold]
+        found = [Found(self.ids[row], float(self.cosines[row])) for row in rows.tolist()]
+        return sorted(found, key=lambda hit: (-hit.score, hit.id))[:n]
+
+
+class ResidentPassages:
+    """Updated from `changes`; entries without a row or a vector are dropped."""
+
+    def __init__(self, kind: MemoryKind, *, model: str) -> None:
+        self.model = model
+        self._kind = kind
+        self._lock = threading.Lock()
+        self._epoch = ""
+        self._clear()
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def refresh(self, db: sqlite3.Connection) -> None:
+        """Read what changed since the last call."""
+        with self._lock:
+            db.execute("BEGIN")  # epoch, changes and rows of one moment
+            try:
+                epoch = db.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()[0]
+                if epoch != self._epoch:
+                    self._clear()
+                    self._epoch = epoch
+                self._take_in(db)
+            finally:
+                db.execute("ROLLBACK")
+
+    def scores(self, vector: Vector, where: Where) -> PassageScores:
+        """Every entry's cosine with this unit vector."""
+        with self._lock:
+            count = len(self._ids)
+            if count == 0:
+                return PassageScores((), np.zeros(0, np.float32), np.zeros(0, np.bool_))
+            if vector.shape != self._matrix.shape[1:]:
+                raise InvalidInput(f"a vector of {len(vector)} numbers was not made by {self.model}")
+            return PassageScores(tuple(self._ids), self._matrix[:count] @ vector, self._passing(where))
+
+    def nearest(self, vector: Vector, *, n: int, where: Where, floor: float | None = None) -> list[Found]:
+        return self.scores(vector, where).best(n, floor=floor)
+
+    def vectors(self, ids: Iterable[str]) -> dict[str, Vector]:
+        """Copies of these entries' vectors; those without one are left out."""
+        with self._lock:
+            return {id: self._matrix[self._row_of[id]].copy() for id in ids if id in self._row_of}
+
+    def copied(self) -> tuple[list[str], Vector]:
+        """Every id with its vector, as of now."""
+        with self._lock:
+            return list(self._ids), self._matrix[: len(self._ids)].copy()
+
+    def _clear(self) -> None:
+        self._known = 0  # the last line of `changes` that is in here
+        self._ids: list[str] = []
+        self._row_of: dict[str, int] = {}
+        self._matrix = np.zeros((0, 0), np.float32)
+        self._codes = {column: np.zeros(0, np.int32) for column in self._kind.filters}
+        self._values: dict[str, dict[Value, int]] = {column: {} for column in self._kind.filters}
+
+    def _take_in(self, db: sqlite3.Connection) -> None:
+        columns = ", ".join(f"p.{column}" for column in ("vector", "embedding_model", *self._kind.filters))
+        changed = db.execute(
+            f"SELECT c.number AS change_, c.id AS id_, {columns} FROM changes c "
+            f"LEFT JOIN {self._kind.table} p ON p.id = c.id WHERE c.tbl = ? AND c.number > ?",
+            [self._kind.table, self._known],
+        )
+        for row in changed:
+            self._known = max(self._known, row["change_"])
+            if row["vector"] is None or row["embedding_model"] != self.model:
+                self._remove(row["id_"])
+            else:
+                self._put(row["id_"], np.frombuffer(row["vector"], np.float32), row)
+
+    def _put(self, id: str, vector: Vector, row: sqlite3.Row) -> None:
+        if not self._ids and self._matrix.shape[1] != len(vector):
+            self._make_room(len(vector))
+        if len(vector) != self._matrix.shape[1]:
+            self._remove(id)  # damaged, or of an older model by the same name: doctor counts these
+            return
+        place = self._row_of.get(id)
+        if place is None:
+            place = self._row_of[id] = len(self._ids)
+            self._ids.append(id)
+            if place == len(self._matrix):
+                self._make_room(len(vector))
+        self._matrix[place] = vector
+        for column in self._kind.filters:
+            known = self._values[column]
+            self._codes[column][place] = known.setdefault(row[column], len(known))
+
+    def _remove(self, id: str) -> None:
+        place = self._row_of.pop(id, None)
+        if place is None:
+            return
+        last = len(self._ids) - 1
+        if place != last:  # the last row moves into the gap
+            self._matrix[place] = self._matrix[last]
+            for codes in self._codes.values():
+                codes[place] = codes[last]
+            self._ids[place] = self._ids[last]
+            self._row_of[self._ids[place]] = place
+        self._ids.pop()
+
+    def _make_room(self, dimensions: int) -> None:
+        count = min(len(self._ids), len(self._matrix))
+        rows = max(_FIRST, 2 * len(self._matrix))
+        matrix = np.zeros((rows, dimensions), np.float32)
+        if count:
+            matrix[:count] = self._matrix[:count]
+        self._matrix = matrix
+        for column, codes in self._codes.items():
+            self._codes[column] = np.zeros(rows, np.int32)
+            self._codes[column][:count] = codes[:count]
+
+    def _passing(self, where: Where) -> NDArray[np.bool_]:
+        count = len(self._ids)
+        passing = np.ones(count, np.bool_)
+        for column, wanted in where.items():
+            if column not in self._values:
+                raise InvalidInput(
+                    f"{self._kind.name} can be filtered by {', '.join(self._kind.filters)}, not {column}"
+                )
+            values = [wanted] if isinstance(wanted, str | int) else wanted
+            codes = [self._values[column][value] for value in values if value in self._values[column]]
+            passing &= np.isin(self._codes[column][:count], codes)
+        return passing

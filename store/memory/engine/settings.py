@@ -1,0 +1,29 @@
+"""The models of a new root's text memory; settings with the prefix MEMEDEX_, as all others."""
+
+from functools import lru_cache
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+LOCAL = "sentence-transformers:all-MiniLM-L6-v2"  # 384 dimensions: references 2 and 4
+
+
+class MemorySettings(BaseSettings):
+    """Read when a kind of memory is created; from then on its file names its model."""
+
+    model_config = SettingsConfigDict(env_prefix="MEMEDEX_", env_file=".env", extra="ignore")
+
+    memory_embedder: str = Field(LOCAL, description="The model of memories, lore, sessions and transcripts.")
+    document_embedder: str = Field(
+        "", description="The model of protocol documents, such as litellm:text-embedding-ada-002."
+    )
+
+    def embedder_of(self, kind: str) -> str:
+        """By default the same local model for every kind, so that nothing uses the network."""
+        return self.document_embedder or self.memory_embedder if kind == "documents" else self.memory_embedder
+
+
+@lru_cache(maxsize=1)
+def memory_settings() -> MemorySettings:
+    """The settings of this process, read once."""
+    return MemorySettings()

@@ -1,0 +1,75 @@
+"""Undo decisions, and delete for good."""
+
+import json
+import sqlite3
+from typing import Any
+
+from store.catalog import history
+from store.errors import NothingToUndo
+from store.memory.engine.change import MemoryChange
+from store.memory.engine.kind import MemoryKind
+from store.memory.engine.listing import last_decision
+from store.outcome import Outcome, Refusal
+
+
+def reverse(change: MemoryChange, verb: str, actor: str) -> Outcome:
+    """Restore what this person's last decision (or undo) replaced; entries changed since are refused."""
+    if verb == "redo":
+        chosen = history.to_redo(change.db, actor, key="number")
+    else:
+        chosen = last.number if (last := last_decision(change.db, actor)) else None
+    if chosen is None:
+        raise NothingToUndo(f"nothing to {verb}")
+    outcome = Outcome(decision=str(chosen))
+    events = change.db.execute(
+        "SELECT * FROM history WHERE decision = ? ORDER BY number DESC", [chosen]
+    ).fetchall()
+    refused: set[tuple[str, str]] = set()
+    for event in events:  # newest first: each finds the row as it left it, if nothing else came after
+        place = (event["tbl"], event["id"])
+        row = change.db.execute("SELECT version FROM changes WHERE tbl = ? AND id = ?", place).fetchone()
+        if row and row["version"] == event["version"] and place not in refused:
+            _put_back(change, event)
+            if event["tbl"] == change.kind.table and event["id"] not in outcome.done:
+                outcome.done.append(event["id"])
+        elif place not in refused:
+            refused.add(place)
+            outcome.refused.append(Refusal(event["id"], f"it was changed since; {verb} would lose that"))
+    change.db.execute("UPDATE decisions SET reversed = 1 WHERE number = ?", [chosen])
+    change.reverses = chosen
+    return outcome
+
+
+def erase(db: sqlite3.Connection, kind: MemoryKind, column: str, value: str, *, actor: str, at: float) -> int:
+    """Delete rows with all traces of them; the rest of the file stays."""
+    gone = f"SELECT id FROM {kind.table} WHERE {column} = ?"
+    past = "SELECT id FROM history WHERE tbl = ? AND json_extract(before, ?) = ?"
+    ids = [row[0] for row in db.execute(f"{gone} UNION {past}", [value, kind.table, f"$.{column}", value])]
+    count = db.execute(f"SELECT count(*) FROM {kind.table} WHERE {column} = ?", [value]).fetchone()[0]
+    db.execute(f"DELETE FROM {kind.table} WHERE {column} = ?", [value])
+    for table in ("changes", "history", "new_vectors", "kept_vectors"):
+        db.executemany(f"DELETE FROM {table} WHERE id = ?", [(id,) for id in ids])
+    db.execute(
+        "DELETE FROM decisions WHERE number NOT IN (SELECT decision FROM history) AND verb <> 'forget'"
+    )
+    db.execute("DELETE FROM queried WHERE scope = ?", [value])
+    db.execute("INSERT INTO words (words) VALUES ('rebuild')")  # deleted terms stay in its segments otherwise
+    db.execute("UPDATE meta SET value = value + 1 WHERE key = 'epoch'")
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('forgetting', '1')")
+    db.execute(  # that it happened, and nothing of what it was
+        "INSERT INTO decisions (verb, who, at, count, reversed) VALUES ('forget', ?, ?, ?, 1)",
+        [actor, at, count],
+    )
+    return int(count)
+
+
+def _put_back(change: MemoryChange, event: sqlite3.Row) -> None:
+    if event["before"] is None:
+        change.remove(event["id"], table=event["tbl"], version=event["before_version"])
+        return
+    row: dict[str, Any] = json.loads(event["before"])
+    if event["vector"] is not None:
+        row["vector"] = event["vector"]
+    elif event["tbl"] == change.kind.table:
+        row["vector"] = None
+    change.upsert(row, table=event["tbl"], version=event["before_version"])

@@ -1,0 +1,1 @@
+"""Inspect the text memory: probes, previews, connections, duplicates and health."""

@@ -1,0 +1,135 @@
+"""Texts that mention a coin, and coins that a text mentions.
+
+A name of several words counts in any case, one of a single word only with a capital (a coin may be called
+Dog); a ticker counts in capitals or behind a dollar sign. Similarity in meaning is labelled as such.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from store.catalog.filters import Filter
+from store.memory.engine.entries import Row
+from store.memory.engine.passages import Passages
+from store.reading.reader import Reader
+from store.records import Record
+from store.search.query import Part, Query
+
+if TYPE_CHECKING:
+    from store.memory.memory import Memory
+
+How = Literal["name", "ticker", "meaning"]
+NEAR = 5  # by meaning, of each kind
+_MOST = 50  # by words, of each kind
+_LOOKED_AT = 500  # rows that have the words, of which some may not be meant
+_SHORTEST_TICKER = 3  # without a dollar sign
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A text that mentions a coin."""
+
+    kind: str
+    row: Row
+    how: How
+    score: float | None = None  # the cosine, where it is near in meaning
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned:
+    """A coin that a text mentions."""
+
+    record: Record
+    how: How
+    score: float | None = None
+
+
+def mentions(memory: "Memory", record: Record, *, near: int = NEAR) -> list[Mention]:
+    """The entries of every kind that name this coin, then those nearest to its caption."""
+    found: list[Mention] = []
+    about = "\n".join(filter(None, [record.name, record.description, *record.caption.values()]))
+    for passages in memory.passages.values():
+        named = [Mention(passages.kind.name, row, how) for row, how in _naming(passages, record)]
+        found += named
+        if near and passages.count():
+            known = {mention.row["id"] for mention in named}
+            found += [
+                Mention(passages.kind.name, row, "meaning", score)
+                for row, score in passages.search(about, n=near)
+                if row["id"] not in known
+            ]
+    order = {"name": 0, "ticker": 1, "meaning": 2}
+    return sorted(found, key=lambda mention: (order[mention.how], -(mention.score or 0)))
+
+
+def coins_in(library: Reader, text: str) -> list[Mentioned]:
+    """The coins that this text names, in order of their names, except those in the trash."""
+    with library.catalog.reading() as db:
+        rows = db.execute(
+            "SELECT address, name, ticker FROM records WHERE tier <> 'trash' ORDER BY name, address"
+        ).fetchall()
+    words = {word.lower() for word in _WORD.findall(text)}
+    found = []
+    for row in rows:
+        if not {word.lower() for word in _WORD.findall(row["name"])} <= words and (
+            row["ticker"].lower().lstrip("$") not in words
+        ):
+            continue
+        if how := _how(text, name=row["name"], ticker=row["ticker"]):
+            found.append(Mentioned(library.get(row["address"]), how))
+    return found
+
+
+def coins_near(library: Reader, text: str, *, n: int = NEAR) -> list[Mentioned]:
+    """The library's coins nearest in meaning to this text; loads the library's model."""
+    results = library.search(Query((Part(text=text[:2_000]),), top=n, filter=Filter(tier="library")))
+    return [Mentioned(library.get(hit.address), "meaning", hit.score) for hit in results.hits]
+
+
+def _naming(passages: Passages, record: Record) -> Iterator[tuple[Row, How]]:
+    phrases = [phrase for given in (record.name, record.ticker) if (phrase := _phrase(given))]
+    if not phrases:
+        return
+    table = passages.kind.table
+    with passages.database.reading() as db:
+        rows = db.execute(
+            f"SELECT p.id FROM words w CROSS JOIN {table} p ON p.rowid = w.rowid WHERE words MATCH ? LIMIT ?",
+            [" OR ".join(phrases), _LOOKED_AT],
+        ).fetchall()
+    found = 0
+    for row in passages.rows([row[0] for row in rows]):
+        how = _how(row[passages.kind.text], name=record.name, ticker=record.ticker)
+        if how and found < _MOST:
+            found += 1
+            yield row, how
+
+
+def _phrase(text: str) -> str:
+    words = _WORD.findall(text)
+    return f'"{" ".join(words)}"' if words else ""
+
+
+def _how(text: str, *, name: str, ticker: str) -> How | None:
+    words = _WORD.findall(name)
+    if words and _has(text, words, case=len(words) == 1):
+        return "name"
+    sign = ticker.lstrip("$")
+    if not sign.strip():
+        return None
+    if re.search(rf"\${re.escape(sign)}(?!\w)", text, re.IGNORECASE):
+        return "ticker"
+    capitals = len(sign) >= _SHORTEST_TICKER and re.search(rf"(?<!\w){re.escape(sign.upper())}(?!\w)", text)
+    return "ticker" if capitals else None
+
+
+def _has(text: str, words: Sequence[str], *, case: bool) -> bool:
+    between = r"\W+"
+    if not case:
+        return bool(
+            re.search(rf"(?<!\w){between.join(map(re.escape, words))}(?!\w)", text, flags=re.IGNORECASE)
+        )
+    word = words[0]
+    spellings = {word[:1].upper() + word[1:], word.upper()}
+    return any(re.search(rf"(?<!\w){re.escape(spelling)}(?!\w)", text) for spelling in spellings)

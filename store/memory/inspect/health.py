@@ -1,0 +1,177 @@
+"""The health of the text memory: figures of each kind, and what needs attention."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from store.memory.engine.passages import Passages
+from store.memory.text.extraction import MAX_TOOL_OUTPUT_LENGTH
+from store.memory.text.token_chunks import SIZES
+
+if TYPE_CHECKING:
+    from store.memory.memory import Memory
+
+READ_AGAIN = "read the folder of worlds again"
+LONGEST = {"world_lore": 800, "documents": 1000}  # characters of a chunk, by the references
+_BINS = 24
+_NAMED = 200  # entries or scopes named of each sort
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFigures:
+    """The figures of one kind."""
+
+    kind: str
+    entries: int
+    characters: int
+    shortest: int
+    longest: int
+    size: int  # bytes of its file, write-ahead log and all
+    model: str
+    models: dict[str, int]  # model → vectors; "" for entries without one
+    lengths: list[tuple[int, int]]  # from which length → entries, for a histogram
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """Something that needs attention: what, how many, some of the entries or scopes, and the remedy."""
+
+    kind: str
+    what: str
+    which: list[str]
+    remedy: str
+    count: int
+
+
+def figures(passages: Passages) -> MemoryFigures:
+    """The figures of one kind, counted in one pass through its file; 0.8 s for 100,000 entries."""
+    kind, path = passages.kind, passages.database.path
+    model = "CASE WHEN vector IS NULL THEN '' ELSE coalesce(embedding_model, 'unknown') END"
+    lengths, models = Counter[int](), Counter[str]()
+    with passages.database.reading() as db:
+        rows = db.execute(
+            f"SELECT length({kind.text}) AS length, {model} AS model, count(*) AS entries FROM {kind.table} "
+            "GROUP BY length, model"
+        )
+        for row in rows:
+            lengths[row["length"]] += row["entries"]
+            models[row["model"]] += row["entries"]
+    longest = max(lengths, default=0)
+    width = max(1, -(-(longest + 1) // _BINS))
+    bins = Counter[int]()
+    for length, entries in lengths.items():
+        bins[length // width] += entries
+    files = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")]
+    return MemoryFigures(
+        kind=kind.name,
+        entries=lengths.total(),
+        characters=sum(length * entries for length, entries in lengths.items()),
+        shortest=min(lengths, default=0),
+        longest=longest,
+        size=sum(file.stat().st_size for file in files if file.exists()),
+        model=passages.model,
+        models=dict(sorted(models.items())),
+        lengths=[(number * width, bins[number]) for number in range(_BINS)] if lengths else [],
+    )
+
+
+def concerns(memory: "Memory") -> list[Concern]:
+    """What a curator should look at; `doctor.check` says what is broken."""
+    found = [concern for passages in memory.passages.values() for concern in _of_entries(passages)]
+    found += [*_lore(memory), *_sessions(memory), *_transcripts(memory)]
+    return [concern for concern in found if concern.count]
+
+
+def _of_entries(passages: Passages) -> list[Concern]:
+    kind = passages.kind
+    found = [
+        _entries(
+            passages, "entries that say nothing", f"trim({kind.text}, ' \n\t') = ''", remedy="delete them"
+        ),
+        _entries(
+            passages,
+            f"entries without a vector of {passages.model}, so not found by meaning",
+            "vector IS NULL OR embedding_model IS NOT ?",
+            passages.model,
+            remedy="embed them",
+        ),
+    ]
+    if longest := LONGEST.get(kind.name):
+        found.append(
+            _entries(
+                passages,
+                f"entries longer than a chunk of {longest} characters",
+                f"length({kind.text}) > ?",
+                longest,
+                remedy="cut them in two by editing, or import their file again",
+            )
+        )
+    return found
+
+
+def unread_worlds(memory: "Memory") -> Concern | None:
+    """Files of worlds that somebody edited since they were loaded."""
+    files = memory.lore.unread_files(memory.places.worlds)
+    what = "files of worlds that are new or changed, and not taken in yet"
+    return _scopes(memory.passages["world_lore"], what, files, remedy=READ_AGAIN) if files else None
+
+
+def _lore(memory: "Memory") -> list[Concern]:
+    lore = memory.passages["world_lore"]
+    told = lore.counts()
+    bare = [world.id for world in memory.lore.worlds() if not told.get(world.id)]
+    return [
+        _scopes(lore, "worlds without lore", bare, remedy="write it in the world's file, or add an entry"),
+        _entries(
+            lore,
+            "entries edited here, unlike their world's file",
+            "lore_id GLOB 'base_lore_[0-9]*' AND EXISTS (SELECT 1 FROM worlds w WHERE w.id = world_id "
+            "AND instr(w.lore, text) = 0)",
+            remedy="write it into the file as well: a changed file wins",
+        ),
+    ]
+
+
+def _sessions(memory: "Memory") -> list[Concern]:
+    sessions = memory.passages["session_memory"]
+    asked = sessions.questions.all()
+    never = [key for key in sessions.counts() if key not in asked]
+    return [_scopes(sessions, "sessions never queried", never, remedy="probe or delete them")]
+
+
+def _transcripts(memory: "Memory") -> list[Concern]:
+    passages = memory.passages["transcript_vectors"]
+    return [
+        _entries(
+            passages,
+            "chunks of a message that is gone",
+            "parent_id NOT IN (SELECT id FROM transcripts)",
+            remedy="delete them",
+        ),
+        _entries(
+            passages,
+            f"tool outputs cut at {MAX_TOOL_OUTPUT_LENGTH:,} characters",
+            "content_type = 'tool_output' AND span_end = ?",
+            MAX_TOOL_OUTPUT_LENGTH,
+            remedy="none is needed: the whole text is in the message, and full-text search finds it",
+        ),
+        _entries(
+            passages,
+            f"chunks longer than {SIZES.limit:,} tokens, as older databases have them",
+            "token_count > ?",
+            SIZES.limit,
+            remedy="cut them into chunks",
+        ),
+    ]
+
+
+def _entries(passages: Passages, what: str, condition: str, *values: object, remedy: str) -> Concern:
+    table = passages.kind.table
+    with passages.database.reading() as db:
+        count = db.execute(f"SELECT count(*) FROM {table} WHERE {condition}", [*values]).fetchone()[0]
+        rows = db.execute(f"SELECT id FROM {table} WHERE {condition} LIMIT {_NAMED}", [*values]).fetchall()
+    return Concern(passages.kind.name, what, [row[0] for row in rows], remedy, count)
+
+
+def _scopes(passages: Passages, what: str, names: list[str], *, remedy: str) -> Concern:
+    return Concern(passages.kind.name, what, names[:_NAMED], remedy, len(names))

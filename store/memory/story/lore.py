@@ -1,0 +1,208 @@
+"""The lore of a world (reference 4): chunks of text, found by meaning."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from store.errors import ModelUnavailable
+from store.memory.engine.errors import InvalidInput
+from store.memory.engine.inputs import as_json, checked_text
+from store.memory.engine.kind import MemoryKind
+from store.memory.engine.passages import Passages
+from store.memory.story.scoped import N_RESULTS, Scoped, check_owner
+from store.memory.story.worlds import World, put_world_file, read_worlds
+from store.memory.text.line_chunks import split_lines
+from store.outcome import Refusal
+
+MAX_CHARS = 1000
+BASE = "base_lore_"  # {world_id}_base_lore_{i}: the chunks of a world's own file
+
+
+def _own_metadata(row: Any) -> dict[str, Any]:
+    """The metadata given to `add_lore`; the world's id, a filter, always wins."""
+    return {**json.loads(row["metadata"]), "world_id": row["world_id"]}
+
+
+KIND = MemoryKind(
+    name="world_lore",
+    file="world_lore",
+    tables=("world_lore", "worlds"),
+    text="text",
+    scope="world_id",
+    filters=("world_id",),
+    order="world_id, number",
+    written="(SELECT max(d.at) FROM history h JOIN decisions d ON d.number = h.decision "
+    "WHERE h.id = world_lore.id)",
+    siblings=("world_id",),
+    sequence=("length(lore_id)", "lore_id"),  # base_lore_10 comes after base_lore_9
+    metadata=_own_metadata,
+    schema="""
+CREATE TABLE world_lore (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,            -- {world_id}_{lore_id}
+    world_id TEXT NOT NULL,
+    lore_id TEXT NOT NULL,
+    text TEXT NOT NULL,
+    metadata TEXT NOT NULL,             -- JSON, of the caller's
+    vector BLOB,
+    embedding_model TEXT
+) STRICT;
+CREATE INDEX world_lore_by_world ON world_lore (world_id);
+CREATE TABLE worlds (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    start_message TEXT NOT NULL,
+    lore TEXT NOT NULL,
+    file TEXT NOT NULL,                 -- below memory/worlds
+    hash TEXT NOT NULL                  -- of the file as it was taken in
+) STRICT;
+""",
+)
+
+
+@dataclass(slots=True)
+class WorldReport:
+    """Worlds loaded, worlds unchanged, and files that are not worlds."""
+
+    done: list[str] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+
+
+class Lore(Scoped):
+    """`add_lore` and `query_lore`, and loading worlds from their files."""
+
+    def __init__(self, passages: Passages, *, refused: list[Refusal]) -> None:
+        super().__init__(passages)
+        self.refused = refused  # world files that could not be taken in on opening; the same for every actor
+
+    def add_lore(
+        self,
+        world_id: str,
+        lore_id: str,
+        text: str,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        actor: str = "",
+    ) -> None:
+        """Store a text of this world, replacing the one with the same `lore_id`. Raises InvalidInput."""
+        row = {
+            "id": f"{checked_text(world_id, what='the world')}_{checked_text(lore_id, what='the lore id')}",
+            "world_id": world_id,
+            "lore_id": lore_id,
+            "text": checked_text(text, what="the lore"),
+            "metadata": as_json(checked_metadata(metadata)),
+        }
+        self._keep(row, verb="add lore", actor=actor)
+
+    def query_lore(
+        self, world_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MAX_CHARS
+    ) -> tuple[list[str], bool]:
+        """This world's chunks nearest to the question, and whether they exceed `max_chars` together.
+
+        Nothing is cut or left out for that. Returns ([], False) on failure, with the reason in the log.
+        """
+        return self._texts(world_id, query, n=n_results, max_chars=max_chars, what="lore")
+
+    # -- worlds -------------------------------------------------------------------------------------------
+
+    def worlds(self) -> list[World]:
+        """Every world that came from a file."""
+        with self.passages.database.reading() as db:
+            return [World(**row) for row in db.execute("SELECT * FROM worlds ORDER BY name, id")]
+
+    def put_file(self, folder: Path, name: str, content: bytes) -> None:
+        """Write a world's file to the folder; `load_worlds` loads it."""
+        self.passages.database.check_writable()
+        put_world_file(folder, name, content)
+
+    def load_worlds(self, folder: Path, *, actor: str = "") -> WorldReport:
+        """Load the folder's files that are new or changed; for the others it only compares the content."""
+        self.passages.database.check_writable()
+        known = {world.file: world.hash for world in self.worlds()}
+        report = WorldReport()
+        seen: dict[str, str] = {world.id: world.file for world in self.worlds()}
+        for world in read_worlds(folder, known=known):
+            if isinstance(world, Refusal):
+                report.refused.append(world)
+            elif seen.get(world.id, world.file) != world.file and (folder / seen[world.id]).exists():
+                reason = f"the world {world.id} is already told by {seen[world.id]}"
+                report.refused.append(Refusal(world.file, reason))
+            else:
+                seen[world.id] = world.file
+                try:
+                    self.put_world(world, actor=actor)
+                except (InvalidInput, ModelUnavailable) as error:  # the others, and all there was, are there
+                    report.refused.append(Refusal(world.file, f"it was not taken in: {error}"))
+                else:
+                    report.done.append(world.id)
+        self.refused[:] = report.refused
+        return report
+
+    def unread_files(self, folder: Path) -> list[str]:
+        """The folder's files that are new, changed or unreadable, compared with what was loaded."""
+        known = {world.file: world.hash for world in self.worlds()}
+        return [
+            found.item if isinstance(found, Refusal) else found.file
+            for found in read_worlds(folder, known=known)
+        ]
+
+    def put_world(self, world: World, *, actor: str = "") -> None:
+        """Store a world's base lore in chunks, and delete what its file no longer has.
+
+        What `add_lore` added stays. Unchanged chunks keep their vectors.
+        """
+        checked_text(world.id, what="the world's id")
+        texts = [world.lore[start:end] for start, end in split_lines(world.lore)]
+        kept = self._kept_vectors(world.id)
+        new = [text for text in texts if text not in kept]
+        vectors = {**kept, **dict(zip(new, self.passages.embed(new), strict=True))}
+        model = self.passages.model
+        with self.passages.change("load world", actor=actor) as change:
+            rows = {f"{world.id}_{BASE}{i}": text for i, text in enumerate(texts)}
+            for old in self._base_ids(change.db.execute, world.id):
+                if old not in rows:
+                    change.remove(old)
+            for i, (id, text) in enumerate(rows.items()):
+                row = {
+                    "id": id,
+                    "world_id": world.id,
+                    "lore_id": f"{BASE}{i}",
+                    "text": text,
+                    "metadata": "{}",
+                }
+                before = change.row("world_lore", id)
+                check_owner(before, row, "world_id")
+                after = {**row, "vector": vectors[text], "embedding_model": model}
+                if before != after:
+                    change.upsert(after)
+            fields = {name: getattr(world, name) for name in World.__slots__}
+            if change.row("worlds", world.id) != fields:
+                change.upsert(fields, table="worlds")
+
+    def _kept_vectors(self, world_id: str) -> dict[str, bytes]:
+        with self.passages.database.reading() as db:
+            rows = db.execute(
+                "SELECT text, vector FROM world_lore WHERE world_id = ? AND embedding_model = ? "
+                "AND vector IS NOT NULL",
+                [world_id, self.passages.model],
+            )
+            return dict(rows.fetchall())
+
+    @staticmethod
+    def _base_ids(execute: Any, world_id: str) -> Iterable[str]:
+        found = execute(
+            "SELECT id, lore_id FROM world_lore WHERE world_id = ? AND lore_id GLOB ?",
+            [world_id, f"{BASE}[0-9]*"],
+        )
+        return [row["id"] for row in found if row["lore_id"].removeprefix(BASE).isdecimal()]
+
+
+def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The metadata that Chroma can store: strings, numbers and booleans by name."""
+    given = dict(metadata or {})
+    for name, value in given.items():
+        if not isinstance(name, str) or not isinstance(value, str | int | float | bool):
+            raise InvalidInput(f"the metadata {name!r} has to be a text, a number, true or false")
+    return given

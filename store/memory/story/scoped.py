@@ -1,0 +1,58 @@
+"""Entries that belong to a world or a session (reference 4), and are searched only there."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from store.memory.engine.entries import Row
+from store.memory.engine.errors import InvalidInput
+from store.memory.engine.inputs import checked_count, checked_text
+from store.memory.engine.passages import Passages
+
+log = logging.getLogger(__name__)
+
+N_RESULTS = 3
+
+
+class Scoped:
+    """The entries of one kind, each under a key of the kind's scope."""
+
+    def __init__(self, passages: Passages) -> None:
+        self.passages = passages
+
+    def search(self, key: str, query: str, *, n: int = N_RESULTS) -> list[tuple[Row, float]]:
+        """The entries under this key nearest to the question, with their cosines. Raises InvalidInput."""
+        query = checked_text(query, what="the question")
+        found = self.passages.search(
+            query, n=checked_count(n, what="n_results"), where={self.passages.kind.scope: key}
+        )
+        if found:  # a key that nothing is kept under is not kept either
+            self.passages.questions.record(key)
+        return found
+
+    def _keep(self, row: Row, *, verb: str, actor: str) -> None:
+        """Write this entry, replacing the one with the same id."""
+        kind = self.passages.kind
+        vector, model = self.passages.embed([row[kind.text]])[0], self.passages.model
+        with self.passages.change(verb, actor=actor) as change:
+            check_owner(change.row(kind.table, row["id"]), row, kind.scope)
+            change.upsert({**row, "vector": vector, "embedding_model": model})
+
+    def _texts(self, key: str, query: str, *, n: int, max_chars: int, what: str) -> tuple[list[str], bool]:
+        """The texts that `search` finds, and whether they exceed `max_chars`; ([], False) if it fails."""
+        self.passages.actor.check_login()
+        try:
+            found = self.search(key, query, n=n)
+        except Exception as error:  # noqa: BLE001  reference 4: a story goes on without it
+            log.error("Error querying %s: %s", what, error)
+            return [], False
+        texts = [row["text"] for row, _ in found]
+        return texts, sum(map(len, texts)) > max_chars
+
+
+def check_owner(before: Mapping[str, Any] | None, row: Mapping[str, Any], scope: str) -> None:
+    """Ids are joined from two parts: ("a_b", "c") and ("a", "b_c") must not overwrite each other."""
+    if before is not None and before[scope] != row[scope]:
+        raise InvalidInput(
+            f"{row['id']} is already an entry of {before[scope]}; choose an id that does not begin like it"
+        )

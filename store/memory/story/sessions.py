@@ -1,0 +1,96 @@
+"""Session memory (reference 4): exchanges, found by meaning, and deleted for good."""
+
+import logging
+from typing import Any
+
+from store.memory.engine.inputs import checked_text
+from store.memory.engine.kind import MemoryKind
+from store.memory.engine.passages import Passages
+from store.memory.story.scoped import N_RESULTS, Scoped
+
+log = logging.getLogger(__name__)
+
+MAX_CHARS = 1500
+
+KIND = MemoryKind(
+    name="session_memory",
+    file="session_memory",
+    tables=("session_memory",),
+    text="text",
+    scope="session_id",
+    filters=("session_id",),
+    order="session_id, number",
+    written="at",
+    siblings=("session_id",),
+    schema="""
+CREATE TABLE session_memory (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,            -- {session_id}_{memory_id}
+    session_id TEXT NOT NULL,           -- the key: {character}_{session}
+    memory_id TEXT NOT NULL,
+    text TEXT NOT NULL,
+    at REAL NOT NULL,
+    vector BLOB,
+    embedding_model TEXT
+) STRICT;
+CREATE INDEX session_memory_by_session ON session_memory (session_id);
+""",
+)
+
+
+def memory_key(character: str, session: str | None = None) -> str:
+    """The key under which a character remembers a session; without a session, the character alone."""
+    return f"{character}_{session}" if session else character
+
+
+def exchange(prompt: str, answer: str) -> str:
+    """A prompt and its answer as one text to remember."""
+    return f"User: {prompt}\nAI: {answer}"
+
+
+class Sessions(Scoped):
+    """`add_memory`, `query_memory` and `delete_session_memory`."""
+
+    def __init__(self, passages: Passages, *, purge: Any) -> None:
+        super().__init__(passages)
+        self._purge = purge  # leaves nothing of what was forgotten in Chroma's files
+
+    def add_memory(self, session_id: str, memory_id: str, text: str, *, actor: str = "") -> None:
+        """Store a text under this key, replacing the one with the same `memory_id`. Raises InvalidInput."""
+        key = checked_text(session_id, what="the session")
+        row = {
+            "id": f"{key}_{checked_text(memory_id, what='the memory id')}",
+            "session_id": session_id,
+            "memory_id": memory_id,
+            "text": checked_text(text, what="the memory"),
+            "at": self.passages.clock(),
+        }
+        self._keep(row, verb="add memory", actor=actor)
+
+    def query_memory(
+        self, session_id: str, query: str, n_results: int = N_RESULTS, max_chars: int = MAX_CHARS
+    ) -> tuple[list[str], bool]:
+        """This key's memories nearest to the question, and whether they exceed `max_chars` together.
+
+        Nothing is cut or left out for that. Returns ([], False) on failure, with the reason in the log.
+        """
+        return self._texts(session_id, query, n=n_results, max_chars=max_chars, what="memory")
+
+    def keys_of(self, session: str) -> list[str]:
+        """Every character's key of this session, and the session's own if it was used as a key."""
+        return [key for key in self.passages.counts() if key == session or key.endswith(f"_{session}")]
+
+    def delete_session_memory(self, session_id: str, *, actor: str = "") -> int:
+        """Delete this key's memories for good, from every file; returns how many there were.
+
+        Cannot be undone. A failure is logged and raised, so that nobody believes that something is gone which
+        is not; the next opening completes it.
+        """
+        self.passages.database.check_writable()
+        try:
+            count = self.passages.erase("session_id", session_id, actor=actor)
+            self.passages.finish_erasing(self._purge)
+        except Exception as error:
+            log.error("Failed to delete vector memory: %s", error)
+            raise
+        return count

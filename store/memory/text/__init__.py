@@ -1,0 +1,1 @@
+"""Plain text of the memory: chunks, tokens, extraction and contradictions."""

@@ -1,0 +1,41 @@
+"""Count tokens of `cl100k_base` (reference 5), with the copy that litellm's package contains."""
+
+import os
+from typing import TYPE_CHECKING
+
+from store.embedding.lazy_weights import Lazy, package_folder
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+NAME = "cl100k_base"
+
+
+def count_tokens(text: str) -> int:
+    """How many tokens the text has; special tokens in it count as text."""
+    return len(_encoding.get().encode(text, disallowed_special=()))
+
+
+def tail_of(text: str, *, tokens: int) -> int:
+    """How many characters at the end of the text make up about this many tokens."""
+    encoding = _encoding.get()
+    return len(encoding.decode(encoding.encode(text, disallowed_special=())[-tokens:]).lstrip("\ufffd"))
+
+
+def _load() -> "Encoding":
+    import tiktoken
+
+    # tiktoken fetches what it does not find in its cache; litellm's copy is one, hash and all.
+    folder = package_folder("litellm", install="pip install litellm") / "litellm_core_utils" / "tokenizers"
+    before = os.environ.get("TIKTOKEN_CACHE_DIR")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+    try:
+        return tiktoken.get_encoding(NAME)
+    finally:
+        if before is None:
+            del os.environ["TIKTOKEN_CACHE_DIR"]
+        else:
+            os.environ["TIKTOKEN_CACHE_DIR"] = before
+
+
+_encoding: "Lazy[Encoding]" = Lazy("the token counter", _load)

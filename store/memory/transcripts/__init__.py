@@ -1,0 +1,1 @@
+"""Transcripts of agents: files, events, search and migration."""

@@ -1,0 +1,139 @@
+"""Events of sessions (reference 5): telemetry, found by its fields, never embedded."""
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import NAMESPACE_URL, uuid5
+
+from store.memory.engine.errors import InvalidInput
+from store.memory.engine.inputs import checked_count
+from store.memory.transcripts.files import moment, text_of, whole_number
+
+LARGEST = 100_000  # bytes of JSON kept of one event's data; its true size is kept in any case
+COLUMNS = (
+    "id", "user_id", "session_id", "sequence", "event", "ts", "lvl", "turn", "data", "tool_name",
+    "error_type", "model_used", "data_truncated", "data_size_bytes", "synced_at",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Conditions on events; None means any. Dates are ISO 8601, both ends inclusive."""
+
+    event: str | None = None
+    tool_name: str | None = None
+    lvl: str | None = None
+    session_id: str | None = None
+    user_id: str | None = None
+    project_slug: str | Collection[str] | None = None  # of the session's messages: it, or one of several
+    since: str | None = None
+    until: str | None = None
+
+
+def row_of(
+    given: Mapping[str, Any], *, user: str, session: str, sequence: int, synced_at: str
+) -> tuple[Any, ...]:
+    """The event as a row. Raises ValueError without a type or time."""
+    name, ts = text_of(given.get("event", given.get("type"))), moment(given.get("ts", given.get("timestamp")))
+    if name is None:
+        raise ValueError("the event has no type")
+    if ts is None:
+        raise ValueError("the event has no time")
+    data = given.get("data")
+    text = None if data is None else json.dumps(data, separators=(",", ":"))
+    size = len(text) if text is not None else 0
+    cut = size > LARGEST
+    fields: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+    error = fields.get("error")
+    kind = error.get("type") if isinstance(error, Mapping) else fields.get("error_type")
+    level, turn = given.get("lvl", given.get("level")), whole_number(given.get("turn"))
+    return (
+        str(uuid5(NAMESPACE_URL, json.dumps([user, session, "event", sequence]))),
+        user, session, sequence, name, ts, text_of(level), turn,
+        json.dumps(text[:1000]) if cut and text else text,
+        text_of(fields.get("tool_name") or fields.get("tool")), text_of(kind), text_of(fields.get("model")),
+        cut, size, synced_at,
+    )  # fmt: skip
+
+
+def insert(db: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> int:
+    """Add new events; returns how many."""
+    before = db.total_changes
+    db.executemany(f"INSERT OR IGNORE INTO events VALUES ({', '.join('?' * len(COLUMNS))})", rows)
+    return db.total_changes - before
+
+
+def find(
+    db: sqlite3.Connection, filter: EventFilter, *, offset: int = 0, limit: int = 100
+) -> list[dict[str, Any]]:
+    """A page of the events that match, newest first."""
+    checked_count(limit, what="n")
+    if offset < 0:
+        raise InvalidInput(f"the offset has to be 0 or more, not {offset}")
+    conditions, values = _conditions(db, filter)
+    rows = db.execute(
+        f"SELECT * FROM events WHERE {conditions} ORDER BY ts DESC, sequence DESC LIMIT ? OFFSET ?",
+        [*values, limit, offset],
+    )
+    return [dict(row) for row in rows]
+
+
+def count(db: sqlite3.Connection, filter: EventFilter) -> int:
+    conditions, values = _conditions(db, filter)
+    return int(db.execute(f"SELECT count(*) FROM events WHERE {conditions}", values).fetchone()[0])
+
+
+def sessions(db: sqlite3.Connection, *, project_slug: str | Collection[str] | None) -> dict[str, int]:
+    """The number of events of each session that has any, for one project, several or all."""
+    conditions, values = _conditions(db, EventFilter(project_slug=project_slug))
+    rows = db.execute(
+        f"SELECT session_id, count(*) FROM events WHERE {conditions} GROUP BY session_id ORDER BY session_id",
+        values,
+    )
+    return dict(rows.fetchall())
+
+
+def values(db: sqlite3.Connection, column: Literal["event", "tool_name", "lvl"]) -> list[str]:
+    """The distinct values of this column, found by as many index lookups as there are values."""
+    found = set[str]()
+    for user in _users(db):
+        found.update(_steps(db, column, "user_id = ? AND", [user]))
+    return sorted(found)
+
+
+def _conditions(db: sqlite3.Connection, filter: EventFilter) -> tuple[str, list[Any]]:
+    # Every index begins with the user: without one asked for, all of them are named.
+    users = [filter.user_id] if filter.user_id is not None else _users(db)
+    parts, values = [f"user_id IN ({', '.join('?' * len(users))})"], list[Any](users)
+    for column in ("event", "tool_name", "lvl", "session_id"):
+        if (wanted := getattr(filter, column)) is not None:
+            parts.append(f"{column} = ?")
+            values.append(wanted)
+    if filter.project_slug is not None:
+        slugs = [filter.project_slug] if isinstance(filter.project_slug, str) else [*filter.project_slug]
+        among = ", ".join("?" * len(slugs))
+        parts.append(f"session_id IN (SELECT session_id FROM transcripts WHERE project_slug IN ({among}))")
+        values += slugs
+    for bound, sign in ((filter.since, ">="), (filter.until, "<=")):
+        if bound is not None:
+            parts.append(f"ts {sign} ?")
+            whole_day = f"{bound}T23:59:59.999" if sign == "<=" and len(bound) == 10 else bound
+            if (asked := moment(whole_day)) is None:
+                raise InvalidInput(f"{bound!r} is no date or time; write it like 2025-01-31")
+            values.append(asked)
+    return " AND ".join(parts), values
+
+
+def _users(db: sqlite3.Connection) -> list[str]:
+    return list(_steps(db, "user_id", "", []))
+
+
+def _steps(db: sqlite3.Connection, column: str, condition: str, values: list[str]) -> Iterator[str]:
+    """The distinct values of an indexed column, without reading the rows between."""
+    query = f"SELECT min({column}) FROM events WHERE {condition} {column} > ?"
+    value = db.execute(query, [*values, ""]).fetchone()[0]
+    while value is not None:
+        yield value
+        value = db.execute(query, [*values, value]).fetchone()[0]

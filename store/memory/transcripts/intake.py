@@ -1,0 +1,197 @@
+"""Import recorded sessions: new messages and events, cut into chunks that wait for a vector."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any, TypeVar
+from uuid import NAMESPACE_URL, uuid5
+
+from store.memory.engine import vector_cache
+from store.memory.engine.inputs import as_json
+from store.memory.engine.passages import Passages
+from store.memory.text.extraction import extract_all_embeddable_content, readable
+from store.memory.text.token_chunks import chunk_text
+from store.memory.transcripts import events
+from store.memory.transcripts.files import Message, Session, moment
+from store.memory.transcripts.tables import KIND
+from store.outcome import Refusal
+from store.progress import Progress
+
+_MESSAGES = 200  # of one transaction
+_EVENTS = 5_000
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class TranscriptReport:
+    """The result of an import; `present` counts messages and events that existed already."""
+
+    sessions: list[str] = field(default_factory=list)
+    messages: int = 0
+    changed: int = 0  # messages that say something else than at the last import
+    events: int = 0
+    present: int = 0
+    refused: list[Refusal] = field(default_factory=list)
+    embedded: bool = True  # False: cancelled before; `embed_new` goes on
+
+
+def ingest(passages: Passages, session: Session, report: TranscriptReport, progress: Progress) -> None:
+    """Add the new messages and events of one session; if cancelled, those added stay."""
+    progress.what, before = f"reading {session.session_id}", progress.done
+    _read(passages, session, report, progress)
+    report.refused += session.refused
+    if progress.done > before:
+        report.sessions.append(session.session_id)
+    elif not session.refused and not progress.cancelled:
+        report.refused.append(Refusal(session.session_id, "it holds no message and no event"))
+
+
+def _read(passages: Passages, session: Session, report: TranscriptReport, progress: Progress) -> None:
+    for batch in _batches(enumerate(session.messages), _MESSAGES):
+        if progress.cancelled:
+            return
+        _take_messages(passages, session, batch, report)
+        progress.done += len(batch)
+    for lines in _batches(enumerate(session.events), _EVENTS):
+        if progress.cancelled:
+            return
+        _take_events(passages, session, lines, report)
+        progress.done += len(lines)
+
+
+def _take_messages(
+    passages: Passages, session: Session, batch: Sequence[tuple[int, Message]], report: TranscriptReport
+) -> None:
+    with passages.database.reading() as db:
+        known = {
+            row["sequence"]: row
+            for row in db.execute(
+                "SELECT id, sequence, content FROM transcripts "
+                "WHERE user_id = ? AND session_id = ? AND sequence BETWEEN ? AND ?",
+                [session.user_id, session.session_id, batch[0][0], batch[-1][0]],
+            )
+        }
+    fresh = {}
+    for sequence, message in batch:
+        before, content = known.get(sequence), as_json(message.get("content"))
+        if before is None or (before["content"] != content and _differs(before["content"], content)):
+            id = before["id"] if before else _id(session, sequence)
+            fresh[id] = (sequence, message, content)
+    report.present += len(batch) - len(fresh)
+    chunks = {id: _vector_rows(id, session, row[1]) for id, row in fresh.items()}
+    if not fresh:
+        return
+    with passages.database.writing() as db:
+        for id, (sequence, message, content) in fresh.items():
+            if sequence in known:
+                _remove_chunks(db, id)
+                report.changed += 1
+            elif db.execute("SELECT 1 FROM transcripts WHERE id = ?", [id]).fetchone():
+                report.present += 1  # another import of the same session was quicker
+                continue
+            else:
+                report.messages += 1
+            db.execute(
+                "INSERT INTO transcripts (id, user_id, session_id, project_slug, sequence, role, "
+                "content, turn, ts, text_content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (id) DO UPDATE SET role = excluded.role, content = excluded.content, "
+                "turn = excluded.turn, ts = excluded.ts, text_content = excluded.text_content",
+                [
+                    id, session.user_id, session.session_id, session.project_slug, sequence,
+                    message["role"], content, message.get("turn"),
+                    moment(message.get("ts")), readable(message),
+                ],
+            )  # fmt: skip
+            _insert_chunks(db, chunks[id])
+
+
+def _take_events(
+    passages: Passages,
+    session: Session,
+    lines: Sequence[tuple[int, Mapping[str, Any]]],
+    report: TranscriptReport,
+) -> None:
+    now = datetime.fromtimestamp(passages.clock(), UTC).isoformat(timespec="seconds")
+    rows = []
+    for sequence, line in lines:
+        try:
+            rows.append(
+                events.row_of(
+                    line,
+                    user=session.user_id,
+                    session=session.session_id,
+                    sequence=sequence,
+                    synced_at=now,
+                )
+            )
+        except ValueError as error:
+            item = f"{session.session_id}: event {sequence + 1}"
+            report.refused.append(Refusal(item, f"left out: {error}"))
+    with passages.database.writing() as db:
+        added = events.insert(db, rows)
+    report.events += added
+    report.present += len(rows) - added
+
+
+def _id(session: Session, sequence: int) -> str:
+    """A unique id that is always the same for the same message of the same session."""
+    return str(uuid5(NAMESPACE_URL, json.dumps([session.user_id, session.session_id, sequence])))
+
+
+def _differs(stored: str, content: str) -> bool:
+    """Whether two JSON texts differ in content; older files may only be spaced differently."""
+    try:
+        return bool(json.loads(stored) != json.loads(content))
+    except ValueError:
+        return True
+
+
+def _vector_rows(id: str, session: Session, message: Message) -> list[dict[str, Any]]:
+    rows = []
+    for content_type, text in extract_all_embeddable_content(message).items():
+        chunks = chunk_text(text, content_type) if text else []
+        rows += [
+            {
+                "id": f"{id}_{content_type}_{index}",
+                "parent_id": id,
+                "user_id": session.user_id,
+                "session_id": session.session_id,
+                "project_slug": session.project_slug,
+                "content_type": content_type,
+                "chunk_index": index,
+                "total_chunks": len(chunks),
+                "span_start": chunk.start,
+                "span_end": chunk.end,
+                "token_count": chunk.tokens,
+                "source_text": text[chunk.start : chunk.end] if text else "",
+            }
+            for index, chunk in enumerate(chunks)
+        ]
+    return rows
+
+
+def _insert_chunks(db: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
+    for row in rows:
+        db.execute(
+            f"INSERT INTO transcript_vectors ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+            [*row.values()],
+        )
+        db.execute("INSERT OR REPLACE INTO changes (tbl, id) VALUES ('transcript_vectors', ?)", [row["id"]])
+
+
+def _remove_chunks(db: sqlite3.Connection, parent: str) -> None:
+    ids = db.execute("SELECT id FROM transcript_vectors WHERE parent_id = ?", [parent]).fetchall()
+    db.executemany(
+        "INSERT OR REPLACE INTO changes (tbl, id) VALUES ('transcript_vectors', ?)", [tuple(id) for id in ids]
+    )
+    vector_cache.store(db, KIND, [id[0] for id in ids])
+    db.execute("DELETE FROM transcript_vectors WHERE parent_id = ?", [parent])
+
+
+def _batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch

@@ -1,0 +1,115 @@
+"""Migrate transcript databases of version 1 (four vectors in each row) to version 2 (a table of vectors)."""
+
+import json
+import sqlite3
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+from store.errors import CatalogTooNew
+from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
+from store.memory.text.tokens import count_tokens
+
+VERSION = 2
+_OLD = "transcripts_of_version_1"
+_INLINE = tuple(f"{kind}_vector" for kind in CONTENT_TYPES)
+
+Step = Callable[[str], None]
+
+
+def check(db: sqlite3.Connection) -> None:
+    """Raises CatalogTooNew for a version after ours, before anything is written."""
+    found = _version(db)
+    if found is not None and (not found.isdecimal() or int(found) > VERSION):
+        raise CatalogTooNew(
+            f"the transcripts were written by something newer (schema version {found}, this one knows "
+            f"{VERSION}); they were not touched: update the program"
+        )
+
+
+def upgrade(db: sqlite3.Connection, step: Step, *, schema: str) -> None:
+    """Upgrade an older file inside the caller's transaction, so that an interruption changes nothing.
+
+    Also completes another program's partial migration: rows already moved are not moved again.
+    """
+    if not _columns(db, "transcripts"):
+        return
+    step("check version")
+    if any(name in _columns(db, "transcripts") for name in _INLINE):
+        step("rename transcripts")
+        indexes = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'transcripts' "
+        for (index,) in db.execute(f"{indexes} AND sql IS NOT NULL").fetchall():
+            db.execute(f'DROP INDEX "{index}"')  # else the new table's could not have their names
+        db.execute(f"ALTER TABLE transcripts RENAME TO {_OLD}")
+    for statement in filter(str.strip, schema.split(";\n")):
+        step("make tables")
+        db.execute(statement)
+    old = _columns(db, _OLD)
+    if old:
+        step("copy transcripts")
+        _copy(db, old, step)
+        step("drop the old table")
+        db.execute(f"DROP TABLE {_OLD}")
+    step("set version")
+    db.execute("INSERT OR REPLACE INTO schema_meta VALUES ('version', ?)", [str(VERSION)])
+
+
+def _copy(db: sqlite3.Connection, old: list[str], step: Step) -> None:
+    shared = [name for name in _columns(db, "transcripts") if name in old]
+    inline = [kind for kind in CONTENT_TYPES if f"{kind}_vector" in old]
+    for number, row in enumerate(db.execute(f"SELECT * FROM {_OLD} ORDER BY rowid")):
+        if number % 1_000 == 0:
+            step(f"rows from {number}")
+        values = {name: row[name] for name in shared}
+        message = {"role": row["role"], "content": _parsed(row["content"])}
+        if not values.get("text_content"):
+            values["text_content"] = readable(message)
+        marks = ", ".join("?" * len(values))
+        db.execute(
+            f"INSERT OR IGNORE INTO transcripts ({', '.join(values)}) VALUES ({marks})", [*values.values()]
+        )
+        texts = extract_all_embeddable_content(message)
+        for kind in inline:
+            vector = _vector(row[f"{kind}_vector"])
+            text = texts[kind] or (values["text_content"] or "" if vector else "")
+            if vector is not None or texts[kind]:
+                model = row["embedding_model"] if vector and "embedding_model" in old else None
+                db.execute(
+                    "INSERT INTO transcript_vectors (id, parent_id, user_id, session_id, "
+                    "project_slug, content_type, chunk_index, total_chunks, span_start, span_end, "
+                    "token_count, source_text, vector, embedding_model) "
+                    "SELECT ?, ?, ?, ?, ?, ?, 0, 1, 0, ?, ?, ?, ?, ? WHERE NOT EXISTS "
+                    "(SELECT 1 FROM transcript_vectors WHERE parent_id = ? AND content_type = ?)",
+                    [
+                        f"{row['id']}_{kind}_0", row["id"], row["user_id"], row["session_id"],
+                        values.get("project_slug"), kind, len(text), count_tokens(text), text, vector,
+                        model or ("unknown" if vector else None), row["id"], kind,
+                    ],
+                )  # fmt: skip
+
+
+def _vector(value: Any) -> bytes | None:
+    """Float32 bytes, from bytes or from a JSON list."""
+    if value is None or value in ("", b""):
+        return None
+    if isinstance(value, bytes):
+        return value
+    return array("f", json.loads(value)).tobytes()
+
+
+def _parsed(content: Any) -> Any:
+    try:
+        return json.loads(content)
+    except (TypeError, ValueError):  # text that was stored as it is
+        return content
+
+
+def _columns(db: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+
+
+def _version(db: sqlite3.Connection) -> str | None:
+    if not _columns(db, "schema_meta"):
+        return None
+    row = db.execute("SELECT value FROM schema_meta WHERE key = 'version'").fetchone()
+    return str(row[0]) if row else None

@@ -1,0 +1,235 @@
+"""Search transcripts by words, by meaning, or by both; by content type; one hit for each message."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from store.catalog.filters import matching
+from store.memory.engine.errors import InvalidInput
+from store.memory.engine.inputs import checked_count
+from store.memory.engine.passages import Passages
+from store.memory.engine.resident import Vector, Where
+from store.memory.text.extraction import CONTENT_TYPES
+from store.memory.text.mmr import mmr_ranking
+
+Mode = Literal["full_text", "semantic", "hybrid"]
+RESULTS = 10
+RANKED = 20_000  # rows with all the words that are ranked where nothing is filtered: the last taken in
+_RANK = 60  # reciprocal rank fusion: 1 / (60 + rank), as it was published
+_LEAST = 50  # messages that are ranked, at least
+
+
+@dataclass(slots=True)
+class MessageHit:
+    """A message, its best chunk, and why it was found."""
+
+    message: dict[str, Any]  # the row of `transcripts`
+    score: float  # semantic: cosine; full_text: 1 / rank; hybrid: both ranks fused, 1 for first in both
+    chunk: dict[str, Any] | None = None  # the row of `transcript_vectors` that fits best
+    cosine: float | None = None  # None: nothing of it has a vector, or only words were asked for
+    words_rank: int | None = None  # from 1
+    other_chunks: list[str] = field(default_factory=list)  # ids of further chunks that were found
+
+
+@dataclass(slots=True)
+class _Candidate:
+    parent: str
+    chunks: list[str] = field(default_factory=list)  # best first
+    cosine: float | None = None
+    words_rank: int | None = None
+    score: float = 0.0
+
+
+def search(
+    passages: Passages,
+    question: str,
+    *,
+    mode: Mode,
+    where: Where,
+    n: int,
+    mmr: float | None,
+    vector: Vector | None = None,
+) -> list[MessageHit]:
+    """The n best messages, in order; `vector` if the question is embedded already."""
+    if mode not in get_args(Mode):
+        raise InvalidInput(f"there is no search {mode!r}; choose one of {', '.join(get_args(Mode))}")
+    types = where.get("content_type", ())
+    if unknown := [
+        kind for kind in ([types] if isinstance(types, str | int) else types) if kind not in CONTENT_TYPES
+    ]:
+        raise InvalidInput(f"there is no type of content {unknown[0]!r}; they are {', '.join(CONTENT_TYPES)}")
+    checked_count(n, what="n")
+    ranked = n if mmr is None else 4 * n
+    pool = max(_LEAST, ranked)
+    found: dict[str, _Candidate] = {}
+    if mode != "full_text":
+        vector = passages.question(question) if vector is None else vector
+        _by_meaning(passages, vector, where, pool, found)
+    if mode in ("full_text", "hybrid"):
+        with passages.database.reading() as db:
+            # Whole words first: the beginnings of words cost a hundred times as much in a large index.
+            whole = matching(question).replace('"*', '"')
+            attempts = [whole, matching(question)]
+            if mode == "hybrid":
+                attempts.append(whole.replace('" "', '" OR "'))
+            any(_by_words(db, words, where, pool, found) for words in attempts)
+    _score(found, mode)
+    candidates = sorted(found.values(), key=lambda one: (-one.score, one.parent))
+    if mmr is not None:
+        candidates = _diverse(passages, candidates[:pool], n, mmr)
+    if vector is not None:
+        _complete(passages, vector, candidates[:n])
+    return _hits(passages, candidates[:n])
+
+
+def _by_meaning(
+    passages: Passages, vector: Vector, where: Where, pool: int, found: dict[str, _Candidate]
+) -> None:
+    """Chunks by cosine, grouped by message, until there are enough messages."""
+    scores = passages.resident().scores(vector, where)
+    asked = 2 * pool
+    while True:
+        best = scores.best(asked)
+        rows = {row["id"]: row["parent_id"] for row in passages.rows([hit.id for hit in best])}
+        if len(set(rows.values())) >= pool or len(best) < asked:
+            break
+        asked *= 4
+    for hit in best:
+        if (parent := rows.get(hit.id)) is None:  # removed a moment ago
+            continue
+        if parent not in found and len(found) == pool:
+            continue
+        one = found.setdefault(parent, _Candidate(parent, cosine=hit.score))
+        one.chunks.append(hit.id)
+
+
+def _by_words(
+    db: sqlite3.Connection, words: str, where: Where, pool: int, found: dict[str, _Candidate]
+) -> int:
+    """Chunks and, without a content type, messages by BM25, grouped; returns how many messages."""
+    best: dict[str, tuple[float, str | None]] = {}
+    conditions, values = _conditions(where, "v")
+    if values:
+        query = (
+            "SELECT v.id, v.parent_id, bm25(words) AS rank FROM words CROSS JOIN transcript_vectors v "
+            f"ON v.rowid = words.rowid WHERE words MATCH ? AND {conditions} ORDER BY rank LIMIT ?"
+        )
+    else:  # the best by words first: a common word is in nearly every row
+        query = (
+            "SELECT v.id, v.parent_id, w.rank FROM (SELECT rowid, rank FROM words WHERE words MATCH ? "
+            "AND rowid > ? ORDER BY rank LIMIT ?) w CROSS JOIN transcript_vectors v ON v.rowid = w.rowid "
+            "ORDER BY w.rank"
+        )
+        values = [_oldest_ranked(db, "words", words)]
+    rows = db.execute(query, [words, *values, 4 * pool]).fetchall()
+    for row in rows:
+        if row["parent_id"] not in best:
+            best[row["parent_id"]] = (row["rank"], row["id"])
+        if row["parent_id"] in found and row["id"] not in found[row["parent_id"]].chunks:
+            found[row["parent_id"]].chunks.append(row["id"])
+    if "content_type" not in where:
+        conditions, values = _conditions(where, "t")
+        if values:
+            query = (
+                "SELECT t.id, bm25(message_words) AS rank FROM message_words CROSS JOIN transcripts t "
+                f"ON t.rowid = message_words.rowid WHERE message_words MATCH ? AND {conditions} "
+                "ORDER BY rank LIMIT ?"
+            )
+        else:
+            query = (
+                "SELECT t.id, w.rank FROM (SELECT rowid, rank FROM message_words WHERE message_words MATCH ? "
+                "AND rowid > ? ORDER BY rank LIMIT ?) w CROSS JOIN transcripts t ON t.rowid = w.rowid "
+                "ORDER BY w.rank"
+            )
+            values = [_oldest_ranked(db, "message_words", words)]
+        rows = db.execute(query, [words, *values, pool]).fetchall()
+        for row in rows:
+            rank, chunk = best.get(row["id"], (row["rank"], None))
+            best[row["id"]] = (min(rank, row["rank"]), chunk)
+    order = sorted(best, key=lambda parent: (best[parent][0], parent))[:pool]
+    for number, parent in enumerate(order, start=1):
+        one = found.setdefault(parent, _Candidate(parent))
+        one.words_rank = number
+        if not one.chunks and (chunk := best[parent][1]):
+            one.chunks.append(chunk)
+    return len(order)
+
+
+def _oldest_ranked(db: sqlite3.Connection, index: str, words: str) -> int:
+    """The row after which rows are ranked; words that nearly every row has mean little and cost the most."""
+    row = db.execute(
+        f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+        [words, RANKED],
+    ).fetchone()
+    return int(row[0]) if row else -1
+
+
+def _score(found: dict[str, _Candidate], mode: Mode) -> None:
+    by_meaning = sorted(
+        (one for one in found.values() if one.cosine is not None), key=lambda one: -(one.cosine or 0)
+    )
+    place = {one.parent: number for number, one in enumerate(by_meaning, start=1)}
+    for one in found.values():
+        if mode == "semantic":
+            one.score = one.cosine or 0.0
+        elif mode == "full_text":
+            one.score = 1 / (one.words_rank or 1)
+        else:
+            ranks = [rank for rank in (place.get(one.parent), one.words_rank) if rank]
+            one.score = sum((_RANK + 1) / (_RANK + rank) for rank in ranks) / 2
+
+
+def _diverse(
+    passages: Passages, candidates: Sequence[_Candidate], n: int, trade_off: float
+) -> list[_Candidate]:
+    """By marginal relevance; a message found by words alone counts as unlike every other."""
+    resident = passages.resident()
+    known = resident.vectors([one.chunks[0] for one in candidates if one.chunks])
+    size = len(next(iter(known.values()))) if known else 1
+    vectors = np.zeros((len(candidates), size), np.float32)
+    for row, one in zip(vectors, candidates, strict=True):
+        if one.chunks and one.chunks[0] in known:
+            row[:] = known[one.chunks[0]]
+    order = mmr_ranking([one.score for one in candidates], vectors, k=n, trade_off=trade_off)
+    return [candidates[place] for place in order]
+
+
+def _complete(passages: Passages, vector: Vector, candidates: Sequence[_Candidate]) -> None:
+    """Add the cosines of those found by words alone; their ranks stay."""
+    bare = {one.chunks[0]: one for one in candidates if one.cosine is None and one.chunks}
+    for id, own in passages.resident().vectors(bare).items():
+        bare[id].cosine = float(own @ vector)
+
+
+def _hits(passages: Passages, candidates: Sequence[_Candidate]) -> list[MessageHit]:
+    chunks = {row["id"]: row for row in passages.rows([one.chunks[0] for one in candidates if one.chunks])}
+    with passages.database.reading() as db:
+        marks = ", ".join("?" * len(candidates))
+        rows = db.execute(
+            f"SELECT * FROM transcripts WHERE id IN ({marks})", [one.parent for one in candidates]
+        )
+        messages = {row["id"]: dict(row) for row in rows}
+    return [
+        MessageHit(
+            message=messages[one.parent],
+            score=one.score,
+            chunk=chunks.get(one.chunks[0]) if one.chunks else None,
+            cosine=one.cosine,
+            words_rank=one.words_rank,
+            other_chunks=one.chunks[1:],
+        )
+        for one in candidates
+        if one.parent in messages
+    ]
+
+
+def _conditions(where: Where, table: str) -> tuple[str, list[Any]]:
+    parts, values = ["TRUE"], list[Any]()
+    for column, wanted in where.items():
+        some = [wanted] if isinstance(wanted, str | int) else [*wanted]
+        parts.append(f"{table}.{column} IN ({', '.join('?' * len(some))})")
+        values += some
+    return " AND ".join(parts), values

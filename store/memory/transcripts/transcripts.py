@@ -1,0 +1,221 @@
+"""Recorded sessions (reference 5): imported, stored without vectors, embedded by content type."""
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from store.memory.engine.entries import Row
+from store.memory.engine.inputs import checked_text
+from store.memory.engine.passages import Passages
+from store.memory.engine.reembedding import embed_new
+from store.memory.engine.vector_cache import UNKNOWN
+from store.memory.text.extraction import ContentType
+from store.memory.text.token_chunks import SIZES, chunk_text
+from store.memory.transcripts import events
+from store.memory.transcripts import search as transcripts_search
+from store.memory.transcripts.events import EventFilter
+from store.memory.transcripts.files import read_sessions
+from store.memory.transcripts.intake import TranscriptReport, ingest
+from store.memory.transcripts.search import MessageHit, Mode
+from store.outcome import Refusal
+from store.progress import Progress
+from store.settings import settings
+
+
+class Transcripts:
+    """Import, search by content type, and find events by their fields."""
+
+    def __init__(self, passages: Passages) -> None:
+        self.passages = passages
+
+    def import_sessions(
+        self,
+        paths: Iterable[Path],
+        *,
+        user_id: str = "",
+        progress: Progress | None = None,
+        actor: str = "",
+    ) -> TranscriptReport:
+        """Import what is new in these folders and files, then embed it; a repeated import adds nothing.
+
+        Messages are identified by user, session and position. Each transaction is complete by itself, so a
+        cancelled or interrupted import can be continued.
+        """
+        self.passages.database.check_writable()
+        progress, report = progress or Progress(), TranscriptReport()
+        for path in paths:
+            for session in read_sessions(path):
+                if isinstance(session, Refusal):
+                    report.refused.append(session)
+                    continue
+                session.user_id = session.user_id or user_id or settings().user or "local"
+                ingest(self.passages, session, report, progress)
+                if progress.cancelled:
+                    break
+        self._note(report, actor=actor)
+        report.embedded = self.embed_new(progress=progress)
+        return report
+
+    def embed_new(self, *, progress: Progress | None = None) -> bool:
+        """Embed what has no vector yet; False if cancelled. Vectors of other models stay."""
+        progress = progress or Progress()
+        progress.what, progress.total = "embedding (found by words already)", self.without_vector()
+        progress.done = 0
+        return embed_new(self.passages, progress=progress)
+
+    def long_chunks(self) -> dict[str, str]:
+        """Chunks that exceed the maximum, as migrated ones may, each with its vector's model."""
+        with self.passages.database.reading() as db:
+            query = "SELECT id, embedding_model, vector IS NULL FROM transcript_vectors WHERE token_count > ?"
+            rows = db.execute(query, [SIZES.limit]).fetchall()
+        return {id: "" if is_bare else model or UNKNOWN for id, model, is_bare in rows}
+
+    def cut_long_chunks(self, ids: Iterable[str] | None = None, *, actor: str = "") -> int:
+        """Split these of `long_chunks`, or all; returns how many there were.
+
+        The pieces have no vector until `embed_new`. Can be undone.
+        """
+        long = [*(self.long_chunks() if ids is None else ids)]
+        cut = {row["id"]: _pieces(row) for row in self.passages.rows(long)}
+        with self.passages.change("cut long chunks", actor=actor) as change:
+            for id, pieces in cut.items():
+                change.remove(id)
+                for piece in pieces:
+                    change.upsert(piece)
+        return len(cut)
+
+    def without_vector(self) -> int:
+        """How many chunks have no vector at all; `passages.to_embed` counts those of other models too."""
+        with self.passages.database.reading() as db:
+            query = "SELECT count(*) FROM transcript_vectors WHERE vector IS NULL"
+            return int(db.execute(query).fetchone()[0])
+
+    def remove_session(self, session_id: str, *, user_id: str | None = None, actor: str = "") -> int:
+        """Remove a session with its chunks and events; undo restores it. Returns how many messages it had."""
+        with self.passages.change("remove session", actor=actor) as change:
+            where, values = "session_id = ?", [session_id]
+            if user_id is not None:
+                where, values = f"{where} AND user_id = ?", [session_id, user_id]
+            removed = 0
+            for table in ("transcript_vectors", "events", "transcripts"):
+                ids = [row[0] for row in change.db.execute(f"SELECT id FROM {table} WHERE {where}", values)]
+                for id in ids:
+                    change.remove(id, table=table)
+                removed = len(ids)
+            return removed
+
+    # -- reading ------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        question: str,
+        *,
+        mode: Mode = "hybrid",
+        content_types: Sequence[ContentType] = (),
+        n: int = transcripts_search.RESULTS,
+        mmr: float | None = None,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        project_slug: str | None = None,
+    ) -> list[MessageHit]:
+        """The best messages, each with its best chunk; `mmr` is λ, 1 for relevance alone."""
+        question = checked_text(question, what="the question")
+        scope = {"user_id": user_id, "session_id": session_id, "project_slug": project_slug}
+        where: dict[str, Any] = {name: value for name, value in scope.items() if value is not None}
+        if content_types:
+            where["content_type"] = list(content_types)
+        return transcripts_search.search(self.passages, question, mode=mode, where=where, n=n, mmr=mmr)
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """Every session with its user, project, number of messages and time, latest first."""
+        with self.passages.database.reading() as db:
+            rows = db.execute(
+                "SELECT user_id, session_id, max(project_slug) AS project_slug, count(*) AS messages, "
+                "min(ts) AS since, max(ts) AS until FROM transcripts GROUP BY user_id, session_id "
+                "ORDER BY until DESC, session_id"
+            )
+            return [dict(row) for row in rows]
+
+    def messages(
+        self, session_id: str, *, user_id: str | None = None, offset: int = 0, limit: int = 100
+    ) -> list[dict[str, Any]]:
+        """A page of a session's messages in their order."""
+        with self.passages.database.reading() as db:
+            rows = db.execute(
+                "SELECT * FROM transcripts WHERE session_id = ? AND user_id = coalesce(?, user_id) "
+                "ORDER BY sequence LIMIT ? OFFSET ?",
+                [session_id, user_id, limit, offset],
+            )
+            return [dict(row) for row in rows]
+
+    def around(self, id: str) -> tuple[list[str], list[str]]:
+        """The texts of the messages before and after this one in its session; empty at its ends."""
+        with self.passages.database.reading() as db:
+            texts = [
+                [
+                    row[0]
+                    for row in db.execute(
+                        "SELECT o.text_content FROM transcripts t JOIN transcripts o "
+                        "ON o.user_id = t.user_id AND o.session_id = t.session_id "
+                        "AND o.sequence = t.sequence + ? WHERE t.id = ? AND o.text_content IS NOT NULL",
+                        [step, id],
+                    )
+                ]
+                for step in (-1, 1)
+            ]
+        return texts[0], texts[1]
+
+    def find_events(
+        self, filter: EventFilter | None = None, *, offset: int = 0, limit: int = 100
+    ) -> list[dict[str, Any]]:
+        """A page of the events that match, newest first."""
+        with self.passages.database.reading() as db:
+            return events.find(db, filter or EventFilter(), offset=offset, limit=limit)
+
+    def count_events(self, filter: EventFilter | None = None) -> int:
+        with self.passages.database.reading() as db:
+            return events.count(db, filter or EventFilter())
+
+    def event_sessions(self, *, project_slug: str | Collection[str] | None = None) -> dict[str, int]:
+        """The number of events of each session that has any."""
+        with self.passages.database.reading() as db:
+            return events.sessions(db, project_slug=project_slug)
+
+    def event_values(self, column: Literal["event", "tool_name", "lvl"]) -> list[str]:
+        """The types, tools or levels that occur among the events."""
+        with self.passages.database.reading() as db:
+            return events.values(db, column)
+
+    def _note(self, report: TranscriptReport, *, actor: str) -> None:
+        """Record an import in the history; `remove_session` reverses it, undo does not."""
+        if report.messages or report.changed or report.events:
+            with self.passages.database.writing() as db:
+                db.execute(
+                    "INSERT INTO decisions (verb, who, at, count, reversed) VALUES ('import', ?, ?, ?, 1)",
+                    [
+                        actor or self.passages.actor.name,
+                        self.passages.clock(),
+                        report.messages + report.changed + report.events,
+                    ],
+                )
+
+
+def _pieces(row: Row) -> list[dict[str, Any]]:
+    """The chunks that one chunk is split into; their spans count from where it began."""
+    text = row["source_text"]
+    chunks = chunk_text(text, row["content_type"])
+    return [
+        {
+            **row,
+            "id": f"{row['parent_id']}_{row['content_type']}_{index}",
+            "chunk_index": index,
+            "total_chunks": len(chunks),
+            "span_start": row["span_start"] + chunk.start,
+            "span_end": row["span_start"] + chunk.end,
+            "token_count": chunk.tokens,
+            "source_text": text[chunk.start : chunk.end],
+            "vector": None,
+            "embedding_model": None,
+        }
+        for index, chunk in enumerate(chunks)
+    ]

@@ -1,0 +1,66 @@
+"""Who may change a library or a text memory, and who may only look.
+
+    library = open_library(root)                   # for the person who runs this program
+    page = library.for_actor(Actor("ann@x.org"))   # the same library as Ann may use it
+    page.delete([address])                         # the history says: ann@x.org
+
+Every change goes through `Actor.permit`. From a button to here, for a delete:
+
+    Library.delete               store/library.py
+    Transitions.move             store/writing/transitions.py
+    Catalog.decide               store/catalog/catalog.py      who decides
+    SqliteFile.check_writable    store/disk/sqlite.py          every transaction asks it again
+    Actor.permit                 here; the lists of people are read in store/identity.py
+"""
+
+from collections.abc import Callable
+
+from store.errors import LoginEnded, ReadOnly
+from store.identity import current_user, may_change
+
+
+class Actor:
+    """One person, as long as their login is valid."""
+
+    def __init__(self, name: str, *, is_logged_in: Callable[[], bool] = lambda: True) -> None:
+        """`is_logged_in` is called each time, because pages may outlive the login."""
+        self._name = name
+        self._is_logged_in = is_logged_in
+
+    @property
+    def name(self) -> str:
+        """The person's name in the history."""
+        return self._name
+
+    @property
+    def can_write(self) -> bool:
+        """Whether the lists of people allow this person to change anything."""
+        return may_change(self.name)
+
+    def check_login(self) -> None:
+        """Raises LoginEnded unless the person is logged in."""
+        if not self._is_logged_in():
+            raise LoginEnded(f"the login of {self.name} has ended; load the page again and log in")
+
+    def permit(self) -> None:
+        """Raises LoginEnded, or ReadOnly for a viewer."""
+        self.check_login()
+        if not self.can_write:
+            raise ReadOnly(f"{self.name or 'you'} may look at this library, not change it")
+
+
+class Operator(Actor):
+    """The person who runs this program: command line, scripts, background work."""
+
+    @property
+    def name(self) -> str:
+        """The setting, else the login name of the operating system; looked up each time."""
+        return current_user()
+
+    @property
+    def can_write(self) -> bool:
+        """Always true, because the lists are about people who use somebody else's server."""
+        return True
+
+
+OPERATOR = Operator("")

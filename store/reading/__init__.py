@@ -1,0 +1,1 @@
+"""Read a library without changing it."""

@@ -1,0 +1,223 @@
+"""The history of all decisions: filtered by person, time and verb, with speed and results."""
+
+import csv
+import io
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from store.catalog.history import FINAL, PastDecision
+from store.disk.csv import inert
+from store.reading.reader import Reader
+from store.records import Tier
+
+HEADINGS = ("when (UTC)", "who", "what", "address", "name", "from", "to", "reason", "taken back")
+_FIRST_LOOKS = ("approve", "reject")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which decisions; all given conditions must hold. Times are UNIX seconds, `until` is exclusive."""
+
+    actor: str = ""
+    verb: str = ""
+    since: float | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFigures:
+    """Results of reviewing: approvals and rejections that were not undone."""
+
+    approved: int
+    rejected: int
+    hours: int  # in which somebody approved or rejected, each person's counted for itself
+    reasons: dict[str, int]  # of rejections, most frequent first; "" where none was given
+
+    @property
+    def an_hour(self) -> float:
+        """How many coins one person decides in an hour of work."""
+        return (self.approved + self.rejected) / self.hours if self.hours else 0.0
+
+    @property
+    def approval(self) -> float:
+        """The approval rate, from 0 to 1."""
+        looked_at = self.approved + self.rejected
+        return self.approved / looked_at if looked_at else 0.0
+
+
+class DecisionsOfDay(NamedTuple):
+    """The number of decisions with one verb on a day (since 1970, UTC)."""
+
+    day: int
+    verb: str
+    decisions: int
+
+
+class ReviewsOfDay(NamedTuple):
+    """The number of coins approved and rejected on a day (since 1970, UTC)."""
+
+    day: int
+    approved: int
+    rejected: int
+
+
+def by_day(reader: Reader, *, since: float) -> list[tuple[int, Tier | None, Tier | None, int]]:
+    """How many records moved each day (since 1970) between which tiers; None is outside the library."""
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            "SELECT CAST(at / 86400 AS INTEGER) AS day, json_extract(before, '$.tier') AS gone, "
+            "json_extract(after, '$.tier') AS come, count(*) FROM history WHERE at >= ? GROUP BY 1, 2, 3",
+            [since],
+        ).fetchall()
+    return [tuple(row) for row in rows]
+
+
+def find(reader: Reader, asked: AuditFilter, *, offset: int = 0, limit: int = 100) -> list[PastDecision]:
+    """These decisions, newest first."""
+    where, values = _conditions("d", asked)
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            "SELECT d.*, (SELECT count(*) FROM history h WHERE h.decision = d.id) + "
+            "(SELECT count(*) FROM verdicts v WHERE v.decision = d.id) AS count "
+            f"FROM decisions d WHERE {where} ORDER BY d.number DESC LIMIT ? OFFSET ?",
+            [*values, limit, offset],
+        ).fetchall()
+    return [
+        PastDecision(row["id"], row["verb"], row["who"], row["at"], row["count"], bool(row["reversed"]))
+        for row in rows
+    ]
+
+
+def count(reader: Reader, asked: AuditFilter) -> int:
+    """How many decisions match."""
+    where, values = _conditions("d", asked)
+    with reader.catalog.reading() as db:
+        return int(db.execute(f"SELECT count(*) FROM decisions d WHERE {where}", values).fetchone()[0])
+
+
+def people(reader: Reader) -> list[str]:
+    """Everybody who ever decided something."""
+    return _distinct(reader, "who")
+
+
+def verbs(reader: Reader) -> list[str]:
+    """Every verb that occurs in the history."""
+    return _distinct(reader, "verb")
+
+
+def figures(reader: Reader, asked: AuditFilter) -> AuditFigures:
+    """How many were approved and rejected, how fast, and the reasons for rejections."""
+    standing, values = _standing(asked)
+    with reader.catalog.reading() as db:
+        made = dict(db.execute(f"SELECT h.verb, count(*) {standing} GROUP BY h.verb", values).fetchall())
+        hours = db.execute(
+            f"SELECT count(*) FROM (SELECT DISTINCT h.who, CAST(h.at / 3600 AS INTEGER) {standing})", values
+        ).fetchone()[0]
+        reasons = db.execute(
+            f"SELECT h.reason, count(*) {standing} AND h.verb = 'reject' "
+            "GROUP BY h.reason ORDER BY count(*) DESC, h.reason",
+            values,
+        ).fetchall()
+    return AuditFigures(made.get("approve", 0), made.get("reject", 0), hours, dict(map(tuple, reasons)))
+
+
+def decisions_by_day(reader: Reader, asked: AuditFilter) -> list[DecisionsOfDay]:
+    """These decisions counted by day and verb, oldest first; together they are `count`."""
+    where, values = _conditions("d", asked)
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            f"SELECT CAST(d.at / 86400 AS INTEGER), d.verb, count(*) FROM decisions d WHERE {where} "
+            "GROUP BY 1, 2 ORDER BY 1, 2",
+            values,
+        ).fetchall()
+    return [DecisionsOfDay(*row) for row in rows]
+
+
+def reviews_by_day(reader: Reader, asked: AuditFilter) -> list[ReviewsOfDay]:
+    """The approvals and rejections of `figures` by day, oldest first."""
+    standing, values = _standing(asked)
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            "SELECT CAST(h.at / 86400 AS INTEGER), sum(h.verb = 'approve'), sum(h.verb = 'reject') "
+            f"{standing} GROUP BY 1 ORDER BY 1",
+            values,
+        ).fetchall()
+    return [ReviewsOfDay(*row) for row in rows]
+
+
+def since(reader: Reader, at: float, *, asked: AuditFilter) -> list[str]:
+    """The decisions to reverse, in this order, to restore the state at this moment.
+
+    In a chain decision → undo → redo …, only the last link can be reversed. Reverse it if the chain made
+    since `at` has odd length; an even one cancels out.
+    """
+    where, values = _conditions("d", asked)
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            f"SELECT d.id, d.reverses, d.reversed FROM decisions d WHERE {where} AND d.at >= ? "
+            "AND d.verb NOT IN (?, ?) ORDER BY d.number DESC",
+            [*values, at, *FINAL],
+        ).fetchall()
+    links: dict[str, int] = {}
+    for row in reversed(rows):
+        links[row["id"]] = 1 + links.get(row["reverses"], 0)
+    return [row["id"] for row in rows if not row["reversed"] and links[row["id"]] % 2]
+
+
+def as_csv(reader: Reader, asked: AuditFilter) -> str:
+    """Every record of every decision as a line, protected against formulas in spreadsheets."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(HEADINGS)
+    with reader.catalog.reading() as db:
+        writer.writerows([inert(cell) for cell in line] for line in _lines(db, asked))
+    return out.getvalue()
+
+
+def _lines(db: sqlite3.Connection, asked: AuditFilter) -> Iterator[tuple[str, ...]]:
+    where, values = _conditions("h", asked)
+    rows = db.execute(
+        "SELECT h.*, coalesce(r.name, '') AS name, coalesce(d.reversed, 0) AS reversed, "
+        "coalesce(h.before ->> 'tier', '') AS source, coalesce(h.after ->> 'tier', '') AS target "
+        "FROM history h LEFT JOIN records r ON r.address = h.address "
+        f"LEFT JOIN decisions d ON d.id = h.decision WHERE {where} ORDER BY h.id DESC",
+        values,
+    )
+    for row in rows:
+        when = datetime.fromtimestamp(row["at"], UTC).strftime("%Y-%m-%d %H:%M:%S")
+        yield (
+            when, row["who"], row["verb"], row["address"], row["name"], row["source"], row["target"],
+            row["reason"], "yes" if row["reversed"] else "",
+        )  # fmt: skip
+
+
+def _distinct(reader: Reader, column: str) -> list[str]:
+    with reader.catalog.reading() as db:
+        return [row[0] for row in db.execute(f"SELECT DISTINCT {column} FROM decisions ORDER BY {column}")]
+
+
+def _standing(asked: AuditFilter) -> tuple[str, list[Any]]:
+    """SQL and values that select approvals and rejections that were not undone."""
+    where, values = _conditions("h", asked)
+    found = (
+        "FROM history h LEFT JOIN decisions d ON d.id = h.decision "
+        f"WHERE {where} AND h.verb IN (?, ?) AND NOT coalesce(d.reversed, 0)"
+    )
+    return found, [*values, *_FIRST_LOOKS]
+
+
+def _conditions(table: str, asked: AuditFilter) -> tuple[str, list[Any]]:
+    parts, values = ["TRUE"], []
+    for condition, value in (
+        ("who = ?", asked.actor or None),
+        ("verb = ?", asked.verb or None),
+        ("at >= ?", asked.since),
+        ("at < ?", asked.until),
+    ):
+        if value is not None:
+            parts.append(f"{table}.{condition}")
+            values.append(value)
+    return " AND ".join(parts), values

@@ -1,0 +1,91 @@
+"""Bind a query's names to pictures and examples, and answer queries that cannot be compared."""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from store.catalog.emoji import in_words
+from store.errors import MemedexError
+from store.records import Record
+from store.search.query import Part
+from store.search.query_syntax import Question, Term
+
+if TYPE_CHECKING:
+    from store.reading.reader import Reader
+
+Pictures = Callable[[str], bytes | None]
+
+
+def picture(reader: "Reader", said: str) -> bytes | None:
+    """The picture that a query names: an uploaded one, or that of a coin; None if there is none."""
+    content = reader.samples.get(said)
+    if content is None:
+        try:
+            content = reader.picture(said).read_bytes()
+        except (MemedexError, OSError):
+            return None
+    return content
+
+
+def parts_of(
+    reader: "Reader", question: Question, *, pictures: Pictures
+) -> tuple[tuple[Part, ...], list[str]]:
+    """The query's parts, with pictures and examples found by their names, and what is wrong with the rest.
+
+    `pictures` finds a picture by name, "" being the one without a name.
+    """
+    parts: list[Part] = []
+    faults: list[str] = []
+    for term in question.terms:
+        made = _part(reader, term, pictures)
+        if isinstance(made, str):
+            faults.append(made)
+        else:
+            parts.append(made)
+    if parts and not any(part.weight for part in parts):
+        return (), [*faults, "every part of the question weighs nothing"]
+    return tuple(parts), faults
+
+
+def words_of(question: Question) -> str:
+    """The query's plain words, which are looked up if nothing can be compared."""
+    return " ".join(term.said for term in question.terms if term.source == "text" and term.weight > 0)
+
+
+def exact_matches(reader: "Reader", question: Question, line: str, *, limit: int) -> list[Record]:
+    """Coins whose address, ticker or name equals the line, as a whole or its text alone."""
+    texts = [term.said for term in question.terms if term.source == "text" and term.weight > 0]
+    said = [line.strip(), *texts] if len(texts) == len(question.terms) <= 1 else texts
+    return reader.exact_matches(filter(None, said), question.filter, limit=limit)
+
+
+def did_you_mean(reader: "Reader", question: Question, line: str) -> str | None:
+    """The line with misspelt words corrected; None if all are known, or none has a near word."""
+    meant = line
+    for wrong, right in reader.corrections(words_of(question)).items():
+        meant = re.sub(rf"\b{re.escape(wrong)}\b", right, meant, flags=re.IGNORECASE)
+    return meant if meant != line else None
+
+
+def records_listed(reader: "Reader", question: Question, *, limit: int) -> list[Record]:
+    """Coins that match, best by the query's words, or the newest first without words."""
+    if words := words_of(question):
+        return reader.named(words, question.filter, limit=limit)
+    return reader.find(question.filter, limit=limit)
+
+
+def _part(reader: "Reader", term: Term, pictures: Pictures) -> Part | str:
+    try:
+        if term.source == "text":
+            return Part(text=in_words(term.said), weight=term.weight, facets=term.facets)
+        if term.source == "like":
+            record = reader.get(reader.spelling_of(term.said) or term.said)
+            if record.tier != "library":
+                return f"{record.name} is not in the library, so nothing can be compared with it"
+            return Part(like=record.address, weight=term.weight, facets=term.facets)
+        content = pictures(term.said)
+        if content is None:
+            return f"no picture {term.said} is kept here" if term.said else "drop, paste or choose a picture"
+        return Part(image=content, weight=term.weight, facets=term.facets)
+    except MemedexError as error:
+        return f"the example is not there: {error}" if term.source == "like" else str(error)

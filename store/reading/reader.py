@@ -1,0 +1,295 @@
+"""Read everything about a library without changing it, also beside the process that writes."""
+
+import hmac
+import json
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Self
+
+from store.captions import revisions
+from store.captions.drafts import Drafts
+from store.captions.revisions import Revision
+from store.captions.suggestions import Suggestions
+from store.catalog import history
+from store.catalog.catalog import Catalog
+from store.catalog.history import Event, PastDecision
+from store.catalog.record_queries import RecordLists
+from store.catalog.removed import RemovedThings
+from store.catalog.words import NO_WORDS, WordShares, word_shares
+from store.disk.aside import Aside, moved_aside
+from store.disk.files import Disk
+from store.disk.layout import Layout
+from store.disk.stats import stat_text
+from store.duplicates.duplicates import Duplicates
+from store.duplicates.examiner import Examiner
+from store.duplicates.neighbours import Neighbours
+from store.embedding import embedding_cache
+from store.embedding.active_model import ActiveModel
+from store.embedding.embedding_cache import ModelVectors
+from store.embedding.protocol import Embedder
+from store.jobs import Jobs
+from store.llm.prompts import Prompts
+from store.lru import LruCache
+from store.maps import Maps
+from store.permissions import Actor
+from store.progress import Progress
+from store.records import Facet
+from store.search import golden_queries, saved_searches
+from store.search.calibration import Calibration, Calibrations
+from store.search.golden_queries import GoldenQueries
+from store.search.picture_index import Order, Ordered
+from store.search.picture_similarity import PictureSimilarity
+from store.search.query import Query, words_asked
+from store.search.query_pictures import QueryPictures
+from store.search.resident import ResidentVectors
+from store.search.saved_searches import SavedSearches
+from store.search.search import Results
+from store.search.text_neighbours import TextNeighbours
+from store.tags import taxonomy_file
+from store.tags.taxonomy import Taxonomy
+from store.vectors.blocks import VectorSnapshot
+
+_KEPT_WORDS = 64  # questions
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The library's health, in words for a page."""
+
+    model: str
+    model_status: str
+    can_write: bool
+    chroma_behind: int  # records
+    applying: tuple[str, ...]  # addresses in operations that are decided and not finished
+    generation: int
+    chroma_fault: str = ""  # "" while Chroma follows
+    stuck: str = ""  # why a decided operation is not finished; "" when all are
+    faults: tuple[str, ...] = ()  # files that cannot be taken in
+    moved_aside: tuple[str, ...] = ()  # what others left in the way, and where it lies now
+    unreadable: tuple[str, ...] = ()  # pictures that cannot be embedded; they are tried again
+
+
+class Reader(RecordLists):
+    """A library opened for reading: lists and searches from the catalog alone."""
+
+    def __init__(
+        self, root: Path, *, embedder: Embedder | None = None, disk: Disk | None = None, writes: bool = False
+    ) -> None:
+        layout = Layout(root.resolve())
+        self._disk = disk or Disk()
+        super().__init__(Catalog(layout.catalog, disk=self._disk, writable=writes), layout)
+        self._model = ActiveModel(self.catalog, embedder)
+        self._make_shared()
+        self._make_parts()
+
+    def _make_shared(self) -> None:
+        """Make what all actors share."""
+        catalog = self.catalog
+        self._resident = ResidentVectors(catalog, self.layout, self._model)
+        self._appearance = PictureSimilarity(catalog, self._model, picture=self.picture)
+        self._neighbours = Neighbours()
+        self._examiner = Examiner(catalog, self._neighbours, picture=self.picture)
+        self._golden_faults: list[str] = []
+        self._taxonomies: LruCache[tuple[Path, str], Taxonomy] = LruCache(1)  # by the file's size and time
+        self._words: LruCache[tuple[str, int], WordShares] = LruCache(_KEPT_WORDS)
+        self.maps = Maps(catalog, self._model, snapshot=self._resident.snapshot)
+        self.jobs = Jobs.to_read(catalog)
+
+    def for_actor(self, actor: Actor) -> Self:
+        """This library with one person's permissions; what they do is recorded under their name.
+
+        Takes microseconds: connections, lock, vectors and caches are shared.
+        """
+        used = copy(self)
+        used.catalog = self.catalog.for_actor(actor)
+        used.maps = self.maps.for_actor(actor)
+        used.jobs = self.jobs.for_actor(used.catalog)
+        used._make_parts()
+        return used
+
+    def _make_parts(self) -> None:
+        """Make the parts other than records, with their verbs, on the catalog of this actor."""
+        catalog, layout = self.catalog, self.layout
+        self.duplicates = Duplicates(catalog, self._appearance, self._neighbours, self._examiner)
+        self.drafts = Drafts(catalog)
+        self.suggestions = Suggestions(catalog)
+        self.prompts = Prompts(catalog, layout, self._disk)
+        self.filters = saved_searches.filters(catalog)
+        self.searches = SavedSearches(catalog)
+        self.presets = saved_searches.presets(catalog)
+        self.samples = QueryPictures(catalog, layout, self._disk)
+        self.golden = GoldenQueries(catalog, layout, self._disk, faults=self._golden_faults)
+        self.calibration = Calibrations(catalog, self._model, snapshot=self._resident.snapshot)
+        self.removed = RemovedThings(
+            catalog,
+            {
+                golden_queries.WHAT: self.golden.restore,
+                **{shelf.noun: shelf.restore for shelf in (self.filters, self.searches, self.presets)},
+            },
+            changed=lambda what: self.golden.write_files() if what == golden_queries.WHAT else None,
+        )
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The known tags and their categories. Raises BadSource if the file is broken."""
+        path = self.layout.taxonomy
+        found = (path, taxonomy_file.waiting(self.catalog) or stat_text(path))
+        taxonomy = self._taxonomies.get(found)
+        if taxonomy is None:
+            taxonomy = taxonomy_file.current(self.catalog, self.layout)
+            self._taxonomies[found] = taxonomy
+        return taxonomy
+
+    def vectors_by_model(self) -> list[ModelVectors]:
+        """Every model that has stored vectors, the one in use first."""
+        with self.catalog.reading() as db:
+            return embedding_cache.by_model(db, model=self.model)
+
+    # -- history ------------------------------------------------------------------------------------------
+
+    def history(
+        self, *, address: str | None = None, decision: str | None = None, limit: int = 100
+    ) -> list[Event]:
+        """Events of records, newest first."""
+        with self.catalog.reading() as db:
+            return history.events(db, address=address, decision=decision, limit=limit)
+
+    def decisions(self, *, limit: int = 20) -> list[PastDecision]:
+        """Decisions, newest first."""
+        with self.catalog.reading() as db:
+            return history.decisions(db, limit=limit)
+
+    def decision(self, decision: str) -> PastDecision | None:
+        """The decision with this id; None if there is none."""
+        with self.catalog.reading() as db:
+            return next(iter(history.decisions(db, only=decision)), None)
+
+    def to_undo(self, *, actor: str) -> PastDecision | None:
+        """This person's last decision that can be undone; None if there is none."""
+        with self.catalog.reading() as db:
+            last = history.to_undo(db, actor)
+            return history.decisions(db, only=last)[0] if last else None
+
+    def revisions(self, address: str) -> list[Revision]:
+        """Every text that a record's caption had, newest first."""
+        with self.catalog.reading() as db:
+            return revisions.of(db, address)
+
+    def sidecar_text(self, digest: str) -> str:
+        """A former sidecar, by the hash in the history."""
+        with self.catalog.reading() as db:
+            row = db.execute("SELECT text FROM sidecars WHERE hash = ?", [digest]).fetchone()
+        return str(row[0]) if row else ""
+
+    # -- search -------------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> str:
+        """The name of the library's embedding model."""
+        return self._model.name
+
+    @property
+    def embedder(self) -> Embedder:
+        """The library's model; its weights are loaded at first use."""
+        return self._model.embedder
+
+    def search(self, query: Query, *, calibration: Calibration | None = None) -> Results:
+        """Search the library as design section 5 defines; a fused query counts its words as well.
+
+        `calibration` gives the figures of a calibrated query; by default the latest ones. Raises
+        InvalidRecord if there are none.
+        """
+        self.catalog.actor.check_login()
+        search = self._resident.search()
+        among = None if query.filter.is_open else self._resident.passing(query.filter)
+        scale = self.calibration.scale(query, calibration)
+        return search.search(query, among=among, scale=scale, words=self._words_of(query))
+
+    def _words_of(self, query: Query) -> WordShares:
+        """The word shares; the same object until the library changes."""
+        text = words_asked(query)
+        if not text:
+            return NO_WORDS
+        asked = (text, self.generation)
+        found = self._words.get(asked)
+        if found is None:
+            with self.catalog.reading() as db:
+                found = word_shares(db, text)
+            self._words[asked] = found
+        return found
+
+    @property
+    def reading_vectors(self) -> Progress:
+        """Progress of the first reading of the vectors, which takes half a minute for a large library."""
+        return self._resident.reading
+
+    def by_appearance(self, addresses: Sequence[str], order: Order, *, like: str = "") -> Ordered:
+        """Sort these records by their pictures (`store.search.picture_index`); `like`: by similarity to one.
+
+        Raises UnknownRecord for an unknown `like`, ModelUnavailable for a text-only model.
+        """
+        self.catalog.actor.check_login()
+        return self._appearance.ordered(addresses, order, like=self.get(like) if order == "like" else None)
+
+    def snapshot(self) -> VectorSnapshot:
+        """The vectors of every library record as they are now."""
+        self.catalog.actor.check_login()
+        return self._resident.snapshot()
+
+    def text_neighbours(self, address: str, facet: Facet, text: str) -> TextNeighbours:
+        """The records closest to this text in a facet, and how well it fits the record's picture."""
+        picture = self._appearance.vector(self.get(address))
+        return self._resident.search().neighbours(facet, text, own=address, picture=picture)
+
+    # -- all is well --------------------------------------------------------------------------------------
+
+    @property
+    def secret(self) -> bytes:
+        """The library's key for signing picture addresses and what pages send."""
+        return bytes.fromhex(self.catalog.meta("secret"))
+
+    @property
+    def id(self) -> str:
+        """Identifies this library, 32 hex digits; the same for as long as it stays in its folder.
+
+        The folder counts beside the catalog's secret: a copy is another library, whose pages must not receive
+        decisions made in the first one.
+        """
+        return hmac.new(self.secret, f"library {self.layout.root}".encode(), sha256).hexdigest()[:32]
+
+    def status(self) -> Status:
+        """The library's health as far as the catalog shows it."""
+        with self.catalog.reading() as db:
+            behind = int(db.execute("SELECT count(*) FROM chroma_queue").fetchone()[0])
+            rows = db.execute("SELECT operation FROM journal").fetchall()
+        return Status(
+            model=self.model,
+            model_status=self._model.status,
+            can_write=self.can_write,
+            chroma_behind=behind,
+            applying=tuple(change["address"] for row in rows for change in json.loads(row[0])["changes"]),
+            generation=self.generation,
+            moved_aside=tuple(one.summary for one in self.moved_aside()),
+        )
+
+    def moved_aside(self) -> list[Aside]:
+        """Files of other programs that were moved aside, oldest first; they are kept whole."""
+        self.catalog.actor.check_login()
+        return moved_aside(self.layout.memecoins, self.layout.chroma)
+
+    def check_chroma(self) -> list[str]:
+        """Nothing, because only the process that writes may open Chroma."""
+        return []
+
+    def close(self) -> None:
+        """Close the library's files; does nothing for an actor's view of them."""
+        self.catalog.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,221 @@
+"""The composition root: opens a library with its workers, jobs and inbox, and shuts them down."""
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from store.catalog.catalog import DISK_ERRORS, is_made, opening_errors
+from store.chroma.follower import LibraryFollower
+from store.disk.files import Disk
+from store.disk.layout import Layout
+from store.disk.lock import WriterLock
+from store.disk.open_writers import Writers
+from store.embedding.prefetch import EmbeddingPrefetcher
+from store.embedding.protocol import Embedder
+from store.errors import LibraryInUse, MemedexError, ReadOnly
+from store.jobs import Jobs
+from store.jobs.background_worker import Worker
+from store.library import Library
+from store.progress import Progress
+from store.reading.reader import Status
+from store.settings import settings
+from store.tags import taxonomy_file
+from store.tasks import KINDS
+from store.tasks.inbox import Inbox
+from store.tasks.inbox_watcher import Watcher
+from store.vectors.matrix_files import MatrixSaver
+from store.writing import salvage, transitions
+from store.writing.reconcile import is_stale
+from store.writing.recovery import bring_up_to_date, recover
+
+_UNREADABLE = 60.0  # seconds until pictures that could not be read are looked at again
+
+
+class LibraryRuntime(Library):
+    """The library in the one process that may write to it, from taking its lock to releasing it."""
+
+    @classmethod
+    def open(
+        cls,
+        root: Path,
+        *,
+        embedder: Embedder | None = None,
+        disk: Disk | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Open the library in this folder, or create it.
+
+        Raises LibraryInUse if another process writes to it, ReadOnly if the settings forbid changes.
+        """
+        if settings().read_only:
+            raise ReadOnly("nothing can be changed here while MEMEDEX_READ_ONLY is set")
+        layout = Layout(Path(root).resolve())
+        with opening_errors(layout.catalog):
+            held = _writers.open(
+                layout.root,
+                lambda lock: cls(layout.root, embedder=embedder, disk=disk, lock=lock, progress=progress),
+                lock=layout.lock,
+            )
+        assert isinstance(held, cls)
+        return held
+
+    @staticmethod
+    def is_open(root: Path) -> bool:
+        """Whether this process has the library in this folder open for writing."""
+        return _writers.has(Path(root).resolve())
+
+    @staticmethod
+    def open_for_reading(
+        root: Path, *, embedder: Embedder | None = None, progress: Progress | None = None
+    ) -> Library:
+        """Open the library for reading; its catalog is brought up to date first if nobody is writing.
+
+        Its verbs exist, and raise ReadOnly.
+        """
+        layout = Layout(Path(root).resolve())
+        with opening_errors(layout.catalog):
+            if not is_made(layout.catalog):
+                bring_up_to_date(layout, embedder, progress=progress)
+            reader = Library(layout.root, embedder=embedder)
+            if WriterLock(layout.lock).is_free() and is_stale(reader.catalog, layout):
+                with contextlib.suppress(LibraryInUse):  # somebody was quicker, and does it
+                    bring_up_to_date(layout, embedder, progress=progress)
+        return reader
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        embedder: Embedder | None,
+        disk: Disk | None,
+        lock: WriterLock,
+        progress: Progress | None,
+    ) -> None:
+        self._lock = lock
+        salvage.recover_lost(Layout(root))
+        super().__init__(root, embedder=embedder, disk=disk, writes=True)
+        try:
+            self._begin(embedder, progress)
+        except BaseException:
+            self.catalog.close()
+            raise
+
+    def _begin(self, embedder: Embedder | None, progress: Progress | None) -> None:
+        catalog, layout = self.catalog, self.layout
+        self._found[:] = recover(catalog, layout, self._journal, embedder, disk=self._disk, progress=progress)
+        taxonomy_file.finish(catalog, layout, self._disk)
+        _ = self.taxonomy  # a broken one is said at once
+        self._follower = follower = LibraryFollower(
+            catalog, layout, model=lambda: self.model, disk=self._disk
+        )
+        self._saver = MatrixSaver(catalog, layout, saved=self._resident.release)
+        self._resident.on_refresh = self._saver.save_if_due
+        self._prefetcher = EmbeddingPrefetcher(
+            catalog, embedder=lambda: self.embedder, picture=self.picture, in_hand=self._in_hand
+        )
+        self._watchers: list[Worker] = []  # who looks at what is new, once somebody wants that
+        self._inbox: list[Watcher] = []  # one at most
+        self.jobs = Jobs.to_do(catalog, KINDS, self)
+        self._embed_taken_in()
+        follower.wake_if_needed()
+        self.golden.apply_external_edits()
+
+    def watch_for_duplicates(self) -> None:
+        """Look for duplicates in the background, now and after each change, until the library is closed.
+
+        The same worker embeds pictures without a vector, because their vectors may match others, and copies
+        the catalog once a day (`store/catalog/snapshots.py`).
+        """
+        self.catalog.check_writable()
+        if not self._watchers:
+            self._watchers += (
+                Worker(
+                    "looking for copies",
+                    lambda progress: self.duplicates.examine(progress=progress),
+                    is_unhurried=True,
+                ),
+                Worker("embedding what is new", self._look_at_what_is_new, is_unhurried=True),
+                Worker(
+                    "copying the catalog",
+                    lambda progress: self.catalog.keep_snapshot("daily", progress=progress),
+                    is_unhurried=True,
+                ),
+            )
+        for watcher in self._watchers:
+            watcher.wake()
+
+    def watch_inbox(self, folder: Path) -> None:
+        """Import files that are put into this folder, until the library is closed."""
+        self.catalog.check_writable()
+        if not self._inbox:
+            self._inbox.append(Watcher(Inbox(self, folder)))
+
+    def status(self) -> Status:
+        """The health of the library, and what prevents it from working, if anything."""
+        return replace(
+            super().status(),
+            chroma_fault=self._follower.fault if self._follower else "",
+            stuck=self._journal.stuck,
+            faults=tuple(": ".join(filter(None, (one.address, one.reason))) for one in self._found),
+            unreadable=tuple(f"{one.address}: {one.reason}" for one in self._prefetcher.unreadable),
+        )
+
+    # -- the end ------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Finish the current work and release the lock."""
+        _writers.close(self.layout.root, self, end=self._end)
+
+    def detach_after_fork(self) -> None:
+        """In a forked child: leave the lock to the parent, as SQLite files do."""
+        self._lock.detach_after_fork()
+
+    def _end(self) -> None:
+        try:
+            for inbox in self._inbox:
+                inbox.close()
+            self.jobs.close()
+            self._saver.close()
+            for watcher in self._watchers:
+                watcher.close()
+            if self._follower:
+                self._follower.close()
+        finally:
+            super().close()
+            self._lock.release()
+
+    def _changed(self) -> None:
+        if self._follower:
+            self._follower.wake_if_needed()
+        for watcher in self._watchers:
+            watcher.wake()
+
+    def _look_at_what_is_new(self, progress: Progress) -> None:
+        copies, embedding, *_ = self._watchers
+        before = self._prefetcher.unreadable
+        self._prefetcher.embed_next(progress)
+        if len(self._prefetcher.unreadable) < len(before):
+            copies.wake()  # a picture that came back can be compared as well
+        if self._prefetcher.unreadable:
+            embedding.wake(after=_UNREADABLE)
+
+    def _embed_taken_in(self) -> None:
+        """Embed library records whose sidecars were edited outside.
+
+        Large numbers are left to `doctor --repair`.
+        """
+        with self.catalog.reading() as db:
+            (bare,) = db.execute(
+                "SELECT count(*) FROM records WHERE tier = 'library' "
+                "AND id NOT IN (SELECT record FROM embeddings)"
+            ).fetchone()
+        if 0 < bare <= transitions.OPERATION:
+            with contextlib.suppress(MemedexError, *DISK_ERRORS):  # no model, or stuck: doctor says so
+                self.embed_all(self.embedder, progress=Progress())
+
+
+_writers: Writers[LibraryRuntime] = Writers()
+
+open_library = LibraryRuntime.open
+open_reader = LibraryRuntime.open_for_reading

@@ -1,0 +1,1 @@
+"""The taxonomy of tags, and its file."""

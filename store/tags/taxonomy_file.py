@@ -1,0 +1,143 @@
+"""Edit the taxonomy's file: decided by one commit, then written as a whole, and undone like any decision.
+
+If the disk refuses the file, the decided text applies and waits in the catalog.
+"""
+
+import contextlib
+import json
+import time
+from collections.abc import Mapping
+
+from store.catalog import history
+from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
+from store.disk.files import Disk
+from store.disk.layout import Layout
+from store.errors import BadSource, InvalidRecord, NotWritten
+from store.operations import DecisionIntent
+from store.tags.taxonomy import Taxonomy, parsed, written
+
+_TO_WRITE = "taxonomy to write"  # in the catalog while a decided text is not yet in the file
+
+
+def edit(
+    catalog: Catalog, layout: Layout, disk: Disk, entries: Mapping[str, str], *, decision: DecisionIntent
+) -> bool:
+    """Make this the taxonomy; False if it is already. Raises BadSource or NotWritten."""
+    finish(catalog, layout, disk)
+    before, after = _text(catalog, layout), written(parsed(entries, path=layout.own_taxonomy))
+    if before == after:
+        return False
+    _decide(catalog, layout, disk, before=before, after=after, decision=decision)
+    return True
+
+
+def undo(catalog: Catalog, layout: Layout, disk: Disk, *, decision: DecisionIntent, more: bool) -> bool:
+    """Restore what the reversed decision replaced; False if it changed no taxonomy.
+
+    `more`: records follow, and the last of them completes the reversal. Raises InvalidRecord if the file was
+    changed since.
+    """
+    assert decision.reverses
+    with catalog.reading() as db:
+        row = db.execute("SELECT * FROM taxonomies WHERE decision = ?", [decision.reverses]).fetchone()
+    if row is None:
+        return False
+    finish(catalog, layout, disk)
+    now = _text(catalog, layout)
+    if now == row["before"]:  # an interrupted one came this far
+        return True
+    if now != row["after"]:
+        raise InvalidRecord(f"the taxonomy was changed since; {decision.verb} would lose that")
+    _decide(catalog, layout, disk, before=now, after=row["before"], decision=decision, reverses=not more)
+    return True
+
+
+def finish(catalog: Catalog, layout: Layout, disk: Disk) -> None:
+    """Write the decided text to the file; if the disk refuses, it waits for the next time."""
+    with contextlib.suppress(*DISK_ERRORS), catalog.lock:
+        text = waiting(catalog)
+        if not text:
+            return
+        if not _is_edited_by_hand(catalog, layout, text):
+            disk.make_folder(layout.own_taxonomy.parent)
+            disk.replace(layout.own_taxonomy, text.encode())
+        with catalog.writing() as db:
+            db.execute("DELETE FROM meta WHERE key = ?", [_TO_WRITE])
+
+
+def waiting(catalog: Catalog) -> str:
+    """The decided text that could not be written yet; "" if there is none."""
+    return catalog.meta(_TO_WRITE)
+
+
+def current(catalog: Catalog, layout: Layout) -> Taxonomy:
+    """The taxonomy in effect. Raises BadSource if its file is broken."""
+    if text := waiting(catalog):
+        return parsed(json.loads(text), path=layout.own_taxonomy)
+    return Taxonomy.load(layout.taxonomy)
+
+
+def _is_edited_by_hand(catalog: Catalog, layout: Layout, text: str) -> bool:
+    """Whether the file has neither the decided text nor the one before, so somebody edited it."""
+    if not layout.own_taxonomy.exists():
+        return False
+    with catalog.reading() as db:
+        row = db.execute(
+            "SELECT before FROM taxonomies WHERE after = ? ORDER BY number DESC", [text]
+        ).fetchone()
+    try:
+        return row is not None and written(Taxonomy.load(layout.own_taxonomy)) not in (row["before"], text)
+    except BadSource:
+        return True  # somebody is in the middle of it; opening says what is wrong with it
+
+
+def is_made_by(catalog: Catalog, decision: str) -> bool:
+    """Whether this decision has changed the taxonomy already."""
+    with catalog.reading() as db:
+        row = db.execute("SELECT 1 FROM taxonomies WHERE decision = ?", [decision]).fetchone()
+    return row is not None
+
+
+def _decide(
+    catalog: Catalog,
+    layout: Layout,
+    disk: Disk,
+    *,
+    before: str,
+    after: str,
+    decision: DecisionIntent,
+    reverses: bool = False,
+) -> None:
+    now = time.time()
+    with catalog.lock:
+        try:
+            with catalog.writing() as db:
+                next_generation(db)
+                history.record_decision(db, decision.id, verb=decision.verb, actor=decision.actor, at=now)
+                if reverses and decision.reverses:
+                    history.record_reversal(db, decision.id, of=decision.reverses)
+                db.execute(
+                    "INSERT INTO taxonomies (decision, at, who, before, after) VALUES (?, ?, ?, ?, ?)",
+                    [decision.id, now, decision.actor, before, after],
+                )
+                db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_TO_WRITE, after])
+        except DISK_ERRORS as error:
+            if not _is_decided(catalog, decision):
+                with contextlib.suppress(*DISK_ERRORS), catalog.writing() as db:
+                    next_generation(
+                        db
+                    )  # a commit in its place, so that it cannot come back from SQLite's log
+                raise NotWritten(f"the taxonomy could not be written: {error}") from error
+        finish(catalog, layout, disk)
+
+
+def _is_decided(catalog: Catalog, decision: DecisionIntent) -> bool:
+    """Whether its commit took effect although it raised, for example because only the fsync failed."""
+    with contextlib.suppress(*DISK_ERRORS):
+        return is_made_by(catalog, decision.id)
+    return False
+
+
+def _text(catalog: Catalog, layout: Layout) -> str:
+    """The taxonomy as the program writes it, so that changed spaces and order do not count."""
+    return written(current(catalog, layout))

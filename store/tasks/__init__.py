@@ -1,0 +1,34 @@
+"""All kinds of background jobs that a library can continue after a restart."""
+
+from store.jobs import JobContext, JobKind
+from store.tasks import (
+    arrange_map,
+    draft_start,
+    export,
+    generate,
+    import_captions,
+    move,
+    switch_model,
+    tags,
+    undo,
+)
+
+
+def _fetch_logos(context: JobContext) -> None:
+    from store.tasks.fetch_logos import fetch  # httpx comes along
+
+    fetch(context)
+
+
+KINDS: tuple[JobKind, ...] = (
+    draft_start.KIND,
+    export.KIND,
+    JobKind("logos", _fetch_logos, queue="network"),
+    generate.KIND,
+    arrange_map.KIND,
+    move.KIND,
+    undo.KIND,
+    switch_model.KIND,
+    tags.KIND,
+    import_captions.KIND,
+)

@@ -1,0 +1,28 @@
+"""The job "map": compute a t-SNE map and store it."""
+
+from store.jobs import JobContext, JobKind
+from store.maps import stored_maps
+from store.maps.chart import carried
+from store.maps.interpolate import interpolate
+from store.maps.spaces import space_of
+from store.maps.tsne import neighbourly
+
+
+def _arrange(context: JobContext) -> None:
+    """Add new records to a stored map; compute another only on request."""
+    library, space = context.library, space_of(context.job.options["space"])
+    fingerprint, snapshot = library.embedder.fingerprint, library.snapshot()
+    with library.catalog.reading() as db:
+        known = stored_maps.arranged(db, space, fingerprint=fingerprint)
+    if known is None or context.job.options.get("anew"):
+        made = neighbourly(snapshot, space, progress=context.progress)
+    else:
+        made = carried(known, snapshot, interpolate(known, snapshot))
+    if made is not None:
+        stored_maps.store(
+            library.catalog, f"tsne {space}", made.points, fingerprint=fingerprint,
+            addresses=made.addresses, at=made.at,
+        )  # fmt: skip
+
+
+KIND = JobKind("map", _arrange, queue="maps")

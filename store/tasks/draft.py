@@ -1,0 +1,200 @@
+"""The job "draft": many questions at once, with retries, and within a budget."""
+
+import json
+import sqlite3
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from store.captioning.captioner import CaptionDraft, Captioner
+from store.captioning.plan import question
+from store.captions import suggestions
+from store.captions.suggestions import Origin, SuggestedFacet
+from store.errors import (
+    BudgetSpent,
+    CaptioningFailed,
+    InvalidRecord,
+    MemedexError,
+    ProviderBusy,
+    ProviderRefuses,
+)
+from store.jobs import Item, ItemDeferred, ItemDone, ItemRefused, JobContext, JobKind, Result
+from store.jobs.circuit_breaker import CircuitBreaker
+from store.llm.client import Usage
+from store.llm.prompts import Prompt
+from store.records import Record
+from store.settings import settings
+
+if TYPE_CHECKING:
+    from store.library import Library
+
+TRIES = 5  # of one record that the provider fails on
+_SUMS = ("prompt_tokens", "completion_tokens", "cost")  # of Usage, as a job's note keeps them
+
+
+def api_base_of(model: str) -> str | None:
+    """The configured API address, for models of the provider that it was configured for."""
+    chosen = settings()
+    same = _provider(model) == _provider(chosen.caption_model)
+    return chosen.caption_api_base if chosen.caption_api_base and same else None
+
+
+def _provider(model: str) -> str:
+    return model.partition("/")[0] if "/" in model else ""
+
+
+class _Run:
+    """One run of a drafting job: what its threads share."""
+
+    def __init__(self, context: JobContext) -> None:
+        self.shift = context
+        self.library: Library = context.library
+        options = context.job.options
+        self.variants = [
+            (
+                Captioner(model, api_base=api_base_of(model), timeout=settings().caption_timeout),
+                self.library.prompts.get(prompt, version=version),
+            )
+            for model, prompt, version in options["variants"]
+        ]
+        self.taxonomy = self.library.taxonomy
+        self.budget: float | None = options.get("budget")
+        self.breakers = [CircuitBreaker() for _ in self.variants]
+        self.tries: Counter[int] = Counter()
+        self.lock = threading.Lock()
+        self.spent = float(context.job.note.get("cost") or 0.0)
+        self.in_flight, self.dearest = 0, float(options.get("about") or 0.0)
+        self.trouble = ""  # why the provider did not answer the last time
+
+    def do(self, items: Sequence[Item]) -> list[Result]:
+        return [self.one(item) for item in items]
+
+    def one(self, item: Item) -> Result:
+        number = item.payload["variant"]
+        captioner, prompt = self.variants[number]
+        breaker = self.breakers[number]
+        try:
+            record = self.library.get(item.payload["address"])
+            if record.tier == "trash":
+                raise InvalidRecord("it is in the trash by now")
+            picture = self.library.picture(record.address).read_bytes()
+        except (MemedexError, OSError) as error:
+            return ItemRefused(item, str(error))
+        while (seconds := breaker.wait()) > 0:
+            if self.shift.is_stopping:
+                return ItemDeferred(item)
+            self.shift.rest(seconds, reason=f"waiting: {self.trouble}")
+        self.reserve()
+        used = Usage()
+        try:
+            options = self.shift.job.options
+            draft = captioner.draft(
+                question(
+                    record,
+                    picture,
+                    prompt.text,
+                    self.taxonomy.tags,
+                    only=options.get("only"),
+                    hint=options.get("hint", ""),
+                )
+            )
+            used = draft.usage
+            breaker.succeeded()
+            return ItemDone(item, self.written(record, draft, prompt))
+        except ProviderBusy as error:
+            used = error.usage or used
+            breaker.failed(retry_after=error.retry_after)
+            return self.again(item, error, breaker, model=captioner.model)
+        except ProviderRefuses:
+            raise
+        except CaptioningFailed as error:
+            used = error.usage or used
+            breaker.succeeded()
+            return ItemRefused(item, str(error), self.paid(used, model=captioner.model))
+        finally:
+            self.release(used)
+
+    def again(self, item: Item, error: ProviderBusy, breaker: CircuitBreaker, *, model: str) -> Result:
+        """Ask later again; unless only this record fails, or the provider never answered."""
+        self.trouble = error.why or str(error)
+        if breaker.is_given_up and self.shift.job.total > 1:
+            raise CaptioningFailed(f"{error}; what is left waits, continue when the provider is back")
+        self.tries[item.position] += 1
+        used = error.usage or Usage()
+        if self.tries[item.position] >= TRIES:
+            return ItemRefused(item, str(error), self.paid(used, model=model))
+        if used.cost:
+            with self.library.catalog.writing() as db:
+                self.paid(used, model=model)(db)
+        return ItemDeferred(item)
+
+    def reserve(self) -> None:
+        """Reserve budget for one more question, counting running ones at the highest cost so far."""
+        with self.lock:
+            ahead = (self.in_flight + 1) * self.dearest
+            if self.budget is not None and self.spent + ahead > self.budget:
+                raise BudgetSpent(
+                    f"${self.spent:,.4f} of ${self.budget:,.2f} are spent and the next caption would pass "
+                    "the budget; what is done is kept, raise the budget to go on"
+                )
+            self.in_flight += 1
+
+    def release(self, used: Usage) -> None:
+        with self.lock:
+            self.in_flight -= 1
+            self.spent += used.cost or 0.0
+            self.dearest = max(self.dearest, used.cost or 0.0)
+
+    def written(self, record: Record, draft: CaptionDraft, prompt: Prompt) -> suggestions.Write:
+        """A write that stores the draft beside the record and its cost with the job, in one transaction."""
+        texts: dict[SuggestedFacet, str] = dict(draft.caption.items())
+        fresh = [tag for tag in draft.tags if tag not in record.tags]
+        known = [tag for tag in fresh if self.taxonomy.knows(tag)]
+        unknown = [tag for tag in fresh if not self.taxonomy.knows(tag)]
+        texts |= {"tags": ",".join(known)} if known else {}
+        texts |= {"new_tags": ",".join(unknown)} if unknown else {}
+        job, hint = self.shift.job, self.shift.job.options.get("hint", "")
+        origin = Origin(draft.model, prompt.label, hint, job.who, job.id)
+        state: suggestions.SuggestionState = "trial" if job.options.get("trial") else "open"
+        pay = self.paid(draft.usage, model=draft.model)
+
+        def write(db: sqlite3.Connection) -> None:
+            suggestions.save(db, record.address, texts, origin, state=state)
+            pay(db)
+
+        return write
+
+    def paid(self, used: Usage, *, model: str) -> suggestions.Write:
+        """A write that adds to the job's cost, in total and by day and model."""
+        job = self.shift.job
+
+        def write(db: sqlite3.Connection) -> None:
+            note = json.loads(db.execute("SELECT note FROM jobs WHERE id = ?", [job.id]).fetchone()[0])
+            if "spent" not in note and note.get(
+                "prompt_tokens"
+            ):  # begun by a version that kept the sum alone
+                before = {name: note[name] for name in _SUMS if name in note}
+                note["spent"] = {_day(job.made_at): {model: before}}
+            today = note.setdefault("spent", {}).setdefault(_day(time.time()), {})
+            for sums in (note, today.setdefault(model, {})):
+                for name in _SUMS:
+                    if (value := getattr(used, name)) is not None:  # no price is known: then no cost is shown
+                        sums[name] = sums.get(name, 0) + value
+            db.execute("UPDATE jobs SET note = ? WHERE id = ?", [json.dumps(note), job.id])
+
+        return write
+
+
+def _day(at: float) -> str:
+    """The day since 1970 (UTC) as a JSON key."""
+    return str(int(at // 86_400))
+
+
+def _draft(context: JobContext) -> None:
+    run = _Run(context)
+    context.each(run.do, lanes=context.job.options["lanes"])
+
+
+KIND = JobKind("draft", _draft, queue="language model")

@@ -1,0 +1,133 @@
+"""The job "generate": invent a coin in the background; the answer is stored with the job as it arrives.
+
+It survives leaving the page, closing the tab and a restart. An answer costs money: an incomplete one is kept,
+and the model is asked again only by a person.
+"""
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from queue import Empty, Queue
+from threading import Event, Thread
+
+from store.errors import CaptioningFailed
+from store.generation import coin_generator, context
+from store.jobs import Job, JobContext, JobKind, Jobs
+from store.settings import settings
+
+_EVERY = 0.4  # seconds between two looks at the answer
+_LOOK = 0.2  # seconds until it is looked whether somebody stopped it
+_NAME = 60  # characters of the prompt in the job's name
+
+
+def start(
+    jobs: Jobs, prompt: str, addresses: Sequence[str], *, model: str, budget: int | None, pictures: bool
+) -> Job:
+    """Let a model invent a coin from a prompt and these records; the job's note has the result."""
+    prompt = " ".join(prompt.split())
+    return jobs.start(
+        KIND.name,
+        name=f"Make a coin: {prompt[:_NAME]}",
+        options={
+            "prompt": prompt, "addresses": list(addresses), "model": model, "budget": budget,
+            "pictures": pictures,
+        },
+    )  # fmt: skip
+
+
+def retry(jobs: Jobs, job: Job) -> None:
+    """Ask once more what this job asked, in its place; the caller has a person's consent to the cost."""
+    if job.can_resume:
+        jobs.resume(job.id)
+        return
+    asked = job.options
+    start(
+        jobs, asked["prompt"], asked["addresses"], model=asked["model"], budget=asked["budget"],
+        pictures=asked["pictures"],
+    )  # fmt: skip
+    jobs.dismiss(job.id)
+
+
+def own_jobs(jobs: Jobs, actor: str) -> list[Job]:
+    """This person's results that are neither saved nor discarded, newest first."""
+    return [
+        job for job in jobs.all() if job.kind == KIND.name and job.who == actor and not job.note.get("dealt")
+    ]
+
+
+def _generate(shift: JobContext) -> None:
+    asked = shift.job.options
+    if shift.job.note.get("asked") and _has_come(shift):
+        return
+    shift.progress.what = "asking the model"
+    given = context.build(
+        shift.library, asked["addresses"], budget=asked["budget"], model=asked["model"],
+        pictures=asked["pictures"],
+    )  # fmt: skip
+    sources, answer = [example.record.address for example in given.examples], ""
+    pieces = coin_generator.stream(
+        given, asked["prompt"], model=asked["model"], api_base=settings().caption_api_base or None,
+        timeout=settings().caption_timeout,
+    )  # fmt: skip
+    shift.store_note(answer="", sources=sources, asked=True)
+    kept = time.monotonic()
+    try:
+        for piece in _until_stopped(pieces, shift):
+            answer += piece
+            if time.monotonic() - kept > _EVERY:
+                shift.store_note(answer=answer)
+                kept = time.monotonic()
+    finally:
+        shift.store_note(answer=answer, asked=shift.is_stopping)
+    if not shift.is_stopping:
+        coin_generator.read(
+            answer, model=asked["model"], prompt=asked["prompt"], sources=sources
+        )  # or it has failed
+
+
+def _until_stopped(pieces: Iterator[str], context: JobContext) -> Iterator[str]:
+    """The pieces as they arrive, until the end or until the job is stopped, even if the model is silent."""
+    came: Queue[str | Exception | None] = Queue()
+    left = Event()
+
+    def read() -> None:
+        try:
+            for piece in pieces:
+                came.put(piece)
+                if left.is_set():
+                    return
+            came.put(None)
+        except Exception as error:  # noqa: BLE001  it is raised where the pieces are wanted
+            came.put(error)
+
+    Thread(target=read, name="memedex-invention", daemon=True).start()
+    try:
+        while True:
+            try:
+                piece = came.get(timeout=0 if context.is_stopping else _LOOK)
+            except Empty:
+                if context.is_stopping:
+                    return
+                continue
+            if isinstance(piece, Exception):
+                raise piece
+            if piece is None:
+                return
+            yield piece
+    finally:
+        left.set()
+
+
+def _has_come(context: JobContext) -> bool:
+    """Whether the answer was complete when the job was interrupted. Raises CaptioningFailed if not."""
+    with contextlib.suppress(CaptioningFailed):
+        coin_generator.read(context.job.note.get("answer", ""), model="", prompt="", sources=())
+        return True
+    context.store_note(asked=False)  # resuming after this is deliberate
+    raise CaptioningFailed(
+        "it was interrupted while the answer came; what came is kept, and the model was not asked again, "
+        "since that costs as much once more"
+    )
+
+
+KIND = JobKind("invent", _generate, queue="invention")

@@ -1,0 +1,40 @@
+"""The job "move": move many records as one decision ("all that match", and promotion)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from store.jobs import Item, JobContext, JobKind, Result, results_of
+
+if TYPE_CHECKING:
+    from store.library import Library
+
+_BATCH = 256  # records of one operation (design section 4)
+_EMBEDDED = 64  # … of one that waits for the model: its throughput, and little enough to pause between
+
+
+def move(context: JobContext) -> None:
+    """Options: `verb`, one of the library's moves, and `reason`. Undo reverses all that was done so far.
+
+    It resumes after any interruption: the history says which records the decision has changed.
+    """
+    library: Library = context.library
+    verb = context.job.options["verb"]
+
+    def do(items: Sequence[Item]) -> list[Result]:
+        outcome = library.move(
+            verb,
+            [item.key for item in items],
+            decision=context.job.decision,
+            reason=context.job.options.get("reason", ""),
+            actor=context.job.who,
+        )
+        if len(items) == 1:
+            return results_of(items, outcome)
+        refused = {refusal.item for refusal in outcome.refused}  # one bad picture must not cost the others
+        alone = [result for item in items if item.key in refused for result in do([item])]
+        return [*results_of([item for item in items if item.key not in refused], outcome), *alone]
+
+    context.each(do, batch=_EMBEDDED if verb == "promote" else _BATCH)
+
+
+KIND = JobKind("move", move)

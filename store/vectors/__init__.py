@@ -1,0 +1,1 @@
+"""The library's vectors in memory: blocks, matrices, their files, and weights."""

@@ -1,0 +1,192 @@
+"""The library's vectors in memory, for search. Derived from the catalog; `update` keeps them current.
+
+Rows are in blocks, and are written once. A changed record gets a new row, and a removed one is only missing
+from the next snapshot. A reader takes a snapshot (one attribute, replaced as a whole) and needs no lock,
+because the writer never changes a row that the snapshot has. Once more than half of a block's rows are dead,
+its live rows are copied to the end and the block is dropped. So memory stays below twice the live data, and a
+change costs at most one block, however large the library is.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+
+import numpy as np
+
+from store.embedding.arrays import Vector
+from store.embedding.validation import are_unit
+from store.records import FACETS, Facet
+from store.vectors.blocks import Segment, SegmentView, VectorSnapshot
+
+Vectors = Mapping[Facet, Vector | bytes | None]
+
+SEGMENT_ROWS = 4096  # 15.7 MB for each facet at 768 dimensions; untouched rows take no memory
+
+
+class Matrices:
+    """The vectors of the library tier; one writer at a time, any number of readers."""
+
+    def __init__(
+        self,
+        *,
+        dimensions: int,
+        block_rows: int = SEGMENT_ROWS,
+        blocks: Iterable[Segment] = (),
+        generation: int = 0,
+    ) -> None:
+        """Start empty, or with full blocks that are final."""
+        self.dimensions = dimensions
+        self.unusable: list[tuple[str, Facet]] = []  # left out: wrong length, not finite, not unit
+        self._block_rows = block_rows
+        self._lock = threading.Lock()
+        self._blocks = list(blocks)
+        self._place = {
+            address: (block, row) for block in self._blocks for row, address in enumerate(block.addresses)
+        }
+        self._snapshot = VectorSnapshot(dimensions)
+        self._publish(generation)
+
+    def snapshot(self) -> VectorSnapshot:
+        """The matrices as they are now; stays valid for as long as the caller keeps it."""
+        return self._snapshot
+
+    def upsert(self, address: str, vectors: Vectors) -> None:
+        """Add or replace one record."""
+        self.update([(address, vectors)])
+
+    def remove(self, address: str) -> None:
+        """Remove one record, if it is there."""
+        self.update([(address, None)])
+
+    def update(self, changes: Iterable[tuple[str, Vectors | None]], *, generation: int | None = None) -> None:
+        """Replace or (None) remove records; readers see all of the changes or none.
+
+        Vectors that cannot be used are left out, as in `load`. `generation` is the catalog's generation after
+        these changes; by default one more than before.
+        """
+        rows = [
+            (address, None if vectors is None else self._usable(address, vectors))
+            for address, vectors in changes
+        ]
+        with self._lock:
+            for address, row in rows:
+                self._tombstone(address)
+                if row is not None:
+                    self._append(address, row)
+            for block in [block for block in self._blocks if 2 * len(block.dead) > len(block.errors)]:
+                self._move_out(block)
+            self._publish(self._snapshot.generation + 1 if generation is None else generation)
+
+    def _usable(self, address: str, vectors: Vectors) -> dict[Facet, Vector]:
+        usable, faulty = _fitting(vectors, dimensions=self.dimensions)
+        faulty += [facet for facet, vector in usable.items() if not are_unit(vector)]
+        self.unusable += [(address, facet) for facet in faulty]
+        return {facet: vector for facet, vector in usable.items() if facet not in faulty}
+
+    def _tombstone(self, address: str) -> None:
+        if place := self._place.pop(address, None):
+            block, row = place
+            block.dead.add(row)
+
+    def _append(self, address: str, vectors: Mapping[Facet, Vector]) -> None:
+        block = self._blocks[-1] if self._blocks else None
+        if block is None or block.is_full:
+            block = Segment.empty(rows=self._block_rows, dimensions=self.dimensions)
+            self._blocks.append(block)
+        row = len(block.addresses)
+        for number, facet in enumerate(FACETS):
+            if (vector := vectors.get(facet)) is not None:
+                block.vectors[facet][row] = vector
+                block.present[number, row] = True
+        block.addresses.append(address)
+        self._place[address] = block, row
+
+    def _move_out(self, block: Segment) -> None:
+        self._blocks.remove(block)
+        for row, address in enumerate(block.addresses):
+            if row not in block.dead:
+                self._append(address, block.own(row))
+
+    def _seal(self, block: Segment) -> None:
+        """Leave out rows that are not of unit length, and quantise the rest."""
+        count = len(block.addresses)
+        for number, facet in enumerate(FACETS):
+            rows = block.vectors[facet][:count]
+            for row in np.flatnonzero(block.present[number, :count] & ~are_unit(rows)).tolist():
+                self.unusable.append((block.addresses[row], facet))
+                block.present[number, row] = False
+                rows[row] = 0
+        block.seal()
+
+    def _publish(self, generation: int) -> None:
+        for block in self._blocks:
+            block.seal()
+        known = {id(slab.segment): slab for slab in self._snapshot.segments}
+        slabs = tuple(_view(block, known.get(id(block))) for block in self._blocks)
+        if [id(slab) for slab in slabs] == [id(slab) for slab in self._snapshot.segments]:
+            same = copy(self._snapshot)  # with the same `slabs`, by which a search knows that nothing changed
+            object.__setattr__(same, "generation", generation)
+            self._snapshot = same
+        else:
+            self._snapshot = VectorSnapshot(self.dimensions, generation, slabs)
+
+
+def load(
+    rows: Iterable[tuple[str, Vectors]],
+    *,
+    dimensions: int,
+    generation: int = 0,
+    block_rows: int = SEGMENT_ROWS,
+) -> Matrices:
+    """Make matrices of all these records; a vector that cannot be used is left out and listed in `unusable`.
+
+    Vectors are the little-endian float32 bytes of the catalog, or arrays. A damaged vector must not keep a
+    library from opening: its record is found by its other facets until `doctor` repairs it.
+    """
+    matrices = Matrices(dimensions=dimensions, block_rows=block_rows)
+    # Reading and quantising take about as long as each other: side by side, on two cores.
+    with ThreadPoolExecutor(1) as beside:
+        settling = []
+        for address, vectors in rows:
+            usable, faulty = _fitting(vectors, dimensions=dimensions)
+            matrices.unusable += [(address, facet) for facet in faulty]
+            matrices._tombstone(address)
+            matrices._append(address, usable)
+            if matrices._blocks[-1].is_full:
+                settling.append(beside.submit(matrices._seal, matrices._blocks[-1]))
+        if matrices._blocks and not matrices._blocks[-1].is_full:
+            settling.append(beside.submit(matrices._seal, matrices._blocks[-1]))
+        for settled in settling:
+            settled.result()
+    matrices._publish(generation)
+    return matrices
+
+
+def _fitting(vectors: Vectors, *, dimensions: int) -> tuple[dict[Facet, Vector], list[Facet]]:
+    usable: dict[Facet, Vector] = {}
+    faulty: list[Facet] = []
+    for facet, vector in vectors.items():
+        if isinstance(vector, bytes):
+            if len(vector) == 4 * dimensions:
+                usable[facet] = np.frombuffer(vector, "<f4")
+            else:
+                faulty.append(facet)
+        elif vector is not None:
+            if vector.shape == (dimensions,):
+                usable[facet] = vector
+            else:
+                faulty.append(facet)
+    return usable, faulty
+
+
+def _view(block: Segment, known: SegmentView | None) -> SegmentView:
+    count = len(block.addresses)
+    if known is not None and known.size == count - len(block.dead) and known.count == count:
+        return known
+    if not block.dead:
+        return SegmentView(block, count, None, block.sums.copy())
+    living, dead = np.ones(count, np.bool_), sorted(block.dead)
+    living[dead] = False
+    gone = [block.vectors[facet][dead].sum(axis=0, dtype=np.float64) for facet in FACETS]
+    return SegmentView(block, count, np.flatnonzero(living), block.sums - gone)

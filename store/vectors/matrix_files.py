@@ -1,0 +1,201 @@
+"""The matrices as memory-mapped files, so that opening a library reads none of them.
+
+Derived. The catalog names the folder that belongs to it (`meta`, key NAMED); a folder that a restored or
+rebuilt catalog does not name is ignored. It has the vectors of one generation; later changes are applied from
+the catalog, in memory.
+"""
+
+import contextlib
+import io
+import json
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.catalog.catalog import Catalog
+from store.disk.files import Disk
+from store.disk.layout import Layout
+from store.jobs.background_worker import Worker
+from store.progress import Progress
+from store.records import FACETS
+from store.vectors.blocks import USUAL, Segment, VectorSnapshot
+from store.vectors.matrices import Matrices
+from store.vectors.quantised import Quantised
+
+NAMED = "matrices"
+_LONGEST_REST = 3600.0  # seconds between two tries on a disk that has no room for gigabytes
+_WORTH = 2048  # rows; fewer are read from the catalog in no time
+_FORMAT = 2
+_ROWS = 16_384  # of one block: enough that threads have few, large pieces
+
+
+def save(snapshot: VectorSnapshot, folder: Path, *, fingerprint: str) -> str:
+    """Write the snapshot to a new folder below `folder`; returns its name, for the catalog."""
+    name = f"{snapshot.generation}-{token_hex(4)}"
+    place = folder / name
+    place.mkdir(parents=True)
+    try:
+        about = {
+            "format": _FORMAT,
+            "fingerprint": fingerprint,
+            "dimensions": snapshot.dimensions,
+            "blend": USUAL.tolist(),
+            "generation": snapshot.generation,
+            "addresses": snapshot.addresses,
+        }
+        starts = range(0, max(1, len(snapshot)), _ROWS)
+        sums = np.zeros((len(starts), len(FACETS), snapshot.dimensions))
+        blocks = [slab.segment for slab in snapshot.segments]
+        for number, facet in enumerate(FACETS):
+            rows = _fill(place / f"{facet}.vectors.npy", snapshot, [block.vectors[facet] for block in blocks])
+            _fill(place / f"{facet}.codes.npy", snapshot, [block.codes[facet] for block in blocks])
+            for at, first in enumerate(starts):
+                sums[at, number] = rows[first : first + _ROWS].sum(axis=0, dtype=np.float64)
+        _fill(place / "blend.codes.npy", snapshot, [block.combined.codes for block in blocks])
+        steps = [
+            np.vstack([slab.of(slab.segment.steps), slab.of(slab.segment.combined.steps)])
+            for slab in snapshot.segments
+        ]
+        none = np.empty((len(FACETS) + 1, 0), np.float32)
+        _write(place / "steps.npy", np.concatenate([none, *steps], axis=1))  # the blend's in the last row
+        _write(place / "errors.npy", np.vstack([snapshot.errors, snapshot.combined_errors]))
+        _write(place / "present.npy", snapshot.present)
+        _write(place / "sums.npy", sums)
+        Disk().write(place / "about.json", json.dumps(about).encode())  # last: without it there is nothing
+        Disk().fsync_folders([place, folder])
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        raise
+    return name
+
+
+def load(place: Path, *, fingerprint: str) -> Matrices | None:
+    """Map the matrices in this folder; None if they are broken or of another model or version."""
+    try:
+        about = json.loads((place / "about.json").read_bytes())
+        if (about["format"], about["fingerprint"], about["blend"]) != (_FORMAT, fingerprint, USUAL.tolist()):
+            return None
+        blocks = list(_blocks(place, about["addresses"]))
+        return Matrices(dimensions=about["dimensions"], blocks=blocks, generation=about["generation"])
+    except Exception:  # noqa: BLE001  NumPy raises whatever a damaged header leads it to
+        return None
+
+
+def tidy(folder: Path, *, keep: str) -> None:
+    """Delete what earlier generations left; files that another process has open are deleted the next time."""
+    with contextlib.suppress(OSError):
+        for place in folder.iterdir():
+            if place.name != keep and _is_ours(place):
+                shutil.rmtree(place, ignore_errors=True)
+
+
+def _is_ours(place: Path) -> bool:
+    """Whether the folder has a name that `save` gives, and only files that it writes."""
+    files = {"about.json", "steps.npy", "errors.npy", "present.npy", "sums.npy", "blend.codes.npy"}
+    files |= {f"{facet}.{what}.npy" for facet in FACETS for what in ("vectors", "codes")}
+    named = re.fullmatch(r"\d+-[0-9a-f]{8}", place.name)
+    return bool(named) and all(path.name in files for path in place.iterdir())
+
+
+def is_worth_saving(snapshot: VectorSnapshot) -> bool:
+    """Whether so much is in no file, or so much in the files is dead, that new ones pay."""
+    added = sum(slab.size for slab in snapshot.segments if not slab.segment.is_mapped)
+    gone = sum(slab.count - slab.size for slab in snapshot.segments if slab.segment.is_mapped)
+    return added + gone >= max(_WORTH, len(snapshot) // 10)
+
+
+class MatrixSaver:
+    """Saves the matrices of the writing process in the background, when that pays."""
+
+    def __init__(self, catalog: Catalog, layout: Layout, *, saved: Callable[[], None]) -> None:
+        self._catalog = catalog
+        self._layout = layout
+        self._saved = saved
+        self._lock = threading.Lock()
+        self._newest: tuple[VectorSnapshot, str] | None = None  # to be saved, with the model's fingerprint
+        self.worker = Worker("saving the matrices", self._work, longest=_LONGEST_REST)
+
+    def save_if_due(self, snapshot: VectorSnapshot, fingerprint: str) -> None:
+        """Start to save this snapshot if that pays; returns at once."""
+        if is_worth_saving(snapshot):
+            with self._lock:
+                is_known = self._newest is not None
+                self._newest = snapshot, fingerprint
+            if not is_known:
+                self.worker.wake()
+
+    def close(self) -> None:
+        """Wait for the save in progress; no other starts."""
+        self.worker.close()
+
+    def _work(self, _: Progress) -> None:
+        with self._lock:
+            if self._newest is None:
+                return
+            snapshot, fingerprint = self._newest
+        # What was killed in the middle of saving left gigabytes, of which this disk may have no more.
+        tidy(self._layout.matrices, keep=self._catalog.meta(NAMED))
+        name = save(snapshot, self._layout.matrices, fingerprint=fingerprint)
+        self._catalog.set_meta(NAMED, name)
+        tidy(self._layout.matrices, keep=name)
+        with self._lock:
+            self._newest = None  # compare newer snapshots with what is saved now
+        self._saved()
+
+
+def _blocks(place: Path, addresses: list[str]) -> Iterator[Segment]:
+    vectors = {facet: _mapped(place / f"{facet}.vectors.npy") for facet in FACETS}
+    codes = {facet: _mapped(place / f"{facet}.codes.npy") for facet in FACETS}
+    blend = _mapped(place / "blend.codes.npy")
+    steps, errors, present = (_mapped(place / f"{name}.npy") for name in ("steps", "errors", "present"))
+    sums = np.load(place / "sums.npy")
+    lengths = {
+        len(rows) for rows in (*vectors.values(), *codes.values(), blend, errors.T, steps.T, present.T)
+    }
+    if lengths != {len(addresses)}:
+        raise ValueError(f"{place}: files of {sorted(lengths)} rows")
+    for number, start in enumerate(range(0, len(addresses), _ROWS)):
+        some = slice(start, min(start + _ROWS, len(addresses)))
+        yield Segment(
+            addresses=addresses[some],
+            vectors={facet: rows[some] for facet, rows in vectors.items()},
+            codes={facet: rows[some] for facet, rows in codes.items()},
+            present=present[:, some],
+            steps=steps[:-1, some],
+            errors=errors[0, some],
+            combined=Quantised(blend[some], steps[-1, some], errors[1, some]),
+            sums=sums[number],
+            sealed=some.stop - start,
+            is_mapped=True,
+        )
+
+
+def _fill(path: Path, snapshot: VectorSnapshot, matrices: list[NDArray[Any]]) -> np.memmap[Any, Any]:
+    """Write a file with one row for each record, from the matrix of each slab's block."""
+    kind = matrices[0].dtype if matrices else np.float32
+    shape = (len(snapshot), snapshot.dimensions)
+    made: np.memmap[Any, Any] = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=shape)
+    end = 0
+    for slab, matrix in zip(snapshot.segments, matrices, strict=True):
+        start, end = end, end + slab.size
+        made[start:end] = matrix[slab.living]
+    made.flush()
+    return made
+
+
+def _write(path: Path, matrix: NDArray[Any]) -> None:
+    """Write and fsync, so that a power cut cannot leave a named folder whose files are zeros."""
+    file = io.BytesIO()
+    np.save(file, matrix)
+    Disk().write(path, file.getvalue())
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    return np.asarray(np.load(path, mmap_mode="r"))  # a plain array: slicing a memmap is slow

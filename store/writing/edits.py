@@ -1,0 +1,78 @@
+"""A record's sidecar after each verb that edits it. Raises InvalidRecord for an edit that is not allowed."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from store.captions.replacement import Replacement
+from store.errors import InvalidRecord
+from store.records import Facet, Record
+from store.tags.taxonomy import Taxonomy
+
+Written = Callable[[Record], dict[str, Any]]
+_LOOK_AGAIN = "it was changed since you looked at it; look again"
+
+
+def with_caption(
+    caption: Mapping[Facet, str | None],
+    *,
+    tags: Sequence[str] | None,
+    revision: int | None,
+    taxonomy: Callable[[], Taxonomy],
+) -> Written:
+    """Set these facets (None: not written yet) and tags, if the record is still at `revision`."""
+
+    def written(record: Record) -> dict[str, Any]:
+        if revision is not None and record.revision != revision:
+            raise InvalidRecord("somebody else changed it in the meantime; look at both and save again")
+        texts = {**(record.sidecar.get("caption") or {}), **caption}
+        texts = {facet: text for facet, text in texts.items() if text is not None}
+        return {**_tagged(record, record.tags if tags is None else tags, taxonomy), "caption": texts}
+
+    return written
+
+
+def with_replacements(wanted: Iterable[Replacement]) -> tuple[list[str], Written]:
+    """The addresses concerned, and an edit that puts the new texts in place of the previewed ones."""
+    texts: dict[str, list[Replacement]] = {}
+    for each in wanted:
+        texts.setdefault(each.address, []).append(each)
+
+    def written(record: Record) -> dict[str, Any]:
+        caption = dict(record.sidecar.get("caption") or {})
+        for each in texts[record.address]:
+            if record.revision != each.revision or caption.get(each.facet) != each.before:
+                raise InvalidRecord(_LOOK_AGAIN)
+            caption[each.facet] = each.after.strip()
+        return {**record.sidecar, "caption": caption}
+
+    return list(texts), written
+
+
+def with_imported(wanted: Mapping[str, Mapping[str, Any]], *, taxonomy: Callable[[], Taxonomy]) -> Written:
+    """Set imported captions and tags, by address (`tasks/import_captions.py`)."""
+
+    def written(record: Record) -> dict[str, Any]:
+        each = wanted[record.address]
+        if record.revision != each["revision"]:
+            raise InvalidRecord(_LOOK_AGAIN)
+        tagged = _tagged(record, record.tags if each["tags"] is None else each["tags"], taxonomy)
+        return {**tagged, "caption": {**(record.sidecar.get("caption") or {}), **each["caption"]}}
+
+    return written
+
+
+def with_tags(
+    *, add: Sequence[str], remove: Sequence[str], names: Mapping[str, str], taxonomy: Callable[[], Taxonomy]
+) -> Written:
+    """Rename, add and remove tags; categories follow."""
+
+    def written(record: Record) -> dict[str, Any]:
+        tags = [names.get(tag, tag) for tag in record.tags]
+        return _tagged(record, [tag for tag in [*tags, *add] if tag not in remove], taxonomy)
+
+    return written
+
+
+def _tagged(record: Record, tags: Sequence[str], taxonomy: Callable[[], Taxonomy]) -> dict[str, Any]:
+    kept = list(dict.fromkeys(tag.strip() for tag in tags))
+    return {**record.sidecar, "tags": kept, "tags_categories": taxonomy().categories(kept)}

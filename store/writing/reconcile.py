@@ -1,0 +1,299 @@
+"""Make the catalog agree with the sidecars: on opening by size and time, in doctor by content."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+from store.catalog import blockers, history, spelling_rows
+from store.catalog import rows as catalog_rows
+from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
+from store.disk.layout import Layout
+from store.disk.sidecars import CoinFiles, blocked, read, scan
+from store.errors import BadPicture, InvalidRecord
+from store.operations import Change, Operation, State, state_json
+from store.progress import Progress
+from store.records import Tier
+
+OUTSIDE = "outside the program"  # who changed a file that we did not
+_LOOK = "its files were changed outside the program; look at it before it goes on"
+# Of a record in several tiers that the catalog does not know: the one most has been done for counts.
+_LATER_FIRST: tuple[Tier, ...] = ("library", "approved", "pending", "trash")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A problem with a record's files, in words for people."""
+
+    address: str
+    reason: str
+    remedy: str
+    stray: tuple[Path, ...] = ()  # files that count for nothing
+    lost: tuple[Tier, str] | None = None  # a sidecar that is gone: its tier and the hash of its text
+
+
+@dataclass(slots=True)
+class Survey:
+    """How the files differ from the catalog."""
+
+    stats: dict[str, tuple[str, str]] = field(default_factory=dict)  # size and time, before they were read
+    touched: list[str] = field(default_factory=list)  # same content, other size or time
+    changed: list[Change] = field(default_factory=list)
+    gone: list[sqlite3.Row] = field(default_factory=list)  # both files removed by hand
+    texts: dict[str, str] = field(default_factory=dict)  # of the changed sidecars, by hash
+    faults: list[Fault] = field(default_factory=list)  # what cannot be taken in
+
+
+def reconcile(catalog: Catalog, layout: Layout, *, progress: Progress | None = None) -> list[Fault]:
+    """Apply edits made to the files outside the program; returns what could not be applied.
+
+    A full disk does not keep a library from opening: the result says which edits wait for room.
+    """
+    found = survey(catalog, layout, progress=progress)
+    try:
+        return apply_survey(found, catalog)
+    except DISK_ERRORS as error:
+        waiting = [change.address for change in found.changed] + [row["address"] for row in found.gone]
+        reason = f"it was changed outside the program, and that cannot be taken in: {error}"
+        return found.faults + [Fault(address, reason, "free disk space, then repair") for address in waiting]
+
+
+def reconcile_addresses(catalog: Catalog, layout: Layout, addresses: Iterable[str]) -> dict[str, str]:
+    """Apply outside edits of these records' files; returns what to tell those who want to decide on them.
+
+    Deleted files, and those of library records, wait for a repair, which may need the model or a backup.
+    """
+    wanted = set(addresses)
+    with catalog.lock:
+        found = survey(catalog, layout)
+        few = Survey(
+            stats=found.stats,
+            touched=[address for address in found.touched if address in wanted],
+            changed=[
+                change
+                for change in found.changed
+                if change.address in wanted and change.after.tier != "library"
+            ],
+            texts=found.texts,
+            faults=[fault for fault in found.faults if fault.address in wanted],
+        )
+        try:
+            faults = {fault.address: fault.reason for fault in apply_survey(few, catalog)}
+        except DISK_ERRORS:
+            return {}
+    taken = {*few.touched, *(change.address for change in few.changed)} - faults.keys()
+    outside = "its files were changed outside the program"
+    return {
+        **dict.fromkeys(taken, f"{outside}; they count now, look at it again"),
+        **{address: f"{outside}, and cannot be taken in: {reason}" for address, reason in faults.items()},
+    }
+
+
+def survey(catalog: Catalog, layout: Layout, *, progress: Progress | None = None) -> Survey:
+    """Compare files and catalog by size and time, and read what differs; writes nothing."""
+    found = Survey()
+    with catalog.reading() as db:
+        db.execute("BEGIN")  # all that is read here is of one moment
+        try:
+            busy = _busy(db)
+            known, there = _known(db), scan(layout)
+            # Of a hundred thousand records few differ: only these are looked at one by one.
+            odd = {key[1] for key, pair in there.items() if known.get(key) != pair or "" in pair}
+            odd |= {address for _, address in known.keys() - there.keys()}
+            odd -= busy
+            # Records whose whole folder is gone are not taken for removed one by one: it may come back.
+            for tier, (path, is_taken) in blocked(layout).items():
+                waiting = {address for of, address in known if of == tier and (tier, address) not in there}
+                odd -= waiting - {address for of, address in there if of != tier}
+                if waiting or is_taken:
+                    found.faults.append(_folder_lost(tier, path, len(waiting), is_taken=is_taken))
+            rows = {row["address"]: row for row in _rows(db, odd)}
+        finally:
+            db.execute("ROLLBACK")
+    places: dict[str, dict[Tier, CoinFiles]] = {}
+    for (tier, address), pair in there.items():
+        if address in odd:
+            places.setdefault(address, {})[tier] = pair
+    progress = progress or Progress()
+    progress.what, progress.total = "looking at the files", len(places)
+    for address, tiers in places.items():
+        progress.done += 1
+        row = rows.get(address)
+        tier = _chosen(tiers, row)
+        for other in tiers.keys() - {tier}:
+            stray = _existing(layout, other, address)
+            reason = f"also lies in {other}; the one in {tier} counts"
+            found.faults.append(Fault(address, reason, "repair sets the other aside", stray))
+        _compare(found, layout, address, row, tier, tiers[tier])
+    found.gone = [row for address, row in rows.items() if address not in places]
+    return found
+
+
+def apply_survey(found: Survey, catalog: Catalog) -> list[Fault]:
+    """Apply outside edits, each with a history event; returns what could not be applied."""
+    faults = list(found.faults)
+    if not (found.touched or found.changed or found.gone):
+        return faults
+    now, decision = time.time(), uuid4().hex
+    with catalog.writing() as db:
+        generation = next_generation(db)
+        for address in found.touched:
+            db.execute(
+                "UPDATE records SET sidecar_stat = ?, image_stat = ? WHERE address = ?",
+                [*found.stats[address], address],
+            )
+        db.executemany("INSERT OR IGNORE INTO sidecars VALUES (?, ?)", found.texts.items())
+        taken = []
+        for change in found.changed:
+            if _put(db, change, stats=found.stats[change.address], now=now, generation=generation):
+                taken.append(change)
+            else:
+                reason = "differs only in upper and lower case from another record's address"
+                faults.append(Fault(change.address, reason, "rename one of the two"))
+        if taken:
+            history.record(db, Operation(uuid4().hex, decision, "change", OUTSIDE, now, tuple(taken)))
+        of_others = {change.address: _LOOK for change in taken if change.after.tier == "approved"}
+        if of_others:
+            blockers.store(db, of_others)
+        for row in found.gone:
+            _remove(db, row, now=now, decision=decision, generation=generation)
+    return faults
+
+
+def is_stale(catalog: Catalog, layout: Layout) -> bool:
+    """Whether the files differ from the catalog, by size and time alone."""
+    with catalog.reading() as db:
+        return bool(db.execute("SELECT 1 FROM journal").fetchone()) or scan(layout) != _known(db)
+
+
+def _known(db: sqlite3.Connection) -> dict[tuple[Tier, str], CoinFiles]:
+    rows = db.execute("SELECT tier, address, sidecar_stat, image_stat FROM records")
+    rows.row_factory = None
+    return {(tier, address): CoinFiles(*stats) for tier, address, *stats in rows}
+
+
+def _rows(db: sqlite3.Connection, addresses: Collection[str]) -> sqlite3.Cursor:
+    return db.execute(
+        "SELECT * FROM records WHERE address IN (SELECT value FROM json_each(?)) ORDER BY id",
+        [json.dumps(list(addresses))],
+    )
+
+
+def _chosen(tiers: dict[Tier, CoinFiles], row: sqlite3.Row | None) -> Tier:
+    """The tier of a record: as the catalog says, else the later one; a tier with a sidecar wins."""
+    known: Tier | None = row["tier"] if row else None
+    with_sidecar = [tier for tier in _LATER_FIRST if tier in tiers and tiers[tier].sidecar]
+    if known in tiers and (known in with_sidecar or not with_sidecar):
+        return known
+    return with_sidecar[0] if with_sidecar else next(iter(tiers))
+
+
+def _compare(
+    found: Survey, layout: Layout, address: str, row: sqlite3.Row | None, tier: Tier, pair: CoinFiles
+) -> None:
+    known = (row["tier"], row["sidecar_stat"], row["image_stat"]) if row else None
+    if known == (tier, pair.sidecar, pair.image) and pair.sidecar and pair.image:
+        return
+    if not pair.sidecar:
+        found.faults.append(_without_sidecar(layout, address, row, tier))
+    elif not pair.image:
+        remedy = "put the picture back from a backup, or remove the sidecar as well"
+        found.faults.append(Fault(address, f"its picture is missing in {tier}", remedy))
+    else:
+        try:
+            state, content = read(layout, tier, address)
+        except InvalidRecord as error:
+            remedy = "mend the file, or repair to put back what the catalog has" if row else "mend the file"
+            lost = (tier, row["sidecar_hash"]) if row else None
+            found.faults.append(Fault(address, str(error), remedy, lost=lost))
+            return
+        before = catalog_rows.state_of(row) if row else None
+        is_new_picture = before is None or before.image_hash != state.image_hash
+        if is_new_picture and (reason := _unusable(layout.image(tier, address))):
+            remedy = "put the picture back from a backup, or remove the sidecar as well"
+            found.faults.append(Fault(address, f"its picture in {tier} cannot be used: {reason}", remedy))
+            return
+        found.stats[address] = pair.sidecar, pair.image
+        if before and before.tier == tier:
+            state = State(tier, state.sidecar_hash, state.image_hash, before.came_from)
+        if state == before:
+            found.touched.append(address)
+        else:
+            found.texts[state.sidecar_hash] = content.decode()
+            found.changed.append(Change(address, before, state, row["revision"] if row else 0))
+
+
+def _unusable(picture: Path) -> str:
+    """Why this picture cannot be used; "" if it can. One that cannot be decoded could never be embedded."""
+    from store.disk.images import decode  # brings Pillow along
+
+    try:
+        decode(picture)
+    except BadPicture as error:
+        return str(error)
+    return ""
+
+
+def _without_sidecar(layout: Layout, address: str, row: sqlite3.Row | None, tier: Tier) -> Fault:
+    if row and row["tier"] == tier:
+        remedy = "repair writes it again from the catalog"
+        return Fault(address, "its sidecar is missing", remedy, lost=(tier, row["sidecar_hash"]))
+    stray = _existing(layout, tier, address)
+    return Fault(address, f"a picture in {tier} without a sidecar", "repair sets it aside", stray)
+
+
+def _put(
+    db: sqlite3.Connection, change: Change, *, stats: tuple[str, str], now: float, generation: int
+) -> bool:
+    db.execute("SAVEPOINT one")
+    try:
+        catalog_rows.upsert(
+            db,
+            change.address,
+            change.after,
+            stats=stats,
+            now=now,
+            generation=generation,
+            embeddings={},
+        )
+    except sqlite3.IntegrityError:
+        db.execute("ROLLBACK TO one")
+        return False
+    finally:
+        db.execute("RELEASE one")
+    if "library" in (change.after.tier, change.before and change.before.tier):
+        db.execute("INSERT OR REPLACE INTO chroma_queue VALUES (?, ?)", [change.address, generation])
+    return True
+
+
+def _remove(db: sqlite3.Connection, row: sqlite3.Row, *, now: float, decision: str, generation: int) -> None:
+    catalog_rows.delete(db, row["id"])
+    spelling_rows.delete(db, row["id"])
+    db.execute(
+        "INSERT INTO history (decision, verb, address, at, who, reason, before, after) "
+        "VALUES (?, 'remove', ?, ?, ?, 'its files were removed', ?, NULL)",
+        [decision, row["address"], now, OUTSIDE, state_json(catalog_rows.state_of(row))],
+    )
+    db.execute("INSERT OR REPLACE INTO chroma_queue VALUES (?, ?)", [row["address"], generation])
+
+
+def _busy(db: sqlite3.Connection) -> set[str]:
+    """Records of unfinished operations, whose files may be anywhere."""
+    operations = db.execute("SELECT operation FROM journal").fetchall()
+    return {change["address"] for row in operations for change in json.loads(row[0])["changes"]}
+
+
+def _folder_lost(tier: Tier, path: Path, count: int, *, is_taken: bool) -> Fault:
+    about = f"the files of {count:,} {tier} records"
+    if is_taken:
+        reason = f"{path} is no folder, which keeps {about} from being found"
+        return Fault("", reason, "repair sets aside what stands there", (path,))
+    reason = f"the folder {path} is gone, with {about}"
+    return Fault("", reason, "put it back, from a backup or wherever it went; repair lets the records go")
+
+
+def _existing(layout: Layout, tier: Tier, address: str) -> tuple[Path, ...]:
+    return tuple(p for p in (layout.sidecar(tier, address), layout.image(tier, address)) if p.exists())

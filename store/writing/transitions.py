@@ -1,0 +1,150 @@
+"""Decisions of any size, carried out operation by operation; if cancelled, finished ones stay."""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Literal, TypeVar
+
+from store.catalog import blockers, history
+from store.catalog.catalog import DISK_ERRORS, Catalog
+from store.disk.files import content_hash
+from store.errors import InvalidRecord, Superseded
+from store.operations import CaptionSource, Change, DecisionIntent, State
+from store.outcome import Outcome
+from store.progress import Progress
+from store.records import Facet, Record, Tier, sidecar_bytes, validate
+from store.writing.journal import Payload
+from store.writing.prepare import WritePath
+
+OPERATION = 256  # records of one operation (design section 4)
+EMBEDDED = 64  # … of one that needs the model: what a cancelled promotion may still have to wait for
+
+# Design section 2: where each verb takes a record from, and where to.
+Move = Literal["approve", "return", "reject", "promote", "degrade", "delete", "restore"]
+_MOVES: dict[Move, tuple[tuple[Tier, ...], Tier | None]] = {
+    "approve": (("pending",), "approved"),
+    "return": (("approved",), "pending"),
+    "reject": (("pending", "approved"), "trash"),
+    "promote": (("approved",), "library"),
+    "degrade": (("library",), "approved"),
+    "delete": (("pending", "approved", "library"), "trash"),
+    "restore": (("trash",), None),
+}
+T = TypeVar("T")
+
+
+class Transitions:
+    """Moves records and edits their sidecars, with the permissions of the catalog's actor."""
+
+    def __init__(self, catalog: Catalog, path: WritePath, *, changed: Callable[[], None]) -> None:
+        self._catalog = catalog
+        self._path = path
+        self._changed = changed  # told after each operation
+
+    def move(
+        self,
+        verb: Move,
+        addresses: Iterable[str],
+        *,
+        actor: str,
+        reason: str = "",
+        progress: Progress | None = None,
+        decision: str | None = None,
+    ) -> Outcome:
+        """Move records to another tier; `decision` makes it part of that one."""
+        sources, target = _MOVES[verb]
+
+        def moved(record: Record, state: State) -> State:
+            if record.tier not in sources:
+                raise InvalidRecord(f"{verb} takes from {' or '.join(sources)}; it is in {record.tier}")
+            goal = target or state.came_from or "pending"
+            return replace(state, tier=goal, came_from=record.tier if goal == "trash" else None)
+
+        outcome = Outcome()
+        decided = self._catalog.decide(verb, actor=actor, reason=reason, id=decision)
+        size = EMBEDDED if verb == "promote" else OPERATION
+        for batch in batches(dict.fromkeys(addresses), size, progress):
+            self.carry_out(decided, self._path.changes(batch, moved, outcome), Payload(), outcome)
+        if verb == "promote" and outcome.refused:
+            self._note_troubles(outcome)
+        return outcome
+
+    def rewrite(
+        self,
+        verb: str,
+        addresses: Iterable[str],
+        written: Callable[[Record], dict[str, Any]],
+        *,
+        actor: str,
+        sources: Mapping[Facet, CaptionSource] | None = None,
+        decision: str | None = None,
+        progress: Progress | None = None,
+        in_trash: bool = False,
+    ) -> Outcome:
+        """Edit these records' sidecars with `written`; `in_trash` includes those in the trash."""
+        outcome = Outcome()
+        decided = self._catalog.decide(verb, actor=actor, sources=sources, id=decision)
+        for batch in batches(dict.fromkeys(addresses), EMBEDDED, progress):
+            payload = Payload()
+
+            def rewritten(record: Record, state: State, payload: Payload = payload) -> State:
+                if record.tier == "trash" and not in_trash:
+                    raise InvalidRecord("it is in the trash; restore it first")
+                sidecar = written(record)
+                validate(sidecar, tier=record.tier)
+                content = sidecar_bytes(sidecar)
+                payload.sidecars[content_hash(content)] = content
+                return replace(state, sidecar_hash=content_hash(content))
+
+            self.carry_out(decided, self._path.changes(batch, rewritten, outcome), payload, outcome)
+        return outcome
+
+    def apply(
+        self,
+        decision: DecisionIntent,
+        addresses: Iterable[str],
+        goal: Callable[[Record, State], State],
+        outcome: Outcome,
+    ) -> bool:
+        """One operation that brings these records to the states of `goal`; False: the disk refused all."""
+        return self.carry_out(
+            decision, self._path.changes(list(addresses), goal, outcome), Payload(), outcome
+        )
+
+    def carry_out(
+        self, decision: DecisionIntent, changes: Iterable[Change], payload: Payload, outcome: Outcome
+    ) -> bool:
+        """One operation of a decision; False: the disk refused all of it. Raises LoginEnded or ReadOnly."""
+        self._catalog.check_writable()
+        done = self._path.carry_out(decision, list(changes), payload, outcome)
+        self._changed()
+        return done
+
+    def parts(self, what: str, addresses: Iterable[str], decision: str) -> tuple[list[str], list[str]]:
+        """Which of these records the decision has changed already, and which it has still to change.
+
+        Raises TakenBack if the decision was undone meanwhile.
+        """
+        parts = list(addresses)
+        with self._catalog.reading() as db:
+            if history.is_reversed(db, decision):
+                raise Superseded(f"this {what} was taken back while it was under way; the rest is left alone")
+            done = history.of_decision(db, decision, among=parts)
+        return done, [one for one in parts if one not in done]
+
+    def _note_troubles(self, outcome: Outcome) -> None:
+        with (
+            contextlib.suppress(*DISK_ERRORS),
+            self._catalog.writing() as db,
+        ):  # the answer says it all the same
+            blockers.store(db, {refusal.item: refusal.reason for refusal in outcome.refused})
+
+
+def batches(items: Iterable[T], size: int, progress: Progress | None = None) -> Iterator[list[T]]:
+    """The items in batches, each counted as done after it, until the end or until cancelled."""
+    rest = iter(items)
+    while not (progress and progress.cancelled) and (batch := list(islice(rest, size))):
+        yield batch
+        if progress:
+            progress.done += len(batch)

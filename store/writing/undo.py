@@ -1,0 +1,133 @@
+"""Undo and redo: new operations made from the history, which restore what a decision replaced."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from store.catalog import history
+from store.catalog.catalog import DISK_ERRORS, Catalog
+from store.disk.files import Disk
+from store.disk.layout import Layout
+from store.duplicates import judge
+from store.errors import InvalidRecord, MemedexError, NothingToUndo, NotWritten
+from store.operations import DecisionIntent, State
+from store.outcome import Outcome, Refusal
+from store.progress import Progress
+from store.records import Record
+from store.tags import taxonomy_file
+from store.writing import transitions
+from store.writing.transitions import Transitions, batches
+
+
+class Undo:
+    """Reverses decisions, one at a time; records changed since are refused."""
+
+    def __init__(
+        self, catalog: Catalog, layout: Layout, disk: Disk, changing: Transitions, lock: threading.Lock
+    ) -> None:
+        self._catalog = catalog
+        self._layout = layout
+        self._disk = disk
+        self._changing = changing
+        self._one_at_a_time = lock  # two at one time must not both choose the same decision
+
+    def undo(self, n: int, *, actor: str) -> Outcome:
+        """Undo this person's last n decisions. Raises NothingToUndo if there is none."""
+        return self._last("undo", n, history.to_undo, actor=actor or self._catalog.actor.name)
+
+    def redo(self, n: int, *, actor: str) -> Outcome:
+        """Redo what this person undid last. Raises NothingToUndo if they decided something since."""
+        return self._last("redo", n, history.to_redo, actor=actor or self._catalog.actor.name)
+
+    def undo_decisions(
+        self, decisions: Sequence[str], *, actor: str, progress: Progress | None = None
+    ) -> Outcome:
+        """Undo these decisions one by one, whoever made them; an undo among them is redone."""
+        outcome = Outcome()
+        progress = progress or Progress()
+        with self._catalog.reading() as db:
+            progress.total = sum(history.size(db, decision) for decision in decisions)
+        for chosen in decisions:
+            with self._one_at_a_time:
+                with self._catalog.reading() as db:
+                    row = db.execute("SELECT verb, reversed FROM decisions WHERE id = ?", [chosen]).fetchone()
+                if row is None:
+                    outcome.refused.append(Refusal(chosen, "there is no such decision"))
+                elif row["verb"] in history.FINAL:
+                    outcome.refused.append(Refusal(chosen, "it cannot be taken back"))
+                elif not row["reversed"]:
+                    verb = "redo" if row["verb"] == "undo" else "undo"
+                    decision = self._catalog.decide(verb, actor=actor, reverses=chosen)
+                    if not self._reverse(chosen, decision, outcome, progress):
+                        break
+        return outcome
+
+    def _last(
+        self, verb: str, n: int, choose: Callable[[sqlite3.Connection, str], str | None], *, actor: str
+    ) -> Outcome:
+        self._catalog.check_writable()
+        outcome = Outcome()
+        for number in range(n):
+            with self._one_at_a_time:
+                with self._catalog.reading() as db:
+                    chosen = choose(db, actor)
+                if chosen is None:
+                    if number == 0:
+                        raise NothingToUndo(f"nothing to {verb}")
+                    break
+                decision = self._catalog.decide(verb, actor=actor, reverses=chosen)
+                if not self._reverse(chosen, decision, outcome, Progress()):
+                    break
+        return outcome
+
+    def _reverse(self, chosen: str, decision: DecisionIntent, outcome: Outcome, progress: Progress) -> bool:
+        """Restore what one decision replaced, except records changed since.
+
+        False if the disk refused or it was cancelled.
+        """
+        with self._catalog.reading() as db:
+            events = history.events(db, decision=chosen, limit=-1)
+        goals = {event.address: event for event in events}
+
+        def reversed_(record: Record, state: State) -> State:
+            event = goals[record.address]
+            if state == event.before:  # an interrupted one came this far
+                return state
+            if state != event.after:
+                raise InvalidRecord(f"it was changed since; {decision.verb} would lose that")
+            if event.before is None:  # an import: nothing is ever thrown away
+                return replace(state, tier="trash", came_from=state.tier)
+            return event.before
+
+        try:
+            is_taxonomy = taxonomy_file.undo(
+                self._catalog, self._layout, self._disk, decision=decision, more=bool(goals)
+            )
+        except MemedexError as error:
+            outcome.refused.append(Refusal("taxonomy", str(error)))
+            if isinstance(error, NotWritten):
+                return False
+            self._pass_over(chosen, outcome)
+            return True
+        done = 0
+        for batch in batches(goals, transitions.OPERATION, progress):
+            done += len(batch)
+            # Only the last part takes it back: what a crash or a full disk left over can still be taken back.
+            part = decision if done == len(goals) else replace(decision, reverses=None)
+            if not self._changing.apply(part, batch, reversed_, outcome):
+                return False
+        if done < len(goals):
+            return False
+        if not (goals or is_taxonomy or judge.undo(self._catalog, decision, outcome)):
+            return False
+        self._pass_over(chosen, outcome)
+        return True
+
+    def _pass_over(self, decision: str, outcome: Outcome) -> None:
+        """Let the next undo go further back even if all of this one was refused."""
+        try:
+            with self._catalog.writing() as db:
+                history.mark_reversed(db, decision)
+        except DISK_ERRORS as error:
+            outcome.refused.append(Refusal(decision, f"nothing was changed: {error}"))
