@@ -1,1 +1,1 @@
-"""Streamlit parts that pages are made of."""
+"""Streamlit parts of the pages."""

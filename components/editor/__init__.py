@@ -1,4 +1,4 @@
-"""The caption editor: one coin, four facets, nothing that is typed ever lost."""
+"""The caption editor: one coin, four facets, no typed text ever lost."""
 
 from components.editor.editor import show
 

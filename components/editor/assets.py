@@ -1,8 +1,8 @@
-"""The editor's own scripts and style."""
+"""The editor's scripts and style."""
 
 from pathlib import Path
 
-from components.scripts import joined
+from components.shell import javascript
 
 _HERE = Path(__file__).resolve().parent
 
@@ -10,8 +10,8 @@ HTML = '<div class="memedex-editor"></div>\n'
 
 
 def script(main: str = "main") -> str:
-    """The editor's, or that of the rows of changes (`rows`)."""
-    return joined(_HERE / "js" / f"{main}.js")
+    """The script of the editor, or of the list of changes (`rows`)."""
+    return javascript.component(_HERE / "js" / f"{main}.js")
 
 
 def style() -> str:

@@ -1,10 +1,10 @@
-"""A coin as the editor shows it: what is stored, who wrote it, and what is being typed about it."""
+"""A coin for the editor: what is stored, who wrote it, and unsaved drafts."""
 
 import time
 from collections.abc import Mapping
 from typing import Any
 
-from components import pictures, resources, wording
+from components.shell import format, pictures, resources
 from store.captions.revisions import Revision, authors
 from store.embedding.windows import reading
 from store.library import Library
@@ -14,7 +14,7 @@ SHOWN = 100  # revisions
 
 
 def content(library: Library, record: Record) -> dict[str, Any]:
-    """All that the editor needs of one coin."""
+    """Everything that the editor needs of one coin."""
     revisions = library.revisions(record.address)
     drafts = library.drafts.of(record.address)
     return {
@@ -28,18 +28,20 @@ def content(library: Library, record: Record) -> dict[str, Any]:
         "stored": {"caption": record.caption, "tags": record.tags},
         "changed": _who_when(revisions[0]) if revisions else None,
         "wrote": {facet: _by(by, facet) for facet, by in authors(revisions, record.caption).items()},
-        "draft": next((readable(each.fields, record) for each in drafts if each.who == library.who), None),
+        "draft": next((readable(each.fields, record) for each in drafts if each.actor == library.who), None),
         "suggestions": proposed(library, record.address),
         "others": [
-            {"who": each.who, "when": wording.ago(each.at)} for each in drafts if each.who != library.who
+            {"who": each.actor, "when": format.ago(each.created_at)}
+            for each in drafts
+            if each.actor != library.who
         ],
     }
 
 
 def proposed(library: Library, address: str) -> dict[str, Any]:
-    """What models propose for a coin, newest first, and whether one is being asked just now.
+    """Open suggestions for a coin, newest first, and whether a model is being asked now.
 
-    `at` orders answers, in seconds of no epoch: a run of the page may bring what was read long before.
+    `at` orders answers (seconds of a monotonic clock), because a run of the page may deliver an old one late.
     """
     at = time.monotonic()
     asking = address in library.jobs.keys_under_way("draft")
@@ -54,7 +56,7 @@ def proposed(library: Library, address: str) -> dict[str, Any]:
                 "model": each.model,
                 "prompt": each.prompt,
                 "hint": each.hint,
-                "when": wording.ago(each.at),
+                "when": format.ago(each.at),
             }
             for each in library.suggestions.of(address)
         ],
@@ -62,7 +64,7 @@ def proposed(library: Library, address: str) -> dict[str, Any]:
 
 
 def readable(fields: Mapping[str, Any], record: Record) -> dict[str, Any]:
-    """A draft as the editor keeps it; before catalog version 3 its fields lay side by side."""
+    """A draft in the editor's form; before catalog version 3 its fields were stored side by side."""
     if "base" in fields:
         return dict(fields)
     caption = {facet: fields.get(facet) or record.caption.get(facet) for facet in CAPTION_FACETS}
@@ -72,7 +74,7 @@ def readable(fields: Mapping[str, Any], record: Record) -> dict[str, Any]:
 
 
 def measured(library: Library, texts: Mapping[Facet, str]) -> dict[str, Any]:
-    """How the model reads these texts; nothing while it is not ready, so that nobody waits for it here."""
+    """How the model reads these texts; empty while it is not ready, so that nobody waits for it."""
     if resources.status(library).model_status != "ready":
         return {}
     embedder = library.embedder
@@ -83,9 +85,9 @@ def measured(library: Library, texts: Mapping[Facet, str]) -> dict[str, Any]:
     }
 
 
-def looked(library: Library, address: str, facet: Facet, text: str) -> dict[str, Any]:
-    """Which records a text would sit next to in a facet, and how well it fits its own picture."""
-    found = library.beside(address, facet, text)
+def neighbours_of(library: Library, address: str, facet: Facet, text: str) -> dict[str, Any]:
+    """The records closest to a text in a facet, and how well it fits its own picture."""
+    found = library.text_neighbours(address, facet, text)
     return {
         "neighbours": [_neighbour(library, other, facet, cosine) for other, cosine in found.neighbours],
         "compared": found.compared,
@@ -95,13 +97,13 @@ def looked(library: Library, address: str, facet: Facet, text: str) -> dict[str,
     }
 
 
-def told(library: Library, address: str) -> list[dict[str, Any]]:
-    """The revisions of a coin's caption, newest first, each with what it changed."""
+def history_of(library: Library, address: str) -> list[dict[str, Any]]:
+    """The revisions of a coin's caption, newest first, each with its changes."""
     return [
         {
             "id": revision.event.id,
             **_who_when(revision),
-            "verb": wording.done(revision.event.verb),
+            "verb": format.done(revision.event.verb),
             "undone": revision.event.is_undone,
             "before": {"caption": revision.before.caption, "tags": revision.before.tags},
             "after": {"caption": revision.after.caption, "tags": revision.after.tags},
@@ -127,7 +129,7 @@ def _neighbour(library: Library, address: str, facet: Facet, cosine: float) -> d
 
 
 def _who_when(revision: Revision) -> dict[str, str]:
-    return {"who": revision.event.who, "when": wording.ago(revision.event.at)}
+    return {"who": revision.event.actor, "when": format.ago(revision.event.created_at)}
 
 
 def _by(revision: Revision, facet: Facet) -> dict[str, Any]:

@@ -1,14 +1,15 @@
-"""The editor on a page: one coin in, and where to go next out; all else goes by its own routes."""
+"""The editor on a page: takes one coin and returns where to go next; all else uses its own routes."""
 
 from collections.abc import Callable
 
 import streamlit as st
 
-from components import pictures, resources
 from components.editor import assets
 from components.editor.content import content
 from components.editor.facets import described
-from components.grid.grid import token
+from components.shell import resources
+from components.shell.base_path import base_path
+from components.shell.tokens import token
 from store.library import Library
 from store.records import MAX_TAGS, Record
 from store.settings import settings
@@ -32,7 +33,7 @@ def show(
     bare: str = "",
     go: Callable[[str], None],
 ) -> None:
-    """Show the editor for this coin; `bare` is the next one that lacks its caption, `go` leads to a coin."""
+    """Show the editor; `bare` is the next coin without a caption, `go` opens a coin."""
     taxonomy = resources.taxonomy()
 
     def follow() -> None:
@@ -43,10 +44,11 @@ def show(
     _component(
         key=KEY,
         data={
-            "routes": f"{pictures.base_path()}/editor",
+            "routes": f"{base_path()}/editor",
             "token": token(library),
             "who": library.who,
-            "library": library.layout.root.name,
+            "library": library.id,
+            "folder": library.layout.root.name,  # by which browsers kept drafts before
             "canWrite": library.can_write,
             "model": settings().caption_model,
             "facets": described(),
@@ -57,10 +59,11 @@ def show(
         },
         on_go_change=follow,
         on_saved_change=_nothing,
+        on_renew_change=_nothing,
     )
     if library.can_write and not settings().caption_model:
         st.caption(_HOW)
 
 
 def _nothing() -> None:
-    """The page runs anew, and shows what was saved."""
+    """Rerun the page, which shows what was saved."""

@@ -1,10 +1,10 @@
-"""What each facet is for, and what it might say (reference 1, "Caption Type Deep Dive")."""
+"""What each facet is for, with examples (reference 1, "Caption Type Deep Dive")."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from store.records import CAPTION_FACETS, MAX_FACET, REQUIRED_FACETS, Facet
-from store.search.query import DEFAULT_WEIGHTS
+from store.vectors.weights import DEFAULT_WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)

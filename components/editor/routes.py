@@ -1,7 +1,7 @@
-"""What the editor asks for beside the page's own runs, so that typing waits for none of them.
+"""The editor's requests beside the page's runs, so that typing never waits for one.
 
-A draft kept, a caption committed, neighbours looked up: each is one POST that names its person by the page's
-token. A run of the page would take the focus away, end with the connection, and queue behind the last one.
+Saving a draft, committing a caption, finding neighbours: each is one POST with the page's token. A run of the
+page would take the focus away, end with the connection, and queue behind the previous run.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,28 +11,29 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from components import pictures, resources
 from components.editor import content
-from components.posted import answered
-from store import drafting
-from store.captions import nearest
+from components.shell import resources
+from components.shell.base_path import base_path
+from components.shell.signed_post import answered
+from store.captioning import nearest_suggestions
 from store.captions.revisions import source_of
 from store.errors import InvalidRecord, MemedexError, ReadOnly
 from store.library import Library
+from store.operations import CaptionSource
 from store.records import CAPTION_FACETS
-from store.writing.operations import Source
+from store.tasks import draft_start
 
 _HINT = 500  # characters
 _KEPT_TAGS = 2_000  # more than can be saved: what was pasted is kept until its person has chosen
 
 
 def routes() -> list[Route]:
-    """The route of the editor, for the app."""
-    return [Route(f"{pictures.base_path()}/editor/{{verb}}", serve, methods=["POST"])]
+    """The editor's route, for the app."""
+    return [Route(f"{base_path()}/editor/{{verb}}", serve, methods=["POST"])]
 
 
 async def serve(request: Request) -> Response:
-    """One answer; only for pages of this library, which know its token."""
+    """Answer one request; only for pages of this library, which have its token."""
     verb = request.path_params["verb"]
     return await answered(request, lambda library, asked: _answer(library, verb, asked))
 
@@ -48,21 +49,26 @@ def _answer(library: Library, verb: str, asked: Mapping[str, Any]) -> Response:
 
 
 def _keep(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep what is being typed; what is newer, or from another window unseen, is not written over."""
+    """Save a draft.
+
+    A newer one, or one from another window that this one has not seen, is not overwritten.
+    """
     address, fields = _address(asked), _draft(asked.get("draft"))
-    before = library.drafts.own(address)
-    if before and before.get("client") == fields["client"]:
-        if int(before.get("n", 0)) >= fields["n"]:
-            return {"kept": before["n"]}
-    elif before and asked.get("knows") != before.get("client", ""):
-        return {"elsewhere": content.readable(before, library.get(address))}
-    library.get(address)  # a draft of nothing would never be found again
-    library.drafts.save(address, fields)
-    return {"kept": fields["n"]}
+    record = library.get(address)  # a draft of nothing would never be found again
+
+    def replaces(before: Mapping[str, Any]) -> bool:
+        if before.get("client") == fields["client"]:
+            return int(before.get("n", 0)) < int(fields["n"])
+        return bool(asked.get("knows") == before.get("client", ""))
+
+    stays = library.drafts.save(address, fields, replaces=replaces)
+    if stays and stays.get("client") != fields["client"]:
+        return {"elsewhere": content.readable(stays, record)}
+    return {"kept": (stays or fields)["n"]}
 
 
 def _own(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What this person's draft is by now, whichever window wrote it."""
+    """This person's current draft, from any window."""
     address = _address(asked)
     fields = library.drafts.own(address)
     return {"draft": content.readable(fields, library.get(address)) if fields else None}
@@ -75,7 +81,7 @@ def _discard(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _commit(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the caption, unless the record was changed since: then both are for a person to compare."""
+    """Save the caption, unless the record changed meanwhile: then a person compares both."""
     address, fields = _address(asked), _draft(asked.get("draft"))
     revision = int(fields["base"]["revision"])
     outcome = library.caption(
@@ -88,7 +94,7 @@ def _commit(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
             for facet, source in fields["sources"].items()
             if (
                 wrote := source_of(
-                    Source(source["model"], source["prompt"]),
+                    CaptionSource(source["model"], source["prompt"]),
                     suggestion=source["text"],
                     text=fields["caption"][facet],
                 )
@@ -101,7 +107,7 @@ def _commit(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     if outcome.refused:
         return {"failed": outcome.refused[0].reason}
     if taken := _ids(asked):
-        library.suggestions.settle(taken, "taken")
+        library.suggestions.resolve(taken, "taken")
     return {"saved": content.content(library, now)}
 
 
@@ -117,40 +123,40 @@ def _look(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidRecord("there is no such facet")
     if resources.status(library).model_status != "ready":
         return {"waits": True}
-    return content.looked(library, _address(asked), facet, text) if text.strip() else {}
+    return content.neighbours_of(library, _address(asked), facet, text) if text.strip() else {}
 
 
 def _history(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    return {"revisions": content.told(library, _address(asked))}
+    return {"revisions": content.history_of(library, _address(asked))}
 
 
 def _suggest(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask the language model about one facet, or all; the answer waits among the suggestions."""
+    """Ask the language model about one facet, or all; the answer becomes a suggestion."""
     if not library.can_write:
         raise ReadOnly(f"{library.who} may look at this library, not change it")
     address, facet = _address(asked), asked.get("facet")
-    plan = drafting.plan_drafting(
+    plan = draft_start.plan_drafting(
         library,
         [address],
         only=facet if facet in CAPTION_FACETS else None,
         hint=str(asked.get("hint") or "")[:_HINT],
     )
-    job = drafting.start(library, plan, who=library.who)
+    job = draft_start.start(library, plan, actor=library.who)
     return {"job": job.id, **content.proposed(library, address)}
 
 
 def _nearest(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What the embedding model alone can propose."""
+    """Suggestions that need only the embedding model."""
     if not library.can_write:
         raise ReadOnly(f"{library.who} may look at this library, not change it")
     address = _address(asked)
-    found = nearest.suggest(library, address, who=library.who)
+    found = nearest_suggestions.suggest(library, address, actor=library.who)
     why = "" if found else "The library holds no coin yet whose picture could be near to this one."
     return {"why": why, **content.proposed(library, address)}
 
 
 def _suggestions(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a coin; and why there are none of a job that failed."""
+    """The suggestions for a coin; and why a job that failed has none."""
     job = library.jobs.get(int(asked.get("job") or 0))
     failed = ""
     if job and not job.is_under_way:
@@ -160,7 +166,7 @@ def _suggestions(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    library.suggestions.settle(_ids(asked), "refused")
+    library.suggestions.resolve(_ids(asked), "refused")
     return content.proposed(library, _address(asked))
 
 
@@ -174,9 +180,10 @@ def _address(asked: Mapping[str, Any]) -> str:
 
 
 def _draft(given: object) -> dict[str, Any]:
-    """A draft as it may be kept: what is not of its form is refused, whoever sent it."""
+    """A valid draft. Refuses anything of another form, whoever sent it."""
     try:
-        assert isinstance(given, dict)
+        if not isinstance(given, dict):
+            raise TypeError("a draft is an object")
         caption = {facet: _text(given["caption"].get(facet)) for facet in CAPTION_FACETS}
         base = given["base"]
         stored = {f: str(text) for f, text in base["caption"].items() if f in CAPTION_FACETS}
@@ -201,7 +208,7 @@ def _draft(given: object) -> dict[str, Any]:
             "client": str(given["client"])[:64],
             "n": int(given["n"]),
         }
-    except (AssertionError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidRecord("that is not a draft; reload the page") from error
 
 

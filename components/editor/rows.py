@@ -1,4 +1,4 @@
-"""Captions as a list: one line each with its picture, why it is there, and a way to its editor."""
+"""Captions as a list: one line each with its picture, the reason, and a link to its editor."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from components import pictures
 from components.editor import assets
+from components.shell import pictures
 from store.library import Library
 from store.records import Record
 
@@ -21,22 +21,25 @@ _component = st.components.v2.component(
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EditorRow:
     """One line: a text as it is, or before and after."""
 
     key: str
     record: Record
     label: str
-    why: str = ""
+    reason: str = ""
     text: str = ""
     after: str | None = None
     other: Record | None = None  # the record it is about as well
 
 
 def show_rows(
-    key: str, library: Library, rows: Sequence[Row], *, go: Callable[[str], None], choose: bool
+    key: str, library: Library, rows: Sequence[EditorRow], *, go: Callable[[str], None], choose: bool
 ) -> set[str]:
-    """Show them; `go` leads to the editor of a coin. The keys of those left out, where one may `choose`."""
+    """Show the list; `go` opens a coin's editor.
+
+    Returns the keys that were deselected if one may `choose`.
+    """
 
     def follow() -> None:
         asked = st.session_state[key].get("go")
@@ -53,17 +56,17 @@ def show_rows(
 
 
 def left_out(key: str) -> set[str]:
-    """The keys of the lines that somebody has taken out of the list by now."""
+    """The keys of the lines that were deselected so far."""
     left = st.session_state[key].get("left") if key in st.session_state else None
     return {each for each in left if isinstance(each, str)} if isinstance(left, list) else set()
 
 
-def _line(library: Library, row: Row) -> dict[str, Any]:
+def _line(library: Library, row: EditorRow) -> dict[str, Any]:
     return {
         **_coin(library, row.record),
         "key": row.key,
         "label": row.label,
-        "why": row.why,
+        "why": row.reason,
         "text": row.text,
         "after": row.after,
         "other": _coin(library, row.other) if row.other else None,
@@ -80,4 +83,4 @@ def _coin(library: Library, record: Record) -> dict[str, str]:
 
 
 def _nothing() -> None:
-    """The page runs anew with what is left out."""
+    """Rerun the page with what is deselected."""

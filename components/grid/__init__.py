@@ -20,15 +20,17 @@ from components.grid.actions import (
     TAGS,
     Action,
 )
-from components.grid.browse import View, browse, turning
+from components.grid.browse import View, browse, no_matches, turning
 from components.grid.cards import Mark
+from components.grid.decision_log import Handler
 from components.grid.grid import go_to, lead_to, show_cards
-from components.grid.ledger import Entry, Handler
+from components.grid.logged_decision import LoggedDecision
 from components.grid.ordering import resembling
 from components.grid.results import (
     RESULT_VIEWS,
     ResultView,
     chosen_calibration,
+    chosen_fusion,
     chosen_held,
     chosen_view,
     chosen_weights,
@@ -56,19 +58,21 @@ __all__ = [
     "STYLE",
     "TAGS",
     "Action",
-    "Entry",
     "Handler",
+    "LoggedDecision",
     "Mark",
     "ResultView",
     "View",
     "browse",
     "chosen_calibration",
+    "chosen_fusion",
     "chosen_held",
     "chosen_view",
     "chosen_weights",
     "go_to",
     "last_moved",
     "lead_to",
+    "no_matches",
     "resembling",
     "show_cards",
     "show_results",

@@ -1,4 +1,4 @@
-"""What can be done from a grid: verb, button, key, and whether the card goes with it."""
+"""Actions of a grid: verb, button, key, and whether the card leaves."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -8,11 +8,12 @@ Tone = Literal["good", "bad", "main", "quiet"]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing to do to the selection, or to the card under the cursor; if `single`, to the latter only.
+    """One action on the selection, or, if `single`, on the card under the cursor.
 
-    `leaves`: the card goes at once, before the server has answered; otherwise it waits where it is.
-    `reasons` are offered on the digits 1 to 9. `goes`: where it leads; until that is there,
-    keys are meant for it.
+    `leaves`: the card leaves at once, before the server has answered; otherwise it stays. `reasons` are
+    offered on the digits 1 to 9. `goes`: the page it leads to; until that is shown, keys are meant for it.
+    `said` is the message once it is done, with the coin's name in place of {} (or at its end). The grid
+    itself draws the dialog for tags.
     """
 
     verb: str
@@ -26,7 +27,8 @@ class Action:
     goes: Literal["", "elsewhere", "dialog"] = ""
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "said": self.said or self.label}
+        said = self.said or self.label
+        return {**asdict(self), "said": said if "{}" in said else f"{said} {{}}"}
 
 
 APPROVE = Action("approve", "Approve", "a", "good", said="Approved")
@@ -34,16 +36,16 @@ REJECT = Action(
     "reject", "Reject", "r", "bad", said="Rejected",
     reasons=("copycat", "not a meme", "bad picture", "offensive", "scam"),
 )  # fmt: skip
-RETURN = Action("return", "Send back", "b", said="Sent back")
+RETURN = Action("return", "Back to review", "b", said="Returned {} to review")
 DELETE = Action("delete", "Delete", "x", "bad", said="Deleted")
 RESTORE = Action("restore", "Restore", "r", "good", said="Restored")
-DEGRADE = Action("degrade", "Degrade", "t", said="Degraded")
+DEGRADE = Action("degrade", "Remove from library", "t", said="Removed {} from the library")
 PROMOTE = Action("promote", "Promote", "p", "main", leaves=False)
 CAPTION = Action("caption", "Captions", "e", leaves=False, single=True, goes="elsewhere")
 DRAFT = Action("draft", "Draft", "f", leaves=False, goes="elsewhere")
 REPLACE = Action("replace", "Replace", "w", leaves=False, goes="elsewhere")
 EXPORT = Action("export", "Export", "o", leaves=False, goes="elsewhere")
-MODEL = Action("model", "To model", "i", leaves=False, goes="elsewhere")
+MODEL = Action("model", "Generate", "i", leaves=False, goes="elsewhere")
 TAGS = Action("tags", "Tags", "n", leaves=False, goes="dialog")
 LIKE = Action("like", "More like this", "m", leaves=False, single=True, goes="elsewhere")
 STYLE = Action("style", "Same style", "s", leaves=False, single=True, goes="elsewhere")

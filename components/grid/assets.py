@@ -1,18 +1,19 @@
-"""The grid's own script and style, each joined from its files."""
+"""The grid's script and style, the latter joined from its files."""
 
 from pathlib import Path
 
-from components.scripts import joined
+from components.shell import javascript
 
 _HERE = Path(__file__).resolve().parent
-_STYLES = ("grid", "viewer", "comparison", "ranking", "views")
+_STYLES = ("grid", "tags", "viewer", "comparison", "ranking", "views")
 
 HTML = '<div class="memedex-grid"></div>\n'
 
 
 def script() -> str:
-    return joined(_HERE / "js" / "main.js")
+    return javascript.component(_HERE / "js" / "main.js")
 
 
-def style() -> str:
-    return "\n".join((_HERE / f"{name}.css").read_text("utf-8") for name in _STYLES)
+def style(*names: str) -> str:
+    """These parts of the style, or all of it."""
+    return "\n".join((_HERE / f"{name}.css").read_text("utf-8") for name in names or _STYLES)

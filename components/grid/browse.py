@@ -1,18 +1,20 @@
-"""Filters, order and pages above a grid; all of it in the address, so that a link shows the same view."""
+"""Filter, order and pages above a grid; all of it in the page's address, so that a link shows the same."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from components import wording
-from components.grid import filters, ordering, saved
-from components.grid.ledger import Entry, Handler
+from components.grid import ordering, saved
+from components.grid.decision_log import Handler
+from components.grid.filters import Drawer, mended
+from components.grid.logged_decision import LoggedDecision
 from components.grid.matching import offered
-from store.filter import Filter
+from components.shell import format
+from store.catalog.filter_syntax import corrected, parsed
+from store.catalog.filters import Filter
 from store.library import Library
-from store.query_line import parsed
 from store.records import Record
 
 SIZES = (24, 60, 120, 240)
@@ -21,18 +23,22 @@ _ASKING = 530  # px: words, filter and order, as wide as all there is beside the
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One page of the records that pass the filters."""
+    """One page of the records that match."""
 
     records: list[Record]
     pages: int
     is_filtered: bool
+    line: str
+    faults: Sequence[str]  # what of the line was not understood: then nothing is shown
     matching: Mapping[str, Any]  # all of them, for `show_cards`
+    order: str
 
 
 def browse(key: str, library: Library, *, base: Filter) -> View:
-    """Draw the controls and find what they ask for among the records that pass `base`."""
+    """Draw the controls and find the records that match, within `base`."""
+    drawer = _drawer(key)
     if (line := saved.named_in_link(library)) is not None:
-        filters.open_line(key, line)
+        drawer.put(line)
     # Two groups: a narrow window has one line for what is asked and one for where one is.
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width=_ASKING):
@@ -40,26 +46,53 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
                 "Words", key=f"{key}_words", bind="query-params", icon=":material/search:",
                 placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
             )  # fmt: skip
-            asked = parsed(words or "", base=base, who=library.who)
-            filters.drawer(key, library, asked.filter)
+            asked = parsed(words or "", base=base, actor=library.who)
+            drawer.show(library, asked.filter)
             sort, like = ordering.choose(key)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             size = st.selectbox(
                 "Coins on a page", SIZES, index=1, key=f"{key}_per", bind="query-params", width=125,
                 format_func="{} a page".format, label_visibility="collapsed",
             )  # fmt: skip
-            total = library.count(asked.filter)
+            # Without what was not understood, all would be shown, and decided, that nobody asked for.
+            total = 0 if asked.faults else library.count(asked.filter)
             pages = max(1, -(-total // size))
             counted = st.container(width="content")
             page = _page(key, pages)
             counted.caption(_sentence(total, page, size))
-    for fault in asked.faults:
-        st.caption(f":orange[{wording.plain(fault, limit=160)}]")
-    records = ordering.page_of(
-        key, library, asked.filter, sort=sort, like=like, offset=(page - 1) * size, limit=size
-    )
+    mended(asked.hints)
+    records = []
+    if not asked.faults:
+        records = ordering.page_of(
+            key, library, asked.filter, sort=sort, like=like, offset=(page - 1) * size, limit=size
+        )
     matching = offered(library, asked.filter, total=total)
-    return View(records, pages, not asked.filter.is_open, matching)
+    line = words or ""
+    if asked.faults:
+        matching["filter"] = line  # another question than before, by which nothing can be chosen
+    is_filtered = bool(asked.faults) or not asked.filter.is_open
+    return View(records, pages, is_filtered, line, asked.faults, matching, f"{sort} {like}")
+
+
+def no_matches(key: str, view: View) -> None:
+    """Explain why nothing is shown, with a way on."""
+    for fault in view.faults:
+        st.warning(format.plain(fault, limit=200), icon=":material/help:")
+    if not view.faults:
+        st.info("No matches.", icon=":material/search_off:")
+    better = corrected(view.line)
+    with st.container(horizontal=True, gap="small"):
+        if view.faults and better != view.line:
+            st.button(
+                f"Use {format.plain(better, limit=60)}", key=f"{key}-corrected", type="primary",
+                on_click=_drawer(key).put, args=(better,),
+            )  # fmt: skip
+        if view.line.strip():
+            st.button("Clear filters", key=f"{key}-clear", on_click=_drawer(key).put, args=("",))
+
+
+def _drawer(key: str) -> Drawer:
+    return Drawer(key, f"{key}_words")
 
 
 def turning(key: str) -> Mapping[str, Handler]:
@@ -68,7 +101,7 @@ def turning(key: str) -> Mapping[str, Handler]:
 
 
 def _turn(key: str, by: int) -> Handler:
-    def handler(_: Entry) -> None:
+    def handler(_: LoggedDecision) -> None:
         name = f"{key}_page"
         st.session_state[name] = max(1, st.session_state.get(name, 1) + by)
 
@@ -85,6 +118,6 @@ def _page(key: str, pages: int) -> int:
 
 
 def _sentence(total: int, page: int, size: int) -> str:
-    """How many there are, and which of them these are."""
+    """The total, and which of them are shown."""
     first, last = (page - 1) * size + 1, min(page * size, total)
-    return wording.counted(total, "coin") if total <= size else f"{first:,}–{last:,} of {total:,}"
+    return format.counted(total, "coin") if total <= size else f"{first:,}–{last:,} of {total:,}"

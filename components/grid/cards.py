@@ -1,4 +1,4 @@
-"""A record as the grid shows it: short for the card, whole for the large view."""
+"""A record in the grid: short for the card, complete for the large view."""
 
 import json
 from collections.abc import Iterable
@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypedDict
 from urllib.parse import urlencode
 
-from components import pictures, wording
+from components.shell import format, pictures
 from store.duplicates.findings import Suspicion
 from store.errors import UnknownRecord
-from store.reading import Reader
+from store.reading.reader import Reader
 from store.records import REQUIRED_KEYS, Record, is_made_up
 
 Tone = Literal["good", "warn", "bad", "busy", "quiet"]
@@ -23,7 +23,7 @@ _EXTRA_LENGTH = 400
 
 
 class Mark(TypedDict):
-    """What the edge and the corner of a card say."""
+    """The text and colour of a card's corner."""
 
     label: str
     tone: Tone
@@ -32,7 +32,7 @@ class Mark(TypedDict):
 def card(
     library: Reader, record: Record, *, mark: Mark | None = None, suspicion: Suspicion | None = None
 ) -> dict[str, Any]:
-    """What a card shows at once."""
+    """The data of a card."""
     return {
         "address": record.address,
         "name": record.name,
@@ -44,12 +44,12 @@ def card(
         "picture": pictures.address(library, record.image_hash),
         "large": pictures.address(library, record.image_hash, size=pictures.LARGE),
         "mark": mark,
-        "twin": {"kind": suspicion.kind, "sure": suspicion.sure} if suspicion else None,
+        "twin": {"kind": suspicion.kind, "sure": suspicion.confidence} if suspicion else None,
     }
 
 
 def details(library: Reader, addresses: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Everything known of these coins, for the large view."""
+    """Everything about these coins, for the large view."""
     found = {}
     for address in addresses:
         try:
@@ -60,7 +60,7 @@ def details(library: Reader, addresses: Iterable[str]) -> dict[str, dict[str, An
 
 
 def explorer(record: Record) -> dict[str, str] | None:
-    """Where the chain shows this token; None for an address that no chain knows."""
+    """The token's page in a block explorer; None for an address that no chain knows."""
     if is_made_up(record.address) or record.sidecar.get("fictional"):
         return None
     if record.address.startswith("0x"):
@@ -82,10 +82,10 @@ def _detail(library: Reader, record: Record) -> dict[str, Any]:
         },
         "history": [
             {
-                "what": f"{wording.done(event.verb).capitalize()} by {event.who}"
+                "what": f"{format.done(event.verb).capitalize()} by {event.actor}"
                 + (f": {event.reason}" if event.reason else "")
                 + (" (undone)" if event.is_undone else ""),
-                "when": datetime.fromtimestamp(event.at, UTC).strftime("%Y-%m-%d %H:%M"),
+                "when": datetime.fromtimestamp(event.created_at, UTC).strftime("%Y-%m-%d %H:%M"),
             }
             for event in library.history(address=record.address, limit=20)
         ],
@@ -93,7 +93,7 @@ def _detail(library: Reader, record: Record) -> dict[str, Any]:
 
 
 def shown_fields(record: Record) -> list[tuple[str, str]]:
-    """The categories, and what the sidecar has beyond the schema."""
+    """The categories, and fields of the sidecar beyond the schema."""
     categories = [("Categories", ", ".join(record.categories))] if record.categories else []
     others = [(key, value) for key, value in record.sidecar.items() if key not in _OWN_KEYS]
     return categories + [(key[:60], _text(value)[:_EXTRA_LENGTH]) for key, value in others[:_EXTRA]]

@@ -1,22 +1,21 @@
-"""A coin beside every other that may be its copy or its original: what the page needs to show both."""
+"""Compare a coin with every other that may be its copy or its original."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import Any
 
-from components import pictures, wording
 from components.grid.cards import shown_fields
+from components.shell import format, pictures
 from store.duplicates.disguises import Piece, compared
 from store.duplicates.findings import Suspect
 from store.errors import UnknownRecord
-from store.reading import Reader
+from store.reading.reader import Reader
 from store.records import Record
 
 _COMPARED = 24  # others beside one coin; a ticker that everybody uses has hundreds
 
 
 def comparison(library: Reader, address: str) -> dict[str, Any] | None:
-    """The coin and its suspects, those nobody judged yet first; None for a coin that is gone."""
+    """The coin and its suspects, those without a verdict first; None if the coin no longer exists."""
     try:
         own = library.get(address)
     except UnknownRecord:
@@ -32,9 +31,9 @@ def comparison(library: Reader, address: str) -> dict[str, Any] | None:
 
 
 def twins(library: Reader, address: str) -> list[dict[str, Any]]:
-    """The same in short, for beside the large view."""
+    """The same in short, for the large view."""
     found = comparison(library, address)
-    keys = ("address", "name", "tier", "picture", "findings", "sure", "verdict")
+    keys = ("address", "name", "tier", "place", "picture", "findings", "sure", "verdict")
     return [{key: other[key] for key in keys} for other in found["others"]] if found else []
 
 
@@ -51,27 +50,28 @@ def _side(library: Reader, own: Record, suspect: Suspect) -> dict[str, Any] | No
         "names": [_pieces(side) for side in names],
         "tickers": [_pieces(side) for side in tickers],
         "tier": other.tier,
+        "place": format.TIERS[other.tier],
         "since": _since(library, other),
         "picture": pictures.address(library, other.image_hash),
         "large": pictures.address(library, other.image_hash, size=pictures.LARGE),
-        "sure": suspect.sure,
-        "findings": [[finding.kind, finding.sure] for finding in suspect.findings],
+        "sure": suspect.confidence,
+        "findings": [[finding.kind, finding.confidence] for finding in suspect.findings],
         "verdict": said.verdict if said else None,
-        "said": f"{said.who}, {wording.ago(said.at)}" if said else "",
+        "said": f"{said.actor}, {format.ago(said.created_at)}" if said else "",
         "fields": _differing(own, other),
     }
 
 
 def _since(library: Reader, record: Record) -> str:
-    """How it came where it is: "rejected by ann: copycat"."""
+    """How it came to its tier: "rejected by ann: copycat"."""
     for event in library.history(address=record.address, limit=1):
         reason = f": {event.reason}" if event.reason else ""
-        return f"{wording.done(event.verb)} by {event.who}{reason}, {wording.ago(event.at)}"
+        return f"{format.done(event.verb)} by {event.actor}{reason}, {format.ago(event.created_at)}"
     return ""
 
 
 def _differing(own: Record, other: Record) -> list[tuple[str, str, str]]:
-    """Every field that is not the same, with both values."""
+    """Every field that differs, with both values."""
     mine, theirs = _fields(own), _fields(other)
     return [
         (label, mine.get(label, ""), theirs.get(label, ""))
@@ -81,10 +81,9 @@ def _differing(own: Record, other: Record) -> list[tuple[str, str, str]]:
 
 
 def _fields(record: Record) -> dict[str, str]:
-    created = datetime.fromtimestamp(record.created_at, UTC).strftime("%Y-%m-%d %H:%M")
     return {
         "Address": record.address,
-        "Created": created,
+        "Created": format.moment(record.created_at, "%Y-%m-%d %H:%M"),
         "Description": record.description,
         "Tags": ", ".join(record.tags),
         **{facet.capitalize(): text for facet, text in record.caption.items()},

@@ -1,120 +1,194 @@
-"""The drawer above a grid: every control writes into the search line, which alone says what is asked."""
+"""The drawer of filters beside every search line: each control writes into the line.
 
-from collections.abc import Callable, Mapping, Sequence
+The line alone holds the query, so that a link or a saved search has all of it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from components import wording
 from components.grid import saved
 from components.grid.ordering import to_first_page
-from store.filter import Filter
+from components.shell import format
+from store.catalog.filter_syntax import cleared, edited, parsed, values
+from store.catalog.filters import Filter
+from store.catalog.query_tokens import Dialect
 from store.library import Library
-from store.query_line import edited, parsed, values
+from store.records import CAPTION_FACETS, TIERS
 
 _COUNTED = 40  # tags and categories that are offered, the most frequent
 _DUPLICATES = {"Any": "", "Looks like another": "yes", "Unlike any other": "no"}
+_LENGTHS = {"any length": "", "over 100": ">100", "over 200": ">200", "over 400": ">400"}
 _LINE = (
-    "The line takes words, and `tag:dog`, `-tag:nsfw`, `category:animals`, `after:2025-01`, "
+    "The line takes words and conditions: `tag:dog`, `-tag:nsfw`, `category:animals`, `after:2025-01`, "
     '`before:2025-02-15` (UTC), `dup:yes`, `source:"my list.json"`, `by:me`, `decided:today`, '
-    '`has:visual`, `length:>200`; `tag:"two words"` for a tag with a space.'
+    '`has:visual`, `length:>200`; `tag:"two words"` for a tag with a space. `OR` and parentheses choose: '
+    "`(tag:dog OR tag:cat) -moon`; `dog*` is every word or tag that begins so."
 )
+_QUESTION = " Here, words are searched by meaning; in quotes or with `*` they have to be there."
 
 
-def drawer(key: str, library: Library, asked: Filter) -> None:
-    """What can be asked, with how many of what passes it would leave; worked out once it is open."""
-    opened = st.popover(
-        "Filter", icon=":material/tune:", key=f"{key}-filters", on_change="rerun", help="Narrow what is shown"
-    )
-    if not opened.open:
-        return
-    line = _line(key)
-    with opened:
-        saved.show(key, library, line=line, opened=open_line)
-        _labels(key, "Tags", "tag", library.tag_counts(asked))
-        _labels(key, "Categories", "category", library.category_counts(asked))
-        _sources(key, library.source_counts(asked))
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            _day(key, "From", "after", shown=0)
-            _day(key, "To", "before", shown=-1)
-            _duplicates(key)
-        _decided(key)
-        st.caption(_LINE)
+@dataclass(frozen=True, slots=True)
+class Drawer:
+    """One page's drawer: the key of its controls, the key of its line, and how the line is read."""
 
+    key: str
+    line: str
+    dialect: Dialect = "filter"
+    names_tier: bool = False
+    changed: Callable[[], object] | None = None  # what else follows when a control writes into the line
 
-def open_line(key: str, line: str) -> None:
-    """Put this into the search line, from the first page on."""
-    st.session_state[f"{key}_words"] = line
-    to_first_page(key)
+    def show(self, library: Library, asked: Filter, *, label: str = "Filter") -> None:
+        """Every filter with the number of coins it would leave; computed once the drawer is open."""
+        opened = st.popover(
+            label, icon=":material/tune:", key=f"{self.key}-filters", on_change="rerun",
+            help="Narrow what is shown",
+        )  # fmt: skip
+        if not opened.open:
+            return
+        with opened:
+            with st.container(
+                horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+            ):
+                self._decided()
+                st.button(
+                    "Reset", key=f"{self.key}-reset", icon=":material/filter_alt_off:", type="tertiary",
+                    on_click=self.clear, disabled=cleared(self._says, self.dialect) == self._says,
+                )  # fmt: skip
+            if self.dialect == "filter":
+                saved.show(self.key, library, line=self._says, opened=lambda _, line: self.put(line))
+            self._labels("Tags", "tag", library.tag_counts(asked))
+            self._labels("Categories", "category", library.category_counts(asked))
+            self._sources(library.source_counts(asked))
+            with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+                self._day("From", "after", shown=0)
+                self._day("To", "before", shown=-1)
+                self._one("Caption, characters", "length", _LENGTHS)
+                if self.names_tier:
+                    tiers = {"Library": "", **{format.TIERS[t]: t for t in TIERS if t != "library"}}
+                    self._one("Tier", "tier", tiers)
+            self._facets()
+            self._duplicates()
+            st.caption(_LINE + (_QUESTION if self.dialect == "question" else ""))
 
+    def put(self, line: str) -> None:
+        """Set the line, and go to the first page."""
+        st.session_state[self.line] = line
+        if self.changed:
+            self.changed()
+        else:
+            to_first_page(self.key)
 
-def _line(key: str) -> str:
-    return st.session_state.get(f"{key}_words") or ""
+    def clear(self) -> None:
+        """Remove all filters from the line."""
+        self.put(cleared(self._says, self.dialect))
 
+    @property
+    def _says(self) -> str:
+        return st.session_state.get(self.line) or ""
 
-def _say(key: str, name: str, read: Callable[[Any], Sequence[str]]) -> None:
-    """Write what a control shows into the line."""
-    open_line(key, edited(_line(key), name, read(st.session_state[f"{key}-by-{name}"])))
+    def _values(self, name: str) -> list[str]:
+        return values(self._says, name, self.dialect)
 
+    def _say(self, name: str, read: Callable[[Any], Iterable[str]]) -> None:
+        """Write a control's value into the line."""
+        said = read(st.session_state[f"{self.key}-by-{name}"])
+        self.put(edited(self._says, name, said, self.dialect))
 
-def _labels(key: str, title: str, name: str, counts: Mapping[str, int]) -> None:
-    chosen = values(_line(key), name)
-    offered = list(dict.fromkeys([*chosen, *list(counts)[:_COUNTED]]))
-    st.session_state[f"{key}-by-{name}"] = chosen
-    if offered:
-        st.pills(
-            title, offered, selection_mode="multi", key=f"{key}-by-{name}",
-            format_func=lambda label: f"{wording.plain(label, limit=40)} · {counts.get(label, 0):,}",
-            on_change=partial(_say, key, name, list),
+    def _labels(self, title: str, name: str, counts: Mapping[str, int]) -> None:
+        chosen = self._values(name)
+        offered = list(dict.fromkeys([*chosen, *list(counts)[:_COUNTED]]))
+        st.session_state[f"{self.key}-by-{name}"] = chosen
+        if offered:
+            st.pills(
+                title, offered, selection_mode="multi", key=f"{self.key}-by-{name}",
+                format_func=lambda label: (
+                    f"{format.plain(label, limit=40)} · {counts.get(label, 0):,}"
+                    if label in counts or not label.endswith("*")
+                    else format.plain(label, limit=40)
+                ),
+                on_change=partial(self._say, name, list),
+            )  # fmt: skip
+
+    def _sources(self, counts: Mapping[str, int]) -> None:
+        chosen = self._values("source")[:1]
+        offered = list(dict.fromkeys([*chosen, *counts]))
+        st.session_state[f"{self.key}-by-source"] = chosen[0] if chosen else None
+        if offered:
+            st.selectbox(
+                "Imported from", offered, index=None, key=f"{self.key}-by-source", placeholder="anywhere",
+                format_func=lambda source: f"{source} · {counts.get(source, 0):,}",
+                on_change=partial(self._say, "source", lambda source: [source] if source else []),
+            )  # fmt: skip
+
+    def _day(self, title: str, name: str, *, shown: int) -> None:
+        """A day of creation.
+
+        `shown` is the offset from the day in the line, because "before" excludes its day.
+        """
+        moment = parsed(" ".join(f"{name}:{value}" for value in self._values(name))).filter
+        seconds = moment.since if name == "after" else moment.until
+        day = None if seconds is None else date.fromtimestamp(0) + timedelta(days=seconds // 86_400)
+        st.session_state[f"{self.key}-by-{name}"] = day
+        st.date_input(
+            title, value=None, key=f"{self.key}-by-{name}", width=140,
+            on_change=partial(
+                self._say, name, lambda day: [(day - timedelta(days=shown)).isoformat()] if day else []
+            ),
         )  # fmt: skip
 
+    def _one(self, title: str, name: str, offered: Mapping[str, str]) -> None:
+        """A choice of values, the first of which means no filter.
 
-def _sources(key: str, counts: Mapping[str, int]) -> None:
-    chosen = values(_line(key), "source")[:1]
-    offered = list(dict.fromkeys([*chosen, *counts]))
-    st.session_state[f"{key}-by-source"] = chosen[0] if chosen else None
-    if offered:
+        A value that only the line has is offered too.
+        """
+        said = "".join(self._values(name)[-1:])
+        ways = {**offered, **({said: said} if said not in offered.values() else {})}
+        st.session_state[f"{self.key}-by-{name}"] = next(label for label in ways if ways[label] == said)
         st.selectbox(
-            "Imported from", offered, index=None, key=f"{key}-by-source", placeholder="anywhere",
-            format_func=lambda source: f"{source} · {counts.get(source, 0):,}",
-            on_change=partial(_say, key, "source", lambda source: [source] if source else []),
+            title, list(ways), key=f"{self.key}-by-{name}", width=150,
+            on_change=partial(self._say, name, lambda label: [ways[label]] if ways[label] else []),
         )  # fmt: skip
 
+    def _facets(self) -> None:
+        st.session_state[f"{self.key}-by-has"] = [
+            facet for facet in CAPTION_FACETS if facet in self._values("has")
+        ]
+        st.pills(
+            "Facets that must be written", CAPTION_FACETS, selection_mode="multi", key=f"{self.key}-by-has",
+            on_change=partial(self._say, "has", list),
+        )  # fmt: skip
 
-def _day(key: str, title: str, name: str, *, shown: int) -> None:
-    """A day of creation; `shown`: days from the one in the line, for "before" leaves out its own day."""
-    moment = parsed(" ".join(f"{name}:{value}" for value in values(_line(key), name))).filter
-    seconds = moment.since if name == "after" else moment.until
-    day = None if seconds is None else date.fromtimestamp(0) + timedelta(days=seconds // 86_400)
-    st.session_state[f"{key}-by-{name}"] = day
-    st.date_input(
-        title, value=None, key=f"{key}-by-{name}", width=140,
-        on_change=partial(
-            _say, key, name, lambda day: [(day - timedelta(days=shown)).isoformat()] if day else []
-        ),
-    )  # fmt: skip
+    def _duplicates(self) -> None:
+        said = "".join(self._values("dup")[-1:]).lower()
+        st.session_state[f"{self.key}-by-dup"] = next(
+            (label for label, value in _DUPLICATES.items() if value == said), "Any"
+        )
+        st.segmented_control(
+            "Copycats", list(_DUPLICATES), key=f"{self.key}-by-dup", required=True,
+            on_change=partial(
+                self._say, "dup", lambda label: [value] if (value := _DUPLICATES[label]) else []
+            ),
+        )  # fmt: skip
+
+    def _decided(self) -> None:
+        st.session_state[f"{self.key}-mine"] = "me" in self._values("by") and "today" in self._values(
+            "decided"
+        )
+
+        def say() -> None:
+            mine = st.session_state[f"{self.key}-mine"]
+            by_me = edited(self._says, "by", ["me"] if mine else [], self.dialect)
+            self.put(edited(by_me, "decided", ["today"] if mine else [], self.dialect))
+
+        st.toggle("Decided by me today", key=f"{self.key}-mine", on_change=say, help="Days are those of UTC.")
 
 
-def _duplicates(key: str) -> None:
-    said = "".join(values(_line(key), "dup")[-1:]).lower()
-    st.session_state[f"{key}-by-dup"] = next(
-        (label for label, value in _DUPLICATES.items() if value == said), "Any"
-    )
-    st.segmented_control(
-        "Copycats", list(_DUPLICATES), key=f"{key}-by-dup", required=True,
-        on_change=partial(_say, key, "dup", lambda label: [value] if (value := _DUPLICATES[label]) else []),
-    )  # fmt: skip
-
-
-def _decided(key: str) -> None:
-    line = _line(key)
-    st.session_state[f"{key}-mine"] = "me" in values(line, "by") and "today" in values(line, "decided")
-
-    def say() -> None:
-        mine = st.session_state[f"{key}-mine"]
-        by_me = edited(line, "by", ["me"] if mine else [])
-        open_line(key, edited(by_me, "decided", ["today"] if mine else []))
-
-    st.toggle("Decided by me today", key=f"{key}-mine", on_change=say, help="Days are those of UTC.")
+def mended(hints: Sequence[str]) -> None:
+    """How the line was corrected to be read, with place and remedy."""
+    for hint in hints:
+        st.caption(f":orange[{format.plain(hint, limit=200)}]")

@@ -1,26 +1,28 @@
 """The grid on a page: cards in, decisions out."""
 
-import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from components import pictures
 from components.grid import assets
 from components.grid.actions import Action
 from components.grid.cards import Mark, card, details
 from components.grid.comparison import comparison, twins
-from components.grid.ledger import BOOT, Entry, Handler, Ledger, entries_of
-from components.search_terms import LINE
-from components.state import LINK
+from components.grid.decision_log import BOOT, Handler, Ledger
+from components.grid.logged_decision import LoggedDecision, belonging, clients_of
+from components.shell import login
+from components.shell.base_path import base_path
+from components.shell.query_pictures import LINE
+from components.shell.session import LINK
+from components.shell.tokens import token
+from store.catalog.filter_syntax import KEYS
 from store.library import Library
 from store.outcome import Outcome
-from store.reading import Reader
+from store.reading.reader import Reader
 from store.records import Record
 
 _component = st.components.v2.component(
@@ -32,7 +34,7 @@ _OPENED = 3  # the coin in the large view and its two neighbours
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """Where a verb leads, and for which page's log."""
+    """The page that a verb leads to, and the log that it came from."""
 
     page: str
     parameters: Mapping[str, str]
@@ -50,12 +52,15 @@ def show_cards(
     mark: Callable[[Record], Mark | None] = lambda _: None,
     pages: bool = False,
     matching: Mapping[str, Any] | None = None,
+    order: str = "",
+    tagging: Mapping[str, Any] | None = None,
 ) -> None:
-    """Show these records and carry out what is decided on them; also without any, so that undo stays at hand.
+    """Show these records and apply decisions on them; draws the undo button even if there are none.
 
-    `handlers` do the verbs that the store does not have, and may only use the store and `st.session_state`:
-    they run before the page does. `pages` says whether there are pages to turn, `matching`
-    what all of them are that match, on other pages too.
+    `handlers` carry out verbs that the store does not have, and may only use the store and
+    `st.session_state`, because they run before the page. `pages`: whether there are pages to turn.
+    `matching`: everything that matches, on other pages too. `order`: the sort order. `tagging` opens the tag
+    dialog, once for each `id`, for its `addresses`.
     """
     suspicions = library.duplicates.suspicions([record.address for record in records])
     cards = [
@@ -65,7 +70,14 @@ def show_cards(
     mount(
         key,
         library,
-        {"cards": cards, "pages": pages, "matching": matching},
+        {
+            "cards": cards,
+            "pages": pages,
+            "matching": matching,
+            "asked": matching["filter"] if matching else "",
+            "order": order,
+            "tagging": tagging,
+        },
         actions=actions,
         handlers=handlers or {},
     )
@@ -79,7 +91,7 @@ def mount(
     actions: Sequence[Action],
     handlers: Mapping[str, Handler],
 ) -> None:
-    """Put the component on the page with what every kind of grid needs beside its cards."""
+    """Mount the component with what every kind of grid needs beside its cards."""
     if not library.can_write:
         actions = [
             replace(action, label=_HARMLESS[action.verb])
@@ -94,10 +106,16 @@ def mount(
         data={
             "key": key,
             "boot": BOOT,
+            # Whose decisions these are: they stand in each of them, and in the browser's key for it.
+            "library": library.id,
+            "who": library.who,
+            "session": login.session(),
             "actions": [action.as_json() for action in actions],
             "undoable": library.can_write,
-            "confirmed": ledger.confirmed(entries_of(state.get("log"))),
-            "beacon": {"url": f"{pictures.base_path()}/decisions", "token": token(library)},
+            "confirmed": ledger.confirmed(clients_of(state.get("log")), actor=library.who),
+            "foreign": belonging(library, state.get("log"))[1],
+            "tags": f"{base_path()}/tags",
+            "beacon": {"url": f"{base_path()}/decisions", "token": token(library)},
             "details": _opened(library, _strings(state.get("open"))[:_OPENED]),
             "comparison": _compared(library, state.get("compare")),
             "line": _line(key),
@@ -114,15 +132,15 @@ def mount(
 
 
 def sent(key: str) -> Mapping[str, Any]:
-    """What the grid with this key has last told the server."""
+    """What the grid with this key sent last."""
     state = st.session_state.get(key)
     return state if isinstance(state, Mapping) else {}
 
 
 def go_to(page: str, parameter: str) -> Handler:
-    """A handler that leads to a page about the coin: `?parameter=address`."""
+    """A handler that opens a page about the coin: `?parameter=address`."""
 
-    def handler(entry: Entry) -> Outcome | None:
+    def handler(entry: LoggedDecision) -> Outcome | None:
         if entry.addresses:
             lead_to(page, **{parameter: entry.addresses[0]})
         return None
@@ -131,44 +149,34 @@ def go_to(page: str, parameter: str) -> Handler:
 
 
 def lead_to(page: str, **parameters: str) -> None:
-    """Go to this page on the next run; for handlers, which run before the page does."""
+    """Go to this page on the next run; for handlers, which run before the page."""
     st.session_state[LINK] = _Link(page, parameters)
-
-
-def token(library: Reader) -> str:
-    """What a page shows to deliver decisions without its script: who looks at it, signed by this library."""
-    return f"{_signed(library, library.who)}.{library.who}"
-
-
-def bearer(library: Reader, given: str) -> str | None:
-    """Who was given this token; None where this library never made it."""
-    signature, _, who = given.partition(".")
-    return who if hmac.compare_digest(signature.encode(), _signed(library, who).encode()) else None
-
-
-def _signed(library: Reader, who: str) -> str:
-    return hmac.new(library.secret, f"decisions {who}".encode(), sha256).hexdigest()
 
 
 @lru_cache(maxsize=8)
 def ledger_of(root: Path) -> Ledger:
-    """The one ledger of the library in this folder."""
+    """The ledger of the library in this folder."""
     return Ledger()
 
 
 _HARMLESS = {
-    "caption": "Captions", "like": "More like this", "style": "Same style", "model": "To model",
+    "caption": "Captions", "like": "More like this", "style": "Same style", "model": "Generate",
 }  # fmt: skip
 
 
 def _apply(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:
-    for client, entries in entries_of(sent(key).get("log")).items():
-        ledger_of(library.layout.root).apply(library, client, entries, handlers=handlers)
+    own, _ = belonging(library, sent(key).get("log"))
+    for client, entries in own.items():
+        ledger_of(library.layout.root).apply(
+            library, client, entries, handlers=handlers, session=login.session()
+        )
 
 
 def _follow_link(state: Mapping[str, Any]) -> None:
-    """Go where a verb leads; again when the same grid speaks once more, which it may have done before its
-    browser heard of the other page: that would bring its own back."""
+    """Go where a verb leads; again if the same grid sends once more before its browser knows of the new page.
+
+    Otherwise that message would bring its own page back.
+    """
     link: _Link | None = st.session_state.pop(LINK, None)
     if link is None:
         return
@@ -180,7 +188,7 @@ def _follow_link(state: Mapping[str, Any]) -> None:
 
 
 def _opened(library: Reader, addresses: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """What the large view shows: all of the first, the one that is looked at, and most of its neighbours."""
+    """The data of the large view: everything of the first coin, most of its neighbours."""
     found = details(library, addresses)
     for address in addresses[:1]:
         if address in found:
@@ -192,11 +200,15 @@ def _compared(library: Reader, address: object) -> dict[str, Any] | None:
     return comparison(library, address) if isinstance(address, str) and address else None
 
 
-def _line(key: str) -> dict[str, str] | None:
-    """What the line above these cards says, for a page to see when it says something else by now."""
+def _line(key: str) -> dict[str, Any] | None:
+    """The line above these cards, so that a page notices when it changed.
+
+    `keys` are the filters that it may name.
+    """
     for field in (f"{key}_words", LINE):
         if field in st.session_state:
-            return {"field": field, "says": st.session_state[field] or ""}
+            keys = KEYS if field != LINE else ()
+            return {"field": field, "says": st.session_state[field] or "", "keys": keys}
     return None
 
 
@@ -205,4 +217,4 @@ def _strings(value: object) -> list[str]:
 
 
 def _nothing() -> None:
-    """Streamlit reports a value only where somebody listens."""
+    """An empty listener, because Streamlit only reports values that have one."""

@@ -1,4 +1,4 @@
-"""All that match a filter, also on pages nobody has turned to: the filter travels, not the addresses."""
+"""Everything that matches a filter, on all pages; the filter is sent, not the addresses."""
 
 import json
 from collections.abc import Mapping
@@ -7,19 +7,19 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from store.filter import Filter
-from store.reading import Reader
+from store.catalog.filters import Filter
+from store.reading.reader import Reader
 
 _FILTER = TypeAdapter(Filter)
 
 
 def offered(library: Reader, filter: Filter, *, total: int) -> dict[str, Any]:
-    """What a page needs to speak of all of them: how many, by which filter, as of which moment."""
+    """What a page needs to select all of them: their number, the filter, and the moment."""
     return {"filter": json.dumps(asdict(filter)), "count": total, "generation": library.generation}
 
 
 def addresses(library: Reader, asked: Mapping[Any, Any]) -> list[str]:
-    """Those that match, less what was taken out of the choice and what came or changed since it was made."""
+    """Those that match, without deselected ones and those that came or changed since."""
     generation, text, left_out = asked.get("generation"), asked.get("filter"), asked.get("except")
     if not isinstance(generation, int) or not isinstance(text, str):
         return []

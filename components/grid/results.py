@@ -1,4 +1,4 @@
-"""Search results: the same grid, with sliders that rank anew in the page."""
+"""Search results: the same grid, with sliders that rank again in the browser."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,25 +10,25 @@ import pyarrow as pa
 import streamlit as st
 from numpy.typing import NDArray
 
-from components.grid import late_cards
+from components.grid import deferred_cards
 from components.grid.actions import Action
 from components.grid.cards import Mark
+from components.grid.decision_log import Handler
 from components.grid.grid import mount, sent
-from components.grid.ledger import Handler
 from store.library import Library
 from store.records import FACETS, Facet
 from store.search.presets import PRESETS
-from store.search.query import checked_weights
-from store.search.ranking import Scale, rank
-from store.search.reaching import reaching
+from store.search.ranking import FUSION, Scale, rank
 from store.search.search import Results
+from store.search.skyline import skyline
+from store.vectors.weights import checked_weights
 
 ALL_AT_ONCE = 20_000  # rows, 400 kB; of more, the page gets only those that some weights can show
 BEST = 4_000  # rows, where even those are more: each has to be read
 
 
 _LOOKS_AT = {
-    "Reference": "4 / 3 / 2 / 1 for the captions",
+    "Reference": "entity 4, context 3, visual 2, emotions 1",
     "Looks": "how it looks",
     "Meaning": "what it means",
     "Mood": "how it feels",
@@ -36,12 +36,12 @@ _LOOKS_AT = {
 }
 
 ResultView = Literal["cards", "table", "versus", "map"]
-RESULT_VIEWS = get_args(ResultView)
+RESULT_VIEWS: tuple[ResultView, ...] = get_args(ResultView)
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The rows a page ranks, in the order of their addresses: equal scores stand as in the store."""
+    """The rows that a page ranks, in the order of their addresses, so that ties are as in the store."""
 
     id: str
     made_from: tuple[Any, ...]
@@ -55,6 +55,7 @@ def show_results(
     library: Library,
     results: Results,
     *,
+    asked: str,
     weights: Mapping[Facet, float],
     shown: int,
     actions: Sequence[Action],
@@ -65,36 +66,42 @@ def show_results(
     handlers: Mapping[str, Handler] | None = None,
     view: ResultView = "cards",
     held: Mapping[str, float] | None = None,
+    pinned: Sequence[str] = (),
 ) -> None:
-    """Show the best `shown` records for the sliders' weights, ranked in the page from all similarities.
+    """Show the best `shown` records for the sliders' weights, ranked in the browser from all similarities.
 
-    `results.hits` may hold more than `shown`: cards that a movement of the sliders is likely to need.
-    `calibrated` are the figures that can be switched to; `uncalibrated` says why there are none.
-    `held` is the setting that "versus" compares with, `calibrated` 1 or 0 beside its weights.
-    Below a `view` of "map" the page shows the results itself.
-    Of records that `groups` gives the same number only the best is shown.
+    `asked` is the query in words; another one starts at the first result, without a selection. `results.hits`
+    may hold more than `shown`: cards that a small change of the sliders needs. `calibrated` is the scale that
+    can be switched to; `uncalibrated` says why there is none. `held` is the setting that "versus" compares
+    with, `calibrated` 1 or 0 beside its weights. With the `view` "map" the page draws the results itself. The
+    records `pinned` are first, marked as exact matches, whatever the weights. Of records with the same number
+    in `groups` only the best is shown.
     """
-    ranked = _ranked(key, results, shown=shown, groups=groups)
-    late_cards.keep(ranked.id, ranked.rows, marks or {})
+    ranked = _ranked(key, results, shown=shown, groups=groups, pinned=tuple(pinned))
+    deferred_cards.remember(ranked.id, ranked.rows, marks or {})
+    at_hand = dict.fromkeys([*pinned, *(hit.address for hit in results.hits)])
     cards = [
-        late_cards.ranked_card(library, record, ranked.rows[record.address], marks or {})
-        for record in library.records(hit.address for hit in results.hits)
+        deferred_cards.ranked_card(library, record, ranked.rows[record.address], marks or {})
+        for record in library.records(at_hand)
         if record.address in ranked.rows
     ]
     data: dict[str, Any] = {
+        "asked": asked,
         "cards": cards,
         "ranking": {
             "query": ranked.id,
-            "late": late_cards.address(),
+            "late": deferred_cards.address(),
             "means": [None if np.isnan(mean) else float(mean) for mean in results.means],
             "weights": {facet: weights.get(facet, 0.0) for facet in FACETS},
             "top": shown,
-            "compared": results.compared,
             "whole": ranked.is_whole,
             "presets": _presets(library),
             "calibrated": calibrated._asdict() if calibrated else None,
             "uncalibrated": uncalibrated,
             "calibrate": results.query.calibrated,
+            "words": _words(results),
+            "fused": results.query.fused,
+            "pinned": [ranked.rows[address] for address in pinned if address in ranked.rows],
             "view": view,
             "held": {**held, "calibrated": bool(held["calibrated"])} if held else None,
         },
@@ -104,26 +111,42 @@ def show_results(
     mount(key, library, data, actions=actions, handlers=handlers or {})
 
 
+def _words(results: Results) -> dict[str, Any] | None:
+    """The words' contribution for the page; None if no record has words of the query."""
+    if results.words is None:
+        return None
+    return {"strength": FUSION, "deviations": results.answer.deviations.tolist()}
+
+
+def preset_label(name: str) -> str:
+    """A preset's label: "Default 4/3/2/1" for the weights of the reference."""
+    return "Default 4/3/2/1" if name == "Reference" else name
+
+
 def _presets(library: Library) -> list[tuple[str, Mapping[Facet, float], str]]:
-    """In the order of the buttons: name, all five weights, and what it looks at ("" for people's own)."""
-    usual = [(name, checked_weights(weights), _LOOKS_AT[name]) for name, weights in PRESETS.items()]
+    """In the order of the buttons: name, all five weights, and a description ("" for people's own)."""
+    usual = [
+        (preset_label(name), checked_weights(weights), _LOOKS_AT[name]) for name, weights in PRESETS.items()
+    ]
     return [*usual, *((name, weights, "") for name, weights in library.presets.all().items())]
 
 
 def chosen_weights(key: str) -> dict[Facet, float] | None:
-    """Where the sliders of this grid were left; None before anybody moved them."""
+    """The sliders' last position in this grid; None if they were never moved."""
     return _weights(sent(key).get("weights"))
 
 
 def chosen_held(key: str) -> dict[str, float] | None:
-    """The setting that this grid last held to compare with; None before anybody did."""
-    told = sent(key).get("held")
+    """The setting that this grid last compared with; None if there was none."""
+    told: Any = sent(key).get("held")
     weights = _weights(told)
-    return {**weights, "calibrated": float(told.get("calibrated") is True)} if weights else None
+    if not weights:
+        return None
+    return {**dict[str, float](weights.items()), "calibrated": float(told.get("calibrated") is True)}
 
 
 def _weights(weights: Any) -> dict[Facet, float] | None:
-    """Five weights as a page tells them; None for anything else."""
+    """Five weights as a page sends them; None for anything else."""
     if not isinstance(weights, Mapping):
         return None
     values = {facet: weights.get(facet, 0) for facet in FACETS}
@@ -135,25 +158,38 @@ def _weights(weights: Any) -> dict[Facet, float] | None:
 
 
 def chosen_calibration(key: str) -> bool | None:
-    """Whether this grid's scores were last calibrated; None before anybody moved anything."""
+    """Whether this grid's scores were last calibrated; None if nothing was moved."""
     weights = sent(key).get("weights")
     return weights.get("calibrated") is True if isinstance(weights, Mapping) else None
 
 
+def chosen_fusion(key: str) -> bool | None:
+    """Whether words last counted in this grid; None if nothing was moved."""
+    weights = sent(key).get("weights")
+    return weights.get("fused") is not False if isinstance(weights, Mapping) else None
+
+
 def last_moved(key: str) -> object:
-    """What the sliders of this grid last said, never twice the same even where they stand as before."""
+    """An object that is another one after every movement of the sliders, even to the same position."""
     return sent(key).get("weights")
 
 
 def chosen_view(key: str) -> ResultView | None:
-    """How this grid's results were last looked at; None before anybody chose."""
+    """The last view of this grid's results; None if none was chosen."""
     view = sent(key).get("view")
     return view if view in RESULT_VIEWS else None
 
 
-def _ranked(key: str, results: Results, *, shown: int, groups: Mapping[str, int] | None) -> Ranked:
-    """Kept from run to run, as long as the search gives the very same similarities."""
-    made_from = (results.answer, results.mask, shown, groups)
+def _ranked(
+    key: str,
+    results: Results,
+    *,
+    shown: int,
+    groups: Mapping[str, int] | None,
+    pinned: tuple[str, ...],
+) -> Ranked:
+    """Cached between runs as long as the search returns the same similarities."""
+    made_from = (results.answer, results.mask, shown, groups, results.words, pinned)
     kept: Ranked | None = st.session_state.get(f"{key}.ranked")
     same = kept is not None and all(map(_same, kept.made_from, made_from))
     if kept and same and (kept.is_whole or all(hit.address in kept.rows for hit in results.hits)):
@@ -165,9 +201,17 @@ def _ranked(key: str, results: Results, *, shown: int, groups: Mapping[str, int]
         labels = np.array([groups.get(address, -1) for address in answer.addresses])
     is_whole = True
     if len(may) > ALL_AT_ONCE:
-        may, is_whole = _few(results, may, labels, shown=shown)
+        few, is_whole = _few(results, may, labels, shown=shown)
+        # What has words of the question may come up, too, and nothing else (store/search/ranking.py).
+        also = [answer.addresses.index(address) for address in pinned if address in answer.addresses]
+        with_words = results.words.rows if results.words else np.empty(0, np.intp)
+        may = np.intersect1d(may, np.concatenate([few, with_words, np.array(also, np.intp)]))
     order = np.array(sorted(may.tolist(), key=answer.addresses.__getitem__), np.intp)
     columns = dict(zip(FACETS, answer.cosines(order).T.copy(), strict=True))
+    if results.words:
+        shares = np.zeros(len(answer.addresses), np.float32)
+        shares[results.words.rows] = results.words.shares
+        columns["words"] = shares[order]
     if labels is not None:
         columns["group"] = labels[order].astype(np.float32)
     ranked = Ranked(
@@ -182,15 +226,15 @@ def _ranked(key: str, results: Results, *, shown: int, groups: Mapping[str, int]
 
 
 def _same(one: object, other: object) -> bool:
-    """Arrays are the same only when they are one; comparing them would cost more than ranking them."""
-    return one is other or (isinstance(one, int | dict) and one == other)
+    """Whether both are the same; arrays by identity, because comparing them would cost more than ranking."""
+    return one is other or (type(one) in (int, dict, tuple) and type(one) is type(other) and one == other)
 
 
 def _few(
     results: Results, may: NDArray[np.intp], labels: NDArray[np.int64] | None, *, shown: int
 ) -> tuple[NDArray[np.intp], bool]:
-    """All that some weights bring among the first; were these too many, the best for the present ones."""
-    reached = reaching(results.answer, may, top=shown, limit=ALL_AT_ONCE, groups=labels)
+    """All that some weights bring among the first; if they are too many, the best for the present ones."""
+    reached = skyline(results.answer, may, top=shown, limit=ALL_AT_ONCE, groups=labels)
     if reached is not None:
         return reached, True
     ranking = rank(results.answer, results.query.sliders, top=BEST, mask=results.mask, scale=results.scale)

@@ -1,4 +1,4 @@
-"""Adding to the text memory: an entry by hand, papers, transcripts, worlds."""
+"""Add to the text memory: an entry by hand, papers, transcripts, worlds."""
 
 import tempfile
 from pathlib import Path
@@ -6,11 +6,10 @@ from uuid import uuid4
 
 import streamlit as st
 
-from components import jobs, resources, state, wording
-from store.errors import BadSource, MemedexError
-from store.files import Disk
+from components.shell import format, job_bar, resources, server_paths, session
+from store.errors import BadSource, MemedexError, NotPermitted
 from store.memory import Memory, exchange
-from store.memory.worlds import parse_world
+from store.memory.story.worlds import parse_world
 from store.progress import Progress
 
 _PAPERS = ["pdf", "md", "markdown", "txt", "text", "rst"]
@@ -47,32 +46,33 @@ def _lore(memory: Memory, scope: str | None) -> None:
         if st.form_submit_button("Add", type="primary"):
             _carry_out(memory.lore.add_lore, world, name, text)
     files = st.file_uploader("Or worlds as YAML files", type=["yaml", "yml"], accept_multiple_files=True)
-    if files and st.button("Take in these worlds", type="primary"):
+    if files and st.button("Import worlds", type="primary"):
         _worlds(memory, [(file.name, file.getvalue()) for file in files])
     st.button(
-        "Read the folder of worlds again", icon=":material/refresh:", help=f"{memory.places.worlds}/*.yaml",
-        on_click=jobs.run,
-        args=(resources.jobs(), "Take in worlds", lambda _: load_worlds(memory)),
+        "Read the folder of worlds again", icon=":material/refresh:",
+        help=f"{server_paths.shown(memory.places.worlds)}/*.yaml",
+        on_click=job_bar.begin,
+        args=(resources.jobs(), "Import worlds", lambda _: load_worlds(memory)),
     )  # fmt: skip
 
 
 def _worlds(memory: Memory, files: list[tuple[str, bytes]]) -> None:
-    """Written to the folder of worlds only once they can be read; then taken in from there."""
+    """Write worlds to their folder once they can be parsed; then load them from there."""
     for name, content in files:
         try:
             parse_world(content, file=name)
         except ValueError as error:
-            st.error("This is no world:")
+            st.error("This world cannot be imported:")
             st.text(f"{name}: {error}")
             return
     for name, content in files:
-        Disk().replace(memory.places.worlds / Path(name).name, content)
-    jobs.run(resources.jobs(), "Take in worlds", lambda _: load_worlds(memory))
+        memory.lore.put_file(memory.places.worlds, Path(name).name, content)
+    job_bar.run(resources.jobs(), "Import worlds", lambda _: load_worlds(memory))
     st.rerun()
 
 
 def load_worlds(memory: Memory) -> None:
-    """Files that are new or changed are taken in; those that are no worlds are named when it is over."""
+    """Load new or changed files; invalid ones are named at the end."""
     refused = memory.lore.load_worlds(memory.places.worlds).refused
     if refused:
         raise BadSource("; ".join(f"{one.item}: {one.reason}" for one in refused))
@@ -92,10 +92,10 @@ def _papers(memory: Memory, scope: str | None) -> None:
     protocol = st.text_input("Protocol", scope or "", placeholder="aave", key="memedex.paper_protocol")
     files = st.file_uploader("Papers: PDF, Markdown, text", type=_PAPERS, accept_multiple_files=True)
     st.caption("A paper of the same protocol and file name is replaced.")
-    label = f"Import {wording.counted(len(files), 'paper')}" if files else "Import"
+    label = f"Import {format.counted(len(files), 'paper')}" if files else "Import"
     if st.button(label, type="primary", disabled=not files or not protocol.strip()):
         given = [(file.name, file.getvalue()) for file in files]
-        jobs.run(
+        job_bar.run(
             resources.jobs(),
             f"Import {label.removeprefix('Import ')}",
             lambda progress: _import_papers(memory, given, protocol, progress),
@@ -104,7 +104,7 @@ def _papers(memory: Memory, scope: str | None) -> None:
 
 
 def _import_papers(memory: Memory, given: list[tuple[str, bytes]], protocol: str, progress: Progress) -> None:
-    """Those that can be read are taken in; the others are named when it is over."""
+    """Import readable papers; the others are named at the end."""
     refused = []
     progress.total = len(given)
     for name, content in given:
@@ -122,18 +122,23 @@ def _import_papers(memory: Memory, given: list[tuple[str, bytes]], protocol: str
 
 def _transcripts(memory: Memory, scope: str | None) -> None:
     files = st.file_uploader("Sessions as JSONL or JSON", type=["jsonl", "json"], accept_multiple_files=True)
-    path = st.text_input(
-        "Or a path on this machine", placeholder="/home/me/sessions",
+    path = server_paths.can_be_named() and st.text_input(
+        "Or a path on this machine", placeholder=server_paths.placeholder("/home/me/sessions"),
         help="A folder with metadata.json, transcript.jsonl and events.jsonl, or folders of such folders.",
     )  # fmt: skip
-    if not st.button("Import", type="primary", disabled=not files and not path.strip()):
+    typed = (path or "").strip()
+    if not st.button("Import", type="primary", disabled=not files and not typed):
         return
-    if path.strip() and not Path(path).expanduser().exists():
+    try:
+        paths = [server_paths.named(typed)] if typed else []
+    except NotPermitted as error:
+        st.error(str(error))
+        return
+    if not all(found.exists() for found in paths):
         st.error("There is nothing at this path.")
         return
     given = [(Path(file.name).name, file.getvalue()) for file in files]
-    paths = [Path(path).expanduser()] if path.strip() else []
-    jobs.run(
+    job_bar.run(
         resources.jobs(),
         "Import transcripts",
         lambda progress: _import_transcripts(memory, given, paths, progress),
@@ -162,5 +167,5 @@ def _carry_out(verb: object, *arguments: object) -> None:
         st.error("It was not added:")
         st.text(str(error))
         return
-    state.say("Added.", icon=":material/check:")
+    session.queue_message("Added.", icon=":material/check:")
     st.rerun()

@@ -5,12 +5,12 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from components import wording
-from components.memory import adding, addressed, events, likeness, opening, scopes, tree
+from components.memory import adding, duplicates, entry_link, events, open_memory, scopes, tree
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
+from components.shell import tables
 from store.memory import Memory
-from store.memory.entries import Row
+from store.memory.engine.entries import Row
 
 Which = Literal["all", "old", "alike"]
 _PER_PAGE = 50
@@ -32,7 +32,7 @@ _SHOWN = 160  # characters of a text in the table
 
 
 def show(memory: Memory) -> None:
-    """The tree on the left, what is chosen in it on the right."""
+    """The tree on the left, its selection on the right."""
     left, right = st.columns([1, 3], gap="medium")
     with left:
         kind, projects, scope = tree.show(memory)
@@ -59,13 +59,13 @@ def _entries(memory: Memory, kind: str, projects: list[str], scope: str | None) 
         if memory.can_write:
             adding.menu(memory, kind, scope)
     if which == "alike":
-        likeness.show(memory, kind)
+        duplicates.show(memory, kind)
     else:
         _table(memory, kind, where, before=before)
 
 
 def _before() -> float:
-    """Until when an entry has to be written to be stale; the same all day, so that pages stay as they are."""
+    """The time before which an entry is stale; the same all day, so that pages do not change."""
     days = st.number_input(
         "Days", 1, 36_500, _OLD, key="days", bind="query-params", width=130, label_visibility="collapsed"
     )
@@ -108,24 +108,24 @@ def _page(kind: str, total: int) -> int:
 
 
 def _rows(memory: Memory, kind: str, rows: list[Row], page: int) -> list[int]:
-    """The table; which of its rows are chosen."""
+    """The table; returns the selected rows."""
     written = memory.passages[kind].written([row["id"] for row in rows])
     shown = [
         {
             "text": " ".join(text_of(kind, row).split())[:_SHOWN],
             "where": place_of(kind, row),
-            "written": wording.ago(written[row["id"]]),
+            "written": tables.moment(written[row["id"]]),
             "length": len(text_of(kind, row)),
         }
         for row in rows
     ]
-    event = st.dataframe(
-        shown, hide_index=True, key=f"table-{kind}-{page}", on_select="rerun", selection_mode="multi-row",
+    event = tables.show(
+        shown, key=f"table-{kind}-{page}", on_select="rerun", selection_mode="multi-row",
         height=min(13, len(rows) + 1) * _ROW, alt="The entries that pass",
-        column_config={
-            "text": st.column_config.TextColumn("text", width="large"),
+        columns={
+            "text": st.column_config.TextColumn("text", width=350),
             "where": st.column_config.TextColumn("where", width="medium"),
-            "written": st.column_config.TextColumn("written", width="small"),
+            "written": tables.when(),
             "length": st.column_config.NumberColumn("characters", width="small"),
         },
     )  # fmt: skip
@@ -141,7 +141,7 @@ def _tools(
         if len(chosen) == 1:
             row = rows[chosen[0]]
             st.button(
-                "Open", type="primary", icon=":material/open_in_full:", on_click=addressed.open_entry,
+                "Open", type="primary", icon=":material/open_in_full:", on_click=entry_link.open_entry,
                 args=(kind, row["id"]),
             )  # fmt: skip
         if not memory.can_write:
@@ -164,8 +164,10 @@ def _tools(
 
 
 def _delete(memory: Memory, kind: str, ids: list[str]) -> None:
-    opening.done(
-        memory.passages[kind].remove, ids, said=f"{counted(kind, len(ids))} deleted; undo brings them back."
+    open_memory.run_verb(
+        memory.passages[kind].remove,
+        ids,
+        message=f"{counted(kind, len(ids))} deleted; undo brings them back.",
     )
 
 

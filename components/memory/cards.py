@@ -1,21 +1,21 @@
-"""One result as a card: score, place, text with the question's words marked, what is around it."""
+"""One result as a card: score, place, text with the question's words marked, and its context."""
 
 from dataclasses import dataclass
 from html import escape
 
 import streamlit as st
 
-from components.memory import addressed
+from components.memory import entry_link
+from components.memory.highlight import excerpt, highlight
 from components.memory.kinds import place_of, text_of
-from components.memory.marked import excerpt, marked
 from store.memory import Memory
-from store.memory.beside import around
-from store.memory.entries import Row
+from store.memory.engine.entries import Row
+from store.memory.inspect.neighbours import around
 
 _REASONS = {
     "filter": "another filter",
     "threshold": "below the threshold",
-    "n": "beyond n",
+    "n": "below the top results",
     "budget": "over budget",
 }
 _BESIDE = 400  # characters shown of what stands before and after
@@ -23,19 +23,19 @@ _BESIDE = 400  # characters shown of what stands before and after
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a card shows; `kept_out` is "" for a hit."""
+    """The data of a card; `kept_out` is "" for a hit."""
 
     kind: str
     row: Row
     score: str
-    why: str
+    reason: str
     share: float  # 0 to 1, of the bar
     kept_out: str = ""
     is_entry: bool = True  # False: a message that nothing of is embedded, so there is no entry to open
 
 
 def show(memory: Memory, card: Card, *, question: str, place: str) -> None:
-    """The card with a way to open its entry; `place` makes it unlike the same entry elsewhere on the page."""
+    """The card with a link to its entry; `place` makes its key unique on the page."""
     with st.container(
         border=not card.kept_out,
         horizontal=True,
@@ -53,20 +53,21 @@ def show(memory: Memory, card: Card, *, question: str, place: str) -> None:
             type="tertiary",
             icon=":material/open_in_full:",
             help="Open this entry: edit it, see what is near it, its vector, its history",
-            on_click=addressed.open_entry,
+            on_click=entry_link.open_entry,
             args=(card.kind, card.row["id"]),
         )
 
 
 def _html(card: Card, question: str, surroundings: str) -> str:
     miss = " mdx-miss" if card.kept_out else ""
-    why = " · ".join(filter(None, [card.why, _REASONS.get(card.kept_out, "")]))
+    why = " · ".join(filter(None, [card.reason, _REASONS.get(card.kept_out, "")]))
     place = escape(place_of(card.kind, card.row))
     return (
         f'<div class="{miss.strip()}"><div class="mdx-head"><b>{escape(card.score)}</b>'
         f'<span title="{place}">{place}</span><span class="why">{escape(why)}</span></div>'
         f'<div class="mdx-bar"><i style="width:{100 * max(0.0, min(1.0, card.share)):.1f}%"></i></div>'
-        f'<p class="mdx-text mdx-cut">{marked(excerpt(text_of(card.kind, card.row), question), question)}</p>'
+        '<p class="mdx-text mdx-cut">'
+        f"{highlight(excerpt(text_of(card.kind, card.row), question), question)}</p>"
         f"{surroundings}</div>"
     )
 
@@ -75,21 +76,21 @@ def _surroundings(memory: Memory, card: Card, question: str) -> str:
     if card.is_entry:
         before, after = context_of(memory, card.kind, card.row)
     else:
-        before, after = ("\n".join(texts) for texts in memory.transcripts.beside(card.row["parent_id"]))
+        before, after = ("\n".join(texts) for texts in memory.transcripts.around(card.row["parent_id"]))
     return (
-        '<details><summary class="mdx-beside">whole, in its surroundings</summary>'
+        '<details><summary class="mdx-beside">Show full context</summary>'
         f'<p class="mdx-beside">{escape(before)}</p>'
-        f'<p class="mdx-text">{marked(text_of(card.kind, card.row), question)}</p>'
+        f'<p class="mdx-text">{highlight(text_of(card.kind, card.row), question)}</p>'
         f'<p class="mdx-beside">{escape(after)}</p></details>'
     )
 
 
 def context_of(memory: Memory, kind: str, row: Row) -> tuple[str, str]:
-    """What stands before and after an entry where it was cut from, shortened."""
+    """The shortened texts before and after an entry in its source."""
     before, after = around(memory.passages[kind], row["id"])
     texts = [text_of(kind, one) for one in before], [text_of(kind, one) for one in after]
     if kind == "transcript_vectors" and not any(texts):
-        texts = memory.transcripts.beside(row["parent_id"])
+        texts = memory.transcripts.around(row["parent_id"])
     head, tail = ("\n\n".join(part) for part in texts)
     return (
         f"… {head[-_BESIDE:]}" if len(head) > _BESIDE else head,

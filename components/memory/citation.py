@@ -1,16 +1,16 @@
-"""Where a passage of a paper stands: its page, the passage marked."""
+"""The place of a passage of a paper: its page, with the passage marked."""
 
 import streamlit as st
 
-from components import wording
+from components.shell import format
 from store.errors import MemedexError
 from store.memory import Memory
-from store.memory.entries import Row
-from store.memory.pdf import marked_page
+from store.memory.documents.pdf import marked_page
+from store.memory.engine.entries import Row
 
 
 def show(memory: Memory, row: Row) -> None:
-    """The page of the PDF with the passage marked, and the file itself; for other files the file alone."""
+    """The PDF's page with the passage marked, and the file; for other formats only the file."""
     try:
         cited = memory.documents.cite(row["id"])
         picture = marked_page(cited.path, page=cited.page, marks=cited.marks) if _is_pdf(cited.path) else None
@@ -24,7 +24,7 @@ def show(memory: Memory, row: Row) -> None:
             if not cited.marks:
                 st.caption("The passage was edited, so it cannot be marked on the page.")
     st.download_button(
-        f"Open {wording.plain(row['source'], limit=40)}",
+        f"Open {format.plain(row['source'], limit=40)}",
         cited.path.read_bytes,
         file_name=row["source"],
         icon=":material/download:",

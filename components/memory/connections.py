@@ -1,17 +1,17 @@
-"""Connections: from a coin to the texts that speak of it, and from a text to the coins it speaks of."""
+"""Connections: from a coin to the texts that mention it, and from a text to the coins it mentions."""
 
 from contextlib import suppress
 
 import streamlit as st
 
-from components import wording
-from components.memory import addressed
+from components.memory import entry_link
 from components.memory.kinds import KINDS, place_of, text_of
+from components.shell import format
+from store.catalog.filters import Filter
 from store.errors import MemedexError
-from store.filter import Filter
 from store.library import Library
 from store.memory import Memory
-from store.memory.connections import Mention, Mentioned, coins_in, coins_near, mentions
+from store.memory.inspect.connections import Mention, Mentioned, coins_in, coins_near, mentions
 from store.records import Record
 
 _OFFERED = 20  # coins that match what is typed
@@ -19,7 +19,7 @@ _HOW = {"name": "names it", "ticker": "by its ticker", "meaning": "near in meani
 
 
 def show(library: Library, memory: Memory) -> None:
-    """A coin to choose, and what is said of it."""
+    """A coin to choose, and the texts about it."""
     words = st.text_input(
         "Coin", key="coin", bind="query-params", type="search", icon=":material/search:", live=True,
         placeholder="A coin's name, ticker or address", label_visibility="collapsed",
@@ -29,8 +29,8 @@ def show(library: Library, memory: Memory) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.image(library.picture(record.address), width=56, alt=f"Picture of {record.name}")
-        st.markdown(f"### {wording.plain(record.name)}", width="content", anchors=False)
-        st.badge(wording.plain(record.ticker, limit=16) or "no ticker", color="gray")
+        st.markdown(f"### {format.plain(record.name)}", width="content", anchors=False)
+        st.badge(format.plain(record.ticker, limit=16) or "no ticker", color="gray")
         st.page_link(
             "pages/captions.py", label="Its caption", icon=":material/edit_note:",
             query_params={"address": record.address},
@@ -46,7 +46,7 @@ def show(library: Library, memory: Memory) -> None:
 
 
 def _chosen(library: Library, words: str) -> Record | None:
-    """The coin that is meant: by its address, else by words."""
+    """The chosen coin: by its address, else by words."""
     if not words:
         st.caption("Finds the lore, papers, memories and conversations that name a coin, or come near it.")
         return None
@@ -82,11 +82,11 @@ def _line(kind: str, row: dict[str, object], how: str, score: float | None) -> N
                     _HOW[how] + (f" · {score:.2f}" if score is not None else ""),
                     color="gray" if how == "meaning" else "green",
                 )
-                st.caption(f"{KINDS[kind].icon} {wording.plain(place_of(kind, row))}")
+                st.caption(f"{KINDS[kind].icon} {format.plain(place_of(kind, row))}")
             st.text(_excerpt(text_of(kind, row)))
         st.button(
             "", key=f"mention-{kind}-{row['id']}", icon=":material/open_in_full:", type="tertiary",
-            help="Open this entry", on_click=addressed.open_entry, args=(kind, row["id"]),
+            help="Open this entry", on_click=entry_link.open_entry, args=(kind, row["id"]),
         )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def _excerpt(text: str, *, most: int = 260) -> str:
 
 
 def of_text(library: Library, text: str) -> None:
-    """The coins that a text speaks of, then on request those near it in meaning."""
+    """The coins that a text mentions, then on request those near it in meaning."""
     found = coins_in(library, text)
     if not found:
         st.caption("It names no coin of the library.")
@@ -115,7 +115,7 @@ def _coins(library: Library, found: list[Mentioned]) -> None:
             st.image(library.picture(record.address), width=40, alt=f"Picture of {record.name}")
             st.page_link(
                 "pages/captions.py",
-                label=wording.plain(record.name),
+                label=format.plain(record.name),
                 query_params={"address": record.address},
             )
             score = f" · {mentioned.score:.2f}" if mentioned.score is not None else ""

@@ -1,10 +1,10 @@
-"""Events of recorded sessions, by their structure alone: type, tool, level, date and session."""
+"""Events of recorded sessions, filtered by type, tool, level, date and session."""
 
 from typing import Literal
 
 import streamlit as st
 
-from components import wording
+from components.shell import format, tables
 from store.memory import EventFilter, Memory
 
 _PER_PAGE = 100
@@ -14,7 +14,7 @@ _STRUCTURE: tuple[tuple[str, Literal["event", "tool_name", "lvl"], str], ...] = 
 
 
 def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
-    """Filters, and a page of the events that pass, newest first."""
+    """Filters, and a page of the events that match, newest first."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         type_, tool, level = (
             st.selectbox(
@@ -39,7 +39,7 @@ def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
     if st.session_state.get("page_events", 1) > pages:
         st.session_state["page_events"] = pages
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(wording.counted(total, "event"), width="stretch")
+        st.caption(format.counted(total, "event"), width="stretch")
         page = (
             st.pagination(pages, key="page_events", bind="query-params", max_visible_pages=5)
             if pages > 1
@@ -50,7 +50,7 @@ def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
         st.info("No event passes these filters.", icon=":material/search_off:")
         return
     columns = ("ts", "event", "lvl", "tool_name", "error_type", "model_used", "session_id", "data")
-    st.dataframe(
+    tables.show(
         [{name: row[name] for name in columns} for row in rows],
-        hide_index=True, height=min(15, len(rows) + 1) * 36, alt="Events, newest first",
+        height=min(15, len(rows) + 1) * 36, alt="Events, newest first",
     )  # fmt: skip

@@ -1,16 +1,17 @@
-"""Health of the text memory: figures of each kind, what to look after and what mends it."""
+"""Health of the text memory: figures of each kind, and what needs attention, with the remedy."""
 
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from components import jobs, resources, wording
-from components.memory import adding, addressed, models, opening
+from components.memory import adding, entry_link, models, open_memory
 from components.memory.kinds import KINDS, counted, text_of
+from components.shell import format, job_bar, resources, tables
 from store.jobs import Job
 from store.memory import Memory, doctor
-from store.memory.health import READ_AGAIN, Concern, Figures, concerns, figures, unread_worlds
+from store.memory.engine.reembedding import reembed
+from store.memory.inspect.health import READ_AGAIN, Concern, MemoryFigures, concerns, figures, unread_worlds
 from store.progress import Progress
 from store.settings import settings
 
@@ -20,14 +21,14 @@ _SHOWN = 10  # entries named of each concern
 
 
 def show(memory: Memory) -> None:
-    """Everything about how the memory is doing."""
+    """Show the memory's figures and concerns."""
     numbers, found = _examined(memory, settings().root, memory.generation)
     if unread := unread_worlds(memory):
         found = [unread, *found]
     _kinds(memory, numbers)
     if memory.can_write:
         models.show(memory)
-    st.subheader("What to look after", anchor=False)
+    st.subheader("Needs attention", anchor=False)
     for number, concern in enumerate(found):
         _concern(memory, concern, number)
     if not found:
@@ -43,26 +44,33 @@ def show(memory: Memory) -> None:
 @st.cache_data(show_spinner=False, max_entries=2)
 def _examined(
     _memory: Memory, root: Path, generation: tuple[int, ...]
-) -> tuple[list[Figures], list[Concern]]:
-    """Counted once for each state of the memory: 100,000 entries take seconds."""
+) -> tuple[list[MemoryFigures], list[Concern]]:
+    """Computed once for each state of the memory: 100,000 entries take seconds."""
     return [figures(_memory.passages[name]) for name in KINDS], concerns(_memory)
 
 
-def _kinds(memory: Memory, numbers: list[Figures]) -> None:
+def _kinds(memory: Memory, numbers: list[MemoryFigures]) -> None:
     status = memory.status()
     with st.grid(5, min_column_width=170) as grid:
         for each in numbers:
             with grid.cell():
                 _card(each)
     if status.chroma_fault:
-        st.error("Chroma is behind:", icon=":material/sync_problem:")
+        st.error("The Chroma index is out of date:", icon=":material/sync_problem:")
         st.text(status.chroma_fault)
     elif status.chroma_behind:
-        st.caption(f"Chroma is {status.chroma_behind:,} entries behind, catching up.")
+        st.caption(f"Indexing {status.chroma_behind:,} entries in Chroma.")
+    for fault in status.faults.values():
+        st.error("One kind of memory cannot be used; all others work:", icon=":material/error:")
+        st.text(fault)
+    for kept in status.moved_aside:
+        with st.container(horizontal=True, gap="small"):
+            st.badge("Kept", icon=":material/inventory_2:", color="blue")
+            st.text(kept, width="stretch")
 
 
-def _card(found: Figures) -> None:
-    """How many entries, and how long they are: the bars go from the shortest to the longest."""
+def _card(found: MemoryFigures) -> None:
+    """How many entries, and a histogram of their lengths, from the shortest to the longest."""
     with st.container(gap="xsmall"):
         st.metric(
             KINDS[found.kind].label,
@@ -75,17 +83,17 @@ def _card(found: Figures) -> None:
             chart_data=[number for _, number in found.lengths] or None,
             chart_type="bar",
             help=f"From {found.shortest:,} to {found.longest:,} characters each, the bars by length; "
-            f"{wording.size(found.size)} on the disk.",
+            f"{format.size(found.size)} on the disk.",
         )
         for model, number in found.models.items():
-            label = wording.plain(model.removeprefix("sentence-transformers:") or "no vector", limit=30)
+            label = format.plain(model.removeprefix("sentence-transformers:") or "no vector", limit=30)
             st.badge(f"{label} · {number:,}", color="gray" if model == found.model else "orange")
 
 
 def _concern(memory: Memory, concern: Concern, number: int) -> None:
     kind, count = concern.kind, concern.count
     label = f"{KINDS[kind].label}: {concern.what} · {count:,}"
-    with st.expander(wording.plain(label, limit=200), icon=":material/build:"):
+    with st.expander(format.plain(label, limit=200), icon=":material/build:"):
         st.caption(f"Remedy: {concern.remedy}.")
         rows = {row["id"]: row for row in memory.passages[kind].rows(concern.which[:_SHOWN])}
         for id in concern.which[:_SHOWN]:
@@ -94,7 +102,7 @@ def _concern(memory: Memory, concern: Concern, number: int) -> None:
                 if id in rows:
                     st.button(
                         "", key=f"concern-{number}-{id}", icon=":material/open_in_full:", type="tertiary",
-                        help="Open this entry", on_click=addressed.open_entry, args=(kind, id),
+                        help="Open this entry", on_click=entry_link.open_entry, args=(kind, id),
                     )  # fmt: skip
         if memory.can_write:
             _remedies(memory, concern, number)
@@ -104,28 +112,28 @@ def _remedies(memory: Memory, concern: Concern, number: int) -> None:
     passages = memory.passages[concern.kind]
     if concern.remedy == "embed them":
         st.button(
-            "Embed them", key=f"embed-{number}", icon=":material/model_training:", on_click=jobs.run,
+            "Embed them", key=f"embed-{number}", icon=":material/model_training:", on_click=job_bar.begin,
             args=(
                 resources.jobs(),
                 f"Embed {KINDS[concern.kind].label.lower()}",
-                lambda progress: passages.embed_all(progress=progress),
+                lambda progress: reembed(passages, progress=progress),
             ),
         )  # fmt: skip
     elif concern.remedy == "cut them into chunks":
         st.button(
-            "Cut and embed them", key=f"cut-{number}", icon=":material/content_cut:", on_click=jobs.run,
+            "Cut and embed them", key=f"cut-{number}", icon=":material/content_cut:", on_click=job_bar.begin,
             args=(resources.jobs(), "Cut long chunks", lambda progress: _cut(memory, progress)),
         )  # fmt: skip
     elif concern.remedy == READ_AGAIN:
         st.button(
-            "Read it again", key=f"read-{number}", icon=":material/refresh:", on_click=jobs.run,
-            args=(resources.jobs(), "Take in worlds", lambda _: adding.load_worlds(memory)),
+            "Read it again", key=f"read-{number}", icon=":material/refresh:", on_click=job_bar.begin,
+            args=(resources.jobs(), "Import worlds", lambda _: adding.load_worlds(memory)),
         )  # fmt: skip
     elif concern.remedy == "delete them":
         st.button(
             f"Delete {counted(concern.kind, len(concern.which))}", key=f"delete-{number}",
-            icon=":material/delete:", on_click=opening.done, args=(passages.remove, concern.which),
-            kwargs={"said": "Deleted; undo brings them back."},
+            icon=":material/delete:", on_click=open_memory.run_verb, args=(passages.remove, concern.which),
+            kwargs={"message": "Deleted; undo brings them back."},
         )  # fmt: skip
 
 
@@ -135,21 +143,22 @@ def _cut(memory: Memory, progress: Progress) -> None:
 
 
 def _examination(memory: Memory) -> None:
-    busy = jobs.is_busy(resources.jobs())
+    busy = job_bar.is_busy(resources.jobs())
     with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
         st.button(
-            "Examine everything", icon=":material/stethoscope:", disabled=busy, on_click=_begin,
-            args=("Examine the text memory", lambda _: doctor.check(memory)),
+            "Run check", icon=":material/stethoscope:", disabled=busy, on_click=_begin,
+            args=("Check the text memory", lambda _: doctor.check(memory)),
         )  # fmt: skip
         st.caption("Compares files, full text, vectors and Chroma's collections. Changes nothing.")
     job = _job(_JOB)
     if job is None or job.state != "done":
         return
-    if not job.result:
-        st.success(f"All is well. ({wording.ago(job.ended_at)})", icon=":material/check_circle:")
+    result = [one for one in job.result if one.is_fault]
+    if not result:
+        st.success(f"All is well. ({format.ago(job.ended_at)})", icon=":material/check_circle:")
         return
-    rows = [{"kind": one.kind, "what": one.what, "what mends it": one.remedy} for one in job.result]
-    st.dataframe(rows, hide_index=True, alt="What is wrong and what mends it")
+    rows = [{"kind": one.kind, "what": one.what, "what mends it": one.remedy} for one in result]
+    tables.show(rows, alt="What is wrong and what mends it")
     st.button(
         "Repair", icon=":material/build:", disabled=busy, on_click=_begin,
         args=("Repair the text memory", lambda _: doctor.repair(memory)),
@@ -157,7 +166,7 @@ def _examination(memory: Memory) -> None:
 
 
 def _begin(name: str, work: Any) -> None:
-    st.session_state[_JOB] = jobs.run(resources.jobs(), name, work).id
+    st.session_state[_JOB] = job_bar.run(resources.jobs(), name, work).id
 
 
 def _job(key: str) -> Job | None:

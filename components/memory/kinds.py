@@ -4,13 +4,13 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from components import wording
-from store.memory.entries import Row
+from components.shell import format
+from store.memory.engine.entries import Row
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How one kind is called, and what its entries are called."""
+    """The name of a kind, and of its entries."""
 
     name: str  # the collection
     label: str
@@ -49,7 +49,7 @@ def text_of(kind: str, row: Row) -> str:
 
 
 def place_of(kind: str, row: Row) -> str:
-    """Where an entry stands, in a few words; a stranger's, so to be escaped."""
+    """A short description of an entry's place; untrusted, so it must be escaped."""
     if kind == "documents":
         return f"{row['protocol']} · {row['source']} · page {row['page']}"
     if kind == "world_lore":
@@ -66,9 +66,9 @@ def place_of(kind: str, row: Row) -> str:
 def counted(kind: str, number: int) -> str:
     """ "1 memory", "12 passages"."""
     one = KINDS[kind].one
-    return wording.counted(number, one, "memories" if one == "memory" else "")
+    return format.counted(number, one, "memories" if one == "memory" else "")
 
 
 def described(row: dict[str, Any], *leaving_out: str) -> dict[str, Any]:
-    """The columns of an entry that are worth showing beside its text."""
+    """The columns of an entry to show beside its text."""
     return {name: value for name, value in row.items() if value is not None and name not in leaving_out}

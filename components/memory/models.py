@@ -1,21 +1,26 @@
-"""Which model embeds each kind of the text memory, and changing it on purpose."""
+"""Which model embeds each kind of the text memory, and how to change it."""
 
 from collections.abc import Callable
 
 import streamlit as st
 
-from components import jobs, model_choice, resources, wording
 from components.memory.kinds import KINDS, counted
+from components.overview import model_choice
+from components.shell import format, job_bar, resources
 from store.embedding import open_embedder
 from store.memory import Memory
-from store.memory.settings import LOCAL, memory_settings
+from store.memory.engine.reembedding import reembed
+from store.memory.engine.settings import LOCAL, memory_settings
 from store.progress import Progress
 
 _KNOWN = (LOCAL, "litellm:text-embedding-ada-002")
 
 
 def show(memory: Memory) -> None:
-    """A kind, another model for it, and a button; the old vectors serve until the new ones are all there."""
+    """A kind, another model for it, and a button.
+
+    The old vectors are used until the new ones are complete.
+    """
     with st.expander("Change a model", icon=":material/model_training:"):
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             kind = st.selectbox(
@@ -27,10 +32,10 @@ def show(memory: Memory) -> None:
             name = (
                 st.selectbox("Change to", list(names), key="memory-model-name", accept_new_options=True) or ""
             )
-            why_not = model_choice.missing(name)
+            why_not = model_choice.missing(name, offered=names)
             st.button(
-                "Embed them with it", icon=":material/model_training:", on_click=jobs.run,
-                disabled=bool(why_not) or name == passages.model or jobs.is_busy(resources.jobs()),
+                "Embed them with it", icon=":material/model_training:", on_click=job_bar.begin,
+                disabled=bool(why_not) or name == passages.model or job_bar.is_busy(resources.jobs()),
                 args=(
                     resources.jobs(),
                     f"Embed {KINDS[kind].label.lower()} with {name}",
@@ -38,10 +43,10 @@ def show(memory: Memory) -> None:
                 ),
             )  # fmt: skip
         if why_not:
-            st.caption(f"Not available here: {wording.plain(why_not, limit=400)}")
+            st.caption(f"Not available here: {format.plain(why_not, limit=400)}")
         else:
             st.caption(
-                f"{counted(kind, passages.count())} by {wording.plain(passages.model)} now. New vectors wait "
+                f"{counted(kind, passages.count())} by {format.plain(passages.model)} now. New vectors wait "
                 "beside the old ones until all are there; interrupted, it goes on the next time."
             )
 
@@ -49,6 +54,6 @@ def show(memory: Memory) -> None:
 def _work(memory: Memory, kind: str, name: str) -> Callable[[Progress], bool]:
     def embed(progress: Progress) -> bool:
         progress.what, progress.total = "embedding", memory.passages[kind].count()
-        return memory.passages[kind].embed_all(open_embedder(name), progress=progress)
+        return reembed(memory.passages[kind], open_embedder(name), progress=progress)
 
     return embed

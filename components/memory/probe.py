@@ -1,27 +1,27 @@
-"""Probe: one question to several kinds of memory side by side, with what was nearly found."""
+"""Probe: one question to several kinds of memory side by side, with near misses."""
 
 import time
 
 import streamlit as st
 
-from components import wording
 from components.memory import cards
-from components.memory.asked import Asked, Column, Scores, ask
 from components.memory.cards import Card
+from components.memory.highlight import STYLE
 from components.memory.kinds import KINDS, counted
-from components.memory.marked import STYLE
+from components.memory.probe_controls import Column, ProbeControls, Scores, controls
+from components.shell import format
 from store.errors import MemedexError
 from store.memory import Memory
-from store.memory import ask as ask_kind
-from store.memory.asking import Candidate, Told, ask_messages
+from store.memory.inspect.probe import ProbeCandidate, ProbeMessage, probe_messages
+from store.memory.inspect.probe import probe as ask_kind
 
 _NEAR = 5  # misses shown of each column
 _SPREAD = 6.0  # deviations that fill the bar
 
 
 def show(memory: Memory) -> None:
-    """The controls, and a column for each kind or protocol that is asked."""
-    asked = ask(memory)
+    """The controls, and a column for each kind or protocol."""
+    asked = controls(memory)
     if not asked.columns:
         st.info("Choose at least one kind to ask.", icon=":material/touch_app:")
         return
@@ -38,7 +38,7 @@ def show(memory: Memory) -> None:
                 _column(memory, asked, column, sentence, shown, place=str(number))
 
 
-def _found(memory: Memory, asked: Asked) -> list[tuple[str, list[Card]]] | None:
+def _found(memory: Memory, asked: ProbeControls) -> list[tuple[str, list[Card]]] | None:
     try:
         with st.spinner("Asking; the first time, the model is loaded …", show_time=True):
             return [_ask(memory, asked, column) for column in asked.columns]
@@ -48,8 +48,8 @@ def _found(memory: Memory, asked: Asked) -> list[tuple[str, list[Card]]] | None:
         return None
 
 
-def _ask(memory: Memory, asked: Asked, column: Column) -> tuple[str, list[Card]]:
-    """How it was found, and the cards: hits, then misses."""
+def _ask(memory: Memory, asked: ProbeControls, column: Column) -> tuple[str, list[Card]]:
+    """How it was searched, and the cards: hits, then misses."""
     if column.kind == "transcript_vectors":
         return _ask_messages(memory, asked, column)
     answer = ask_kind(
@@ -61,21 +61,21 @@ def _ask(memory: Memory, asked: Asked, column: Column) -> tuple[str, list[Card]]
     return sentence, [drawn(column.kind, one) for one in (*answer.hits, *answer.misses)]
 
 
-def _as_raw(kind: str, one: Candidate) -> Card:
+def _as_raw(kind: str, one: ProbeCandidate) -> Card:
     score = f"{one.score * 100:.1f} %" if kind == "memories" else f"{one.score:.3f}"
     return Card(kind, one.row, score, f"{one.calibrated:+.1f} σ", one.score, one.kept_out)
 
 
-def _as_calibrated(kind: str, one: Candidate) -> Card:
+def _as_calibrated(kind: str, one: ProbeCandidate) -> Card:
     return Card(
         kind, one.row, f"{one.calibrated:+.1f} σ", f"{one.score:.3f}", one.calibrated / _SPREAD, one.kept_out
     )
 
 
-def _ask_messages(memory: Memory, asked: Asked, column: Column) -> tuple[str, list[Card]]:
+def _ask_messages(memory: Memory, asked: ProbeControls, column: Column) -> tuple[str, list[Card]]:
     """Transcripts by meaning, by words or by both, a card for each message."""
     begun = time.perf_counter()
-    found = ask_messages(
+    found = probe_messages(
         memory.passages[column.kind], asked.question, mode=asked.mode, n=asked.n, where=column.where,
         floor=column.floor, budget=asked.budget, mmr=asked.mmr, near=_NEAR,
     )  # fmt: skip
@@ -85,7 +85,7 @@ def _ask_messages(memory: Memory, asked: Asked, column: Column) -> tuple[str, li
     return f"{how}{more} · {seconds * 1000:,.0f} ms", [_as_message(told, asked.scores) for told in found]
 
 
-def _as_message(told: Told, scores: Scores) -> Card:
+def _as_message(told: ProbeMessage, scores: Scores) -> Card:
     hit, calibrated = told.hit, told.calibrated
     parts = []
     if hit.words_rank is not None and not told.kept_out:
@@ -107,10 +107,10 @@ def _as_message(told: Told, scores: Scores) -> Card:
 
 
 def _column(
-    memory: Memory, asked: Asked, column: Column, sentence: str, shown: list[Card], *, place: str
+    memory: Memory, asked: ProbeControls, column: Column, sentence: str, shown: list[Card], *, place: str
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.markdown(f"{KINDS[column.kind].icon} **{wording.plain(column.title)}**", width="content")
+        st.markdown(f"{KINDS[column.kind].icon} **{format.plain(column.title)}**", width="content")
         st.space("stretch")
         st.caption(sentence, width="content")
     hits = [card for card in shown if not card.kept_out]
@@ -118,7 +118,7 @@ def _column(
     if not shown:
         st.caption("There is nothing of this kind yet.")
     elif not hits:
-        st.caption("Nothing passes: see what was nearly found.")
+        st.caption("No hit above the threshold; closest:")
     for card in hits:
         cards.show(memory, card, question=asked.question, place=place)
     if misses:

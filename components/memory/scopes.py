@@ -1,10 +1,11 @@
-"""What there is to know of a world, a session or a protocol, and what can be done with all of it."""
+"""Facts about a world, a session or a protocol, and actions on all of it."""
 
 import streamlit as st
 
-from components import state, wording
-from components.memory import opening
+from components.memory import open_memory
 from components.memory.kinds import counted
+from components.shell import format
+from components.shell import session as shell_session
 from store.errors import MemedexError
 from store.memory import Memory
 
@@ -26,7 +27,7 @@ def _world(memory: Memory, id: str) -> None:
     if world is None:
         st.caption("This world has no file; its lore was added here.")
         return
-    st.markdown(f"**{wording.plain(world.name)}** · {wording.plain(world.file)}")
+    st.markdown(f"**{format.plain(world.name)}** · {format.plain(world.file)}")
     if world.start_message.strip():
         st.text(world.start_message)
 
@@ -38,16 +39,16 @@ def _papers(memory: Memory, protocol: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             bare = f" · without text: {source.bare_pages}" if source.bare_pages else ""
             st.markdown(
-                f"**{wording.plain(source.source)}** · {wording.counted(source.pages, 'page')}{bare} · "
-                f"imported {wording.ago(source.imported_at)}",
+                f"**{format.plain(source.source)}** · {format.counted(source.pages, 'page')}{bare} · "
+                f"imported {format.ago(source.imported_at)}",
                 width="stretch",
             )
             if memory.can_write:
                 st.button(
                     "Remove", key=f"remove-{source.id}", type="tertiary", icon=":material/delete:",
-                    on_click=opening.done,
+                    on_click=open_memory.run_verb,
                     args=(memory.documents.remove_document, source.protocol, source.source),
-                    kwargs={"said": "Removed; undo brings it back."},
+                    kwargs={"message": "Removed; undo brings it back."},
                 )  # fmt: skip
 
 
@@ -57,34 +58,34 @@ def _recorded(memory: Memory, session: str) -> None:
             continue
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(
-                f"**{wording.plain(one['project_slug'] or 'no project')}** · "
-                f"{wording.plain(one['user_id'])} · "
-                f"{wording.counted(one['messages'], 'message')} · {(one['since'] or '')[:16]} to "
+                f"**{format.plain(one['project_slug'] or 'no project')}** · "
+                f"{format.plain(one['user_id'])} · "
+                f"{format.counted(one['messages'], 'message')} · {(one['since'] or '')[:16]} to "
                 f"{(one['until'] or '')[:16]}",
                 width="stretch",
             )
             if memory.can_write:
                 st.button(
                     "Remove session", key=f"remove-{one['user_id']}-{session}", type="tertiary",
-                    icon=":material/delete:", on_click=opening.done,
+                    icon=":material/delete:", on_click=open_memory.run_verb,
                     args=(memory.transcripts.remove_session, session),
-                    kwargs={"user_id": one["user_id"], "said": "Removed; undo brings it back."},
+                    kwargs={"user_id": one["user_id"], "message": "Removed; undo brings it back."},
                 )  # fmt: skip
 
 
 def _forgetting(memory: Memory, key: str) -> None:
-    """Deleting a session's memory for good."""
-    with st.popover("Forget this session for good", icon=":material/delete_forever:"):
+    """Delete a session's memory for good."""
+    with st.popover("Delete this session permanently", icon=":material/delete_forever:"):
         st.markdown(
             "Its texts, vectors, history and every copy in any file are removed. **This cannot be undone.**"
         )
-        st.button("Forget this key", key="forget-key", on_click=_forget, args=(memory, [key]))
+        st.button("Delete this key", key="forget-key", on_click=_forget, args=(memory, [key]))
         parts = key.split("_")
         for first in range(1, len(parts)):  # a character's name may hold an underscore as well
             session = "_".join(parts[first:])
             if len(keys := memory.sessions.keys_of(session)) > 1:
                 st.button(
-                    f"Forget all {len(keys)} characters' keys of {wording.plain(session)}",
+                    f"Delete all {len(keys)} characters' keys of {format.plain(session)}",
                     key=f"forget-all-{session}", on_click=_forget, args=(memory, keys),
                 )  # fmt: skip
 
@@ -95,9 +96,11 @@ def _forget(memory: Memory, keys: list[str]) -> None:
         for key in keys:
             gone += memory.sessions.delete_session_memory(key)
     except MemedexError as error:
-        state.say(f"It is not gone yet: {wording.plain(str(error), limit=300)}", icon=":material/error:")
+        shell_session.queue_message(
+            f"It is not gone yet: {format.plain(str(error), limit=300)}", icon=":material/error:"
+        )
         return
     st.session_state.pop("scope_session_memory", None)
-    state.say(
+    shell_session.queue_message(
         f"{counted('session_memory', gone)} gone for good, from every file.", icon=":material/delete_forever:"
     )

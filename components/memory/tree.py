@@ -1,4 +1,4 @@
-"""The tree of Browse: kinds, projects, and below them worlds, sessions or protocols, each with its count."""
+"""The tree of Browse: kinds, projects, and below them worlds, sessions or protocols, with counts."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ _COUNTS = """<style>
 
 
 def show(memory: Memory) -> tuple[str, list[str], str | None]:
-    """Which kind, which projects and which world, session or protocol is chosen; none: all of them."""
+    """The chosen kind, projects, and world, session or protocol; empty means all."""
     st.html(_COUNTS)
     with st.container(key="memedex-tree"):
         kind = _kind(memory)
@@ -37,7 +37,7 @@ def _kind(memory: Memory) -> str:
 
 
 def projects(memory: Memory) -> list[str]:
-    """The projects of recorded sessions that are chosen; none: all of them."""
+    """The chosen projects of recorded sessions; empty means all."""
     names = {one["project_slug"] for one in memory.transcripts.sessions()} - {None}
     if not names:
         return []
@@ -61,7 +61,7 @@ def _scope(memory: Memory, kind: str, chosen: list[str]) -> str | None:
 
 
 def _scopes(memory: Memory, kind: str, chosen: list[str]) -> dict[str, int]:
-    """Every world, session or protocol that has entries, and how many."""
+    """Every world, session or protocol that has entries, with their number."""
     if kind == EVENTS:
         return memory.transcripts.event_sessions(project_slug=chosen or None)
     counts = memory.passages[kind].counts()

@@ -1,13 +1,13 @@
-"""What an empty text memory says."""
+"""The page of an empty text memory."""
 
 import streamlit as st
 
-from components import jobs, resources
+from components.shell import job_bar, resources
 from store.memory import Memory, demo
 
 
 def is_needed(memory: Memory, view: str) -> bool:
-    """Whether there is nothing to look at; browsing always works, since that is where things are added."""
+    """Whether there is nothing to see; browsing always works, because entries are added there."""
     return view != "Browse" and not any(passages.count() for passages in memory.passages.values())
 
 
@@ -27,8 +27,8 @@ def show(memory: Memory) -> None:
             "Load the demo memory",
             type="primary",
             icon=":material/auto_awesome:",
-            disabled=jobs.is_busy(resources.jobs()),
-            on_click=jobs.run,
+            disabled=job_bar.is_busy(resources.jobs()),
+            on_click=job_bar.begin,
             args=(
                 resources.jobs(),
                 "Load the demo memory",

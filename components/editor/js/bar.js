@@ -17,9 +17,10 @@ export class Bar {
 
   /** "rest", "draft", "keeping", "saving" or "failed". */
   say(state, why = "") {
-    const { canWrite, isChanged, meeting } = this.editor;
-    const shown = state === "rest" || state === "draft" ? (isChanged ? "draft" : "saved") : state;
-    const words = { saved: "Saved", draft: meeting.isWithWindow ? "Two drafts: choose below" : "Draft kept", keeping: "Draft …", saving: "Saving …", failed: `Failed: ${why}` };
+    const { canWrite, isChanged, conflict, draftStore, address } = this.editor;
+    const kept = draftStore.waiting.has(address) ? "keeping" : "draft"; // nothing is called saved that the server lacks
+    const shown = state === "rest" || state === "draft" ? (isChanged ? kept : "saved") : state;
+    const words = { saved: this.editor.rows.some((row) => row.value !== null) || this.editor.tags.values.length ? "Saved" : "No changes", draft: conflict.isWithWindow ? "Two drafts: choose below" : "Draft saved", keeping: "Draft …", saving: "Saving …", failed: `Failed: ${why}` };
     this.state.dataset.state = canWrite ? shown : "saved";
     this.state.title = shown === "draft" ? "On the server, for you alone; not saved yet" : why;
     setText(this.state, canWrite ? words[shown] : "You may read this, not change it");
@@ -37,9 +38,9 @@ export class Bar {
   }
 
   refresh() {
-    const { canWrite, isChanged, meeting } = this.editor;
+    const { canWrite, isChanged, conflict } = this.editor;
     const changed = canWrite && isChanged;
-    this.save.disabled = !changed || meeting.isOpen;
+    this.save.disabled = !changed || conflict.isOpen;
     this.discard.disabled = !changed;
     this.node.classList.toggle("reading", !canWrite);
   }

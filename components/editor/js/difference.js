@@ -1,7 +1,7 @@
 // A difference as one reads it: what goes struck out, what comes marked; each change can be taken by itself.
 
 import { el } from "../../grid/js/dom.js";
-import { hunks, taken } from "./words.js";
+import { hunks, taken } from "./text_difference.js";
 
 /** `onTake(text)` gets the first text with one change made. */
 export function difference(before, after, { onTake } = {}) {
@@ -13,7 +13,7 @@ export function difference(before, after, { onTake } = {}) {
     if (onTake) {
       change.setAttribute("role", "button");
       change.setAttribute("tabindex", "0");
-      change.title = "Take this change alone";
+      change.title = "Accept only this change";
       const take = () => onTake(taken(list, (other) => other === place));
       change.addEventListener("click", take);
       change.addEventListener("keydown", (event) => event.key === "Enter" && !event.ctrlKey && take());

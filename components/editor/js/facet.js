@@ -21,7 +21,7 @@ export class Row {
     this.empty = el(
       "button",
       { type: "button", class: "nothing", "aria-pressed": "false", onclick: () => this.declare(!this.nothing), title: `Leave it out for ${purpose.leave_out}` },
-      "Nothing to say",
+      "Leave empty",
     );
     this.aside = el("div", {});
     this.proposals = new Proposals(this);
@@ -89,7 +89,7 @@ export class Row {
   refresh() {
     const can = this.editor.canWrite;
     this.area.readOnly = !can;
-    this.area.placeholder = this.nothing ? "Nothing to say about this." : can ? `For example: ${this.purpose.example}` : "";
+    this.area.placeholder = this.nothing ? "Left empty on purpose." : can ? `For example: ${this.purpose.example}` : "";
     this.empty.hidden = Boolean(this.text.trim()) || (!can && !this.nothing);
     this.empty.disabled = !can;
     this.empty.setAttribute("aria-pressed", String(this.nothing));
@@ -114,7 +114,7 @@ export class Row {
     const isTooLong = signs.length > this.purpose.most;
     const characters = `${count(signs.length, "character")}${isTooLong ? `, at most ${this.purpose.most.toLocaleString("en")} can be saved` : ""}`;
     this.count.classList.toggle("too-long", isTooLong);
-    const missing = this.nothing ? "declared: nothing to say" : this.purpose.required ? "not written yet, and needed" : "not written yet";
+    const missing = this.nothing ? "left empty" : this.purpose.required ? "Required" : "not written yet";
     setText(this.count, !written ? missing : reach ? `${characters} · ${reach.tokens.toLocaleString("en")} of ${reach.limit.toLocaleString("en")} tokens` : characters);
     this.meter.style.setProperty("--share", `${Math.min(1, (written && reach ? reach.tokens / reach.limit : 0)) * 100}%`);
     const over = Boolean(written && reach && reach.windows > 1);
@@ -149,7 +149,7 @@ export class Row {
         { class: "proposal dispute" },
         el("header", {}, icon("alert"), el("b", {}, `${who} wrote this meanwhile`)),
         difference(this.text, theirs ?? "", { onTake: (text) => { this.write(text); this.dispute(theirs, who, onDecided); } }),
-        el("footer", {}, button("Keep mine", () => decided()), button("Take theirs", () => decided(theirs ?? "")), el("span", { class: "quiet" }, "or click a change to take it alone")),
+        el("footer", {}, button("Keep mine", () => decided()), button("Use theirs", () => decided(theirs ?? "")), el("span", { class: "quiet" }, "or click a change to accept only that")),
       ),
     );
   }

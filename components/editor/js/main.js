@@ -2,16 +2,16 @@
 
 import { el } from "../../grid/js/dom.js";
 import { Bar } from "./bar.js";
-import { Beside } from "./beside.js";
+import { Neighbours } from "./neighbours.js";
 import { Coin } from "./coin.js";
-import { Keeper } from "./keeper.js";
+import { DraftStore } from "./draft_store.js";
 import { listenToKeys } from "./keys.js";
 import { Row } from "./facet.js";
 import { Revisions } from "./revisions.js";
 import { Saving } from "./saving.js";
 import { Server } from "./server.js";
 import { Tags } from "./tags.js";
-import { Meeting } from "./meeting.js";
+import { Conflict } from "./conflict.js";
 import { Suggesting } from "./suggesting.js";
 import { sameTags, trimmed } from "./merge.js";
 
@@ -19,31 +19,31 @@ class Editor {
   constructor(root, data) {
     this.root = root;
     this.data = data;
-    this.server = new Server(() => this.data);
-    this.keeper = new Keeper({
+    this.server = new Server(() => this.data, { renew: () => this.trigger?.("renew", Date.now()) });
+    this.draftStore = new DraftStore({
       ask: (verb, body) => this.server.ask(verb, body),
       beacon: (verb, body) => this.server.beacon(verb, body),
       say: (state, why) => this.bar.say(state, why),
-      elsewhere: (address, draft) => address === this.address && this.meeting.meetDraft(draft),
+      elsewhere: (address, draft) => address === this.address && this.conflict.meetDraft(draft),
     });
     this.rows = data.facets.map((purpose) => new Row(this, purpose));
     this.tags = new Tags(this);
-    this.beside = new Beside(this);
+    this.neighbours = new Neighbours(this);
     this.history = new Revisions(this);
-    this.meeting = new Meeting(this);
+    this.conflict = new Conflict(this);
     this.suggesting = new Suggesting(this);
     this.saving = new Saving(this);
     this.bar = new Bar(this);
     this.coin = new Coin(this.suggesting.node);
     const desk = el("div", { class: "desk" }, this.bar.node, this.bar.note, ...this.rows.map((row) => row.node), this.tags.node, this.history.node);
-    root.replaceChildren(el("div", { class: "columns" }, this.coin.node, desk, this.beside.node));
+    root.replaceChildren(el("div", { class: "columns" }, this.coin.node, desk, this.neighbours.node));
     this.stops = [listenToKeys(this), this.listenToWindow()];
   }
 
   /** What is typed outlives the page, and hears what another window made of it. */
   listenToWindow() {
-    const leave = () => this.keeper.flush();
-    const back = () => this.keeper.waiting.size && this.keeper.send();
+    const leave = () => this.draftStore.flush();
+    const back = () => this.draftStore.waiting.size && this.draftStore.send();
     const returned = () => document.visibilityState === "visible" && this.lookElsewhere();
     window.addEventListener("pagehide", leave);
     window.addEventListener("online", back);
@@ -74,22 +74,23 @@ class Editor {
   /** New data from the server: another coin, or what has become of this one. */
   update(data) {
     this.data = data;
-    this.keeper.place = `${data.library}:${data.who}`;
+    this.draftStore.place = `${data.library}:${data.who}`;
+    this.draftStore.placeBefore = `${data.folder}:${data.who}`;
     this.tags.offer(data.categories);
     if (data.content.address !== this.address) this.open(data.content);
     else if (data.content.revision > this.content.revision) this.follow(data.content);
     else if (data.content.revision === this.content.revision) this.identify(data.content);
-    this.meeting.takeUp(data.content.draft);
+    this.conflict.takeUp(data.content.draft);
     this.bar.saveNext.hidden = !data.ways.bare;
   }
 
   open(content) {
     const wasHere = Boolean(this.address);
-    if (this.address) this.keeper.send();
+    if (this.address) this.draftStore.send();
     this.address = content.address;
-    this.meeting.forget();
+    this.conflict.forget();
     this.suggesting.begin();
-    const draft = this.canWrite ? this.keeper.open(content.address, content.draft) : null;
+    const draft = this.canWrite ? this.draftStore.open(content.address, content.draft) : null;
     this.begin(content);
     this.identify(content);
     if (draft) {
@@ -99,10 +100,10 @@ class Editor {
       this.tags.show(draft.tags);
     }
     this.bar.noteThat("");
-    if (draft && draft.base.revision !== content.revision) this.meeting.meetStored(content);
+    if (draft && draft.base.revision !== content.revision) this.conflict.meetStored(content);
     if (draft && draft !== content.draft) {
       // The browser held words that the server never confirmed.
-      if (content.draft && content.draft.client !== draft.client) this.meeting.meetDraft(content.draft);
+      if (content.draft && content.draft.client !== draft.client) this.conflict.meetDraft(content.draft);
       this.changed();
     }
     this.bar.say("rest");
@@ -140,7 +141,7 @@ class Editor {
 
   /** The record was changed, by this page or by somebody else. */
   follow(content) {
-    if (this.isChanged) this.meeting.meetStored(content);
+    if (this.isChanged) this.conflict.meetStored(content);
     else this.begin(content);
     this.identify(content);
     this.bar.say("rest");
@@ -154,10 +155,10 @@ class Editor {
 
   changed(row) {
     if (!this.canWrite) return;
-    if (this.meeting.isWithWindow) this.keeper.hold(this.address, this.draft());
-    else if (this.isChanged) this.keeper.keep(this.address, this.draft());
-    else this.keeper.drop(this.address); // typed, and typed back
-    if (row) this.beside.ask(row);
+    if (this.conflict.isWithWindow) this.draftStore.hold(this.address, this.draft());
+    else if (this.isChanged) this.draftStore.keep(this.address, this.draft());
+    else this.draftStore.drop(this.address); // typed, and typed back
+    if (row) this.neighbours.ask(row);
     this.refresh();
   }
 
@@ -173,8 +174,8 @@ class Editor {
 
   /** Somebody comes back to this window: what another one made of the draft meanwhile. */
   async lookElsewhere() {
-    const { address, keeper } = this;
-    const isBusy = () => address !== this.address || this.saving.isUnderWay || this.meeting.isOpen || keeper.waiting.size > 0;
+    const { address, draftStore } = this;
+    const isBusy = () => address !== this.address || this.saving.isUnderWay || this.conflict.isOpen || draftStore.waiting.size > 0;
     if (!this.canWrite || isBusy()) return;
     let own;
     try {
@@ -183,7 +184,7 @@ class Editor {
       return; // what is typed next says so
     }
     if (isBusy()) return;
-    if (own.draft) this.meeting.takeUp(own.draft);
+    if (own.draft) this.conflict.takeUp(own.draft);
     else if (this.isChanged) this.changed(); // thrown away there, and still here
   }
 
@@ -195,7 +196,7 @@ class Editor {
 
   look(row) {
     this.rows.forEach((other) => other.node.classList.toggle("at", other === row));
-    if (this.beside.row !== row || !row.text) this.beside.ask(row, { wait: 0 });
+    if (this.neighbours.row !== row || !row.text) this.neighbours.ask(row, { wait: 0 });
   }
 
   /** How much of the model's limit these texts take. */
@@ -215,9 +216,9 @@ class Editor {
   }
 
   throwAway() {
-    this.keeper.drop(this.address);
+    this.draftStore.drop(this.address);
     this.suggesting.taken.clear();
-    this.meeting.forget();
+    this.conflict.forget();
     this.bar.noteThat("");
     this.begin(this.content);
     this.measure();
@@ -230,11 +231,11 @@ class Editor {
   }
 
   stop() {
-    this.keeper.flush();
-    this.beside.stop();
+    this.draftStore.flush();
+    this.neighbours.stop();
     clearTimeout(this.measuring);
     this.suggesting.stop();
-    clearTimeout(this.keeper.timer);
+    clearTimeout(this.draftStore.timer);
     this.stops.forEach((stop) => stop());
   }
 }

@@ -62,9 +62,9 @@ export class Proposals {
       el(
         "footer",
         {},
-        el("button", { type: "button", class: "main", onclick: () => put(each.text) }, "Take"),
-        el("button", { type: "button", onclick: () => editor.suggesting.refuse(each) }, editor.suggesting.taken.has(each.id) ? "Leave the rest" : "Refuse"),
-        el("span", { class: "quiet" }, row.text.trim() ? "or click a change to take it alone" : "or click a sentence to take it alone"),
+        el("button", { type: "button", class: "main", onclick: () => put(each.text) }, "Accept"),
+        el("button", { type: "button", onclick: () => editor.suggesting.refuse(each) }, editor.suggesting.taken.has(each.id) ? "Dismiss the rest" : "Dismiss"),
+        el("span", { class: "quiet" }, row.text.trim() ? "or click a change to accept only that" : "or click a sentence to accept only that"),
       ),
     );
   }

@@ -32,12 +32,12 @@ export class Revisions {
     if (!sameTags(before.tags, after.tags)) changes.push(el("div", { class: "change-of" }, el("b", {}, "Tags"), difference(before.tags.join(", "), after.tags.join(", "))));
     const back = el("button", { type: "button", onclick: () => this.editor.saving.restore(revision) }, "Restore this");
     back.hidden = isNow || !this.editor.canWrite;
-    return el("li", {}, el("header", {}, el("b", {}, who), el("span", {}, `${verb}${undone ? " (taken back)" : ""}`), el("span", { class: "quiet" }, when), back), ...changes);
+    return el("li", {}, el("header", {}, el("b", {}, who), el("span", {}, `${verb}${undone ? " (undone)" : ""}`), el("span", { class: "quiet" }, when), back), ...changes);
   }
 
   change(row, before, after, source) {
     const model = source ? `${source.model}${source.prompt ? ` · ${source.prompt}` : ""}${source.edited ? " · edited" : ""}` : "";
-    const said = after === "" ? "declared: nothing to say" : after === undefined ? "taken out" : "";
+    const said = after === "" ? "left empty" : after === undefined ? "removed" : "";
     return el("div", { class: "change-of" }, el("b", {}, row.purpose.label), model ? el("span", { class: "by" }, model) : null, difference(before ?? "", after ?? ""), said ? el("span", { class: "quiet" }, said) : null);
   }
 }

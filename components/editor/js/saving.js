@@ -11,10 +11,10 @@ export class Saving {
   /** Saves; to the next coin without a caption, if asked to, once it is saved. */
   async commit({ next = false } = {}) {
     const { editor } = this;
-    const { address, bar, keeper, meeting } = editor;
+    const { address, bar, draftStore, conflict } = editor;
     if (!editor.canWrite || this.isUnderWay) return;
-    if (meeting.isOpen) {
-      [...meeting.disputes][0].node.scrollIntoView({ block: "center", behavior: "smooth" });
+    if (conflict.isOpen) {
+      [...conflict.disputes][0].node.scrollIntoView({ block: "center", behavior: "smooth" });
       return bar.say("failed", "choose between the two texts first");
     }
     if (!editor.isChanged) {
@@ -22,15 +22,15 @@ export class Saving {
       return next && editor.go(editor.data.ways.bare);
     }
     this.isUnderWay = true;
-    const draft = { ...editor.draft(), caption: editor.caption, client: keeper.client, n: ++keeper.n };
+    const draft = { ...editor.draft(), caption: editor.caption, client: draftStore.client, n: ++draftStore.n };
     bar.say("saving");
     try {
-      await keeper.settle(address);
+      await draftStore.settle(address);
       const answer = await editor.server.ask("commit", { address, draft, ids: [...editor.suggesting.taken] });
       if (answer.failed) throw new Error(answer.failed);
       if (answer.conflict) {
         editor.identify(answer.conflict);
-        meeting.meetStored(answer.conflict);
+        conflict.meetStored(answer.conflict);
         bar.say("failed", "somebody else saved first; nothing was overwritten");
       } else {
         this.saved(address, answer.saved, draft);
@@ -38,7 +38,7 @@ export class Saving {
       }
     } catch (error) {
       if (address === editor.address) {
-        keeper.keep(address, editor.draft());
+        draftStore.keep(address, editor.draft());
         bar.noteThat(`Not saved: ${error.message}`); // stays, while the state goes on to say that the draft is kept
       }
       bar.say("failed", error.message);
@@ -50,7 +50,7 @@ export class Saving {
   /** What was typed while it was being saved goes on as a draft upon it. */
   saved(address, content, draft) {
     const { editor } = this;
-    editor.keeper.forget(address);
+    editor.draftStore.forget(address);
     editor.suggesting.taken.clear();
     if (address === editor.address) {
       const typedOn = editor.rows.some((row) => row.value !== draft.caption[row.facet]) || !sameTags(editor.tags.values, draft.tags);

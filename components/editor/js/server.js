@@ -3,9 +3,10 @@
 const PATIENT = 60_000; // ms; a server that never answers must not hold back what is typed next
 
 export class Server {
-  /** `data()`: where the routes are, and the token that names the person. */
-  constructor(data) {
+  /** `data()`: where the routes are, and the token that names the person; `renew` asks the page for another token. */
+  constructor(data, { renew }) {
     this.data = data;
+    this.renew = renew;
   }
 
   async ask(verb, body) {
@@ -15,7 +16,12 @@ export class Server {
     } catch {
       throw new Error("the server cannot be reached; your words are kept in this browser and sent again");
     }
-    if (!answer.ok) throw new Error(answer.status === 403 ? "this page is from another library; reload it" : `the server answered ${answer.status}`);
+    if ([401, 403].includes(answer.status)) {
+      if (this.data().token !== this.refused) this.renew(); // once for each token: the page's next run brings another
+      this.refused = this.data().token;
+      throw new Error(`${await answer.text()}; your words are kept in this browser`);
+    }
+    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     return answer.json();
   }
 

@@ -10,8 +10,8 @@ export class Suggesting {
     this.taken = new Set(); // those of which something stands here; settled when it is saved
     this.refused = new Set();
     this.asker = button("Suggest a caption", () => this.ask("", ""), { title: "Ask the language model for all four facets and tags" });
-    this.alike = button("From look-alikes", () => this.ask("", "", "nearest"), { title: "Without a language model: tags and phrases of the coins whose pictures are nearest" });
-    this.takeAll = button("Take all", () => this.takeEverything(), { title: "Alt-Enter: every newest suggestion, where nothing is written yet" });
+    this.alike = button("Borrow from similar coins", () => this.ask("", "", "nearest"), { title: "Without a language model: tags and phrases of the coins whose pictures are nearest" });
+    this.takeAll = button("Accept all", () => this.takeEverything(), { title: "Alt-Enter: every newest suggestion, where nothing is written yet" });
     this.node = el("div", { class: "helpers" }, this.asker, this.alike, this.takeAll);
   }
 

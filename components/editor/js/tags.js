@@ -87,7 +87,7 @@ export class Tags {
     );
     const offered = can ? this.suggestions.flatMap((each) => this.chipsOf(each)) : [];
     this.proposed.replaceChildren(
-      ...(offered.length ? [el("span", { class: "quiet" }, "Proposed:"), ...offered, el("button", { type: "button", class: "offered", "aria-label": "Refuse these tags", onclick: () => this.suggestions.forEach((each) => this.editor.suggesting.refuse(each)) }, "×")] : []),
+      ...(offered.length ? [el("span", { class: "quiet" }, "Suggested:"), ...offered, el("button", { type: "button", class: "offered", "aria-label": "Dismiss these tags", onclick: () => this.suggestions.forEach((each) => this.editor.suggesting.refuse(each)) }, "×")] : []),
     );
     const categories = [...new Set(this.values.map((tag) => this.category(tag) ?? "other"))];
     const { mostTags } = this.editor.data;

@@ -1,6 +1,6 @@
 // Scores made visible: for each result how much each facet gave.
 
-import { el, setHidden, setText } from "./dom.js";
+import { el, setAttribute, setHidden, setText } from "./dom.js";
 
 export const FACET_NAMES = ["image", "entity", "context", "visual", "emotions"];
 const HATCH = 4; // percent of the bar
@@ -21,21 +21,21 @@ export function standing(node, scores, index) {
   const isOther = node.hit?.row !== hit.row;
   node.hit = hit;
   if (isOther || !scores.barsLater) bar(node, scores.top);
+  setHidden(parts.exact, !hit.isExact);
+  setAttribute(node, "aria-description", hit.isExact ? parts.exact.textContent : "");
   const strange = scores.disagreement(hit.row);
   setHidden(parts.strange, !strange);
   if (strange) parts.strange.title = strange;
-  node.classList.toggle("beyond", scores.drop !== null && index >= scores.drop);
-  node.classList.toggle("first-beyond", scores.drop !== null && index === scores.drop);
 }
 
 /** What each facet gave to the score. */
 export function bar(node, top) {
-  const stripe = painted(node.hit.facets, top);
+  const stripe = painted(node.hit, top);
   if (node.stripe !== stripe) node.parts.bar.style.background = node.stripe = stripe;
 }
 
 /** The bar as one background, which costs no layout: each facet's share of a full bar, hatched where it is missing. */
-function painted(facets, top) {
+function painted({ facets, words }, top) {
   const stops = [];
   let from = 0;
   facets.forEach(({ contribution, present }, at) => {
@@ -46,6 +46,11 @@ function painted(facets, top) {
     else for (let a = from; a < to; a += HATCH) stop(colour, a, Math.min(to, a + HATCH / 2)), stop("transparent", a + HATCH / 2, Math.min(to, a + HATCH));
     from = to;
   });
+  if (words.contribution > 0) {
+    const to = from + (words.contribution / top) * 100;
+    stops.push(`var(--words) ${from.toFixed(2)}% ${to.toFixed(2)}%`);
+    from = to;
+  }
   return `linear-gradient(90deg, ${[...stops, `${EMPTY} ${from.toFixed(2)}%`, EMPTY].join(", ")})`;
 }
 
@@ -81,6 +86,8 @@ export function breakdown(grid, card) {
     const said = facet.present ? `${cosine} × ${share(facet.weight)}` : `not written: library's mean ${cosine} × ${share(facet.weight)}`;
     return el("tr", {}, el("th", { scope: "row" }, el("i", { class: `dot ${name} ${facet.present ? "" : "missing"}` }), name), el("td", {}, said), el("td", { class: "alone", title: "Place by this facet alone" }, place ? `${place.toLocaleString("en")}.` : ""), el("td", { class: "number" }, facet.contribution.toFixed(3)));
   });
+  const { words } = hit;
+  if (words.contribution) rows.push(el("tr", {}, el("th", { scope: "row" }, el("i", { class: "dot words" }), "words"), el("td", {}, `${share(words.share)} of the best match × ${words.gain.toFixed(3)}`), el("td", { class: "alone" }), el("td", { class: "number" }, words.contribution.toFixed(3))));
   const total = el("tr", { class: "total" }, el("th", { scope: "row" }, "score"), el("td", {}), el("td", {}), el("td", { class: "number" }, hit.score.toFixed(3)));
   return el("table", { class: "breakdown" }, el("tbody", {}, ...rows.filter(Boolean), total));
 }

@@ -35,6 +35,6 @@ export class Calibration {
     const was = new Map(raw.map((row, at) => [row, at]));
     const came = calibrated.filter((row) => !was.has(row)).length;
     const moved = calibrated.filter((row, at) => was.has(row) && was.get(row) !== at).length;
-    return moved || came ? `Against raw ${moved.toLocaleString("en")} moved, ${came.toLocaleString("en")} came in.` : "Here it changes nothing.";
+    return moved || came ? `Compared with raw: ${moved.toLocaleString("en")} changed rank, ${came.toLocaleString("en")} new.` : "No change in these results.";
   }
 }

@@ -18,6 +18,7 @@ export function make() {
     moved: el("span", { class: "moved", hidden: true }),
     strange: el("span", { class: "strange", hidden: true }, "≠"),
     bar: el("span", { class: "bar", hidden: true }),
+    exact: el("span", { class: "exact", hidden: true }, "Exact match"),
     twin: el("span", { class: "twin-badge", "data-twin": "", title: "Compare (d)", hidden: true }),
   };
   const node = el(
@@ -29,7 +30,7 @@ export function make() {
     parts.mark,
     el("span", { class: "standing" }, parts.strange, parts.moved, parts.score),
     parts.reason,
-    el("span", { class: "foot" }, parts.twin, el("span", { class: "line" }, parts.name, parts.ticker), el("span", { class: "line small" }, parts.age, parts.tags), parts.bar),
+    el("span", { class: "foot" }, parts.exact, parts.twin, el("span", { class: "line" }, parts.name, parts.ticker), el("span", { class: "line small" }, parts.age, parts.tags), parts.bar),
   );
   parts.picture.addEventListener("load", () => node.picture && node.classList.add("loaded"));
   parts.picture.addEventListener("error", () => node.picture && node.classList.add("broken"));

@@ -1,12 +1,12 @@
 // A coin beside another that looks like it: both pictures, what differs, and what somebody says of the two.
 
-import { count, el, icon, setText } from "./dom.js";
+import { count, el, setText } from "./dom.js";
 import { drawDifference } from "./difference.js";
 
 export const VERDICTS = [
   { key: "n", verdict: "different", label: "Different", tone: "good", said: "Different coins", title: "They have nothing to do with each other; nobody is asked again" },
-  { key: "c", verdict: "copy of", label: "Copy of it", tone: "bad", said: "A copy", title: "This coin is a copy of the other one" },
-  { key: "b", verdict: "better than", label: "Better than it", tone: "quiet", said: "The better one", title: "The same coin; this record is the better one" },
+  { key: "c", verdict: "copy of", label: "Copy of the other", tone: "bad", said: "A copy", title: "This coin is a copy of the other one" },
+  { key: "b", verdict: "better than", label: "Better than the other", tone: "quiet", said: "The better one", title: "The same coin; this record is the better one" },
 ];
 
 export class Comparison {
@@ -126,7 +126,7 @@ export class Comparison {
     Promise.all([own.decode(), its.decode()]).then(
       () => {
         const { agrees: share, place } = drawDifference(canvas, own, its);
-        setText(agrees, `${Math.round(share * 100)} % of the picture agrees${place.mirrored ? ", mirrored" : ""}`);
+        setText(agrees, `${Math.round(share * 100)} % of pixels match${place.mirrored ? ", mirrored" : ""}`);
       },
       () => setText(agrees, "a picture is missing"),
     );
@@ -138,7 +138,7 @@ export class Comparison {
         "The other one",
         its,
         el("p", { class: "named", dir: "auto" }, ...pieces(other.names[1]), " ", el("span", { class: "ticker" }, ...pieces(other.tickers[1]))),
-        el("p", { class: "meta" }, el("span", { class: `pill ${other.tier === "trash" ? "bad" : "good"}` }, `in ${other.tier}`), el("span", {}, other.since)),
+        el("p", { class: "meta" }, el("span", { class: `pill ${other.tier === "trash" ? "bad" : "good"}` }, `in ${other.place}`), el("span", {}, other.since)),
       ),
       fields(other),
     ];
@@ -148,9 +148,9 @@ export class Comparison {
     const verdict = this.verdictOf(other);
     const unjudged = this.others.filter((each) => !this.verdictOf(each)).length;
     return [
-      el("span", { class: "asked" }, verdict ? `${card.name}: ${verdict} ${verdict === "different" ? `from ${other.name}` : other.name}${other.said && verdict === other.verdict ? ` (${other.said})` : ""}` : `What is ${card.name} to ${other.name}?`),
-      ...VERDICTS.map((each) => el("button", { type: "button", class: `verb ${each.tone}`, title: each.title, "aria-pressed": String(verdict === each.verdict), onclick: () => this.judge(each) }, el("span", {}, each.label), el("kbd", {}, each.key))),
-      unjudged > 1 ? el("button", { type: "button", class: "tool", onclick: () => this.judge(VERDICTS[0], { all: true }) }, `Different from all ${unjudged}`, el("kbd", {}, "shift n")) : null,
+      el("span", { class: "asked" }, verdict ? `${card.name}: ${verdict} ${verdict === "different" ? `from ${other.name}` : other.name}${other.said && verdict === other.verdict ? ` (${other.said})` : ""}` : "Is it a copy?"),
+      ...VERDICTS.map((each) => el("button", { type: "button", class: `verb ${each.tone}`, title: each.title, "aria-pressed": String(verdict === each.verdict), onclick: () => this.grid.decisions.press(() => this.judge(each)) }, el("span", {}, each.label), el("kbd", {}, each.key))),
+      unjudged > 1 ? el("button", { type: "button", class: "tool", onclick: () => this.grid.decisions.press(() => this.judge(VERDICTS[0], { all: true })) }, `Different from all ${unjudged}`, el("kbd", {}, "shift n")) : null,
     ].filter(Boolean);
   }
 }
@@ -168,7 +168,7 @@ export function twinsOf(grid, address, twins) {
     ...twins.map((other) =>
       el(
         "button",
-        { type: "button", class: `twin ${other.verdict ? "judged" : ""}`, title: `${other.name}, in ${other.tier}: ${other.findings.map(([kind]) => kind).join(", ")}`, onclick: () => grid.comparison.show(address, other.address) },
+        { type: "button", class: `twin ${other.verdict ? "judged" : ""}`, title: `${other.name}, in ${other.place}: ${other.findings.map(([kind]) => kind).join(", ")}`, onclick: () => grid.comparison.show(address, other.address) },
         el("img", { src: other.picture, alt: "", loading: "lazy" }),
         el("span", {}, other.verdict ?? `${Math.round(other.sure * 100)} %`),
       ),

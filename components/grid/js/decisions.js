@@ -2,9 +2,19 @@
 
 import { count } from "./dom.js";
 
+const SLIP = 400; // ms in which a second click is no second decision: its coin has not been seen
+
 export class Decisions {
   constructor(grid) {
     this.grid = grid;
+  }
+
+  /** Decides by a button, whichever comes below the hand. Keys may follow each other as fast as they can. */
+  press(decide) {
+    const now = performance.now();
+    if (now - (this.pressedAt ?? -SLIP) < SLIP) return;
+    this.pressedAt = now;
+    decide();
   }
 
   /** Does a verb to the selection, or to the card under the cursor; felt at once, confirmed later. */
@@ -17,18 +27,32 @@ export class Decisions {
     const number = everything ? model.chosenCount : addresses.length;
     const { filter, generation, except } = everything || {};
     const about = everything ? { addresses: [], seen: {}, matching: { filter, generation, except } } : this.about(addresses);
+    if (action.goes === "dialog") return this.grid.tagging.show(about, { number, name: addresses.length === 1 ? this.called(addresses, 1) : "" });
     const entry = log.add({ verb: action.verb, reason, goes: action.goes, ...about });
-    this.grid.hearing.awaitsDialog = action.goes === "dialog";
-    if (everything) model.clear();
+    if (everything) model.drop();
     entry.effect = action.leaves ? { hide: addresses } : null;
     if (action.leaves) {
       this.remember(entry, addresses);
-      model.select(addresses, false);
+      model.forget(addresses);
     }
     addresses.forEach((address) => model.refused.delete(address));
-    const name = number === 1 && addresses.length ? model.card(addresses[0])?.name ?? "one coin" : count(number, "coin");
-    tools.say(action.leaves ? `${action.said} ${name}` : `${action.label}: ${name} …`);
+    const name = this.called(addresses, number);
+    tools.say(action.leaves ? action.said.replace("{}", () => name) : `${action.label}: ${name} …`);
     this.grid.paint({ focus: true });
+  }
+
+  /** Adds and removes tags of these coins, as `about` names them. */
+  tag(about, { add, remove, number }) {
+    const { log, tools, model } = this.grid;
+    log.add({ verb: "tag", add, remove, ...about });
+    if (about.matching) model.drop(); // what changed since is not among them any more
+    about.addresses.forEach((address) => model.refused.delete(address));
+    tools.say(`Tags of ${this.called(about.addresses, number)}: ${[...add.map((tag) => `+${tag}`), ...remove.map((tag) => `−${tag}`)].join(", ")}`);
+    this.grid.paint();
+  }
+
+  called(addresses, number) {
+    return number === 1 && addresses.length ? this.grid.model.card(addresses[0])?.name ?? "one coin" : count(number, "coin");
   }
 
   /** Says what a coin is to others that look like it; the card stays where it is. */
@@ -51,23 +75,26 @@ export class Decisions {
       entry.effect = verb === "undo" ? { show: target.hides } : { hide: target.hides };
       if (verb === "undo") model.moveTo(target.hides[0] ?? model.cursor);
     }
-    tools.say(verb === "undo" ? "Taken back" : "Done again");
+    tools.say(verb === "undo" ? "Undone" : "Redone");
     this.grid.paint({ focus: true });
   }
 
-  /** What the server made of it: reasons for what was refused, the cursor onto what was taken back. */
+  /** What the server made of it: reasons for what was refused, the cursor onto what was taken back; whether it moved. */
   settle(results) {
     const { model, tools, data } = this.grid;
+    const before = model.cursor;
     for (const result of results) {
-      if (result.refused.length) this.grid.hearing.rest();
+      if (result.refused.length) this.grid.earlyKeys.rest();
       for (const { item, reason } of result.refused) model.refused.set(item, reason);
       const [first] = result.refused; // without an item where the whole was refused
       const isCalm = first && !first.item && ["undo", "redo"].includes(result.verb); // nothing that was decided is at stake
-      if (isCalm) tools.say(first.reason);
-      else if (first) tools.say(first.item ? `${count(result.refused.length, "coin")} refused: ${first.reason}` : first.reason, "red");
+      const reason = first && first.reason[0].toUpperCase() + first.reason.slice(1);
+      if (isCalm) tools.say(reason);
+      else if (first) tools.say(result.refused.length > 1 ? `${count(result.refused.length, "coin")} refused: ${first.reason}` : reason, "red");
       else if (result.said) tools.say(result.said);
       if (result.verb === "undo" && result.done.length && data.cards?.some((card) => card.address === result.done[0])) model.moveTo(result.done[0]);
     }
+    return model.cursor !== before;
   }
 
   /** The coins a decision is about, each with the revision that was seen. */

@@ -50,7 +50,7 @@ function luma(image) {
 }
 
 /** How the second has to be scaled, moved (in sides) and mirrored to lie over the first: coarse steps, then fine ones. */
-function aligned(own, other) {
+export function aligned(own, other) {
   let best = { scale: 1, x: 0, y: 0, mirrored: false };
   best.cost = cost(own, other, best);
   const attempt = (place) => {

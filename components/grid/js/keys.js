@@ -1,7 +1,7 @@
 // The keyboard, heard on the document before anything else on the page, and only when nobody is typing.
 
 import { VERDICTS } from "./comparison.js";
-import { filterField } from "./field.js";
+import { filterField } from "./filter_field.js";
 
 const STEPS = { ArrowLeft: [-1, 0], h: [-1, 0], ArrowRight: [1, 0], l: [1, 0], ArrowUp: [0, -1], k: [0, -1], ArrowDown: [0, 1], j: [0, 1] };
 const WITH_ARROWS = "canvas, audio, video, [role=slider], [role=tab], [role=radio], [role=option], [role=menuitem], [role=combobox], [role=listbox]";
@@ -12,10 +12,11 @@ export function listenToKeys(grid) {
   const heard = (event) => {
     if (event.isComposing || event.defaultPrevented || !grid.root.isConnected) return;
     const target = event.composedPath()[0];
+    if (grid.tagging.isOpen) return;
     if (event.key === "Enter" && target === filterField()) return leaveFilter(grid, target);
     if (isTyping(target) && !(isOwn(grid, target) && !MOVES.test(event.key))) return;
-    if (isElsewhere(grid)) return grid.hearing.rest();
-    if (grid.filter.holds(event) || grid.hearing.isTooEarly(event) || take(grid, event, target)) {
+    if (isElsewhere(grid)) return grid.earlyKeys.rest();
+    if (grid.filter.holds(event) || grid.earlyKeys.isTooEarly(event) || take(grid, event, target)) {
       event.preventDefault();
       event.stopImmediatePropagation();
     }
@@ -42,7 +43,7 @@ function isElsewhere(grid) {
 function take(grid, event, target) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (grid.help.open) return closeHelp(grid, key);
-  if (grid.tools.closeMenu() && key === "Escape") return grid.follow(), true;
+  if (grid.tools.closeMenu() && key === "Escape") return grid.focus.follow(), true;
   if ((event.ctrlKey || event.metaKey) && !event.altKey && key === "a" && !grid.viewer.isOpen) return grid.selectPage(), true;
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   if (key === "?") return grid.help.showModal(), true;
@@ -101,7 +102,7 @@ function decide(grid, key) {
 function closeHelp(grid, key) {
   if (key !== "Escape" && key !== "?" && key !== "Enter") return false;
   grid.help.close();
-  grid.focusCursor();
+  grid.focus.toCursor();
   return true;
 }
 
@@ -109,6 +110,7 @@ function closeHelp(grid, key) {
 function leaveFilter(grid, field) {
   setTimeout(() => {
     field.blur();
-    grid.refresh({ focus: true });
+    // Where another question is on its way, its first coin is what one goes to.
+    grid.refresh({ focus: !grid.earlyKeys.isAskedAnew });
   });
 }

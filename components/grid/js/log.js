@@ -1,32 +1,41 @@
 // The numbered log: every decision stays in it, and in the browser's storage, until the server confirms its number.
+// Library, person and session stand in the key and in each decision: none is ever sent where it was not made.
 
-const PREFIX = "memedex-log:";
+import { count } from "./dom.js";
+
+const PREFIX = "memedex-log:"; // then library, person, session, grid and client, each encoded
+const UNNAMED = "memedex-log-unnamed:"; // kept to be looked up: from before logs had names, never sent
+const NAMED = "memedex-named-logs"; // what this tab was told of already
 const BATCH = 100; // ms between two sendings while keys come fast; the first one goes at once
 const PATIENCE = 2500; // ms without a confirmation before the whole log is sent again
 const LATER = 3; // times that this doubles: a page that takes long must not be begun anew for ever
 
 export class DecisionLog {
   /**
-   * `send` carries a value to the server; `waits` is told how many decisions it has not answered for a while, and 0 once
-   * it has; `beacon` is {url, token} for the moment the page goes away.
+   * `place` is {library, who, session}; `send` carries a value to the server; `waits` is told how many decisions it has
+   * not answered for a while, and 0 once it has; `beacon` is {url, token} for the moment the page goes away.
    */
-  constructor(grid, { send, waits }) {
+  constructor(grid, { place, send, waits, canDecide = true }) {
     this.grid = grid;
+    this.place = place;
     this.send = send;
     this.waits = waits;
     this.client = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-    this.key = `${PREFIX}${grid}:${this.client}`;
+    this.key = PREFIX + [place.library, place.who, place.session, grid, this.client].map(encodeURIComponent).join(":");
     this.entries = [];
     this.next = 1;
     this.confirmed = 0;
+    this.keys = {}; // client → the key of a log that was left behind
+    this.foreign = { people: {}, libraries: 0, unnamed: [] };
     this.others = this.leftBehind();
+    if (!canDecide) this.others = {}; // here they would only be refused: they wait for a page that may
     this.sentAt = 0;
     this.sendings = 0;
     this.inVain = 0;
   }
 
   add(entry) {
-    const numbered = { n: this.next++, boot: this.boot, ...entry };
+    const numbered = { n: this.next++, boot: this.boot, ...this.place, ...entry };
     this.entries.push(numbered);
     this.keep();
     this.sendSoon();
@@ -61,7 +70,7 @@ export class DecisionLog {
 
   /** What is still to be confirmed, for the server. */
   contents() {
-    return { client: this.client, entries: this.entries.map(bare), others: this.others };
+    return { ...this.place, client: this.client, entries: this.entries.map(bare), others: this.others };
   }
 
   get isEmpty() {
@@ -105,7 +114,7 @@ export class DecisionLog {
 
   /** Drops what is confirmed of another tab's log, which may hold more by now than it did when it was read. */
   forget(client, n) {
-    const key = `${PREFIX}${this.grid}:${client}`;
+    const key = this.keys[client];
     stored((storage) => {
       const left = JSON.parse(storage.getItem(key) ?? "[]").filter((entry) => entry.n > n);
       if (left.length) storage.setItem(key, JSON.stringify(left));
@@ -118,17 +127,54 @@ export class DecisionLog {
     else stored((storage) => storage.removeItem(this.key));
   }
 
-  /** Logs that a reload or a closed tab left unconfirmed. Sending one twice is harmless: it is numbered. */
+  /**
+   * Logs of this library and person that a reload or a closed tab left unconfirmed. Sending one twice is harmless: it is
+   * numbered. Those of others stay where they are, and are only counted.
+   */
   leftBehind() {
     const found = {};
-    stored((storage) => {
-      for (const key of Object.keys(storage)) {
-        if (!key.startsWith(`${PREFIX}${this.grid}:`)) continue;
-        const entries = JSON.parse(storage.getItem(key));
-        if (Array.isArray(entries) && entries.length) found[key.slice(key.lastIndexOf(":") + 1)] = entries;
+    const { foreign } = this;
+    const own = this.key.slice(PREFIX.length).split(":");
+    for (const key of stored((storage) => Object.keys(storage)) ?? []) {
+      if (!key.startsWith(PREFIX)) continue;
+      const entries = stored((storage) => JSON.parse(storage.getItem(key)));
+      if (!Array.isArray(entries) || !entries.length) continue;
+      const [library, who, , grid, client] = key.slice(PREFIX.length).split(":");
+      if (!client) foreign.unnamed.push({ key, entries });
+      else if (library !== own[0]) foreign.libraries += entries.length;
+      else if (who !== own[1]) foreign.people[who] = (foreign.people[who] ?? 0) + entries.length;
+      else if (grid === own[3]) {
+        this.keys[client] = key;
+        found[client] = entries;
       }
-    });
+    }
     return found;
+  }
+
+  /** What waits in this browser and is not sent from here, in words; "" where there is nothing new to say of it. */
+  nameForeign() {
+    const { people, libraries, unnamed } = this.foreign;
+    const told = Object.entries(people).map(([encoded, number]) => {
+      const who = decodeURIComponent(encoded);
+      return `${count(number, "decision")} of ${who} will be stored when ${who} opens this library here again.`;
+    });
+    if (libraries) told.push(`${count(libraries, "decision")} made in another library will be stored when it is opened here again.`);
+    const now = JSON.stringify(told);
+    const isKnown = stored(() => window.sessionStorage.getItem(NAMED) === now);
+    stored(() => window.sessionStorage.setItem(NAMED, now));
+    const news = isKnown ? [] : told;
+    if (unnamed.length) {
+      const verbs = unnamed.flatMap(({ entries }) => entries.map(({ verb }) => verb));
+      const each = [...new Set(verbs)].map((verb) => `${verbs.filter((other) => other === verb).length} × ${verb}`);
+      news.push(`${count(verbs.length, "decision")} from before an update (${each.join(", ")}) do not say in which library they were made, and were not carried out. Decide again what is still wanted.`);
+      for (const { key } of unnamed.splice(0)) {
+        stored((storage) => {
+          storage.setItem(UNNAMED + key.slice(PREFIX.length), storage.getItem(key));
+          storage.removeItem(key);
+        });
+      }
+    }
+    return news.join(" ");
   }
 }
 
@@ -146,8 +192,8 @@ function bare({ effect, undone, hides, goes, ...entry }) {
 /** Storage may be switched off or full; the log then lives in memory, and in the beacon. */
 function stored(use) {
   try {
-    use(window.localStorage);
+    return use(window.localStorage);
   } catch {
-    // nothing is lost that was not already beyond reach
+    return undefined; // nothing is lost that was not already beyond reach
   }
 }

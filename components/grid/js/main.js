@@ -2,15 +2,18 @@
 
 import { count, el } from "./dom.js";
 import { Cards } from "./cards.js";
+import { Completion } from "./completion.js";
 import { Comparison } from "./comparison.js";
 import { Decisions } from "./decisions.js";
 import { DecisionLog } from "./log.js";
-import { FilterField } from "./field.js";
-import { Hearing } from "./hearing.js";
+import { FilterField } from "./filter_field.js";
+import { EarlyKeys } from "./early_keys.js";
+import { Focus } from "./focus.js";
 import { fillHelp, helpSheet } from "./help.js";
 import { listenToKeys } from "./keys.js";
 import { listenToPointer } from "./pointer.js";
 import { Model, read, write } from "./model.js";
+import { askTags, TagDialog } from "./tag_dialog.js";
 import { Ranking } from "./ranking.js";
 import { Tools } from "./tools.js";
 import { Viewer } from "./viewer.js";
@@ -18,23 +21,33 @@ import { Viewer } from "./viewer.js";
 const ASK = 120; // ms on one coin before its details are asked for, so that leafing through costs nothing
 
 class Grid {
-  constructor(root, key) {
+  constructor(root, data) {
+    const { key } = data;
     this.root = root;
     this.key = key;
-    this.model = new Model(key);
-    this.log = new DecisionLog(key, { send: (contents) => this.tell("log", contents), waits: (number) => this.sayWaiting(number) });
+    this.place = placeOf(data);
+    this.model = new Model([data.library, data.who, key].map(encodeURIComponent).join(":"));
+    this.log = new DecisionLog(key, {
+      place: this.place,
+      send: (contents) => this.tell("log", contents),
+      waits: (number) => this.sayWaiting(number),
+      canDecide: data.undoable,
+    });
     this.decisions = new Decisions(this);
     this.ranking = new Ranking(this);
     this.tools = new Tools(this);
     this.viewer = new Viewer(this);
     this.comparison = new Comparison(this);
+    this.tagging = new TagDialog(this);
+    this.focus = new Focus(this);
     this.filter = new FilterField();
-    this.hearing = new Hearing(this);
+    this.completion = new Completion(this, { known: async () => (await askTags(this.data, { addresses: [] }))?.known ?? [] });
+    this.earlyKeys = new EarlyKeys(this);
     this.help = helpSheet();
     this.parts = { field: el("div", { class: "cards", role: "row" }) };
     this.frame = el("div", { class: "field", role: "grid", "aria-multiselectable": "true", "aria-label": "Coins" }, this.parts.field);
     this.cards = new Cards(this.parts.field);
-    root.replaceChildren(this.ranking.node, this.tools.node, this.frame, this.viewer.node, this.comparison.node, this.help);
+    root.replaceChildren(this.ranking.node, this.tools.node, this.frame, this.viewer.node, this.comparison.node, this.tagging.node, this.help);
     this.resize(read("memedex-size", 168, "localStorage"));
     this.stops = [listenToKeys(this), listenToPointer(this)];
     const leave = () => this.log.flush();
@@ -54,25 +67,38 @@ class Grid {
   update(data) {
     const first = !this.data;
     this.data = data;
+    const isAnother = this.model.ask(data);
     this.actions = data.actions;
+    this.log.place = placeOf(data);
     this.log.boot = data.boot;
     this.log.beacon = data.beacon;
     this.tools.offer(data.actions, data);
     if (this.offered !== JSON.stringify(data.actions)) fillHelp(this.help, data.actions, data);
     this.offered = JSON.stringify(data.actions);
-    this.decisions.settle(this.log.confirm(data.confirmed ?? {}));
+    const moved = this.decisions.settle(this.log.confirm(data.confirmed ?? {}));
     if (data.ranking) this.ranking.take(data);
     else this.model.take(data.cards);
     this.model.hold(data.matching);
-    this.paint({ glide: !first });
+    this.paint({ glide: !first, focus: moved });
+    if (data.tagging) this.tagging.showOnce(data.tagging);
+    if (isAnother) this.focus.toTop({ focus: !first });
     if (first && !this.log.isEmpty) this.log.sendNow();
+    this.nameForeign(first);
+  }
+
+  /** What was decided elsewhere, and so is not carried out here, is never passed over in silence. */
+  nameForeign(first) {
+    const told = first ? this.log.nameForeign() : "";
+    const refused = this.data.foreign && this.data.foreign !== this.refused;
+    this.refused = this.data.foreign;
+    if (told) this.tools.say(told, "red");
+    else if (refused) this.tools.say(`${count(this.refused, "decision")} made in another library, or by somebody else, were not carried out here. This browser keeps them.`, "red");
   }
 
   step(x, y, { select = false } = {}) {
     const { model } = this;
     const at = model.visible.indexOf(model.cursor);
-    const to = at + x + y * this.columns();
-    const address = model.visible[to] ?? (at < 0 ? model.visible[0] : null);
+    const address = model.visible[at + x + y * this.columns()] ?? (at < 0 ? model.visible[0] : null);
     if (!address) return;
     if (select) model.select([model.cursor, address], true);
     model.moveTo(address);
@@ -117,7 +143,7 @@ class Grid {
   }
 
   bringBack() {
-    this.model.bringBack();
+    this.model.bringBack(this.data.matching);
     this.refresh();
   }
 
@@ -179,22 +205,8 @@ class Grid {
     this.tools.refresh(this.model);
     this.viewer.refresh();
     this.comparison.refresh();
-    if (focus && !this.viewer.isOpen && !this.comparison.isOpen) this.follow();
-  }
-
-  /** Keeps the cursor in sight once it is painted: asked for at once, both would lay the page out in between. */
-  follow() {
-    cancelAnimationFrame(this.following);
-    this.following = requestAnimationFrame(() => setTimeout(() => this.focusCursor()));
-  }
-
-  /** The focus goes along, unless it is somewhere else on purpose. */
-  focusCursor() {
-    const node = this.cards.nodes.get(this.model.cursor);
-    if (!node || this.viewer.isOpen || this.comparison.isOpen) return;
-    const active = document.activeElement;
-    if (!active || active === document.body || active === this.root.getRootNode().host) node.focus({ preventScroll: true });
-    node.scrollIntoView({ block: "nearest" });
+    this.focus.keep();
+    if (focus && !this.focus.isCovered) this.focus.follow();
   }
 
   /** Nothing is lost, but nothing is stored either: a server that is away, or busy with something long. */
@@ -212,10 +224,16 @@ class Grid {
     this.watcher.disconnect();
     this.log.stop();
     this.filter.stop();
-    this.hearing.stop();
+    this.completion.stop();
+    this.earlyKeys.stop();
     this.ranking.stop();
     clearTimeout(this.asking);
   }
+}
+
+/** Whose decisions are made here: of one library, one person, one session of the browser. */
+function placeOf({ library, who, session }) {
+  return { library, who, session };
 }
 
 const grids = new WeakMap();
@@ -223,13 +241,14 @@ const grids = new WeakMap();
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".memedex-grid");
   let grid = grids.get(parentElement);
-  // Another page's grid may be handed the same place in the document.
-  if (grid && (grid.key !== data.key || grid.root !== root)) {
+  // Another page's grid may be handed the same place in the document; and behind it another library, or person.
+  const isAnother = grid && (grid.key !== data.key || grid.place.library !== data.library || grid.place.who !== data.who);
+  if (grid && (isAnother || grid.root !== root)) {
     grid.stop();
     grid = null;
   }
   if (!grid) {
-    grid = new Grid(root, data.key);
+    grid = new Grid(root, data);
     grids.set(parentElement, grid);
   }
   grid.send = setStateValue;

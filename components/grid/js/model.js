@@ -6,9 +6,10 @@ export class Model {
     this.cards = new Map(); // address → card as the server last gave it
     this.order = []; // addresses in the server's order
     this.remembered = new Map(); // address → {card, index}: what undo brings back before the server does
-    this.selection = new Map(Object.entries(read(`memedex-selection:${key}`, {}))); // address → revision
-    this.cursor = read(`memedex-cursor:${key}`, null);
-    this.everything = read(`memedex-everything:${key}`, null); // all that match: {filter, generation, count, except}
+    this.selection = new Map(); // address → revision
+    this.everything = null; // all that match: {filter, generation, count, except}
+    this.cleared = chosenBefore(key); // what can be brought back: {selection, everything}
+    this.cursor = null;
     this.anchor = null;
     this.history = []; // decisions made on this page, newest last, for an undo that is felt at once
     this.refused = new Map(); // address → reason
@@ -24,6 +25,22 @@ export class Model {
       const card = this.cards.get(address);
       if (card) this.selection.set(address, card.revision);
     }
+  }
+
+  /**
+   * Another question has other coins, another order another first one: the cursor is on it, and no verb aims at coins
+   * that were chosen for an earlier question. Gives whether this is another than this tab last asked here.
+   */
+  ask({ asked = "", order = "" }) {
+    const now = JSON.stringify([asked, order]);
+    if (this.asked === now) return false;
+    const [before, kept] = this.asked ? [this.asked] : read(`memedex-cursor:${this.key}`, [null, null]);
+    const isSame = before === now;
+    this.asked = now;
+    if (before && JSON.parse(before)[0] !== asked) this.clear();
+    this.anchor = null;
+    this.moveTo(isSame ? kept : null);
+    return !isSame && Boolean(asked);
   }
 
   card(address) {
@@ -64,7 +81,7 @@ export class Model {
 
   moveTo(address) {
     this.cursor = address;
-    write(`memedex-cursor:${this.key}`, address);
+    write(`memedex-cursor:${this.key}`, [this.asked, address]);
   }
 
   /** What a verb is about: the selection, or without one, or for a verb about one coin, the card under the cursor. */
@@ -116,15 +133,39 @@ export class Model {
 
   /** Empties the selection and remembers it, so that one wrong key does not destroy an hour of choosing. */
   clear() {
+    if (this.chosenCount > 1) this.cleared = { selection: new Map(this.selection), everything: this.everything };
+    this.drop();
+  }
+
+  /** Empties it for good: it was decided. */
+  drop() {
     this.everything = null;
-    if (this.selection.size > 1) this.cleared = new Map(this.selection);
     this.selection.clear();
     this.keepSelection();
   }
 
-  bringBack() {
-    for (const [address, revision] of this.cleared ?? []) this.selection.set(address, revision);
+  /** How many were chosen that can be brought back; all that match a filter only where that filter is asked. */
+  canBringBack(matching) {
+    if (this.chosenCount || !this.cleared || matching?.count === 0) return 0; // where nothing is shown, nothing is chosen
+    const { selection, everything } = this.cleared;
+    if (!everything) return selection.size;
+    return everything.filter === matching?.filter ? everything.count - everything.except.length : 0;
+  }
+
+  bringBack(matching) {
+    if (!this.canBringBack(matching)) return;
+    const { selection, everything } = this.cleared;
+    this.everything = everything;
+    for (const [address, revision] of selection) this.selection.set(address, revision);
     this.cleared = null;
+    this.keepSelection();
+    this.hold(matching);
+  }
+
+  /** These are decided: no verb must aim at them again. */
+  forget(addresses) {
+    this.select(addresses, false);
+    addresses.forEach((address) => this.cleared?.selection.delete(address));
     this.keepSelection();
   }
 
@@ -134,10 +175,18 @@ export class Model {
     return a < 0 ? [to] : this.visible.slice(a, b + 1);
   }
 
+  /** For the next visit: what is chosen, else what could be brought back. */
   keepSelection() {
-    write(`memedex-selection:${this.key}`, Object.fromEntries(this.selection));
-    write(`memedex-everything:${this.key}`, this.everything);
+    const { selection, everything } = this.chosenCount > 1 || !this.cleared ? this : this.cleared;
+    write(`memedex-selection:${this.key}`, { selection: Object.fromEntries(selection), everything });
   }
+}
+
+/** What was chosen when the page was left: nothing aims at it any more, but it can be brought back. */
+function chosenBefore(key) {
+  const { selection, everything } = read(`memedex-selection:${key}`, {});
+  const found = new Map(Object.entries(selection ?? {}));
+  return found.size || everything ? { selection: found, everything } : null;
 }
 
 /** A value of this tab that survives a reload, or the fallback. */

@@ -8,17 +8,17 @@ export const RAW = { centre: [0, 0, 0, 0, 0], spread: [1, 1, 1, 1, 1] };
  * The best `top` rows for these weights: score = Σ w·ŝ / Σ w over the weighted facets that some record has, where a
  * record's missing facet counts as the library's mean, and a record with none of the weighted facets is no hit.
  * Calibrated, (ŝ - centre) / spread stands in the place of ŝ. Of rows of one group only the best is a hit.
+ * Fused, a row's share of the question's words counts too (store/search/ranking.py). Pinned rows come first, and not again.
  */
-export function rank({ columns, means, groups }, weights, top, scale = RAW) {
-  const used = FACET_NAMES.map((name, at) => [at, Number(weights[name]) || 0]).filter(([at, weight]) => weight > 0 && Number.isFinite(means[at]));
-  const total = used.reduce((sum, [, weight]) => sum + weight, 0);
-  if (!total) return { list: [], hits: 0 };
+export function rank({ columns, means, groups, words, pinned = [] }, weights, top, scale = RAW) {
+  const used = shares(weights, means);
+  if (!used.length) return { list: [], hits: 0 };
+  const gain = words?.fused ? gainOf(words, used, scale) : 0;
   const rows = columns[0].length;
   const scores = new Float64Array(rows);
   const present = new Uint8Array(rows);
-  for (const [at, weight] of used) {
+  for (const [at, share] of used) {
     const column = columns[at];
-    const share = weight / total;
     const centre = scale.centre[at];
     const spread = scale.spread[at];
     const neutral = share * ((means[at] - centre) / spread);
@@ -28,9 +28,29 @@ export function rank({ columns, means, groups }, weights, top, scale = RAW) {
       else scores[row] += neutral;
     }
   }
+  if (gain) for (let row = 0; row < rows; row++) scores[row] += gain * words.shares[row];
   if (groups) fold(groups, scores, present);
-  const best = bestRows(scores, present, top);
-  return { list: best.rows.map((row) => explain(row, scores[row], columns, means, used, total, scale)), hits: best.hits };
+  const best = bestRows(scores, present, top + pinned.length);
+  const list = [...pinned, ...best.rows.filter((row) => !pinned.includes(row)).slice(0, top)];
+  return { list: list.map((row) => ({ ...explain(row, scores[row], columns, means, used, scale), words: wordsOf(row, words, gain), isExact: pinned.includes(row) })), hits: best.hits };
+}
+
+/** w / Σ w of each weighted facet that some record has: [its place, its share]. */
+function shares(weights, means) {
+  const given = FACET_NAMES.map((name, at) => [at, Number(weights[name]) || 0]).filter(([at, weight]) => weight > 0 && Number.isFinite(means[at]));
+  const largest = Math.max(...given.map(([, weight]) => weight));
+  const total = given.reduce((sum, [, weight]) => sum + weight / largest, 0); // by the largest first: no sum is out of range
+  return given.map(([at, weight]) => [at, weight / largest / total]);
+}
+
+/** What a whole share of the words gives: so many of the question's own deviations, by the weights. */
+function gainOf({ strength, deviations }, used, scale) {
+  return strength * used.reduce((sum, [at, share]) => sum + (share * deviations[at]) / scale.spread[at], 0);
+}
+
+function wordsOf(row, words, gain) {
+  const share = gain ? words.shares[row] : 0;
+  return { share, gain, contribution: gain * share };
 }
 
 /** Leaves of each group of copies the best row alone. */
@@ -68,12 +88,12 @@ function reached(scores, present, top) {
   return best.sort()[heaps - top];
 }
 
-function explain(row, score, columns, means, used, total, scale) {
+function explain(row, score, columns, means, used, scale) {
   const weights = new Map(used);
   const facets = FACET_NAMES.map((_, at) => {
     const cosine = columns[at][row];
     const present = cosine === cosine;
-    const weight = (weights.get(at) ?? 0) / total;
+    const weight = weights.get(at) ?? 0;
     const value = present ? cosine : Number.isFinite(means[at]) ? means[at] : null;
     return { present, cosine: value, weight, contribution: weight ? weight * ((value - scale.centre[at]) / scale.spread[at]) : 0 };
   });

@@ -2,8 +2,7 @@
 
 import { el } from "./dom.js";
 import { FACET_NAMES, listenToBars } from "./bars.js";
-import { drop } from "./drop.js";
-import { LateCards } from "./late.js";
+import { LateCards } from "./late_cards.js";
 import { Places } from "./places.js";
 import { RAW, rank } from "./rank.js";
 import { Sliders } from "./sliders.js";
@@ -36,10 +35,11 @@ export class Ranking {
     this.query = ranking.query;
     if (similarities) {
       const groups = similarities.getChild("group");
-      this.similarities = { columns: FACET_NAMES.map((name) => floats(similarities.getChild(name))), means: ranking.means.map((mean) => mean ?? NaN), groups: groups && floats(groups) };
+      const words = ranking.words && { ...ranking.words, shares: floats(similarities.getChild("words")) };
+      this.similarities = { columns: FACET_NAMES.map((name) => floats(similarities.getChild(name))), means: ranking.means.map((mean) => mean ?? NaN), groups: groups && floats(groups), words, pinned: ranking.pinned ?? [] };
       this.alone = new Places(this.similarities);
     }
-    if (!this.sliders.timer) this.calibrated = ranking.calibrate;
+    if (!this.sliders.timer) (this.calibrated = ranking.calibrate), this.countWords(ranking.fused);
     // A page that came back without its similarities says so once; the server then sends them again.
     if (!this.similarities && this.knows !== "") grid.tell("knows", (this.knows = ""));
     else if (similarities) grid.tell("knows", (this.knows = ranking.query));
@@ -47,6 +47,7 @@ export class Ranking {
     this.sliders.offer(ranking.presets);
     this.sliders.take(ranking.weights);
     this.sliders.calibration.show();
+    this.sliders.words.show();
     this.views.take(ranking.view, ranking.held);
   }
 
@@ -63,6 +64,22 @@ export class Ranking {
     this.sliders.restSoon();
   }
 
+  /** Whether the words of the question count; null where no record has any. */
+  get fused() {
+    return this.similarities?.words?.fused ?? null;
+  }
+
+  countWords(on) {
+    if (this.similarities?.words) this.similarities.words.fused = Boolean(on);
+  }
+
+  fuse(on) {
+    this.holdPlaces();
+    this.countWords(on);
+    this.again();
+    this.sliders.restSoon();
+  }
+
   get weights() {
     return this.sliders?.weights;
   }
@@ -71,7 +88,7 @@ export class Ranking {
     if (!this.similarities) return;
     const { model, data } = this.grid;
     const { list } = rank(this.similarities, this.weights, data.ranking.top + (model.hidden?.size ?? 0), this.scale);
-    this.scores = { list, top: mostGiven(list), before: this.places, drop: drop(list.map((hit) => hit.score), data.ranking.compared), disagreement: (row) => this.alone.disagreement(row) };
+    this.scores = { list, top: mostGiven(list), before: this.places, disagreement: (row) => this.alone.disagreement(row) };
     model.isRanked = true;
     model.take(list.map((hit) => this.cardOf(hit)));
   }
@@ -135,7 +152,7 @@ export class Ranking {
   }
 
   tellWeights() {
-    this.grid.tell("weights", { ...this.weights, calibrated: Boolean(this.calibrated), at: Date.now() });
+    this.grid.tell("weights", { ...this.weights, calibrated: Boolean(this.calibrated), fused: this.fused ?? this.grid.data.ranking.fused ?? true, at: Date.now() });
   }
 
   stop() {
@@ -144,10 +161,10 @@ export class Ranking {
   }
 }
 
-/** The most that the facets of one result gave together: a full bar. */
+/** The most that facets and words of one result gave together: a full bar. */
 function mostGiven(list) {
   let most = 0;
-  for (const { facets } of list) most = Math.max(most, facets.reduce((sum, { contribution }) => sum + Math.max(0, contribution), 0));
+  for (const { facets, words } of list) most = Math.max(most, facets.reduce((sum, { contribution }) => sum + Math.max(0, contribution), words.contribution));
   return most;
 }
 

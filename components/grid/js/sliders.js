@@ -3,6 +3,7 @@
 import { el, setText } from "./dom.js";
 import { FACET_NAMES } from "./bars.js";
 import { Calibration } from "./calibration.js";
+import { WordSwitch } from "./word_switch.js";
 
 const REST = 400; // ms without movement
 const MEANINGS = { image: "the picture itself", entity: "what is in it", context: "what it means", visual: "how it looks", emotions: "how it feels" };
@@ -15,10 +16,11 @@ export class Sliders {
     this.presetRow = el("div", { class: "presets", role: "group", "aria-label": "Presets" });
     this.note = el("p", { class: "note" });
     this.calibration = new Calibration(ranking);
+    this.words = new WordSwitch(ranking);
     this.node = el(
       "section",
       { class: "sliders", "aria-label": "Weights" },
-      el("div", { class: "settings" }, this.presetRow, this.calibration.node),
+      el("div", { class: "settings" }, this.presetRow, this.words.node, this.calibration.node),
       el("div", { class: "rows" }, ...this.rows.map(({ node }) => node)),
       this.note,
     );

@@ -18,8 +18,8 @@ export class Tools {
     this.none = el("button", { type: "button", class: "tool square", title: "Clear the selection (esc)", "aria-label": "Clear the selection", onclick: () => grid.clear() }, icon("cross"));
     this.back = el("button", { type: "button", class: "tool", onclick: () => grid.bringBack() });
     this.picking = el("span", { class: "picking" });
-    this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: () => grid.decisions.takeBack("undo") }, icon("undo"));
-    this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: () => grid.decisions.takeBack("redo") }, icon("redo"));
+    this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: () => grid.decisions.press(() => grid.decisions.takeBack("undo")) }, icon("undo"));
+    this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: () => grid.decisions.press(() => grid.decisions.takeBack("redo")) }, icon("redo"));
     this.sizes = el("span", { class: "sizes", role: "group", "aria-label": "Card size" });
     for (const [label, size, title] of SIZES) {
       this.sizes.append(el("button", { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) }, label));
@@ -43,7 +43,7 @@ export class Tools {
     this.fitted = null;
     this.buttons = actions.map((action) => {
       const label = el("span");
-      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: () => this.grid.decisions.make(action) }, label, el("kbd", {}, action.key));
+      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, label, el("kbd", {}, action.key));
       return { action, button, label };
     });
   }
@@ -62,8 +62,9 @@ export class Tools {
     this.all.hidden = !model.visible.length || model.visible.every((address) => model.isChosen(address));
     this.everything.hidden = !this.grid.offersEverything;
     if (matching) setText(this.everything.firstChild, `All ${matching.count.toLocaleString("en")} that match`);
-    this.back.hidden = Boolean(size) || !model.cleared;
-    if (model.cleared) setText(this.back, `Bring back ${count(model.cleared.size, "selected coin")}`);
+    const gone = model.canBringBack(matching);
+    this.back.hidden = !gone;
+    if (gone) setText(this.back, `Bring back ${count(gone, "selected coin")}`);
     for (const button of this.sizes.children) button.setAttribute("aria-pressed", String(Number(button.dataset.size) === this.grid.size));
     this.fit();
   }

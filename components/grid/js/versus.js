@@ -12,7 +12,7 @@ export class Versus {
     this.right = el("ol", {});
     this.before = el("h3", {});
     this.now = el("h3", {});
-    const pin = el("button", { type: "button", class: "tool", title: "Compare with the weights as they are now", onclick: () => (this.pin(), this.show()) }, "Hold these weights");
+    const pin = el("button", { type: "button", class: "tool", title: "Use the current weights as A", onclick: () => (this.pin(), this.show()) }, "Save as A");
     this.node = el("div", { class: "versus", hidden: true }, el("header", {}, this.sentence, pin), el("div", { class: "sides" }, el("section", {}, this.before, this.left), el("section", {}, this.now, this.right)));
     // A result and its twin on the other side light up together.
     this.node.addEventListener("pointerover", (event) => this.light(event.target.closest?.("li")?.dataset.row));
@@ -40,11 +40,11 @@ export class Versus {
     const [was, is] = [before, now].map((list) => new Map(list.map((hit, at) => [hit.row, at])));
     const both = [...was.keys()].filter((row) => is.has(row));
     const moved = both.filter((row) => was.get(row) !== is.get(row));
-    this.before.textContent = `Held: ${setting(this.held)}`;
-    this.now.textContent = `Now: ${setting(ranking) === setting(this.held) ? "the same, until a slider moves" : setting(ranking)}`;
+    this.before.textContent = `A: saved weights · ${setting(this.held)}`;
+    this.now.textContent = `B: current weights · ${setting(ranking) === setting(this.held) ? "same as A" : setting(ranking)}`;
     const overlap = before.length ? Math.round((100 * both.length) / Math.max(before.length, now.length)) : 0;
     const tau = kendall(both.map((row) => is.get(row)));
-    this.sentence.textContent = `Overlap ${overlap} % · rank correlation ${tau === null ? "–" : tau.toFixed(2)} · ${now.length - both.length} in · ${before.length - both.length} out · ${moved.length} moved`;
+    this.sentence.textContent = `Overlap ${overlap} % · rank correlation ${tau === null ? "–" : tau.toFixed(2)} · ${now.length - both.length} new · ${before.length - both.length} dropped · ${moved.length} changed rank`;
     this.sentence.title = "Rank correlation: Kendall's τ over the results that both have";
     this.left.replaceChildren(...before.map((hit, at) => this.item(hit, at, is.get(hit.row), "out")));
     this.right.replaceChildren(...now.map((hit, at) => this.item(hit, at, was.get(hit.row), "in")));

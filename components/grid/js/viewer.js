@@ -106,7 +106,7 @@ export class Viewer {
     this.facts.replaceChildren(...facts(this.grid, card, detail, model));
     this.facts.scrollTop = scroll;
     this.verbs.replaceChildren(
-      ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: () => this.grid.decisions.make(action) }, el("span", {}, action.label), el("kbd", {}, action.key))),
+      ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, el("span", {}, action.label), el("kbd", {}, action.key))),
     );
   }
 }
@@ -132,8 +132,8 @@ function facts(grid, card, detail, model) {
 }
 
 function born(seconds, unknown) {
-  const day = new Date(seconds * 1000).toLocaleDateString("en-CA");
-  if (unknown) return `imported ${day}, its age is not known`;
+  const day = new Date(seconds * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+  if (unknown) return `Imported ${day}`;
   const old = age(seconds);
   return old === "now" ? `new, ${day}` : `${old} old, ${day}`;
 }

@@ -1,6 +1,6 @@
 // How results are looked at: as cards, as a table, or two settings side by side.
 
-import { count, el, setText } from "./dom.js";
+import { el, setText } from "./dom.js";
 import { ResultTable } from "./table.js";
 import { Versus } from "./versus.js";
 import { explainOrder, whyDialog } from "./why.js";
@@ -51,13 +51,12 @@ export class Views {
   }
 
   show() {
-    const { scores, grid } = this.ranking;
+    const { scores } = this.ranking;
     this.table.show();
     this.versus.show();
     if (!scores) return;
     const hits = scores.list.length;
-    const said = scores.drop ? `${count(scores.drop, "result")} stand${scores.drop === 1 ? "s" : ""} out; then relevance drops` : "No clear drop in relevance";
-    setText(this.found, hits ? [changes(scores), said].filter(Boolean).join(" · ") : "");
+    setText(this.found, hits ? changes(scores) : "");
     this.found.title = this.found.textContent;
     this.ask.disabled = hits < 2;
     this.ask.hidden = !this.hasCards;
@@ -82,5 +81,5 @@ function changes({ list, before }) {
   if (!before?.size) return "";
   const came = list.filter(({ row }) => !before.has(row)).length;
   const moved = list.filter(({ row }, at) => before.has(row) && before.get(row) !== at).length;
-  return moved || came ? `${moved.toLocaleString("en")} moved, ${came.toLocaleString("en")} came in` : "nothing moved";
+  return moved || came ? `${moved.toLocaleString("en")} changed rank, ${came.toLocaleString("en")} new` : "no change";
 }

@@ -13,6 +13,7 @@ export function whyDialog() {
 export function explainOrder(dialog, [first, second]) {
   const [above, below] = first.hit.score >= second.hit.score ? [first, second] : [second, first];
   const rows = FACET_NAMES.map((name, at) => ({ name, more: above.hit.facets[at].contribution - below.hit.facets[at].contribution, above: above.hit.facets[at], below: below.hit.facets[at] })).filter(({ above }) => above.weight);
+  if (above.hit.words.contribution || below.hit.words.contribution) rows.push({ name: "words", more: above.hit.words.contribution - below.hit.words.contribution, above: wordsOf(above), below: wordsOf(below) });
   const most = Math.max(...rows.map(({ more }) => Math.abs(more)), 1e-9);
   dialog.replaceChildren(
     el(
@@ -24,6 +25,11 @@ export function explainOrder(dialog, [first, second]) {
       el("button", { type: "button", class: "tool", onclick: () => dialog.close() }, "Close", el("kbd", {}, "esc")),
     ),
   );
+}
+
+/** As a facet has it: what has none of the words simply gets nothing for them. */
+function wordsOf({ hit }) {
+  return { present: true, contribution: hit.words.contribution };
 }
 
 function sideOfTwo({ card, hit, place }) {

@@ -1,0 +1,1 @@
+"""The pages about captions: choose a coin, check up, replace, draft and import."""

@@ -1,0 +1,112 @@
+"""Captions to review, each one click from its editor, and the way back."""
+
+import streamlit as st
+
+from components.captions import picker, views
+from components.captions.picker import Picked
+from components.editor.facets import PURPOSES
+from components.editor.rows import EditorRow, show_rows
+from components.shell import resources
+from store.captioning.checkup import KINDS, CaptionFinding, Kind
+from store.library import Library
+
+_KIND, _ORDER = "caption-check", "caption-check-order"
+_LISTED = "captions_kind"  # in the address; not "kind", which Lore & memory binds and nobody else may set
+_PER_PAGE = 100
+_LABELS: dict[Kind, tuple[str, str]] = {
+    "picture": (
+        "Caption vs picture",
+        "The tenth of all captions whose entity and picture agree least, the lowest first.",
+    ),
+    "lacking": ("Missing caption", "Without entity and context a coin cannot be promoted."),
+    "unwritten": ("Optional facets empty", "Write them, or choose “Leave empty”."),
+    "short": ("Too short", "Fewer than four words (two for visual and emotions) tell little from others."),
+    "long": (
+        "Longer than the model reads",
+        "Read in several windows that are averaged: each detail counts for less.",
+    ),
+    "repeated": ("Repeats", "Four fifths of the words or more stand elsewhere, too."),
+    "tags": ("Unknown tags", "Tags that the taxonomy does not have, or not any more."),
+}
+
+
+def show(library: Library) -> None:
+    """How many there are of each kind, and those of the chosen kind."""
+    with st.spinner("Checking all captions …"):
+        found = resources.check_up().findings(resources.taxonomy())
+    kinds = [kind for kind in KINDS if found[kind]]
+    if not kinds:
+        st.success("No captions need attention.", icon=":material/check_circle:")
+        return
+    earlier = st.query_params.pop("kind", None)  # as links once said it
+    st.session_state.setdefault(_KIND, st.query_params.get(_LISTED, earlier))
+    if st.session_state[_KIND] not in kinds:
+        st.session_state[_KIND] = kinds[0]
+    kind: Kind = st.segmented_control(
+        "What to look for", kinds, key=_KIND, required=True, label_visibility="collapsed",
+        format_func=lambda each: f"{_LABELS[each][0]} · {_coins(found[each]):,}",
+    ) or kinds[0]  # fmt: skip
+    st.query_params[_LISTED] = kind
+    if resources.status(library).model_status != "ready":
+        st.caption("Pictures are compared, and tokens counted, once the model is ready.")
+    pages = -(-len(found[kind]) // _PER_PAGE)
+    page = st.pagination(pages, key=f"{_KIND}-page-{kind}", width=250) if pages > 1 else 1
+    st.caption(_LABELS[kind][1])
+    some = found[kind][(page - 1) * _PER_PAGE : page * _PER_PAGE]
+    rows = [_row(library, finding) for finding in some]
+
+    def go(address: str) -> None:
+        st.session_state[_ORDER] = kind, _order(found[kind])
+        st.query_params.pop(_LISTED, None)
+        st.query_params["check"] = kind
+        picker.go(address)
+        views.turn_to("Write")
+
+    show_rows(f"check-{kind}", library, rows, go=go, choose=False)
+
+
+def is_going_on() -> bool:
+    """Whether the editor was opened from this list."""
+    return st.query_params.get("check") in KINDS
+
+
+def pick(library: Library) -> Picked | None:
+    """The chosen record within the list it was opened from, as the list was then."""
+    record = picker.linked_to(library)
+    if record is None:
+        return None
+    kind: Kind = next(each for each in KINDS if each == st.query_params["check"])
+    kept = st.session_state.get(_ORDER)
+    if not kept or kept[0] != kind:  # a link, or a reload
+        kept = kind, _order(resources.check_up().findings(resources.taxonomy())[kind])
+        st.session_state[_ORDER] = kept
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.button("Back to the list", icon=":material/arrow_back:", on_click=_back, args=(kind,))
+        return picker.browse(library, record, kept[1], bare=set(kept[1]), title=_LABELS[kind][0])
+
+
+def _back(kind: Kind) -> None:
+    st.query_params.pop("check", None)
+    st.session_state[_KIND] = kind
+    views.turn_to("Check up")
+
+
+def _order(findings: list[CaptionFinding]) -> list[str]:
+    return list(dict.fromkeys(finding.address for finding in findings))
+
+
+def _coins(findings: list[CaptionFinding]) -> int:
+    return len({finding.address for finding in findings})
+
+
+def _row(library: Library, finding: CaptionFinding) -> EditorRow:
+    record = library.get(finding.address)
+    text = record.caption.get(finding.facet, "") if finding.facet else ", ".join(record.tags)
+    return EditorRow(
+        key=f"{finding.address} {finding.facet} {finding.other}",
+        record=record,
+        label=PURPOSES[finding.facet].label if finding.facet and text else "",
+        reason=finding.why,
+        text=text,
+        other=library.get(finding.other) if finding.other else None,
+    )

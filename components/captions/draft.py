@@ -1,0 +1,183 @@
+"""Draft captions: which coins, by which model, with which prompt, for how much money."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from components.grid import LoggedDecision, lead_to
+from components.shell import format, job_bar, session
+from store.catalog.filters import Filter
+from store.errors import MemedexError
+from store.jobs import Job
+from store.library import Library
+from store.llm.client import is_warm
+from store.llm.prompts import DEFAULT
+from store.settings import settings
+from store.tasks import draft_start
+from store.tasks.draft_start import LANES, MAX_LANES, Plan
+
+CHOSEN = "memedex.drafting.chosen"  # addresses that another page brought along
+HOW = (
+    "No language model is configured. Set `MEMEDEX_CAPTION_MODEL` (`gpt-4o-mini` for instance, with its "
+    "`OPENAI_API_KEY`, or `ollama/llava` on this machine), or name one below."
+)
+_AGAIN = 1.0  # seconds
+_LACKING, _ALL, _PICKED = "Missing caption", "All approved", "Chosen"
+
+
+def show(library: Library) -> None:
+    """Show what a run would ask, and the button that starts it."""
+    if not settings().caption_model:
+        st.info(HOW, icon=":material/neurology:")
+    with st.container(border=True):
+        addresses = _which(library)
+        model, prompt = how(library, key="run")
+        plan = _planned(library, addresses, model, prompt)
+        if plan is not None:
+            figures(plan)
+        if library.can_write:
+            _begin_row(library, plan, addresses)
+
+
+def preselect(entry: LoggedDecision) -> None:
+    """Grid handler: take the selection to the page that drafts."""
+    st.session_state[CHOSEN] = list(entry.addresses)
+    lead_to("pages/drafting.py")
+
+
+def how(library: Library, *, key: str, prompt: str = DEFAULT) -> tuple[str, str]:
+    """Fields for model and prompt, side by side."""
+    left, right = st.columns([3, 2], gap="small")
+    with left:
+        model = st.text_input(
+            "Model",
+            value=settings().caption_model,
+            key=f"{key}-model",
+            placeholder="gpt-4o-mini, anthropic/claude-…, gemini/…, ollama/llava",
+            help="By its litellm name; it must see pictures. The key stands where its provider expects it.",
+            disabled=not library.can_write,
+        )
+    with right:
+        names = library.prompts.names()
+        asked = st.selectbox(
+            "Prompt", names, index=names.index(prompt) if prompt in names else 0, key=f"{key}-prompt",
+            format_func=lambda name: library.prompts.get(name).label, disabled=not library.can_write,
+        )  # fmt: skip
+    return (model or "").strip(), asked or prompt
+
+
+def figures(plan: Plan) -> None:
+    """Show number, tokens and cost before anything is asked."""
+    if not plan.count:
+        return
+    tokens = plan.prompt_tokens + plan.completion_tokens
+    cost = (
+        "cost unknown: no price for this model" if plan.cost is None else f"about {format.dollars(plan.cost)}"
+    )
+    st.caption(f"{format.counted(plan.count, 'question')} · about {tokens:,} tokens · {cost}")
+    if not plan.sees:
+        st.warning("This model is known not to see pictures.", icon=":material/visibility_off:")
+
+
+def is_priced() -> bool:
+    """Whether tokens and cost can be shown; the first time this takes seconds, with a message."""
+    if is_warm():
+        return True
+    st.caption("Reading the price list …")
+    st.fragment(_look_again, run_every=_AGAIN)()
+    return False
+
+
+def _look_again() -> None:
+    if is_warm():
+        st.rerun()
+
+
+def begin(library: Library, plan: Plan, *, budget: float | None = None, lanes: int = LANES) -> Job | None:
+    """Start the run and watch it on every page; None if it was refused, with a message."""
+    try:
+        return job_bar.watched(draft_start.start(library, plan, budget=budget, lanes=lanes))
+    except MemedexError as error:
+        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
+        return None
+
+
+def _which(library: Library) -> list[str]:
+    picked: list[str] = st.session_state.get(CHOSEN, [])
+    lacking = draft_start.lacking(library)
+    choices = [_LACKING, _ALL, *([_PICKED] if picked else [])]
+    missing = library.count(Filter(tier="approved", captioned=False))
+    sizes = {
+        _LACKING: f"{len(lacking):,}" + (f" of {missing:,}" if missing > len(lacking) else ""),
+        _ALL: f"{library.count(Filter(tier='approved')):,}",
+        _PICKED: f"{len(picked):,}",
+    }
+    chosen = st.segmented_control(
+        "Coins",
+        choices,
+        default=_PICKED if picked else _LACKING,
+        required=True,
+        key=f"draft-which-{bool(picked)}",
+        format_func=lambda choice: f"{choice} · {sizes[choice]}",
+        help="Coins with a suggestion to look at, or being drafted, are left out.",
+    )
+    if chosen == _ALL:
+        return library.addresses(Filter(tier="approved"))
+    return picked if chosen == _PICKED else lacking
+
+
+def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str) -> Plan | None:
+    if not model or not is_priced():
+        return None
+    try:
+        return draft_start.plan_drafting(library, addresses, model=model, prompt=prompt)
+    except MemedexError as error:
+        st.error("This cannot be asked:", icon=":material/error:")
+        st.text(str(error))
+        return None
+
+
+def _go(library: Library, addresses: Sequence[str]) -> None:
+    """Start with the fields' latest values: a click may arrive together with the last digit of the budget."""
+    said = st.session_state
+    try:
+        plan = draft_start.plan_drafting(
+            library, addresses, model=(said["run-model"] or "").strip(), prompt=said["run-prompt"]
+        )
+    except MemedexError as error:
+        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
+        return
+    budget = said["draft-budget"] or None
+    begin(library, plan, budget=budget if plan.cost is not None else None, lanes=int(said["draft-lanes"]))
+
+
+def _begin_row(library: Library, plan: Plan | None, addresses: Sequence[str]) -> None:
+    priced = plan is not None and plan.cost is not None
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.number_input(
+            "Budget, US dollars", min_value=0.0, value=0.0, step=0.5, key="draft-budget", width=170,
+            disabled=not priced,
+            help="It stops before this is passed; 0 is none. It can be raised, and the run continued."
+            if priced else "No price is known for this model, so a budget could not be kept.",
+        )  # fmt: skip
+        st.number_input(
+            "Parallel requests", min_value=1, max_value=MAX_LANES, value=LANES, key="draft-lanes", width=120,
+            help="Questions under way at the same time; a provider's rate limit is waited for.",
+        )  # fmt: skip
+        count = len(addresses)
+        st.button(
+            f"Draft {format.counted(count, 'coin')}" if count else "Nothing to draft",
+            type="primary",
+            icon=":material/edit_square:",
+            disabled=not (plan and count),
+            key="draft-go",
+            on_click=_go,
+            args=(library, addresses),
+        )
+    waiting = len(draft_start.suggested(library))
+    if waiting:
+        st.page_link(
+            "pages/captions.py",
+            label=f"{format.counted(waiting, 'coin')} with suggestions to look at",
+            icon=":material/edit_note:",
+        )

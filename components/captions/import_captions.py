@@ -1,0 +1,120 @@
+"""Import captions: a preview of the changes first; one undo reverses all of them."""
+
+import streamlit as st
+
+from components.editor.facets import PURPOSES
+from components.editor.rows import EditorRow, show_rows
+from components.shell import format, job_bar, server_paths, session, tables
+from store.errors import MemedexError, NotPermitted
+from store.importing.captions import captions_at, captions_dropped
+from store.library import Library
+from store.records import CAPTION_FACETS, Facet
+from store.tasks import import_captions
+from store.tasks.import_captions import CaptionChange, Preview
+
+_ROUND = "memedex.takeover.round"
+_OPENED = "memedex.takeover.opened"
+_SHOWN = 300  # changes in the list
+TYPES = ["zip", "csv", "tsv", "jsonl", "ndjson", "json", "txt"]
+
+
+def show(library: Library) -> None:
+    """Show files or a path, the preview, and the button."""
+    if not library.can_write:
+        return
+    st.subheader("Import captions", anchor=False)
+    with st.container(border=True):
+        turn = st.session_state.setdefault(_ROUND, 0)
+        left, right = st.columns([2, 3], gap="medium")
+        with left:
+            files = st.file_uploader(
+                "Drop what was exported", type=TYPES, accept_multiple_files=True, key=f"takeover-{turn}",
+                help="JSONL, CSV, metadata.jsonl, sidecars, ADDRESS.txt, or a zip. Pictures are left aside.",
+            )  # fmt: skip
+        with right:
+            path = server_paths.can_be_named() and st.text_input(
+                "Or give a path on this machine",
+                key=f"takeover-path-{turn}",
+                placeholder=server_paths.placeholder("/home/me/captions"),
+            )
+            facet: Facet = (
+                st.segmented_control(
+                    ".txt files contain",
+                    CAPTION_FACETS,
+                    default="entity",
+                    required=True,
+                    key="takeover-facet",
+                )
+                or "entity"
+            )
+        if not files and not (path or "").strip():
+            return
+        dropped = [(file.name, file.getvalue()) for file in files]
+        try:
+            found = (
+                captions_dropped(dropped, facet=facet)
+                if dropped
+                else captions_at([server_paths.named(path or "")], facet=facet)
+            )
+        except NotPermitted as error:
+            st.error(str(error))
+            return
+        with st.spinner("Comparing", show_time=False):
+            shown = import_captions.preview(library, found)
+        _preview(library, shown)
+
+
+def _preview(library: Library, shown: Preview) -> None:
+    with st.container(horizontal=True, gap="small"):
+        st.badge(
+            f"{len(shown.changes):,} would change", icon=":material/edit:",
+            color="blue" if shown.changes else "gray",
+        )  # fmt: skip
+        st.badge(f"{shown.same:,} unchanged", icon=":material/done_all:", color="gray")
+        if shown.refused:
+            st.badge(f"{len(shown.refused):,} refused", icon=":material/block:", color="red")
+    rows = [row for change in shown.changes for row in _rows(change)]
+    if rows:
+        with st.container(height=420 if len(rows) > 4 else "content", border=False):
+            show_rows("takeover-rows", library, rows[:_SHOWN], go=_open, choose=False)
+        if address := st.session_state.pop(_OPENED, None):
+            st.switch_page("pages/captions.py", query_params={"address": address})
+        if len(rows) > _SHOWN:
+            st.caption(f"The first {_SHOWN} of {len(rows):,} changes.")
+    if shown.refused:
+        with st.expander(f"Refused and why ({len(shown.refused):,})"):
+            refused = [{"item": refusal.item, "reason": refusal.reason} for refusal in shown.refused[:1000]]
+            tables.show(refused, alt="Refused items and reasons")
+    if shown.changes:
+        st.button(
+            f"Import {format.counted(len(shown.changes), 'change')}", type="primary",
+            icon=":material/check:", key="takeover-go", on_click=_take_in, args=(library, shown),
+            help="One undo reverses all of it.",
+        )  # fmt: skip
+
+
+def _rows(change: CaptionChange) -> list[EditorRow]:
+    """Each text before and after."""
+    record = change.record
+    texts = [
+        (PURPOSES[facet].label, record.caption.get(facet, ""), text) for facet, text in change.caption.items()
+    ]
+    if change.tags is not None:
+        texts.append(("Tags", ", ".join(record.tags), ", ".join(change.tags)))
+    return [
+        EditorRow(f"{record.address} {label}", record, label, text=before, after=after)
+        for label, before, after in texts
+    ]
+
+
+def _open(address: str) -> None:
+    st.session_state[_OPENED] = address
+
+
+def _take_in(library: Library, shown: Preview) -> None:
+    try:
+        job_bar.watched(import_captions.start(library, shown.changes))
+    except MemedexError as error:
+        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
+        return
+    st.session_state[_ROUND] += 1  # empties the uploader

@@ -1,0 +1,174 @@
+"""Choose the record to edit: by words, by a link, or by going to the next."""
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from components.grid.filters import Drawer, mended
+from components.shell import format
+from store.catalog.filter_syntax import parsed
+from store.catalog.filters import Filter
+from store.errors import MemedexError
+from store.library import Library
+from store.records import Record
+
+_PLACE = "caption-place"
+SHOWN = 200  # a list that anybody would scroll; words narrow it
+_WHERE = {"pending": "in Review", "trash": "rejected"}
+_DESKS = {
+    "To caption": Filter(tier="approved", captioned=False),
+    "Approved": Filter(tier="approved"),
+    "Library": Filter(tier="library"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A record, the addresses of its neighbours in the list, and the next one without a caption."""
+
+    record: Record
+    previous: str = ""
+    following: str = ""
+    bare: str = ""
+
+
+def pick(library: Library) -> Picked | None:
+    """The chosen record and its neighbours; None, with a message, if there is none."""
+    linked = linked_to(library)
+    if (
+        linked is None and "address" in st.query_params
+    ):  # another coin instead would get the words meant for it
+        st.button("Go on with the list", icon=":material/arrow_forward:", on_click=_forget_link)
+        return None
+    first = _desk_of(linked) if linked else "To caption" if library.count(_DESKS["To caption"]) else "Library"
+    st.session_state.setdefault("caption-desk", first)  # as `default` it would make another widget each time
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        desk = st.segmented_control(
+            "Show", list(_DESKS), key="caption-desk", required=True, persist_state="session",
+            on_change=_forget_link, label_visibility="collapsed",
+        )  # fmt: skip
+        words = st.text_input(
+            "Find", key="caption-words", placeholder="words, tag:dog …", type="search", live=True,
+            icon=":material/search:", width=260, persist_state="session", on_change=_forget_link,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        line = parsed(words or "", base=_DESKS[desk or first], actor=library.who)
+        asked = line.filter
+        Drawer("caption", "caption-words", changed=_forget_link).show(library, asked)
+        mended([*line.faults, *line.hints])
+        order = [] if line.faults else library.addresses(asked)  # without them, more than was meant
+        chosen = linked or (library.get(order[0]) if order else None)
+        if chosen is None:
+            _say_nothing_is_there(library, desk or first, words or "")
+            return None
+        go(chosen.address)  # it stays on the desk when saving takes it off the list
+        st.caption(format.counted(len(order), "coin"), width="content")
+        bare = set(order if asked.captioned is False else library.addresses(replace(asked, captioned=False)))
+        picked = browse(library, chosen, order, bare=bare)
+        return picked if picked.bare else replace(picked, bare=_elsewhere(library, chosen))
+
+
+def _elsewhere(library: Library, chosen: Record) -> str:
+    """The address of a coin without a caption outside this list, if the list has no other."""
+    return next((each for each in library.addresses(_DESKS["To caption"]) if each != chosen.address), "")
+
+
+def browse(library: Library, chosen: Record, order: list[str], *, bare: set[str], title: str = "") -> Picked:
+    """Draw the list around the chosen record, and the buttons to its neighbours."""
+    place = _place(chosen, order)
+    start = max(0, min(place - SHOWN // 2, len(order) - SHOWN))
+    shown = order[start : start + SHOWN]
+    labels = {address: _label(library.get(address)) for address in shown} | {chosen.address: _label(chosen)}
+    st.session_state["caption-pick"] = chosen.address
+    st.selectbox(
+        f"{title} · {len(order):,}" if title else "Coin",
+        list(labels),
+        key="caption-pick",
+        label_visibility="visible" if title else "collapsed",
+        format_func=lambda address: labels[address],
+        on_change=lambda: go(st.session_state["caption-pick"]),
+        width="stretch",
+    )
+    is_there = place < len(order) and order[place] == chosen.address
+    previous = order[place - 1] if place else ""
+    following = next(iter(order[place + is_there : place + is_there + 1]), "")
+    _turn("Previous", previous, icon=":material/chevron_left:", keys="Alt-↑")
+    _turn("Next", following, icon=":material/chevron_right:", keys="Alt-↓")
+    after = [*order[place + is_there :], *order[:place]]
+    return Picked(chosen, previous, following, next((each for each in after if each in bare), ""))
+
+
+def go(address: str) -> None:
+    """Open this record in the editor."""
+    st.query_params["address"] = address
+
+
+def _turn(meaning: str, way: str, *, icon: str, keys: str) -> None:
+    st.button(
+        meaning,
+        key=f"caption-{meaning}",
+        icon=icon,
+        icon_position="right" if meaning == "Next" else "left",
+        help=keys,
+        disabled=not way,
+        on_click=go,
+        args=(way,),
+    )
+
+
+def _place(chosen: Record, order: list[str]) -> int:
+    """The record's position in the list, or its former one if it was just captioned and has left it."""
+    if chosen.address in order:
+        st.session_state[_PLACE] = chosen.address, order.index(chosen.address)
+    address, place = st.session_state.get(_PLACE, ("", 0))
+    return min(place, len(order)) if address == chosen.address else 0
+
+
+def linked_to(library: Library) -> Record | None:
+    """The record in the page's address; if it cannot be edited the page says why."""
+    address = st.query_params.get("address")
+    if not address:
+        return None
+    try:
+        record = library.get(address)
+    except MemedexError as error:
+        st.warning("The link leads nowhere:", icon=":material/link_off:")
+        st.text(str(error))
+        return None
+    if record.tier not in ("approved", "library"):
+        st.warning("Only approved coins and those of the library are captioned.", icon=":material/info:")
+        st.text(f"{record.name} is {_WHERE[record.tier]} now. What was typed about it is kept.")
+        return None
+    return record
+
+
+def _desk_of(record: Record) -> str:
+    if record.tier == "library":
+        return "Library"
+    return "Approved" if record.is_captioned else "To caption"
+
+
+def _forget_link() -> None:
+    """Another list starts with its own first coin."""
+    st.query_params.pop("address", None)
+
+
+def _label(record: Record) -> str:
+    return f"{record.name} · {record.ticker}" if record.ticker else record.name
+
+
+def _say_nothing_is_there(library: Library, desk: str, words: str) -> None:
+    if words:
+        st.info(f"Nothing under “{desk}” matches these words.", icon=":material/search_off:")
+    elif desk == "To caption":
+        st.success("Every approved coin is captioned.", icon=":material/check_circle:")
+        st.page_link("pages/approved.py", label="Promote them", icon=":material/task_alt:")
+    else:
+        counts = library.counts()
+        st.info(
+            f"Nothing is {'approved' if desk == 'Approved' else 'in the library'} yet.",
+            icon=":material/inbox:",
+        )
+        if counts["pending"]:
+            waiting = format.counted(counts["pending"], "coin")
+            st.page_link("pages/pending.py", label=f"Review {waiting}", icon=":material/inbox:")

@@ -1,0 +1,218 @@
+"""Prompts: read, edit, compare versions, and try them on a few coins before a run, side by side."""
+
+import difflib
+
+import streamlit as st
+
+from components.captions import draft
+from components.shell import format, job_bar, session
+from store.captions.suggestions import Suggestion
+from store.catalog.filters import Filter
+from store.errors import MemedexError
+from store.jobs import Job
+from store.library import Library
+from store.llm.prompts import DEFAULT, Prompt
+from store.records import CAPTION_FACETS
+from store.settings import settings
+from store.tasks import draft_start
+from store.tasks.draft_start import TRIAL
+
+_TRIED = "memedex.trial"
+_VARIABLES = (
+    "`{name}`  `{ticker}`  `{description}`  `{tags}` the coin's own  `{taxonomy}` the tags to choose from"
+)
+
+
+def show(library: Library) -> None:
+    """The prompts on one tab, trials on another."""
+    st.subheader("Prompts", anchor=False)
+    edit, attempt = st.tabs(["Edit", "Try on a few coins"])
+    with edit:
+        _edit(library)
+    with attempt:
+        _attempt(library)
+
+
+def _edit(library: Library) -> None:
+    name = st.selectbox(
+        "Prompt", library.prompts.names(), key="prompt-name", label_visibility="collapsed", width=320,
+        format_func=lambda name: library.prompts.get(name).label,
+    )  # fmt: skip
+    try:
+        prompt = library.prompts.get(name or DEFAULT)
+    except MemedexError as error:
+        st.error("This prompt cannot be read:", icon=":material/error:")
+        st.text(str(error))
+        return
+    key = f"prompt-text-{prompt.name}-{prompt.version}"
+    st.text_area(
+        "Text", value=prompt.text, key=key, height=360, label_visibility="collapsed",
+        disabled=not library.can_write,
+    )  # fmt: skip
+    st.caption(f"Variables: {_VARIABLES}")
+    if library.can_write:
+        _save_row(library, prompt, key)
+    _versions(library, prompt)
+
+
+def _save_row(library: Library, prompt: Prompt, key: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.button(
+            "Save as a new version", key=f"save-{key}", type="primary", icon=":material/save:",
+            on_click=_save, args=(library, prompt.name, key),
+        )  # fmt: skip
+        st.text_input("Or under another name", key="prompt-new-name", placeholder="short and dry", width=240)
+        st.button("Save under this name", key="save-new-name", on_click=_save, args=(library, None, key))
+
+
+def _save(library: Library, name: str | None, key: str) -> None:
+    wanted = name or str(st.session_state.get("prompt-new-name") or "").strip().lower()
+    try:
+        saved = library.prompts.save(wanted, st.session_state[key])
+    except MemedexError as error:
+        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
+        return
+    st.session_state["prompt-name"] = saved.name
+    session.queue_message(f"Saved as {format.plain(saved.label)}.", icon=":material/check:")
+
+
+def _versions(library: Library, prompt: Prompt) -> None:
+    older = [one for one in library.prompts.versions(prompt.name) if one.version != prompt.version]
+    if not older:
+        return
+    with st.expander(f"Earlier versions ({len(older):,})"):
+        chosen = st.selectbox(
+            "Version", older, key=f"version-{prompt.name}", label_visibility="collapsed", width=320,
+            format_func=lambda one: f"{one.label} · {one.who} · {format.ago(one.at)}",
+        )  # fmt: skip
+        if chosen is None:
+            return
+        lines = difflib.unified_diff(
+            chosen.text.splitlines(), prompt.text.splitlines(), chosen.label, prompt.label, lineterm="", n=1
+        )
+        st.code("\n".join(lines) or "The same text.", language="diff", wrap_lines=True)
+        if library.can_write:
+            st.button(
+                f"Bring {chosen.label} back", key=f"back-{chosen.label}", icon=":material/restore:",
+                on_click=_restore, args=(library, chosen),
+            )  # fmt: skip
+
+
+def _restore(library: Library, chosen: Prompt) -> None:
+    try:
+        saved = library.prompts.save(chosen.name, chosen.text)
+    except MemedexError as error:
+        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
+    else:
+        session.queue_message(f"{format.plain(chosen.label)} is back as {format.plain(saved.label)}.")
+
+
+def _attempt(library: Library) -> None:
+    names = {record.address: record.name for record in library.find(Filter(tier="approved"), limit=200)}
+    names |= {record.address: record.name for record in library.find(Filter(tier="library"), limit=200)}
+    if not names:
+        st.caption("There is no approved coin to try a prompt on yet.")
+        return
+    if library.can_write:
+        coins = st.multiselect(
+            "Coins", list(names), default=list(names)[:3], max_selections=TRIAL, key="trial-coins",
+            format_func=lambda address: names[address],
+        )  # fmt: skip
+        left, right = st.columns(2, gap="medium")
+        with left:
+            first = draft.how(library, key="trial-a")
+        with right:
+            second = draft.how(library, key="trial-b", prompt=library.prompts.names()[-1])
+        variants = list(dict.fromkeys(pair for pair in (first, second) if pair[0]))
+        _try_button(library, coins, variants)
+    job = _last(library)
+    if job is not None:
+        _results(library, job)
+
+
+def _try_button(library: Library, coins: list[str], variants: list[tuple[str, str]]) -> None:
+    try:
+        is_whole = coins and variants and draft.is_priced()
+        plan = draft_start.plan_trial(library, coins, variants) if is_whole else None
+    except MemedexError as error:
+        st.error("This cannot be tried:", icon=":material/error:")
+        st.text(str(error))
+        return
+    if plan:
+        draft.figures(plan)
+    st.button(
+        "Try both, side by side" if len(variants) > 1 else "Try it",
+        icon=":material/experiment:",
+        disabled=plan is None,
+        help=None if settings().caption_model or variants else "Name a model first.",
+        on_click=_try,
+        args=(library, plan),
+    )
+
+
+def _try(library: Library, plan: draft_start.Plan) -> None:
+    job = draft.begin(library, plan)
+    if job is not None:
+        st.session_state[_TRIED] = job.id
+
+
+def _last(library: Library) -> Job | None:
+    number = st.session_state.get(_TRIED)
+    if number:
+        return library.jobs.get(number)
+    return next((job for job in library.jobs.all() if job.options.get("trial")), None)
+
+
+def _results(library: Library, job: Job) -> None:
+    """One row for each coin: its picture, and the result of each model and prompt."""
+    found: dict[str, dict[tuple[str, str], list[Suggestion]]] = {}
+    for one in library.suggestions.of_job(job.id):
+        found.setdefault(one.address, {}).setdefault((one.model, one.prompt), []).append(one)
+    st.caption(job_bar.describe(job))
+    variants = [(model, f"{prompt} v{number}") for model, prompt, number in job.options["variants"]]
+    reasons = {item.key: item.reason for item in library.jobs.items(job.id, state="refused")}
+    for address in dict.fromkeys(item.payload["address"] for item in library.jobs.items(job.id)):
+        with st.container(border=True):
+            columns = st.columns([2, *([5] * len(variants))], gap="medium")
+            with columns[0]:
+                _coin(library, address)
+            for number, (column, variant) in enumerate(zip(columns[1:], variants, strict=True)):
+                with column:
+                    st.caption(format.plain(f"{variant[0]} · {variant[1]}"))
+                    _texts(found.get(address, {}).get(variant, []), reasons.get(f"{address} {number}", ""))
+                    _keep_button(library, found.get(address, {}).get(variant, []), f"{address}-{number}")
+
+
+def _coin(library: Library, address: str) -> None:
+    try:
+        record = library.get(address)
+    except MemedexError:
+        st.text(address)
+        return
+    st.image(library.picture(address), width=160, alt=f"Picture of {record.name}")
+    st.text(record.name)
+
+
+def _texts(found: list[Suggestion], reason: str) -> None:
+    texts = {one.facet: one for one in found}
+    for facet in (*CAPTION_FACETS, "tags", "new_tags"):
+        if facet in texts:
+            st.caption(facet.replace("_", " "))
+            st.text(texts[facet].text.replace(",", ", ") if "tags" in facet else texts[facet].text)
+    if not found:
+        st.text(reason or "not answered yet")
+
+
+def _keep(library: Library, trial: list[int]) -> None:
+    library.suggestions.resolve(trial, "open")
+
+
+def _keep_button(library: Library, found: list[Suggestion], key: str) -> None:
+    trial = [one.id for one in found if one.state == "trial"]
+    if library.can_write and trial:
+        st.button(
+            "Keep as suggestion", key=f"keep-{key}-{trial[0]}", icon=":material/bookmark_add:",
+            on_click=_keep, args=(library, trial),
+        )  # fmt: skip
+    elif found and found[0].state == "open":
+        st.caption("kept as a suggestion")

@@ -1,0 +1,170 @@
+"""Replace words in many captions: a preview of every change first, and one undo for all."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from components.captions import picker, views
+from components.editor.facets import PURPOSES
+from components.editor.rows import EditorRow, left_out, show_rows
+from components.grid import LoggedDecision, lead_to
+from components.grid.filters import Drawer
+from components.shell import format, job_bar, resources
+from store.captions.replacement import Replacement, ReplaceRequest, replacements
+from store.catalog.filter_syntax import parsed
+from store.catalog.filters import Filter
+from store.errors import InvalidRecord
+from store.library import Library
+from store.outcome import Outcome
+from store.progress import Progress
+from store.records import CAPTION_FACETS, Record, Tier
+
+_CHOSEN = "memedex.replacing.chosen"  # addresses that a grid brought along
+_ROWS = "replace-rows"
+SHOWN = 200  # changes on the page; what is beyond is made as well, and said
+_SCOPES: dict[str, tuple[Tier, ...]] = {
+    "Approved and library": ("approved", "library"),
+    "Approved": ("approved",),
+    "Library": ("library",),
+}
+
+
+def show(library: Library) -> None:
+    """Fields for what to find, where, and its replacement; then every change, and the button."""
+    wanted = _wanted()
+    records, faults = _selection(library)
+    for fault in faults:
+        st.caption(f":orange[{format.plain(fault, limit=160)}]")
+    if not wanted.find:
+        st.caption(
+            f"Among {format.counted(len(records), 'coin')}. Nothing is changed before you have seen it."
+        )
+        return
+    try:
+        found = replacements(records, wanted)
+    except InvalidRecord as error:
+        st.warning("This cannot be searched for:", icon=":material/error:")
+        st.text(str(error))
+        return
+    if not found:
+        st.info("No caption of this selection would change.", icon=":material/search_off:")
+        return
+    _preview(library, found, {record.address: record for record in records})
+
+
+def _wanted() -> ReplaceRequest:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        find = st.text_input("Find", key="replace-find", placeholder="words", live=True)
+        put = st.text_input(
+            "Replace with", key="replace-put", placeholder="nothing: take them out", live=True
+        )
+        is_pattern = st.toggle(
+            "Regex", key="replace-pattern", help="A regular expression; `\\1` for a group."
+        )
+        ignores_case = st.toggle("Ignore case", key="replace-case", value=True)
+    facets = st.pills(
+        "In", CAPTION_FACETS, key="replace-facets", selection_mode="multi", default=CAPTION_FACETS,
+        format_func=lambda facet: PURPOSES[facet].label, label_visibility="collapsed",
+    )  # fmt: skip
+    return ReplaceRequest(find or "", put or "", tuple(facets), is_pattern, ignores_case)
+
+
+def preselect(entry: LoggedDecision) -> None:
+    """Grid handler: continue with the selection."""
+    st.session_state[_CHOSEN] = entry.addresses
+    lead_to("pages/captions.py", view="Replace")
+
+
+def _selection(library: Library) -> tuple[list[Record], list[str]]:
+    """The records to search, and what of the line was not understood."""
+    if chosen := st.session_state.get(_CHOSEN):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.badge(f"{format.counted(len(chosen), 'coin')} chosen", color="primary")
+            st.button(
+                "Look through all instead", type="tertiary", on_click=st.session_state.pop, args=(_CHOSEN,)
+            )
+        return [record for record in library.records(chosen) if record.tier != "trash"], []
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        scope = st.segmented_control(
+            "Among", list(_SCOPES), key="replace-scope", required=True, label_visibility="collapsed",
+            default=next(iter(_SCOPES)),
+        )  # fmt: skip
+        line = st.text_input(
+            "Which coins", key="replace-line", placeholder="words, tag:dog, category:animals …", live=True,
+            icon=":material/search:", label_visibility="collapsed",
+        )  # fmt: skip
+        tiers = _SCOPES[scope or next(iter(_SCOPES))]
+        asked = parsed(line or "", base=Filter(tier=tiers[0]), actor=library.who)
+        Drawer("replace", "replace-line").show(library, asked.filter.among(tiers))
+    if asked.faults:  # without what was not understood, it would be far more than was meant
+        return [], asked.faults
+    records: list[Record] = []
+    for tier in tiers:
+        records += library.find(replace(asked.filter, tier=tier))
+    return records, [*asked.hints]
+
+
+def _preview(library: Library, found: list[Replacement], records: dict[str, Record]) -> None:
+    place = st.container(horizontal=True, vertical_alignment="center", gap="small")
+
+    def go(address: str) -> None:
+        st.query_params.pop("check", None)
+        picker.go(address)
+        views.turn_to("Write")
+
+    rows = [
+        EditorRow(
+            key=f"{each.address} {each.facet}",
+            record=records[each.address],
+            label=PURPOSES[each.facet].label,
+            text=each.before,
+            after=each.after,
+        )
+        for each in found[:SHOWN]
+    ]
+    left = show_rows(_ROWS, library, rows, go=go, choose=library.can_write)
+    chosen = _without(found, left)
+    coins = len({each.address for each in chosen})
+    with place:
+        if library.can_write:
+            st.button(
+                f"Replace in {format.counted(len(chosen), 'text')}",
+                type="primary",
+                icon=":material/find_replace:",
+                disabled=not chosen or job_bar.is_busy(library.jobs),
+                key="replace-go",
+                on_click=_replace,
+                args=(library, found),
+            )
+        beyond = f", of which the first {SHOWN} are shown" if len(found) > SHOWN else ""
+        st.caption(f"{format.counted(coins, 'coin')}{beyond}. One undo reverses all of it.", width="stretch")
+
+
+def _without(found: list[Replacement], left: set[str]) -> list[Replacement]:
+    return [each for each in found if f"{each.address} {each.facet}" not in left]
+
+
+def _replace(library: Library, found: list[Replacement]) -> None:
+    chosen = _without(found, left_out(_ROWS))  # as the list says by now
+    number = len({each.address for each in chosen})
+    job_bar.run(
+        resources.jobs(),
+        f"Replace in {format.counted(number, 'caption')}",
+        replacing(library, chosen, number),
+    )
+
+
+def replacing(library: Library, chosen: list[Replacement], number: int) -> Callable[[Progress], Outcome]:
+    """The work; if records changed since the preview it fails, with the rest done."""
+
+    def work(progress: Progress) -> Outcome:
+        progress.total, progress.what = number, "captions"
+        outcome = library.replace(chosen, progress=progress)
+        if outcome.refused:
+            first = outcome.refused[0]
+            refused = format.counted(len(outcome.refused), "coin")
+            raise InvalidRecord(f"{refused} left as they were, {first.item}: {first.reason}")
+        return outcome
+
+    return work

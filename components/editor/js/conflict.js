@@ -1,0 +1,98 @@
+// Somebody else wrote about the same coin: both are put together, and what cannot be is for a person to choose.
+
+import { sameTags, tagsTogether, together, trimmed } from "./merge.js";
+
+export class Conflict {
+  constructor(editor) {
+    this.editor = editor;
+    this.disputes = new Set(); // rows with two texts
+    this.theirs = null;
+  }
+
+  get isOpen() {
+    return this.disputes.size > 0;
+  }
+
+  /** Whether the other text is a draft of one's own, which the server would lose for what is typed here. */
+  get isWithWindow() {
+    return this.isOpen && !this.theirs.base;
+  }
+
+  forget() {
+    this.disputes.clear();
+    this.theirs = null;
+  }
+
+  meetStored(content) {
+    const { caption, tags } = content.stored;
+    this.meet({ caption, tags, who: content.changed?.who ?? "Somebody", base: { revision: content.revision, caption, tags } });
+  }
+
+  /** A draft that was changed in another window. */
+  takeUp(draft) {
+    if (draft && this.editor.canWrite && this.editor.draftStore.isNews(draft)) this.meetDraft(draft);
+  }
+
+  meetDraft(draft) {
+    const { caption, tags, sources } = draft;
+    this.editor.draftStore.goOnFrom(this.editor.address, draft);
+    this.meet({ caption, tags, sources, who: "Another window of yours" });
+  }
+
+  /** Puts another's words beside one's own: what only one of them changed is taken over, the rest asked about. */
+  meet(theirs) {
+    const took = [];
+    this.theirs = theirs;
+    this.disputes.clear();
+    const [before, after] = [this.editor.base, theirs].map(({ caption }) => trimmed(caption));
+    for (const row of this.editor.rows) {
+      const [base, other] = [before[row.facet] ?? null, after[row.facet] ?? null];
+      const { value, disputed } = together(base, row.value, other);
+      if (disputed) {
+        this.disputes.add(row);
+        row.dispute(other, theirs.who, () => this.decided(row));
+      } else if (value !== row.value) {
+        row.show(value);
+        if (theirs.sources?.[row.facet]) this.editor.sources[row.facet] = theirs.sources[row.facet];
+        took.push(row.purpose.label);
+      }
+    }
+    const tags = tagsTogether(this.editor.base.tags, this.editor.tags.values, theirs.tags);
+    if (!sameTags(tags, this.editor.tags.values)) {
+      this.editor.tags.show(tags);
+      took.push("Tags");
+    }
+    this.editor.bar.noteThat(
+      [
+        took.length ? `${theirs.who} changed ${took.join(", ")} meanwhile; that is taken over here.` : "",
+        this.disputes.size ? `${theirs.who} wrote other words for ${[...this.disputes].map((row) => row.purpose.label).join(", ")}: choose below, then save. Nothing is overwritten before.` : "",
+      ].filter(Boolean).join(" "),
+    );
+    if (!this.disputes.size) this.agreed();
+    else this.editor.bar.say("rest");
+  }
+
+  decided(row) {
+    this.disputes.delete(row);
+    if (!this.disputes.size) {
+      this.editor.bar.noteThat("");
+      this.agreed();
+    }
+    this.editor.refresh();
+  }
+
+  /** From here on, what is typed goes on from theirs. */
+  agreed() {
+    const { base, caption = {}, tags = [] } = this.theirs ?? {};
+    this.theirs = null;
+    const { address, rows, draftStore } = this.editor;
+    const after = trimmed(caption);
+    // The other window's words are what stands here: they are kept already.
+    if (!base && rows.every((row) => row.value === (after[row.facet] ?? null)) && sameTags(this.editor.tags.values, tags)) {
+      draftStore.isKept(address);
+      return this.editor.bar.say("rest");
+    }
+    if (base) this.editor.base = { revision: base.revision, caption: trimmed(base.caption), tags: [...base.tags] };
+    this.editor.changed();
+  }
+}

@@ -1,0 +1,99 @@
+// The records this text would sit next to, and how well it says what is in its own picture.
+
+import { el } from "../../grid/js/dom.js";
+
+const LOOK_PAUSE = 180; // ms after the last letter
+
+export class Neighbours {
+  constructor(editor) {
+    this.editor = editor;
+    this.title = el("h4", {});
+    this.fit = el("div", { class: "fit", hidden: true });
+    this.list = el("ol", { class: "neighbours" });
+    this.node = el("aside", { class: "beside", "aria-live": "off" }, this.title, this.fit, this.list);
+  }
+
+  /** Look again after a pause; an answer that comes after a newer question is dropped. */
+  ask(row, { wait = LOOK_PAUSE } = {}) {
+    clearTimeout(this.timer);
+    this.row = row;
+    this.timer = setTimeout(() => this.look(), wait);
+  }
+
+  /** One question at a time: a text of twenty pages takes the model seconds, and every pause asks again. */
+  async look() {
+    const { row } = this;
+    this.editor.measure([row]);
+    if (this.asking) return (this.again = true);
+    const { address } = this.editor;
+    const { text } = row;
+    this.asking = true;
+    const slow = setTimeout(() => this.node.classList.add("behind"), 400);
+    try {
+      const answer = await this.editor.server.ask("look", { address, facet: row.facet, text });
+      if (address === this.editor.address && row === this.row && !this.stopped) this.take(row, answer);
+    } catch {
+      if (row === this.row) this.show(row, { failed: "No answer from the server." });
+    } finally {
+      clearTimeout(slow);
+      this.asking = false;
+      if (this.again) {
+        this.again = false;
+        if (!this.stopped) this.look();
+      } else this.node.classList.remove("behind");
+    }
+  }
+
+  take(row, answer) {
+    if (!answer.waits) return this.show(row, answer);
+    this.say("The model is being loaded …");
+    this.ask(row, { wait: 1500 });
+  }
+
+  show(row, answer) {
+    this.title.textContent = `Nearest by ${row.purpose.label.toLowerCase()}`;
+    this.node.classList.add("told");
+    const { neighbours = [], place, pictures, agreement } = answer;
+    if (answer.failed) return this.say(answer.failed);
+    if (!row.text.trim()) return this.say("Write something to see the nearest coins here.");
+    this.fit.hidden = place === null || place === undefined;
+    if (!this.fit.hidden) {
+      const share = pictures > 1 ? (place - 1) / (pictures - 1) : 0;
+      this.fit.dataset.tone = place <= 3 || share <= 0.02 ? "good" : share <= 0.25 ? "plain" : "warn";
+      this.fit.title = `Cosine of text and picture ${agreement.toFixed(3)}, compared with every picture of the library`;
+      this.fit.replaceChildren(
+        el("b", {}, `This text finds its picture at rank ${place.toLocaleString("en")}`),
+        el("span", {}, ` of ${pictures.toLocaleString("en")}`),
+      );
+    }
+    this.list.replaceChildren(...neighbours.map((other) => this.neighbour(other)));
+    if (!neighbours.length) this.list.replaceChildren(el("li", { class: "quiet" }, "No other coin of the library has this facet yet."));
+  }
+
+  neighbour({ address, name, picture, text, cosine }) {
+    const bar = el("i", { class: "bar" });
+    bar.style.setProperty("--share", `${Math.max(0, Math.min(1, cosine)) * 100}%`);
+    return el(
+      "li",
+      { title: text, "data-address": address },
+      el("img", { src: picture, alt: "", loading: "lazy", width: "46", height: "46" }),
+      el(
+        "div",
+        {},
+        el("div", { class: "line" }, el("b", { dir: "auto" }, name), el("code", {}, cosine.toFixed(2))),
+        bar,
+        el("div", { class: "text", dir: "auto" }, text),
+      ),
+    );
+  }
+
+  say(sentence) {
+    this.fit.hidden = true;
+    this.list.replaceChildren(el("li", { class: "quiet" }, sentence));
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    this.stopped = true;
+  }
+}

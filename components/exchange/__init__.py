@@ -1,0 +1,1 @@
+"""Import coins and export them."""

@@ -1,0 +1,172 @@
+"""Export coins, a selection or everything, in formats that other programs read."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from components.grid import LoggedDecision, lead_to
+from components.grid.filters import Drawer, mended
+from components.shell import format, job_bar, server_paths, session
+from store.catalog.filter_syntax import parsed
+from store.catalog.filters import Filter
+from store.errors import MemedexError
+from store.exporting import FORMATS, JOINED, TEXTS
+from store.jobs import Job
+from store.library import Library
+from store.records import TIERS, Tier
+from store.tasks.export import AT_ONCE, KEPT, KIND, destination, remove, start, zipped
+
+PAGE = "pages/exchange.py"
+_LARGEST = 300_000_000  # bytes handed to the browser at once; what is larger is fetched from its folder
+_CHOSEN = "memedex.export.chosen"  # addresses that a grid brought along
+_ABOUT = {
+    "reference": "Sidecars and pictures in the reference's own folders; imported again, nothing is lost.",
+    "jsonl": "One line of JSON for each coin, all it holds, and the pictures.",
+    "csv": "A table for spreadsheets, and the pictures.",
+    "imagefolder": "What Hugging Face's datasets read: pictures and metadata.jsonl.",
+    "txt": "Each picture with a text file beside it, as trainers of LoRAs expect.",
+}
+_PLACES: dict[str, list[Tier]] = {
+    "All but rejected": [tier for tier in TIERS if tier != "trash"],
+    **{format.TIERS[tier]: [tier] for tier in TIERS},
+}
+_FORMS = {"reference": "Original folder layout (re-importable)"}  # what the others are called, people know
+
+
+def show(library: Library) -> None:
+    """Choose what to export and the format; the latest exports for download."""
+    st.subheader("Export", anchor=False)
+    with st.container(border=True):
+        _ask_which(library)
+        addresses = _which(library)
+        number = len(addresses)
+        _ask_form()
+        if library.can_write:
+            st.button(
+                f"Export {format.counted(number, 'coin')}" if number else "Nothing to export",
+                type="primary", icon=":material/download:", disabled=not number, key="export-go",
+                on_click=_begin, args=(library,),
+            )  # fmt: skip
+        else:
+            _hand_over(library, addresses)
+    over = [job for job in library.jobs.all() if job.kind == KIND.name and job.is_over][:KEPT]
+    for job in over:
+        _result(library, job)
+    if any(destination(library.layout, job).exists() for job in over):
+        place = format.plain(server_paths.shown(library.layout.exports), limit=400)
+        st.caption(f"The last {KEPT} are kept in {place}; an older one goes when a new one is done.")
+
+
+def preselect(entry: LoggedDecision) -> None:
+    """Grid handler: continue with the selection."""
+    choose(entry.addresses)
+    lead_to(PAGE)
+
+
+def choose(addresses: Sequence[str]) -> None:
+    """Offer these coins on the export page."""
+    st.session_state[_CHOSEN] = list(addresses)
+
+
+def _ask_which(library: Library) -> None:
+    if chosen := st.session_state.get(_CHOSEN):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.badge(f"{format.counted(len(chosen), 'coin')} selected", color="primary")
+            st.button(
+                "Choose by filter instead", type="tertiary", on_click=st.session_state.pop, args=(_CHOSEN,)
+            )
+        return
+    left, right = st.columns([3, 4], gap="small", vertical_alignment="bottom")
+    with left:
+        place = st.selectbox("Source", list(_PLACES), key="export-from")
+    with right, st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        line = st.text_input(
+            "Filter", key="export-line", placeholder="tag:dog -tag:nsfw category:animals after:2025-01 words",
+            help="As in the search line of the queues; empty for everything.",
+        )  # fmt: skip
+        asked = parsed(line or "", base=Filter(tier=_PLACES[place][0]), actor=library.who)
+        Drawer("export", "export-line").show(library, asked.filter.among(_PLACES[place]))
+    mended([*asked.faults, *asked.hints])
+
+
+def _which(library: Library) -> list[str]:
+    """The addresses to export, by the controls' latest values."""
+    if chosen := st.session_state.get(_CHOSEN):
+        return list(chosen)
+    place, line = st.session_state["export-from"], st.session_state["export-line"] or ""
+    tiers = _PLACES[place]
+    asked = parsed(line, base=Filter(tier=tiers[0]), actor=library.who)
+    if asked.faults:  # without what was not understood, it would be far more than was meant
+        return []
+    return [address for tier in tiers for address in library.addresses(replace(asked.filter, tier=tier))]
+
+
+def _ask_form() -> None:
+    left, right = st.columns([3, 4], gap="small", vertical_alignment="bottom")
+    with left:
+        form = (
+            st.selectbox(
+                "Format", FORMATS, key="export-format", format_func=lambda name: _FORMS.get(name, name)
+            )
+            or FORMATS[0]
+        )
+    with right:
+        if form == "txt":
+            st.selectbox("Text", TEXTS, key="export-texts")
+    st.caption(_ABOUT[form])
+
+
+def _begin(library: Library) -> None:
+    """Start the export with the controls' latest values, even if a filter was typed just before."""
+    try:
+        job_bar.watched(start(library, _which(library), actor=library.who, **_form()))
+    except MemedexError as error:
+        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
+
+
+def _hand_over(library: Library, addresses: list[str]) -> None:
+    """For viewers: a zip that is not stored here."""
+    number, form = len(addresses), _form()  # asked now: who makes the zip has no session
+    st.download_button(
+        f"Download {format.counted(number, 'coin')}" if number else "Nothing to export",
+        lambda: zipped(library, addresses, **form), f"{form['format']}.zip", "application/zip",
+        type="primary", icon=":material/download:", disabled=not 0 < number <= AT_ONCE, key="export-now",
+        on_click="ignore",
+    )  # fmt: skip
+    if number > AT_ONCE:
+        st.caption(
+            f"At most {AT_ONCE:,} coins at once while reading only: choose fewer by the filter. "
+            "On the command line, `python -m store export PATH` takes any number."
+        )
+
+
+def _form() -> dict[str, str]:
+    said = st.session_state
+    return {"format": said["export-format"], "texts": said.get("export-texts") or JOINED}
+
+
+def _result(library: Library, job: Job) -> None:
+    place = destination(library.layout, job)
+    if job.state == "done" and not place.exists():
+        return  # somebody tidied up
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if not place.exists():
+            st.badge("stopped" if job.state == "cancelled" else "failed", color="gray")
+        elif (size := place.stat().st_size) <= _LARGEST:
+            st.download_button(
+                f"Download {format.size(size)}", place.read_bytes, place.name, "application/zip",
+                icon=":material/save_alt:", on_click="ignore", key=f"export-{job.id}",
+            )  # fmt: skip
+        if place.exists() and library.can_write:
+            st.button(
+                "Remove", type="tertiary", icon=":material/delete:", key=f"export-remove-{job.id}",
+                help="The file alone; the coins stay as they are.", on_click=remove, args=(library, job),
+            )  # fmt: skip
+        refused = f", {job.refused:,} refused" if job.refused else ""
+        told = f"{format.plain(job.name)}{refused} · {format.ago(job.ended_at)}"
+        st.caption(f"{told} · {place.name}" if place.exists() else told)
+    if job.error:
+        st.text(job.error)
+    for item in library.jobs.items(job.id, state="refused", limit=50):
+        st.text(f"{item.key}: {item.reason}")

@@ -1,0 +1,1 @@
+"""Ask a language model for a new coin, with examples and context."""

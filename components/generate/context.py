@@ -1,0 +1,122 @@
+"""The exact context that a generator gets: counted, trimmed, copied, downloaded."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components.generate import examples
+from components.shell import format
+from store.errors import MemedexError
+from store.generation import coin_generator, context
+from store.generation.context import ExampleContext
+from store.library import Library
+from store.llm.client import is_warm
+from store.settings import settings
+
+
+def _messages(built: ExampleContext, line: str) -> str:
+    return json.dumps(coin_generator.messages(built, line), ensure_ascii=False, indent=2)
+
+
+_FORMS: Mapping[str, tuple[str, Callable[[ExampleContext, str], str]]] = {
+    "Markdown": ("context.md", lambda built, _: context.as_markdown(built)),
+    "JSON": ("context.json", lambda built, _: context.as_json(built)),
+    "Chat messages": ("messages.json", _messages),
+}
+_PICTURE = re.compile(r"(data:image/\w+;base64,[\w+/]{12})[\w+/=]+")
+_AGAIN = 1.0  # seconds until it is looked whether the model's own count is there
+_NAMED = 4  # left-out coins that are named
+_LEFT = {"all of it": "all", "its picture": "the picture"}
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """A request with its examples and settings."""
+
+    line: str
+    addresses: tuple[str, ...]  # of the coins that were to be examples, in their order
+    model: str
+    budget: int
+    pictures: bool
+
+
+def controls(library: Library) -> ContextRequest | None:
+    """The question, the number of examples, and the budget; None before anything was asked."""
+    line = examples.controls(library)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        top = examples.how_many()
+        budget = st.number_input(
+            "Token budget", 100, 1_000_000, 4_000, step=500, key="gen_budget", bind="query-params", width=140
+        )
+        model = st.text_input(
+            "Model", settings().caption_model, key="gen_model", bind="query-params", width=300,
+            placeholder="gpt-4o-mini, anthropic/claude-…, ollama/llava",
+            help="By its litellm name: it counts the tokens and makes the coin.",
+        )  # fmt: skip
+        pictures = st.toggle("Pictures", value=True, key="gen_pictures", bind="query-params")
+        examples.once()
+    model = (model or "").strip()
+    try:
+        chosen = examples.chosen(library, line, top=top)
+        addresses = [record.address for record in chosen]
+        counted = model if model and is_warm() else ""
+        built = context.build(
+            library, addresses, budget=int(budget or 0), model=counted, pictures=bool(pictures)
+        )
+    except MemedexError as error:
+        st.error("This could not be asked:", icon=":material/error:")
+        st.text(str(error))
+        return None
+    if chosen:
+        _show(built, line, counted)
+        if model != counted:  # its own count takes seconds the first time; the page is there meanwhile
+            st.fragment(_count_again, run_every=_AGAIN)()
+        return ContextRequest(line, tuple(addresses), model, int(budget or 0), bool(pictures))
+    if examples.is_picked():
+        st.info("None of the chosen coins is here any more.", icon=":material/search_off:")
+    elif line:
+        st.info("Nothing in the library answers this.", icon=":material/search_off:")
+    else:
+        st.caption(
+            "The coins nearest to the question, each with captions and picture, as a generator gets them. "
+            "Ask as on the search page, or choose results there and press **i**."
+        )
+    return None
+
+
+def _count_again() -> None:
+    if is_warm():
+        st.rerun()
+
+
+def _show(built: ExampleContext, line: str, model: str) -> None:
+    counter = format.plain(model) if model else "cl100k\\_base"
+    pictures = sum(example.picture is not None for example in built.examples)
+    st.caption(
+        f"{built.tokens:,} tokens ({counter}) · {format.counted(len(built.examples), 'example')} · "
+        f"{format.counted(pictures, 'picture')}, {context.PICTURE_TOKENS} tokens each"
+    )
+    if built.left_out:
+        named = [
+            f"{_LEFT[left.what]} of {format.plain(left.record.name, limit=30)} ({left.tokens:,})"
+            for left in built.left_out[:_NAMED]
+        ]
+        more = len(built.left_out) - _NAMED
+        told = ", ".join([*named, *([f"{more} more"] if more > 0 else [])])
+        st.caption(f":orange[:material/content_cut: No room for {told}]")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        form = st.segmented_control(
+            "Form", list(_FORMS), default="Markdown", required=True, key="gen_form", bind="query-params",
+            label_visibility="collapsed",
+        )  # fmt: skip
+        name, write = _FORMS[form]
+        written = write(built, line)
+        st.download_button("Download", written, name, icon=":material/download:")
+        whole = pictures > 0 and st.toggle(
+            "Pictures in full", key="gen_whole",
+            help="What is shown below is what is copied there; a download always has them whole.",
+        )  # fmt: skip
+    st.code(written if whole else _PICTURE.sub(r"\1…", written), language=None, wrap_lines=True, height=320)

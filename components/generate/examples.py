@@ -1,0 +1,145 @@
+"""The examples for a generator: nearest to a question, or selected by hand and in one's own order."""
+
+import streamlit as st
+
+from components.grid import Handler, LoggedDecision, lead_to, result_link
+from components.grid.filters import Drawer, mended
+from components.shell import format, query_pictures
+from store.catalog.filters import Filter
+from store.errors import InvalidRecord, MemedexError
+from store.generation.context import EXAMPLES
+from store.library import Library
+from store.records import FACETS, Record
+from store.search import query_syntax
+from store.search.query import MAX_TOP, Query
+from store.search.ranking import folded
+
+PAGE = "pages/generate.py"
+MOST = 50
+_QUESTION, _PICKED, _FOLDED = "gen_q", "gen_pick", "gen_fold"  # in the address
+
+
+def preselect(line: str) -> Handler:
+    """Grid handler: continue with the selection among the results of this question."""
+
+    def handler(entry: LoggedDecision) -> None:
+        if entry.addresses:
+            lead_to(PAGE, **{_QUESTION: line, _PICKED: ",".join(entry.addresses[:MOST])})
+
+    return handler
+
+
+def link(line: str, *, folded: bool) -> None:
+    """A link from search results: the first of them, by the same weights and with copies folded alike."""
+    st.page_link(
+        PAGE, label="Generate", icon=":material/auto_awesome:",
+        query_params={_QUESTION: line, **result_link.ranking(), **({_FOLDED: "true"} if folded else {})},
+    )  # fmt: skip
+
+
+def controls(library: Library) -> str:
+    """The field for what to make, which is also what is searched for."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        line = st.text_input(
+            "What should be made", key=_QUESTION, bind="query-params", icon=":material/search:",
+            type="search", placeholder="dog with sunglasses in cyberpunk style", label_visibility="collapsed",
+        )  # fmt: skip
+        asked = query_syntax.read(line or "", base=Filter(tier="library"), actor=library.who)
+        Drawer("gen", _QUESTION, "question").show(library, asked.filter)
+    mended(asked.hints)
+    return (line or "").strip()
+
+
+def is_picked() -> bool:
+    """Whether the coins were selected by hand."""
+    return bool(st.query_params.get(_PICKED))
+
+
+def how_many() -> int:
+    """The number of nearest examples; a selection is used whole."""
+    top = st.number_input(
+        "Examples", 1, MOST, EXAMPLES, key="gen_top", bind="query-params", width=120, disabled=is_picked()
+    )
+    return int(top or EXAMPLES)
+
+
+def once() -> None:
+    """The switch for using only the nearest of several copies; it is in the page's address."""
+    st.toggle("Group duplicates", key=_FOLDED, bind="query-params", disabled=is_picked())
+
+
+def chosen(library: Library, line: str, *, top: int) -> list[Record]:
+    """The coins in order, with buttons to change it. Raises InvalidRecord for a question without meaning."""
+    picked = [one for one in st.query_params.get(_PICKED, "").split(",") if one][:MOST]
+    records = [found for one in picked if (found := _known(library, one))]
+    if picked:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(f"{format.counted(len(records), 'coin')} chosen", width="content")
+            if len(records) < len(picked):
+                st.caption(f":orange[{len(picked) - len(records)} not here any more]", width="content")
+            st.button(
+                "The nearest instead", type="tertiary", icon=":material/close:", on_click=_order, args=([],)
+            )
+    elif line:
+        records = list(library.records(_nearest(library, line, top=top)))
+    _strip(library, records)
+    return records
+
+
+def _nearest(library: Library, line: str, *, top: int) -> list[str]:
+    asked = query_syntax.read(line, base=Filter(tier="library"), actor=library.who)
+    parts, faults = query_pictures.parts_of(library, asked)
+    faults = [*asked.faults, *faults]
+    if faults or not parts:
+        raise InvalidRecord(faults[0] if faults else "say what the coin should be about, not only a filter")
+    weights = result_link.weights()
+    calibrated = "calibrated" in result_link.ranking() and library.calibration.in_force() is not None
+    if weights:
+        told = " · ".join(f"{facet} {weights[facet]:g}" for facet in FACETS if weights[facet])
+        st.caption(f"Nearest by the weights of the search: {told}{', calibrated' if calibrated else ''}")
+    groups = library.duplicates.groups() if st.session_state.get(_FOLDED) else {}
+    enough = min(MAX_TOP, top + len(groups))  # also when all copies are among the first
+    fused = result_link.linked_fusion()
+    query = Query(parts, weights=weights, top=enough, filter=asked.filter, calibrated=calibrated, fused=fused)
+    return [hit.address for hit in folded(library.search(query).hits, groups)[:top]]
+
+
+def _known(library: Library, address: str) -> Record | None:
+    """The coin if it can be used: not if it was deleted since it was selected."""
+    try:
+        record = library.get(address)
+    except MemedexError:
+        return None
+    return record if record.tier != "trash" else None
+
+
+def _strip(library: Library, records: list[Record]) -> None:
+    addresses = [record.address for record in records]
+    with st.container(horizontal=True, gap="small"):
+        for place, record in enumerate(records):
+            with st.container(width=104, gap="xxsmall"):
+                if (picture := library.picture(record.address)).exists():
+                    st.image(picture, width=104, alt=f"Picture of {record.name}")
+                st.caption(f"{place + 1} · {format.plain(record.name, limit=11)}")
+                if record.tier != "library":  # chosen by hand, or degraded since
+                    st.caption(f":orange[{format.TIERS[record.tier]}]")
+                with st.container(horizontal=True, gap="xxsmall"):
+                    earlier = [*addresses]
+                    earlier.insert(max(place - 1, 0), earlier.pop(place))
+                    st.button(
+                        "", icon=":material/arrow_back:", key=f"gen-earlier-{record.address}",
+                        type="tertiary", help="Earlier", disabled=not place, on_click=_order, args=(earlier,),
+                    )  # fmt: skip
+                    st.button(
+                        "", icon=":material/close:", key=f"gen-without-{record.address}", type="tertiary",
+                        help="Leave out", on_click=_order,
+                        args=([one for one in addresses if one != record.address],),
+                    )  # fmt: skip
+
+
+def _order(addresses: list[str]) -> None:
+    """Use these in this order from now on; if empty, the nearest to the question."""
+    if addresses:
+        st.query_params[_PICKED] = ",".join(addresses)
+    else:
+        st.query_params.pop(_PICKED, None)

@@ -1,0 +1,189 @@
+"""A new coin from a prompt and examples: streamed, compared with the library, saved as pending."""
+
+import streamlit as st
+
+from components.generate.context import ContextRequest
+from components.shell import format, job_bar, session
+from store.errors import MemedexError
+from store.generation import coin_generator
+from store.generation.coin_generator import GeneratedCoin
+from store.jobs import Job
+from store.library import Library
+from store.tasks import generate
+
+_SHOWN = 5  # drafts
+_LOOK = 0.4  # seconds between two looks at an answer that is coming
+
+
+def show(library: Library, asked: ContextRequest | None) -> None:
+    """The prompt and the button; below, running requests and results that are not saved yet."""
+    if asked is not None:
+        st.subheader("Make a new coin", anchor=False)
+        _ask(library, asked)
+    if library.can_write:
+        _drafts(library)
+
+
+def _ask(library: Library, asked: ContextRequest) -> None:
+    if not library.can_write:
+        st.caption("Only a curator can have one made: a language model's answer costs money.")
+        return
+    if not asked.model:
+        st.caption(
+            "No language model is configured: name one above, or set `MEMEDEX_CAPTION_MODEL`, and it makes a "
+            "new coin from this."
+        )
+        return
+    key = f"gen_prompt {asked.line}"
+    with (
+        st.form("generate", border=False),
+        st.container(horizontal=True, vertical_alignment="bottom", gap="small"),
+    ):
+        st.text_input("Prompt", value=asked.line, key=key, width="stretch")
+        st.form_submit_button(
+            "Generate", type="primary", icon=":material/auto_awesome:", on_click=_generate,
+            args=(library, asked, key),
+        )  # fmt: skip
+
+
+def _generate(library: Library, asked: ContextRequest, key: str) -> None:
+    prompt = (st.session_state.get(key) or "").strip()
+    if not prompt:
+        session.queue_message("Say what the coin should be about.", icon=":material/error:")
+        return
+    job_bar.watched(
+        generate.start(
+            library.jobs, prompt, asked.addresses, model=asked.model, budget=asked.budget,
+            pictures=asked.pictures,
+        )
+    )  # fmt: skip
+
+
+def _drafts(library: Library) -> None:
+    """Running requests as they stream in, and results that wait; newest first."""
+    drafts = generate.own_jobs(library.jobs, library.who)
+    for job in drafts[:_SHOWN]:
+        if job.is_under_way:
+            st.fragment(_coming, run_every=_LOOK)(library, job.id)
+        else:
+            with st.container(border=True):
+                _draft(library, job)
+    if len(drafts) > _SHOWN:
+        st.caption(f"{len(drafts) - _SHOWN:,} earlier ones wait until these are saved or discarded.")
+
+
+def _coming(library: Library, number: int) -> None:
+    job = library.jobs.get(number)
+    if job is None or not job.is_under_way:
+        st.rerun()
+        return
+    with st.container(border=True):
+        st.caption(f"“{format.plain(job.options['prompt'])}” · {format.plain(job.options['model'])}")
+        st.text(job.note.get("answer") or "…")
+        st.caption("It goes on, and waits here, when you leave the page.")
+
+
+def _draft(library: Library, job: Job) -> None:
+    answer, asked = job.note.get("answer") or "", job.options
+    try:
+        coin = coin_generator.read(
+            answer, model=asked["model"], prompt=asked["prompt"], sources=job.note.get("sources", ())
+        )
+    except MemedexError as error:
+        said = format.plain(asked["prompt"], limit=80)
+        st.error(f"No coin was made for “{said}”:", icon=":material/error:")
+        st.text(job.error or ("It was stopped." if job.state != "done" else str(error)))
+        if answer:
+            with st.expander("What came"):
+                st.text(answer)
+        with st.container(horizontal=True, gap="small"):
+            st.button(
+                "Retry", key=f"invented-again-{job.id}", icon=":material/refresh:",
+                on_click=generate.retry, args=(library.jobs, job),
+            )  # fmt: skip
+            _throw_away(library, job)
+        return
+    _made(library, job, coin)
+
+
+def _throw_away(library: Library, job: Job) -> None:
+    st.button(
+        "Discard", key=f"invented-away-{job.id}", icon=":material/delete:",
+        on_click=library.jobs.dismiss, args=(job.id,),
+    )  # fmt: skip
+
+
+def _made(library: Library, job: Job, coin: GeneratedCoin) -> None:
+    st.text(f"{coin.name} · {coin.ticker}")
+    st.text(coin.description)
+    for facet, text in coin.caption.items():
+        _line(facet, text)
+    if coin.image_prompt:
+        _line("image prompt", coin.image_prompt)
+    _nearness(library, coin)
+    st.caption(f"made by {format.plain(coin.model)} for “{format.plain(coin.prompt)}” from:")
+    _linked(library, coin.sources)
+    picture = st.file_uploader(
+        "A picture for it (without one, a plain card)", type=["png", "jpg", "webp"],
+        key=f"invented-picture-{job.id}",
+    )  # fmt: skip
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            "Save to Review", key=f"invented-save-{job.id}", type="primary", icon=":material/inbox:",
+            on_click=_save, args=(library, job, coin, picture.getvalue() if picture else None),
+        )  # fmt: skip
+        _throw_away(library, job)
+
+
+def _line(label: str, text: str) -> None:
+    with st.container(horizontal=True, gap="small"):
+        st.caption(label, width=96)
+        st.text(text, width="stretch")
+
+
+def _nearness(library: Library, coin: GeneratedCoin) -> None:
+    try:
+        near = coin_generator.nearest(library, coin)
+        if not near:
+            return
+        copies = [one for one in near if one.is_copy]
+        first = max(copies, key=lambda one: (len(one.same), one.cosine or 0.0), default=near[0])
+        record = library.get(first.address)
+    except MemedexError as error:
+        st.caption(f":orange[It could not be compared with the library: {format.plain(str(error))}]")
+        return
+    name = format.plain(record.name)
+    if not copies:
+        st.caption(f"nearest in the library: {name}, {first.cosine or 0.0:.2f}")
+        return
+    told = (
+        f"It has the {' and the '.join(first.same)} of {name}" if first.same else f"Close to a copy of {name}"
+    )
+    how = (
+        f"captions {first.cosine:.2f} alike"
+        if first.cosine is not None
+        else f"in {format.TIERS[record.tier]}"
+    )
+    more = f" and {len(copies) - 1} more" if len(copies) > 1 else ""
+    st.warning(f"{told} ({how}){more}", icon=":material/content_copy:")
+
+
+def _linked(library: Library, addresses: tuple[str, ...]) -> None:
+    with st.container(horizontal=True, gap="xsmall"):
+        for address in addresses:
+            try:
+                label = format.plain(library.get(address).name, limit=28)
+            except MemedexError:
+                continue
+            st.page_link("pages/captions.py", label=label, query_params={"address": address})
+
+
+def _save(library: Library, job: Job, coin: GeneratedCoin, picture: bytes | None) -> None:
+    report = library.add([coin_generator.candidate(coin, picture)])
+    if report.refused:
+        session.queue_message(
+            f"Not saved: {format.plain(report.refused[0].reason, limit=160)}", icon=":material/error:"
+        )
+    else:
+        library.jobs.dismiss(job.id)
+        session.queue_message(f"{format.plain(coin.name)} is in Review", icon=":material/inbox:")

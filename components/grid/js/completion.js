@@ -1,0 +1,59 @@
+// What may stand next in the page's own line of words and filters: offered by the browser's own list, while one types.
+
+import { el } from "./dom.js";
+import { filterField } from "./filter_field.js";
+
+const OFFERED = 12;
+const VALUES = { has: ["entity", "context", "visual", "emotions"], dup: ["yes", "no"], decided: ["today"], by: ["me"] };
+const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_&+.'’-]*$/u; // names without a sign that a line might give a meaning; others are quoted
+const LABELLED = { tag: 0, category: 1 }; // where their names stand in what the server knows
+
+export class Completion {
+  /** `known()` fetches tags with their categories, the most used first. */
+  constructor(grid, { known }) {
+    this.grid = grid;
+    this.fetch = known;
+    this.list = el("datalist", { id: `memedex-line-${Math.random().toString(36).slice(2)}` });
+    this.heard = (event) => event.target === filterField() && this.offer(event.target);
+    document.addEventListener("focusin", this.heard);
+    document.addEventListener("input", this.heard);
+    document.addEventListener("focusout", (this.left = (event) => event.target.getAttribute?.("list") === this.list.id && event.target.removeAttribute("list")));
+  }
+
+  async offer(field) {
+    if (!this.grid.data.line?.keys?.length) return;
+    if (!this.list.isConnected) document.body.append(this.list);
+    field.setAttribute("list", this.list.id);
+    this.known ??= this.fetch();
+    const known = await this.known;
+    const found = completions(field.value, this.grid.data.line?.keys ?? [], known);
+    this.list.replaceChildren(...found.map(([value, label]) => el("option", { value, label })));
+  }
+
+  stop() {
+    document.removeEventListener("focusin", this.heard);
+    document.removeEventListener("input", this.heard);
+    document.removeEventListener("focusout", this.left);
+    this.list.remove();
+  }
+}
+
+/** Whole lines, each with a label for what it adds: names of filters, then their values. */
+export function completions(line, keys, known) {
+  const [, before, minus, word] = line.match(/^(.*?)(-?)([^\s"]*)$/s) ?? [null, line, "", ""];
+  const [key, value] = word.includes(":") ? word.split(/:(.*)/s) : [null, word];
+  const typed = value.toLowerCase();
+  if (key === null) {
+    const names = keys.filter((name) => typed && name.startsWith(typed)).map((name) => [`${name}:`, `${name}:`]);
+    return [...names, ...labels("tag", typed, known)].map(([text, label]) => [`${before}${minus}${text}`, label]).slice(0, OFFERED);
+  }
+  const values = key in LABELLED ? labels(key, typed, known) : (VALUES[key] ?? []).filter((each) => each.startsWith(typed)).map((each) => [`${key}:${each}`, each]);
+  return values.map(([text, label]) => [`${before}${minus}${text}`, label]).slice(0, OFFERED);
+}
+
+function labels(key, typed, known) {
+  if (key === "tag" && !typed && !known.length) return [];
+  const counts = new Map();
+  for (const each of known) counts.set(each[LABELLED[key]], (counts.get(each[LABELLED[key]]) ?? 0) + each[2]);
+  return [...counts].filter(([name]) => typed === "" || name.toLowerCase().startsWith(typed)).map(([name, coins]) => [`${key}:${PLAIN.test(name) ? name : `"${name}"`}`, `${name} · ${coins.toLocaleString("en")}`]);
+}

@@ -1,0 +1,92 @@
+// Tags of the selection, or of the card under the cursor: a dialog of the grid's own, so that no key is lost on the way.
+
+import { count, el, setText } from "./dom.js";
+import { TagField } from "./tag_field.js";
+
+export class TagDialog {
+  constructor(grid) {
+    this.grid = grid;
+    this.title = el("h2", { dir: "auto" });
+    this.hint = el("p", { class: "hint" });
+    this.field = new TagField({ applies: () => this.apply(), changed: () => this.refresh() });
+    this.applying = el("button", { type: "button", class: "verb main", onclick: () => this.applyOrTake() }, el("span", {}, "Apply"), el("kbd", {}, "enter"));
+    const cancel = el("button", { type: "button", class: "tool", onclick: () => this.close() }, "Cancel", el("kbd", {}, "esc"));
+    this.node = el("dialog", { class: "tag-dialog", "aria-label": "Tags" }, this.title, this.field.node, el("div", { class: "below" }, this.hint, cancel, this.applying));
+    this.node.addEventListener("cancel", (event) => (event.preventDefault(), this.close()));
+    // At once: the browser's own way tells of it later, and the next key would still go into the field.
+    this.node.addEventListener("keydown", (event) => event.key === "Escape" && !event.isComposing && (event.preventDefault(), this.close()));
+  }
+
+  get isOpen() {
+    return this.node.open;
+  }
+
+  /** Opens for these coins, named by their addresses or as all that match a filter. */
+  show(about, { number, name }) {
+    this.about = about;
+    this.number = number;
+    setText(this.title, name ? `Tags of ${name}` : `Tags of ${count(number, "coin")}`);
+    this.field.among = number;
+    this.field.begin();
+    this.node.showModal();
+    this.field.input.focus();
+    this.learn(about);
+  }
+
+  /** A button elsewhere on the page asked for the tags of coins that need not be shown here; once. */
+  showOnce({ id, addresses }) {
+    const opened = (window.memedexTagging ??= new Set());
+    if (opened.has(id)) return;
+    opened.add(id);
+    this.show(this.grid.decisions.about(addresses), { number: addresses.length });
+  }
+
+  /** Which tags there are, and which these coins have. */
+  async learn(about) {
+    const tags = await askTags(this.grid.data, about);
+    if (this.about !== about) return;
+    if (tags) this.field.know(tags);
+    else setText(this.hint, "The server does not answer: the known tags cannot be listed. Try again.");
+  }
+
+  /** What is still typed becomes a chip first, to be seen before it is applied. */
+  applyOrTake() {
+    if (!this.field.known) this.field.enterEarly();
+    else if (this.field.typed.name) this.field.take();
+    else this.apply();
+  }
+
+  apply() {
+    const { field, about, number } = this;
+    if (field.isChanged) this.grid.decisions.tag(about, { add: [...field.added.keys()], remove: [...field.removed], number });
+    this.close();
+  }
+
+  close() {
+    this.about = null;
+    this.node.close();
+    this.field.input.blur(); // until the next frame a field that is hidden keeps the focus, and takes the next key
+    this.grid.earlyKeys.rest();
+    this.grid.refresh({ focus: true });
+  }
+
+  refresh() {
+    const { field } = this;
+    if (!field) return;
+    const { name } = field.typed;
+    this.applying.disabled = !field.isChanged && !name;
+    const offer = field.offered?.[field.at];
+    if (name) setText(this.hint, !field.known ? "…" : !offer ? "" : `Enter ${offer.removes ? "removes" : "adds"} “${offer.tag}”${offer.isNew ? ", a new tag" : ""}`);
+    else setText(this.hint, field.isChanged ? "Enter applies" : "");
+  }
+}
+
+/** Which tags there are, and which these coins have; null where the server does not answer. */
+export async function askTags({ tags, beacon }, { addresses, matching = null }) {
+  try {
+    const answer = await fetch(tags, { method: "POST", body: JSON.stringify({ token: beacon.token, addresses, matching }) });
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,192 @@
+// One field for tags to add and to remove: what is typed is matched with known tags, Enter takes it, chips show it.
+
+import { el, setText } from "./dom.js";
+
+const SHOWN = 8; // suggestions
+const NEAR = 2; // letters that may be wrong
+
+export class TagField {
+  /**
+   * `applies()` is called for Enter in an empty field, `changed()` for every change of the chips.
+   * With `onlyKnown` it chooses among known tags: there are no new ones, and nothing to remove them from.
+   */
+  constructor({ applies, changed, onlyKnown = false }) {
+    this.applies = applies;
+    this.changed = changed;
+    this.onlyKnown = onlyKnown;
+    const id = `memedex-tags-${Math.random().toString(36).slice(2)}`;
+    this.list = el("ul", { class: "suggested", role: "listbox", id, "aria-label": "Known tags" });
+    this.input = el("input", {
+      type: "text", role: "combobox", "aria-label": "Tags", "aria-controls": id, "aria-autocomplete": "list", "aria-expanded": "false",
+      autocomplete: "off", spellcheck: "false", placeholder: onlyKnown ? "one to rename, several to merge" : "add a tag, or -tag to remove one",
+      oninput: () => this.suggest(), onkeydown: (event) => this.pressed(event),
+    });
+    this.chips = el("span", { class: "chips" });
+    this.node = el("div", { class: "tag-field" }, el("div", { class: "typing", onclick: (event) => event.target === event.currentTarget && this.input.focus() }, this.chips, this.input), this.list);
+    this.begin();
+  }
+
+  begin() {
+    this.known = null; // [tag, category, coins], the most used first; null until the server has said it
+    this.has = {};
+    this.added = new Map(); // tag → whether it is new
+    this.removed = new Set();
+    this.early = []; // what Enter was pressed for before the tags were known
+    this.input.value = "";
+    this.refresh();
+    this.suggest();
+  }
+
+  /** What the server knows; what was entered before is taken now. */
+  know({ known, has, longest }) {
+    this.known = known;
+    this.has = has;
+    this.input.maxLength = longest + 1; // and a minus
+    const typed = this.input.value;
+    const early = this.early.splice(0);
+    for (const text of early) {
+      this.input.value = text;
+      this.suggest();
+      if (text) this.take();
+    }
+    this.input.value = typed;
+    this.refresh();
+    this.suggest();
+    if (early.at(-1) === "") this.applies();
+  }
+
+  get isChanged() {
+    return this.added.size > 0 || this.removed.size > 0;
+  }
+
+  /** What is typed, without a minus that asks for removal. */
+  get typed() {
+    const text = this.input.value.replace(/,/g, " ").replace(/\s+/g, " ").trim();
+    return text.startsWith("-") && !this.onlyKnown ? { name: text.slice(1).trim(), removes: true } : { name: text, removes: false };
+  }
+
+  pressed(event) {
+    if (event.isComposing) return;
+    const { key } = event;
+    if (key === "Enter" || (key === "," && this.typed.name)) {
+      event.preventDefault();
+      if (!this.known) this.enterEarly();
+      else if (this.typed.name) this.take();
+      else if (!event.repeat) this.applies();
+    } else if (key === "ArrowDown" || key === "ArrowUp") {
+      event.preventDefault();
+      if (this.offered.length) this.mark((this.at + (key === "ArrowDown" ? 1 : -1) + this.offered.length) % this.offered.length);
+    } else if (key === "Backspace" && !this.input.value && this.added.size) this.withdraw([...this.added.keys()].at(-1));
+  }
+
+  /** Makes a chip of the marked suggestion; a word that is no tag yet only where the list calls it a new one. */
+  take(offer = this.offered[this.at]) {
+    if (!offer) return;
+    const { tag, removes, isNew } = offer;
+    if (removes) this.removed.add(tag), this.added.delete(tag);
+    else if (this.removed.has(tag)) this.removed.delete(tag);
+    else this.added.set(tag, Boolean(isNew));
+    this.input.value = "";
+    this.refresh();
+    this.suggest();
+    this.input.focus();
+  }
+
+  enterEarly() {
+    this.early.push(this.input.value.trim());
+    this.input.value = "";
+    this.refresh();
+  }
+
+  withdraw(tag) {
+    this.added.delete(tag);
+    this.removed.delete(tag);
+    this.refresh();
+    this.input.focus();
+  }
+
+  suggest() {
+    const { name, removes } = this.typed;
+    this.offered = name ? this.offersFor(name, removes) : [];
+    this.list.replaceChildren(...this.offered.map((offer, at) => this.option(offer, at)));
+    this.list.hidden = !this.offered.length && !(name && this.known);
+    if (name && this.known && !this.offered.length) this.list.replaceChildren(el("li", { class: "none" }, this.onlyKnown ? "No coin has such a tag." : "None of these coins has such a tag."));
+    this.input.setAttribute("aria-expanded", String(!this.list.hidden));
+    this.mark(0);
+    this.changed?.();
+  }
+
+  /** Known tags first, the nearest of them at the top; then the word itself, named as what it would be. */
+  offersFor(name, removes) {
+    if (!this.known) return [];
+    const words = name.toLowerCase();
+    const among = removes ? Object.keys(this.has).map((tag) => [tag, "", this.has[tag]]) : this.known;
+    const ranked = among
+      .map(([tag, category, coins]) => ({ tag, category, coins, removes, rank: rank(tag.toLowerCase(), words) }))
+      .filter((offer) => offer.rank < Infinity)
+      .sort((one, other) => one.rank - other.rank || other.coins - one.coins || one.tag.length - other.tag.length)
+      .slice(0, SHOWN);
+    const isKnown = ranked.some(({ rank }) => rank === 0);
+    const fresh = removes || isKnown || this.onlyKnown ? [] : [{ tag: name, isNew: true }];
+    // A slip of a letter does not outrank the word that was typed; the beginning of a known tag does.
+    const sure = ranked.filter(({ rank }) => rank < 3);
+    return [...sure, ...fresh, ...ranked.filter(({ rank }) => rank >= 3)];
+  }
+
+  option({ tag, category, coins, removes, isNew }, at) {
+    const told = isNew ? "new tag" : removes ? `remove · on ${coins.toLocaleString("en")}` : [category, coins ? coins.toLocaleString("en") : "unused"].filter(Boolean).join(" · ");
+    return el(
+      "li",
+      { role: "option", id: `${this.list.id}-${at}`, class: isNew ? "new" : null, onpointerdown: (event) => event.preventDefault(), onclick: () => this.take(this.offered[at]) },
+      el("span", { dir: "auto" }, isNew ? `“${tag}”` : tag),
+      el("small", {}, told),
+    );
+  }
+
+  mark(at) {
+    this.at = at;
+    [...this.list.children].forEach((node, place) => node.setAttribute("aria-selected", String(place === at)));
+    if (this.offered.length) this.input.setAttribute("aria-activedescendant", `${this.list.id}-${at}`);
+    else this.input.removeAttribute("aria-activedescendant");
+    this.list.children[at]?.scrollIntoView({ block: "nearest" });
+  }
+
+  refresh() {
+    const kept = Object.entries(this.has).map(([tag, coins]) => this.chip(tag, this.removed.has(tag) ? "removed" : this.added.has(tag) ? "added" : "", coins));
+    const added = [...this.added].filter(([tag]) => !(tag in this.has)).map(([tag, isNew]) => this.chip(tag, isNew ? "added new" : "added"));
+    const early = this.early.filter(Boolean).map((text) => el("span", { class: "chip early" }, el("span", { dir: "auto" }, `${text} …`)));
+    this.chips.replaceChildren(...kept, ...added, ...early);
+    this.changed?.();
+  }
+
+  chip(tag, state, coins = 0) {
+    const isOurs = Boolean(state);
+    const told = state.includes("new") ? "new tag" : coins && coins < this.among ? `${coins} of ${this.among}` : "";
+    const button = el("button", { type: "button", "aria-label": state === "removed" ? `Keep ${tag}` : `Remove ${tag}`, onclick: () => (isOurs ? this.withdraw(tag) : (this.removed.add(tag), this.refresh(), this.input.focus())) });
+    setText(button, state === "removed" ? "↺" : "×");
+    return el("span", { class: `chip ${state}`, "data-tag": tag }, el("span", { dir: "auto" }, tag), told && state !== "added" ? el("small", {}, told) : null, button);
+  }
+}
+
+/** How well a tag fits what is typed, 0 for the very word; Infinity where it does not. */
+function rank(tag, typed) {
+  if (tag === typed) return 0;
+  if (tag.startsWith(typed)) return 1;
+  if (tag.split(/[\s-]/).some((word) => word.startsWith(typed))) return 2;
+  if (typed.length > 2 && tag.includes(typed)) return 3;
+  return typed.length > 3 && distance(tag, typed) <= NEAR ? 4 : Infinity;
+}
+
+/** Letters to change, add, leave out or swap between two words (Damerau and Levenshtein), given up beyond NEAR. */
+function distance(one, other) {
+  if (Math.abs(one.length - other.length) > NEAR) return Infinity;
+  const rows = [Array.from({ length: other.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= one.length; i++) {
+    rows[i] = [i];
+    for (let j = 1; j <= other.length; j++) {
+      rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (one[i - 1] !== other[j - 1]));
+      if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]) rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
+    }
+  }
+  return rows[one.length][other.length];
+}

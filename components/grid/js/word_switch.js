@@ -1,0 +1,18 @@
+// Whether the words of the question count beside what they mean; one click, and only the weighted cosines are left.
+
+import { el } from "./dom.js";
+
+export class WordSwitch {
+  constructor(ranking) {
+    this.ranking = ranking;
+    this.input = el("input", { type: "checkbox", onchange: () => ranking.fuse(this.input.checked) });
+    this.node = el("label", { class: "switch", hidden: true, title: "Coins that have the words themselves, in name, ticker, description, captions or tags, score higher" }, this.input, el("i", { class: "dot words" }), "Count matching words");
+  }
+
+  /** Hidden where no coin has any of the words. */
+  show() {
+    const { fused } = this.ranking;
+    this.node.hidden = fused === null;
+    this.input.checked = Boolean(fused);
+  }
+}

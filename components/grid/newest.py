@@ -1,0 +1,14 @@
+"""The newest coins of the library, to start with."""
+
+from components.grid import CAPTION, LIKE, go_to, show_cards
+from store.catalog.filters import Filter
+from store.library import Library
+
+WAYS = {"like": go_to("pages/search.py", "like"), "caption": go_to("pages/captions.py", "address")}
+
+
+def show(key: str, library: Library, *, limit: int) -> None:
+    """Some pictures, each with links to its caption and to similar coins."""
+    records = library.find(Filter(tier="library"), limit=limit)
+    if records:
+        show_cards(key, library, records, actions=[LIKE, CAPTION], handlers=WAYS)

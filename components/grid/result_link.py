@@ -1,0 +1,131 @@
+"""The parts of a search's address besides the line: view, weights, calibration, number of results."""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from components.grid import (
+    RESULT_VIEWS,
+    ResultView,
+    chosen_calibration,
+    chosen_fusion,
+    chosen_held,
+    chosen_view,
+)
+from store.records import FACETS, Facet
+from store.search.saved_searches import SavedSearch
+
+SIZES = (20, 60, 200, 1000)
+_USUAL = 60
+_VIEW = "as"  # not "view", which other pages bind: going back from one of them, Streamlit drops what it bound
+_CALIBRATED = "calibrated"
+_HELD = "against"  # five numbers likewise, and a 1 where they weigh calibrated scores
+_FUSED = "words"  # "0" where words do not count
+_WEIGHTS = "w"  # five numbers in the order of FACETS, where they are not the usual ones
+
+
+def size() -> int:
+    given = st.selectbox(
+        "Results", SIZES, index=SIZES.index(_USUAL), key="n", bind="query-params",
+        label_visibility="collapsed",
+    )  # fmt: skip
+    return given if given in SIZES else _USUAL
+
+
+def resize(shown: int | None) -> None:
+    """Set the number of results, or the default; call it before the control is drawn."""
+    n = shown if shown in SIZES else _USUAL
+    if "n" not in st.session_state and n != _USUAL:
+        st.query_params["n"] = str(n)  # a control that is yet to come does not put there what it is given
+    st.session_state["n"] = n
+
+
+def kept(search: SavedSearch) -> dict[str, str]:
+    """The address parameters of a saved search."""
+    said = {"fold": "true"} if search.folded else {}
+    return {**said, "n": str(search.shown)} if search.shown in SIZES else said
+
+
+def view(key: str) -> ResultView:
+    """The view of the results: the last choice, else the link's; it is written to the address."""
+    linked = st.query_params.get(_VIEW, st.query_params.pop("view", ""))  # as links once said it
+    usual: ResultView = next((one for one in RESULT_VIEWS if one == linked), "cards")
+    chosen = chosen_view(key) or usual
+    if chosen == "cards":
+        st.query_params.pop(_VIEW, None)
+    else:
+        st.query_params[_VIEW] = chosen
+    return chosen
+
+
+def calibrated(key: str, *, opened: bool | None) -> bool:
+    """Whether to calibrate: by the opened search, else the switch, else the link; written to the address."""
+    told = chosen_calibration(key) if opened is None else opened
+    chosen = st.query_params.get(_CALIBRATED) == "1" if told is None else told
+    if chosen:
+        st.query_params[_CALIBRATED] = "1"
+    else:
+        st.query_params.pop(_CALIBRATED, None)
+    return chosen
+
+
+def fused(key: str, *, opened: bool | None) -> bool:
+    """Whether the query's words count, in the same way; true by default."""
+    told = chosen_fusion(key) if opened is None else opened
+    chosen = st.query_params.get(_FUSED) != "0" if told is None else told
+    if chosen:
+        st.query_params.pop(_FUSED, None)
+    else:
+        st.query_params[_FUSED] = "0"
+    return chosen
+
+
+def weights() -> dict[Facet, float] | None:
+    """The weights of a shared link."""
+    return _read(st.query_params.get(_WEIGHTS, "").split(","))
+
+
+def held(key: str, *, view: ResultView) -> dict[str, float] | None:
+    """The setting to compare with: the last choice, else the link's; it is written to the address."""
+    if view != "versus":
+        st.query_params.pop(_HELD, None)
+        return None
+    linked = st.query_params.get(_HELD, "").split(",")
+    weights = _read(linked[: len(FACETS)])
+    told = chosen_held(key)
+    if told is None and weights is not None:
+        told = {**dict[str, float](weights.items()), "calibrated": float(linked[len(FACETS) :] == ["1"])}
+    if told is None:
+        st.query_params.pop(_HELD, None)
+    else:
+        st.query_params[_HELD] = ",".join(
+            [*(f"{told[facet]:g}" for facet in FACETS), *(["1"] if told["calibrated"] else [])]
+        )
+    return told
+
+
+def _read(numbers: Sequence[str]) -> dict[Facet, float] | None:
+    try:
+        values = [float(number) for number in numbers]
+    except ValueError:
+        return None
+    if len(values) != len(FACETS) or not all(0 <= value <= 10 for value in values):
+        return None
+    return dict(zip(FACETS, values, strict=True))
+
+
+def ranking() -> dict[str, str]:
+    """The address parameters of weights, calibration and words, for a page that ranks the same way."""
+    return {key: st.query_params[key] for key in (_WEIGHTS, _CALIBRATED, _FUSED) if key in st.query_params}
+
+
+def linked_fusion() -> bool:
+    """Whether words count by the link."""
+    return st.query_params.get(_FUSED) != "0"
+
+
+def keep_weights(weights: Mapping[Facet, float], usual: Mapping[Facet, float]) -> None:
+    if dict(weights) == dict(usual):
+        st.query_params.pop(_WEIGHTS, None)
+    else:
+        st.query_params[_WEIGHTS] = ",".join(f"{weights[facet]:g}" for facet in FACETS)

@@ -1,0 +1,256 @@
+"""The map of the library: which space, coloured by what, which coins; and the lasso's selection."""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from secrets import token_hex
+
+import streamlit as st
+
+from components.exchange import export
+from components.grid import CAPTION, DEGRADE, LIKE, TAGS, show_cards
+from components.grid.filters import Drawer, mended
+from components.grid.newest import WAYS
+from components.map import canvas, colours
+from components.map.colours import Colours
+from components.map.points import Sheet
+from components.shell import format, job_bar, refresh, resources
+from components.shell.query_pictures import parts_of
+from components.shell.undo import AT_ONCE, carry_out
+from store.catalog.filters import Filter
+from store.errors import MemedexError
+from store.jobs import Job
+from store.library import Library
+from store.maps import SPACES, Map, Method
+from store.search import query_syntax
+from store.search.query import Query
+from store.search.query_syntax import Question
+
+KEY = "atlas"
+COLOURED = "by {}".format  # how the address says it too
+_BEST = (60, 1_000)  # results that a question leaves on the map: of a small library, and at most
+_SHARE = 20  # one coin in so many, between these
+_SHOWN = 60  # chosen coins that are shown as cards
+_WAYS: dict[str, Method] = {"PCA": "pca", "t-SNE": "tsne"}
+_ENDED = {"cancelled": "stopped", "paused": "paused", "interrupted": "interrupted", "failed": "abandoned"}
+_HELP = (
+    "PCA is there at once: the two directions in which these vectors differ most. t-SNE keeps similar coins "
+    "together; it is computed in the background and kept."
+)
+
+
+def _space(space: str) -> str:
+    """The space, as the page's address has it too."""
+    return "All facets" if space == "fused" else space
+
+
+def show(library: Library) -> None:
+    """Controls, map, and the selected coins."""
+    with st.container():  # what comes and goes in it moves nothing below: a map that moves is redrawn
+        points = _asked_for(library)
+    if points is not None:
+        _points(KEY, library, *points)
+
+
+def _asked_for(library: Library) -> tuple[Sheet, Colours] | None:
+    """The points and their colours; None, with a message, if nothing can be drawn."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        line = st.text_input(
+            "Which coins", key="map_q", bind="query-params", placeholder="all, or: frog in space tag:dog",
+            icon=":material/search:", type="search", label_visibility="collapsed",
+        )  # fmt: skip
+        asked = query_syntax.read(line or "", base=Filter(tier="library"), actor=library.who)
+        Drawer(KEY, "map_q", "question").show(library, asked.filter)
+        space = st.selectbox(
+            "Map of", SPACES, index=len(SPACES) - 1, key="map_of", bind="query-params", width=120,
+            format_func=_space,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        way = st.segmented_control(
+            "Arranged by", list(_WAYS), default="PCA", key="map_by", bind="query-params", help=_HELP,
+            label_visibility="collapsed", required=True,
+        )  # fmt: skip
+        colour = st.selectbox(
+            "Colour", colours.WAYS, key="map_colour", bind="query-params", width=125,
+            format_func=COLOURED, label_visibility="collapsed",
+        )  # fmt: skip
+    try:
+        chart = _chart(library, space or "fused", _WAYS[way or "PCA"])
+        scores, among = _asked(library, asked)
+    except MemedexError as error:
+        _cannot(error)
+        return None
+    if way == "t-SNE":
+        _arrange(library, space or "fused", chart)
+    if chart is None:
+        return None
+    drawn = _drawn(KEY, library, chart, line, among)
+    if drawn is None:
+        st.info("No matches on this map.", icon=":material/search_off:")
+        return None
+    return drawn, _coloured(drawn, library, colour or "category", scores)
+
+
+def show_results(key: str, library: Library, scores: Mapping[str, float], *, line: str) -> None:
+    """Search results on the library's map, coloured by relevance."""
+    refresh.follow(library)
+    try:
+        chart = _chart(library, "fused", "pca")
+    except MemedexError as error:
+        _cannot(error)
+        return
+    assert chart is not None  # a PCA is always there
+    drawn = _drawn(key, library, chart, line, scores.keys())
+    if drawn is not None:
+        _points(key, library, drawn, _coloured(drawn, library, "score", scores))
+
+
+def _drawn(
+    key: str, library: Library, chart: Map, line: str | None, among: Collection[str] | None
+) -> Sheet | None:
+    """The page's sheet with these coins on it, all by default; None if there are none."""
+    addresses, points = chart.addresses, chart.points
+    if among is not None:
+        rows = [row for row, address in enumerate(addresses) if address in among]
+        addresses, points = tuple(addresses[row] for row in rows), points[rows]
+    if not addresses:
+        return None
+    drawn = canvas.point_sheet(key, (chart.space, chart.method, chart.at, line))
+    changed = library.changed_since(drawn.generation) if 0 < drawn.generation < chart.generation else ()
+    drawn.update(addresses, points, changed=changed)
+    drawn.generation = chart.generation
+    return drawn
+
+
+def _coloured(drawn: Sheet, library: Library, way: str, scores: Mapping[str, float]) -> Colours:
+    """The sheet's colours, cached until it or the library changes: 100,000 coins take a second."""
+    asked = (way, drawn.generation, drawn.version, scores)
+    if drawn.coloured is None or drawn.coloured[0] != asked:
+        before = drawn.coloured[1].labels if drawn.coloured else ()
+        drawn.coloured = asked, colours.by(way, drawn.shown, library, scores=scores, before=before)
+    return drawn.coloured[1]
+
+
+def _cannot(error: MemedexError) -> None:
+    st.info("This cannot be drawn as a map:", icon=":material/scatter_plot:")
+    st.text(str(error))
+
+
+@st.fragment
+def _points(key: str, library: Library, drawn: Sheet, coloured: Colours) -> None:
+    """The fragment that runs when the map requests pictures, or a lasso was drawn."""
+    canvas.show(key, library, drawn, coloured)
+    _chosen(library, canvas.chosen(key, drawn))
+
+
+def _chart(library: Library, space: str, method: Method) -> Map | None:
+    """A map of the library as it is now."""
+    resources.ready_to_search(library)
+    with st.spinner("Laying out the coins …", show_time=True):
+        return library.maps.of(space, method)
+
+
+def _asked(library: Library, asked: Question) -> tuple[dict[str, float], set[str] | None]:
+    """Scores of a query's results, and the coins to show; None for all."""
+    mended(asked.hints)
+    parts, faults = parts_of(library, asked)
+    for fault in (*asked.faults, *faults):
+        st.caption(f":orange[{format.plain(fault, limit=200)}]")
+    if asked.filter_faults:
+        return {}, set()  # without what was not understood, it would be far more than was meant
+    if parts:
+        least, most = _BEST
+        top = min(most, max(least, library.counts()["library"] // _SHARE))
+        found = library.search(Query(parts, top=top, filter=asked.filter, fused=True))
+        scores = {hit.address: hit.score for hit in found.hits}
+        if found.compared > len(scores):
+            st.caption(f"The {format.counted(len(scores), 'coin')} that answer this best.")
+        return scores, set(scores)
+    everything = asked.filter == Filter(tier="library")
+    return {}, None if everything else set(library.addresses(asked.filter))
+
+
+def _arrange(library: Library, space: str, chart: Map | None) -> None:
+    """Start the arrangement if there is none, update it, or compute another on request."""
+    if not library.can_write:
+        if chart is None:
+            st.info(
+                "The t-SNE layout of this facet has not been computed yet.", icon=":material/scatter_plot:"
+            )
+        return
+    last = _last(library, space)
+    if last is not None and last.is_under_way:
+        if chart is None:
+            st.info(
+                "The t-SNE layout is being computed; the map appears here.", icon=":material/hourglass_top:"
+            )
+    elif chart is not None:
+        st.button(
+            "Recompute layout", icon=":material/refresh:", on_click=_begin, args=(library, space),
+            help="New coins lie between their neighbours until then; this moves all.",
+        )  # fmt: skip
+    elif last is None or last.state == "done":
+        _begin(library, space)
+        st.rerun()
+    else:  # it stays stopped until somebody wants it after all
+        st.info(f"Computing the t-SNE layout was {_ENDED[last.state]}.", icon=":material/scatter_plot:")
+        st.button("Compute layout", icon=":material/play_arrow:", on_click=_begin, args=(library, space))
+
+
+def _last(library: Library, space: str) -> Job | None:
+    """The newest job for this map."""
+    made = (job for job in library.jobs.all() if job.kind == "map" and job.options.get("space") == space)
+    return next(made, None)
+
+
+def _begin(library: Library, space: str) -> None:
+    last = _last(library, space)
+    if last is not None and last.can_resume:
+        library.jobs.resume(last.id)
+    elif last is None or not last.is_under_way:
+        options = {"space": space, "anew": True}
+        job_bar.start(
+            library.jobs, "map", name=f"Compute the map of {_space(space).lower()}", options=options
+        )
+
+
+def _chosen(library: Library, addresses: Sequence[str]) -> None:
+    """The lasso's selection as cards, and actions on all of it."""
+    if not addresses:
+        st.caption("Drag a lasso (or hold shift and drag) around points to select them.")
+        return
+    tagging = None
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{format.counted(len(addresses), 'coin')} selected**", width="content")
+        st.download_button(
+            "Addresses", lambda: "\n".join(addresses) + "\n", "chosen.txt", icon=":material/download:",
+            width="content", on_click="ignore",
+        )  # fmt: skip
+        if st.button("Export", icon=":material/swap_vert:", help="In a form that other programs read."):
+            export.choose(addresses)
+            st.switch_page(export.PAGE)
+        if library.can_write:
+            if st.button("Tag", icon=":material/sell:", help="Add tags to all of them, or remove some."):
+                tagging = {"id": token_hex(8), "addresses": list(addresses)}
+            with st.popover("Remove from library", icon=":material/south_west:"):
+                st.markdown(f"Move {format.counted(len(addresses), 'coin')} back to Approved?")
+                st.button("Remove", type="primary", on_click=_degrade, args=(library, addresses))
+    show_cards(
+        "atlas-chosen",
+        library,
+        library.records(addresses[:_SHOWN]),
+        actions=[LIKE, CAPTION, TAGS, DEGRADE],
+        handlers=WAYS,
+        tagging=tagging,
+    )
+    if len(addresses) > _SHOWN:
+        st.caption(f"The first {_SHOWN} of them.")
+
+
+def _degrade(library: Library, addresses: Sequence[str]) -> None:
+    if len(addresses) > AT_ONCE:
+        name = f"Remove {len(addresses):,} coins from the library"
+        job_bar.start(library.jobs, "move", addresses, name=name, options={"verb": "degrade"})
+        return
+    carry_out(
+        partial(library.degrade, addresses), message="Removed from the library:", icon=":material/south_west:"
+    )

@@ -1,0 +1,177 @@
+"""What the model would see: the assembled context, compared with its budgets, with hints."""
+
+import streamlit as st
+
+from components.memory import entry_link, open_memory
+from components.memory.kinds import KINDS, place_of
+from components.shell import format, tables
+from store.errors import MemedexError
+from store.memory import Memory, memory_key
+from store.memory.inspect.context_preview import (
+    BUDGETS,
+    PLACEHOLDERS,
+    PRODUCTION,
+    REFERENCE,
+    Assembled,
+    Section,
+    assemble,
+    store_template,
+    stored_template,
+)
+from store.memory.text.conflicts import Conflict, compared
+
+_TEMPLATE = "memedex.template"
+_NUMBERS = {**PRODUCTION, "memories": 5, "documents": 5, "transcripts": 3}
+
+
+def show(memory: Memory) -> None:
+    """A prompt, a world and a session on the left; on the right the context for them."""
+    asking, seen = st.columns([2, 3], gap="large")
+    with asking:
+        prompt = st.text_area(
+            "Prompt", key="prompt", bind="query-params", height=80, placeholder="What does the player say?"
+        )
+        where, numbers = _scope(memory)
+        template = _template(memory)
+    with seen:
+        if not (prompt or "").strip():
+            st.caption(
+                "Type a prompt: here stands, word for word, what a model would be given along with it."
+            )
+            return
+        try:
+            with st.spinner("Putting it together …"):
+                context = assemble(memory, prompt, template=template, numbers=numbers, where=where)
+        except MemedexError as error:
+            st.error("This could not be put together:", icon=":material/error:")
+            st.text(str(error))
+            return
+        _weighed(context)
+        _conflicts(context)
+        _text(context)
+        _chunks(context)
+
+
+def _scope(memory: Memory) -> tuple[dict[str, dict[str, str]], dict[str, int]]:
+    """The chosen world and session, and how many chunks of each."""
+    worlds = list(memory.passages["world_lore"].counts())
+    keys = list(memory.passages["session_memory"].counts())
+    world = st.selectbox("World", worlds, index=0 if worlds else None, key="in", bind="query-params")
+    key = st.selectbox(
+        "Session memory", keys, index=0 if keys else None, key="of", bind="query-params",
+        accept_new_options=True, help="{character}_{session}, or the character alone without a session.",
+    )  # fmt: skip
+    with st.container(horizontal=True, gap="small"):
+        numbers = {
+            name: int(
+                st.number_input(
+                    f"{name.capitalize()} chunks", 0, 20, number, key=f"n_{name}", bind="query-params",
+                    help="In production (reference 4) lore 2, memory 3.",
+                )
+            )
+            for name, number in PRODUCTION.items()
+        }  # fmt: skip
+    where = {"lore": {"world_id": world or ""}, "memory": {"session_id": memory_key(key or "")}}
+    return where, {**_NUMBERS, **numbers}
+
+
+def _template(memory: Memory) -> str:
+    with st.expander("Template", icon=":material/data_object:"):
+        st.session_state.setdefault(_TEMPLATE, stored_template(memory))
+        st.caption("Places: " + ", ".join(f"`{{{name}}}`" for name in PLACEHOLDERS))
+        template = st.text_area(
+            "Template", key=_TEMPLATE, height=160, persist_state="session", label_visibility="collapsed"
+        )
+        with st.container(horizontal=True, gap="small"):
+            st.button("As in the reference", on_click=lambda: st.session_state.update({_TEMPLATE: REFERENCE}))
+            if memory.can_write:
+                st.button("Keep for everybody", on_click=_keep, args=(memory,))
+    return template
+
+
+def _keep(memory: Memory) -> None:
+    open_memory.run_verb(store_template, memory, st.session_state[_TEMPLATE], message="The template is kept.")
+
+
+def _weighed(context: Assembled) -> None:
+    """Each section and the whole against its budget."""
+    rows = [_weight(section.name, section.characters, section.tokens, section.budget) for section in
+            context.sections]  # fmt: skip
+    rows.append(_weight("all chunks", context.characters, context.tokens, BUDGETS["all"]))
+    tables.show(
+        rows, alt="Characters and tokens against the budgets",
+        columns={"full": st.column_config.ProgressColumn("share", format="percent", max_value=1)},
+    )  # fmt: skip
+    for section in context.sections:
+        if section.context_warning:
+            _warn(section)
+
+
+def _weight(name: str, characters: int, tokens: int, budget: int | None) -> dict[str, object]:
+    return {
+        "part": name,
+        "characters": characters,
+        "tokens": tokens,
+        "budget": budget,
+        "full": characters / budget if budget else None,
+    }
+
+
+def _warn(section: Section) -> None:
+    st.warning(
+        f"`context_warning`: {section.name} has {section.characters:,} characters, more than "
+        f"{section.budget:,}. Nothing was left out.",
+        icon=":material/warning:",
+    )
+
+
+def _conflicts(context: Assembled) -> None:
+    """Sentences of two chunks that repeat or may contradict each other."""
+    chunks = context.chunks
+    found = compared([chunk.text for chunk in chunks])
+    for conflict in sorted(found, key=lambda one: one.is_repetition)[:10]:
+        _conflict(conflict, [place_of(chunk.kind, chunk.row) for chunk in chunks])
+
+
+def _conflict(conflict: Conflict, places: list[str]) -> None:
+    kind = "Said twice" if conflict.is_repetition else f"May contradict each other ({conflict.reason})"
+    with st.container(border=True, gap="xsmall"):
+        st.badge(
+            kind,
+            icon=":material/content_copy:" if conflict.is_repetition else ":material/compare_arrows:",
+            color="gray" if conflict.is_repetition else "orange",
+        )
+        for place, sentence in ((conflict.one, conflict.first), (conflict.other, conflict.second)):
+            st.text(f"{place + 1}. {sentence}", help=format.plain(places[place]))
+
+
+def _text(context: Assembled) -> None:
+    """The context itself; the box has a button to copy it."""
+    if not context.text:
+        st.info("The context is empty: nothing is remembered here.", icon=":material/blur_on:")
+        return
+    st.code(context.text, language=None, wrap_lines=True)
+    st.download_button(
+        "Download", context.text, "context.txt", "text/plain", icon=":material/download:", on_click="ignore"
+    )
+
+
+def _chunks(context: Assembled) -> None:
+    """The entries in their order, each to be opened and edited."""
+    for number, chunk in enumerate(context.chunks, start=1):
+        with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+            st.markdown(
+                f"{number}. {KINDS[chunk.kind].icon} **{chunk.score:.3f}** "
+                f"{format.plain(place_of(chunk.kind, chunk.row))}",
+                width="stretch",
+            )
+            st.caption(f"{len(chunk.text):,} characters", width="content")
+            st.button(
+                "",
+                key=f"seen-{number}",
+                icon=":material/open_in_full:",
+                type="tertiary",
+                help="Open this entry",
+                on_click=entry_link.open_entry,
+                args=(chunk.kind, chunk.row["id"]),
+            )

@@ -1,0 +1,72 @@
+"""Near-duplicates of one kind: found at once among few entries, by a job among many."""
+
+import streamlit as st
+
+from components.memory import entry_link
+from components.memory.kinds import KINDS, counted, place_of, text_of
+from components.shell import format, job_bar, resources
+from store.memory import Memory
+from store.memory.engine.passages import Passages
+from store.memory.inspect.near_duplicates import NEARLY, DuplicatePair, near_duplicates
+
+_JOB = "memedex.near_duplicates"
+_SHOWN = 10  # pairs on a page
+_CUT = 200  # characters of a text
+_AT_ONCE = 3_000  # entries that are compared without asking
+
+
+def show(memory: Memory, kind: str) -> None:
+    """The pairs of this kind, at once or by a job."""
+    passages = memory.passages[kind]
+    if passages.count() <= _AT_ONCE:
+        _pairs(memory, kind, near_duplicates(passages))
+        return
+    st.button(
+        f"Compare {counted(kind, passages.count())}",
+        icon=":material/content_copy:",
+        disabled=not memory.can_write or job_bar.is_busy(resources.jobs()),
+        on_click=_compare,
+        args=(kind, passages),
+    )
+    number = st.session_state.get(f"{_JOB}-{kind}")
+    job = resources.jobs().get(number) if number else None
+    if job is not None and job.state == "done":
+        _pairs(memory, kind, job.result)
+
+
+def _pairs(memory: Memory, kind: str, pairs: list[DuplicatePair]) -> None:
+    if not pairs:
+        st.caption(
+            f"No two {KINDS[kind].one}s have a cosine of {NEARLY} or more.".replace("memorys", "memories")
+        )
+        return
+    pages, page = -(-len(pairs) // _SHOWN), 1
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            f"{format.counted(len(pairs), 'pair')} with a cosine of {NEARLY} or more, the most alike first.",
+            width="stretch",
+        )
+        if pages > 1:
+            page = st.pagination(pages, key=f"pairs_{kind}", max_visible_pages=5)
+    for number, pair in enumerate(pairs[(page - 1) * _SHOWN : page * _SHOWN]):
+        rows = memory.passages[kind].rows([pair.one, pair.other])
+        with st.container(border=True, gap="xsmall"):
+            st.markdown(f"**{pair.cosine:.3f}**")
+            for row in rows:
+                with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+                    with st.container(gap=None, width="stretch"):
+                        st.text(text_of(kind, row)[:_CUT])
+                        st.caption(format.plain(place_of(kind, row)))
+                    st.button(
+                        "", key=f"pair-{number}-{row['id']}", icon=":material/open_in_full:", type="tertiary",
+                        help="Open this entry", on_click=entry_link.open_entry, args=(kind, row["id"]),
+                    )  # fmt: skip
+
+
+def _compare(kind: str, passages: Passages) -> None:
+    job = job_bar.run(
+        resources.jobs(),
+        f"Compare {KINDS[kind].label.lower()}",
+        lambda progress: near_duplicates(passages, progress=progress),
+    )
+    st.session_state[f"{_JOB}-{kind}"] = job.id

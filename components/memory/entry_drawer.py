@@ -1,0 +1,168 @@
+"""One entry in a drawer: its text to edit, its place, neighbours, vector and history."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from components.memory import citation, connections, entry_link, open_memory
+from components.memory.kinds import KINDS, described, place_of, text_of
+from components.shell import charts, format, session, tables
+from store.errors import MemedexError
+from store.library import Library
+from store.memory import Memory
+from store.memory.engine.entries import Row
+from store.memory.inspect.neighbours import around, nearest_to
+
+_DRAFT = "memedex.entry_text"
+_FIELDS = {"documents": "content", "memories": "content", "transcript_vectors": "source_text"}
+
+
+def show_if_open(library: Library, memory: Memory) -> None:
+    """Show the drawer if the page's address names an entry."""
+    kind, _, id = st.query_params.get(entry_link.PARAM, "").partition(":")
+    if not id:
+        return
+    try:
+        row = memory.passages[kind].get(id)
+    except (KeyError, MemedexError) as error:
+        entry_link.close_entry()
+        st.warning("This entry is not there (any more).", icon=":material/link_off:")
+        st.text(str(error))
+        return
+    shown = KINDS[kind]
+    st.dialog(
+        f"{shown.label}: {format.plain(place_of(kind, row), limit=60)}",
+        width=640, position="right", icon=shown.icon, on_dismiss=entry_link.close_entry,
+    )(_drawer)(library, memory, kind, row)  # fmt: skip
+
+
+def _drawer(library: Library, memory: Memory, kind: str, row: Row) -> None:
+    _text(memory, kind, row)
+    if kind == "documents":
+        citation.show(memory, row)
+    chosen = st.segmented_control(
+        "About", [*_PARTS, "Coins"], default="Surroundings", required=True,
+        key="memedex.entry_about", label_visibility="collapsed",
+    )  # fmt: skip
+    if chosen == "Coins":
+        connections.of_text(library, text_of(kind, row))
+    else:
+        _PARTS[chosen](memory, kind, row)
+
+
+def _text(memory: Memory, kind: str, row: Row) -> None:
+    text = text_of(kind, row)
+    key = f"{_DRAFT}-{kind}-{row['id']}"
+    if not memory.can_write:
+        st.text_area("Text", text, height=220, disabled=True, label_visibility="collapsed")
+        return
+    written = st.text_area("Text", text, height=220, key=key, label_visibility="collapsed")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if st.button("Save and embed again", type="primary", icon=":material/save:"):
+            _save(memory, kind, row, written)
+        if st.button("Delete", icon=":material/delete:"):
+            _delete(memory, kind, row)
+        st.caption(f"{len(written):,} characters")
+
+
+def _save(memory: Memory, kind: str, row: Row, text: str) -> None:
+    try:
+        with st.spinner("Embedding …"):
+            memory.passages[kind].edit(row["id"], **{_FIELDS.get(kind, "text"): text})
+    except MemedexError as error:
+        st.error("It was not saved:", icon=":material/error:")
+        st.text(str(error))
+        return
+    session.queue_message("Saved and embedded again.", icon=":material/save:")
+    entry_link.close_entry()
+    st.rerun()
+
+
+def _delete(memory: Memory, kind: str, row: Row) -> None:
+    open_memory.run_verb(memory.passages[kind].remove, [row["id"]], message="Deleted; undo brings it back.")
+    entry_link.close_entry()
+    st.rerun()
+
+
+def _surroundings(memory: Memory, kind: str, row: Row) -> None:
+    before, after = around(memory.passages[kind], row["id"], reach=2)
+    texts = [text_of(kind, one) for one in before], [text_of(kind, one) for one in after]
+    if kind == "transcript_vectors" and not any(texts):
+        texts = memory.transcripts.around(row["parent_id"])
+    if not any(texts):
+        st.caption("It stands alone.")
+        return
+    for text in texts[0]:
+        st.text(text)
+    st.divider()
+    st.markdown("*this entry*")
+    st.divider()
+    for text in texts[1]:
+        st.text(text)
+
+
+def _near(memory: Memory, kind: str, row: Row) -> None:
+    found = nearest_to(memory.passages[kind], row["id"])
+    if not found:
+        st.caption("Nothing is near it, or it has no vector of this model yet.")
+    for other, cosine in found:
+        with st.container(border=True, gap="xsmall"):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(f"**{cosine:.3f}** {format.plain(place_of(kind, other))}", width="stretch")
+                if st.button("Open", key=f"near-{other['id']}", type="tertiary"):
+                    entry_link.open_entry(kind, other["id"])
+                    st.rerun()
+            st.text(text_of(kind, other)[:300])
+
+
+def _vector(memory: Memory, kind: str, row: Row) -> None:
+    vector = memory.passages[kind].vector(row["id"])
+    if vector is None:
+        st.caption("It has no vector yet.")
+        return
+    tables.show(_figures(vector, row["embedding_model"]), alt="The vector in figures")
+    charts.show(charts.values(vector), key="vector", alt="The numbers of the vector in their order")
+
+
+def _figures(vector: Any, model: str | None) -> list[dict[str, str]]:
+    figures = {
+        "model": model or "unknown",
+        "numbers": f"{len(vector):,}",
+        "length": f"{np.linalg.norm(vector):.4f}",
+        "mean": f"{vector.mean():+.4f}",
+        "deviation": f"{vector.std():.4f}",
+        "smallest": f"{vector.min():+.4f}",
+        "largest": f"{vector.max():+.4f}",
+        "zeros": f"{int((vector == 0).sum()):,}",
+    }
+    return [{"what": name, "figure": value} for name, value in figures.items()]
+
+
+def _metadata(memory: Memory, kind: str, row: Row) -> None:
+    st.json(described(row, *_FIELDS.values(), "text"))
+
+
+def _history(memory: Memory, kind: str, row: Row) -> None:
+    rows = [
+        {
+            "when": tables.moment(event.created_at),
+            "what": event.verb + (" (undone)" if event.is_undone else ""),
+            "who": event.actor,
+        }
+        for event in memory.passages[kind].history(id=row["id"])
+    ]
+    if rows:
+        tables.show(rows, alt="What was done to this entry, newest first", columns={"when": tables.when()})
+    else:
+        st.caption("Nothing was done to it since it was taken in.")
+
+
+_PARTS: dict[str, Callable[[Memory, str, Row], None]] = {
+    "Surroundings": _surroundings,
+    "Near it": _near,
+    "Vector": _vector,
+    "Metadata": _metadata,
+    "History": _history,
+}

@@ -1,0 +1,14 @@
+"""Which entry the drawer shows: it is in the page's address, so that a link opens it."""
+
+import streamlit as st
+
+PARAM = "entry"
+
+
+def open_entry(kind: str, id: str) -> None:
+    """Show this entry in the drawer from the next run on."""
+    st.query_params[PARAM] = f"{kind}:{id}"
+
+
+def close_entry() -> None:
+    st.query_params.pop(PARAM, None)

@@ -1,0 +1,139 @@
+"""The controls of a probe: the question, kinds, number of results, minimum score and filters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import streamlit as st
+
+from components.memory.kinds import KINDS, TYPES
+from components.memory.tree import projects
+from store.memory import Memory
+from store.memory.memories import RELEVANT
+from store.memory.transcripts.search import Mode
+
+Scores = Literal["raw", "calibrated"]
+_MANY = 1_000  # worlds or sessions offered
+_QUESTION, _EACH = "ask", "each"  # not the search page's "q" and "n": going back, each would lose the other's
+_MODES: dict[Mode, str] = {"semantic": "meaning", "hybrid": "both", "full_text": "words"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One question to one kind, or to one protocol of it."""
+
+    kind: str
+    title: str
+    where: dict[str, Any] = field(default_factory=dict)
+    floor: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeControls:
+    """The values of all controls."""
+
+    question: str
+    columns: list[Column]
+    n: int
+    budget: int | None
+    scores: Scores
+    mode: Mode  # of transcripts
+    mmr: float | None
+
+
+def controls(memory: Memory) -> ProbeControls:
+    """Draw the controls; all their values are in the page's address."""
+    _take_earlier_link()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        question = st.text_input(
+            "Question", key=_QUESTION, bind="query-params", type="search", icon=":material/search:",
+            placeholder="A question, as an agent or a player would put it", label_visibility="collapsed",
+        )  # fmt: skip
+        with st.popover("Filters", icon=":material/filter_alt:"):
+            where, protocols = _filters(memory)
+        with st.popover("Scoring", icon=":material/tune:"):
+            scoring = _scoring()
+    kinds = st.pills(
+        "Kinds", list(KINDS), selection_mode="multi", default=list(KINDS), key="kinds",
+        format_func=lambda name: KINDS[name].label, bind="query-params", label_visibility="collapsed",
+    )  # fmt: skip
+    columns = [
+        column for kind in KINDS if kind in kinds for column in _columns(kind, where, protocols, scoring[1])
+    ]
+    n, _, budget, scores, mode, mmr = scoring
+    return ProbeControls((question or "").strip(), columns, n, budget, scores, mode, mmr)
+
+
+def _take_earlier_link() -> None:
+    """Accept a link from when this question had the search page's parameter names."""
+    earlier = {key: st.query_params.pop(name, None) for key, name in ((_QUESTION, "q"), (_EACH, "n"))}
+    if any(earlier.values()):
+        for key, said in earlier.items():
+            if said and key not in st.query_params:
+                st.query_params[key] = said
+        st.rerun()
+
+
+def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """The filter of each kind, and the selected protocols."""
+    world = _one(memory, "World", "world", "world_lore", "world_id")
+    session = _one(memory, "Session memory", "session", "session_memory", "session_id")
+    protocols = st.multiselect(
+        "Protocols", list(memory.documents.protocols()), key="protocols", bind="query-params",
+        help="Two or more are asked side by side, the same number of passages for each.",
+    )  # fmt: skip
+    chosen = projects(memory)
+    recorded = _one(memory, "Recorded session", "recorded", "transcript_vectors", "session_id")
+    types = st.multiselect(
+        "Transcript content", list(TYPES), key="types", bind="query-params", format_func=TYPES.__getitem__
+    )
+    where: dict[str, dict[str, Any]] = {
+        "world_lore": {"world_id": world} if world else {},
+        "session_memory": {"session_id": session} if session else {},
+        "transcript_vectors": {
+            **({"project_slug": chosen} if chosen else {}),
+            **({"session_id": recorded} if recorded else {}),
+            **({"content_type": types} if types else {}),
+        },
+    }
+    return where, protocols
+
+
+def _one(memory: Memory, label: str, key: str, kind: str, column: str) -> str | None:
+    names = list(memory.passages[kind].counts(column))[:_MANY]
+    return st.selectbox(label, names, index=None, key=key, bind="query-params", placeholder="all")
+
+
+def _scoring() -> tuple[int, float, int | None, Scores, Mode, float | None]:
+    n = st.slider("Results for each", 1, 20, 5, key=_EACH, bind="query-params")
+    floor = st.slider(
+        "Threshold", 0.0, 1.0, 0.0, 0.05, key="floor", bind="query-params",
+        help="The lowest cosine that counts. Memories never go below 30 %.",
+    )  # fmt: skip
+    budget = st.number_input(
+        "Budget in characters", 0, 100_000, 0, 500, key="budget", bind="query-params",
+        help="0: none. Entries that do not fit any more are left out.",
+    )  # fmt: skip
+    scores: Scores = st.segmented_control(
+        "Scores", list(get_args(Scores)), default="raw", required=True, key="scores", bind="query-params",
+        help="Raw: the cosine. Calibrated: deviations above the mean of all entries for this question.",
+    )  # fmt: skip
+    mode: Mode = st.segmented_control(
+        "Transcripts by", list(_MODES), default="semantic", required=True, key="mode", bind="query-params",
+        format_func=_MODES.__getitem__,
+    )  # fmt: skip
+    diverse = st.slider(
+        "Diversity of transcripts", 0.0, 1.0, 0.0, 0.1, key="diverse", bind="query-params",
+        help="Maximal marginal relevance: 0 is relevance alone (λ = 1), 1 difference alone (λ = 0).",
+    )  # fmt: skip
+    return n, floor, budget or None, scores, mode, 1 - diverse if diverse else None
+
+
+def _columns(
+    kind: str, where: dict[str, dict[str, Any]], protocols: Sequence[str], floor: float
+) -> list[Column]:
+    label = KINDS[kind].label
+    if kind == "documents" and protocols:
+        return [Column(kind, f"{label} · {name}", {"protocol": name}, floor or None) for name in protocols]
+    least = max(floor, RELEVANT / 100) if kind == "memories" else floor
+    return [Column(kind, label, where.get(kind, {}), least or None)]

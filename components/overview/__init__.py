@@ -1,0 +1,1 @@
+"""The start page: counts, inbox, health, model, settings, trash and welcome."""

@@ -1,0 +1,145 @@
+"""The doctor's findings, and their repair."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from components.shell import format, job_bar, resources, tables
+from store.jobs import Job, background_worker
+from store.library import Library
+from store.maintenance import doctor
+from store.maintenance.doctor import DoctorFinding
+from store.progress import Progress
+
+_EXAMINATION = "memedex.examination"
+_MOST = 200
+
+
+def at_once(library: Library) -> None:
+    """What is known at once: model, Chroma, stuck operations, files that cannot be imported."""
+    status = resources.status(library)
+    troubles = background_worker.faults()
+    rows = [
+        (
+            "Writing",
+            "open for writing" if status.can_write else "reading only",
+            status.can_write,
+        ),
+        (
+            "Model",
+            f"{format.model(status.model)}: {status.model_status}",
+            not status.model_status.startswith("unavailable"),
+        ),
+        ("Chroma", _chroma(status.chroma_behind, status.chroma_fault), not status.chroma_fault),
+        ("Operations", status.stuck or "none stuck", not status.stuck),
+        (
+            "Files",
+            _files(len(status.faults)),
+            not status.faults,
+        ),
+        (
+            "Pictures",
+            _unreadable(len(status.unreadable)),
+            not status.unreadable,
+        ),
+        (
+            "Background work",
+            f"{format.counted(len(troubles), 'task')} failing, tried again by itself:"
+            if troubles
+            else "running",
+            not troubles,
+        ),
+    ]
+    with st.container(border=True, gap="small"):
+        for name, what, well in rows:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.badge(
+                    name,
+                    icon=":material/check:" if well else ":material/priority_high:",
+                    color="green" if well else "red",
+                )
+                st.text(what, width="stretch")
+    for fault in [*status.faults, *status.unreadable][:_MOST]:
+        st.text(fault)
+    for kept in status.moved_aside:
+        with st.container(horizontal=True, gap="small"):
+            st.badge("Kept", icon=":material/inventory_2:", color="blue")
+            st.text(kept, width="stretch")
+    for trouble in troubles:
+        st.text(format.describe_fault(trouble))
+
+
+def _unreadable(pictures: int) -> str:
+    return f"{format.counted(pictures, 'picture')} set apart, tried again:" if pictures else "all can be read"
+
+
+def _files(faults: int) -> str:
+    return f"{format.counted(faults, 'file')} cannot be taken in:" if faults else "all can be read"
+
+
+def _chroma(behind: int, fault: str) -> str:
+    if fault:
+        return f"index out of date: {fault}"
+    return f"indexing {format.counted(behind, 'record')}" if behind else "index up to date"
+
+
+def examine(library: Library) -> None:
+    """Check every file and every vector on request, and repair on request."""
+    busy = job_bar.is_busy(library.jobs)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Run check",
+            type="primary",
+            icon=":material/stethoscope:",
+            disabled=busy,
+            on_click=_begin,
+            args=("Check the library", lambda _: (doctor.check(library), [])),
+        )
+        st.caption("Compares sidecars, pictures, catalog and the five collections. Changes nothing.")
+    job = _last()
+    if job is not None and job.is_over:
+        _show(library, job, busy=busy)
+
+
+def _repair(library: Library, progress: Progress) -> tuple[list[DoctorFinding], list[str]]:
+    said: list[str] = []
+    return doctor.repair(library, progress=progress, tell=said.append), said
+
+
+def _begin(name: str, work: Callable[[Progress], tuple[list[DoctorFinding], list[str]]]) -> None:
+    st.session_state[_EXAMINATION] = job_bar.run(resources.jobs(), name, work).id
+
+
+def _last() -> Job | None:
+    number = st.session_state.get(_EXAMINATION)
+    return resources.jobs().get(number) if number else None
+
+
+def _show(library: Library, job: Job, *, busy: bool) -> None:
+    if job.error:
+        st.error("It could not be done:", icon=":material/error:")
+        st.text(job.error)
+        return
+    found, said = job.result or ([], [])
+    found = [one for one in found if one.is_fault]  # the rest stands at a glance
+    for sentence in said:
+        st.info(format.plain(sentence, limit=400), icon=":material/healing:")
+    when = format.ago(job.ended_at)
+    if not found:
+        st.success(
+            f"All is well: files, catalog and collections agree. ({when})", icon=":material/check_circle:"
+        )
+        return
+    st.warning(f"{format.counted(len(found), 'thing')} to mend. ({when})", icon=":material/build:")
+    rows = [{"coin": one.address, "what": one.what, "what mends it": one.remedy} for one in found[:_MOST]]
+    tables.show(rows, alt="What is wrong and what mends it")
+    if not library.can_write:
+        return
+    st.button(
+        "Repair",
+        icon=":material/build:",
+        disabled=busy,
+        help="Mends what can be mended; nothing is deleted.",
+        on_click=_begin,
+        args=("Repair the library", lambda progress: _repair(library, progress)),
+    )

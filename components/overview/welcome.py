@@ -1,0 +1,51 @@
+"""The page of a library without coins: three ways in, or what to do first."""
+
+import streamlit as st
+
+from components.exchange import import_coins
+from components.overview import inbox
+from components.shell import job_bar
+from store import demo
+from store.library import Library
+
+
+def show(library: Library) -> None:
+    """Offer the demo library, a path and an upload."""
+    st.markdown(
+        "This library is empty. Coins come in here, are reviewed, captioned and embedded, "
+        "and are then found by words, by picture or by example."
+    )
+    if not library.can_write:
+        return
+    busy = job_bar.is_busy(library.jobs)
+    with st.container(border=True), st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(gap="xsmall"):
+            st.subheader("Look around first", anchor=False)
+            st.caption(
+                "Over a hundred fictional coins with captions, without internet, in well under a minute."
+            )
+        st.button(
+            "Load the demo library",
+            type="primary",
+            icon=":material/auto_awesome:",
+            disabled=busy,
+            on_click=_load_demo,
+            args=(library,),
+        )
+    with st.container(border=True):
+        st.subheader("Bring your own", anchor=False)
+        import_coins.show(library)
+    inbox.show(library)
+
+
+def stop_without_coins(library: Library) -> None:
+    """Stop a page that has nothing to show before the first promotion, and say what to do."""
+    if library.counts()["library"]:
+        return
+    st.info("The library holds no coins yet: promote approved ones first.", icon=":material/publish:")
+    st.page_link("pages/approved.py", label="Approved coins", icon=":material/task_alt:")
+    st.stop()
+
+
+def _load_demo(library: Library) -> None:
+    job_bar.run(library.jobs, "Load the demo library", lambda progress: demo.load(library, progress=progress))

@@ -1,0 +1,140 @@
+"""The audit log: filter, count and export decisions; undo one, or all since a moment."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+
+import streamlit as st
+
+from components.shell import format
+from components.shell import undo as shell_undo
+from components.shell.decision_text import sentence
+from components.shell.undo import AT_ONCE
+from store.catalog.history import FINAL, PastDecision
+from store.library import Library
+from store.outcome import Outcome
+from store.reading import audit
+from store.reading.audit import AuditFilter
+from store.tasks import undo as undo_task
+
+_PER_PAGE = 50
+_EVERYBODY, _EVERYTHING = "Everybody", "Everything"
+
+
+def controls(library: Library) -> AuditFilter:
+    """Draw the controls and return their values; all are in the page's address. Days are in UTC."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        actor = st.selectbox(
+            "Who", [_EVERYBODY, *audit.people(library)], key="history_who", bind="query-params", width=240
+        )
+        verb = st.selectbox(
+            "What", [_EVERYTHING, *audit.verbs(library)], key="history_what", bind="query-params", width=160
+        )
+        first = st.date_input("From", value=None, key="history_from", bind="query-params", width=150)
+        last = st.date_input("To", value=None, key="history_to", bind="query-params", width=150)
+    return AuditFilter(
+        actor="" if actor == _EVERYBODY else actor,
+        verb="" if verb == _EVERYTHING else verb,
+        since=_midnight(first) if first else None,
+        until=_midnight(last + timedelta(days=1)) if last else None,
+    )
+
+
+def figures(library: Library, asked: AuditFilter) -> None:
+    """Speed, approval rate, and the reasons for rejections."""
+    found = audit.figures(library, replace(asked, verb=""))
+    with st.grid(4, min_column_width=180):
+        st.metric("Approved", f"{found.approved:,}", border=True)
+        st.metric("Rejected", f"{found.rejected:,}", border=True)
+        st.metric(
+            "Decisions per hour", f"{found.an_hour:,.0f}", border=True,
+            help="Coins approved or rejected, for each hour in which a person decided anything.",
+        )  # fmt: skip
+        looked_at = found.approved + found.rejected
+        st.metric("Approval rate", f"{found.approval:.0%}" if looked_at else "–", border=True)
+    reasons = [(reason or "no reason given", number) for reason, number in list(found.reasons.items())[:8]]
+    if reasons:
+        with st.container(horizontal=True, gap="xsmall"):
+            st.caption("Rejected for:", width="content")
+            for reason, number in reasons:
+                st.badge(f"{format.plain(reason, limit=60)} · {number:,}", color="gray")
+
+
+def tools(library: Library, asked: AuditFilter) -> None:
+    """Export the table, and undo everything since a moment."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.download_button(
+            "Download as CSV", lambda: audit.as_csv(library, asked), "history.csv", "text/csv",
+            icon=":material/download:", on_click="ignore",
+        )  # fmt: skip
+        if library.can_write:
+            with st.popover("Undo everything since …", icon=":material/history:"):
+                _since(library, asked)
+
+
+def _since(library: Library, asked: AuditFilter) -> None:
+    now = datetime.now(UTC)
+    day = st.date_input("Day (UTC)", value=now.date(), key="history-since-day")
+    hour = st.time_input("Time (UTC)", value=time(now.hour), key="history-since-time")
+    if day is None or hour is None:
+        return
+    at = datetime.combine(day, hour, UTC).timestamp()
+    chosen = audit.since(library, at, asked=asked)
+    whose = f" of {format.plain(asked.actor)}" if asked.actor else ""
+    what = f" ({format.done(asked.verb)})" if asked.verb else ""
+    st.markdown(f"{format.counted(len(chosen), 'decision')}{whose}{what} since then")
+    st.button(
+        "Undo them",
+        type="primary",
+        disabled=not chosen,
+        on_click=_take_back,
+        args=(library, chosen),
+    )
+
+
+def table(library: Library, asked: AuditFilter) -> None:
+    """The decisions, newest first, each with an undo button."""
+    total = audit.count(library, asked)
+    if not total:
+        st.info("No matching decisions.", icon=":material/search_off:")
+        return
+    pages = -(-total // _PER_PAGE)
+    page = 1
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(format.counted(total, "decision"))
+        if pages > 1:
+            if st.session_state.get("history_page", 1) > pages:
+                st.session_state["history_page"] = pages
+            page = st.pagination(pages, key="history_page", bind="query-params", max_visible_pages=5)
+    for decision in audit.find(library, asked, offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE):
+        _line(library, decision)
+
+
+def _line(library: Library, decision: PastDecision) -> None:
+    words = sentence(library, decision)
+    words = words[:1].upper() + words[1:]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(width=130, gap=None):  # one above the other: the row is as high as its button
+            st.text(decision.actor)
+            st.caption(datetime.fromtimestamp(decision.created_at, UTC).strftime("%Y-%m-%d %H:%M:%S"))
+        st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
+        if library.can_write and not decision.is_undone and decision.verb not in FINAL:
+            st.button(
+                "Undo" if decision.verb != "undo" else "Redo",
+                key=f"take-back-{decision.id}",
+                type="tertiary",
+                icon=":material/undo:" if decision.verb != "undo" else ":material/redo:",
+                on_click=_take_back,
+                args=(library, [decision.id]),
+            )
+
+
+def _take_back(library: Library, chosen: list[str]) -> None:
+    def decide() -> Outcome:
+        in_background = undo_task.start(library, chosen, at_once=AT_ONCE)
+        return Outcome() if in_background else library.undo_decisions(chosen)
+
+    shell_undo.undo_decisions(decide)
+
+
+def _midnight(day: date) -> float:
+    return datetime.combine(day, time(), UTC).timestamp()

@@ -1,0 +1,82 @@
+"""Two charts of the history: decisions a day by kind, and approval rate."""
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from components.shell import charts, format
+from store.library import Library
+from store.reading import audit
+from store.reading.audit import AuditFilter
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DAYS = 90  # shown where nobody asks for a day to begin with
+_DAY = 86_400
+_KINDS = {
+    "approve": "Approved", "reject": "Rejected", "delete": "Rejected", "promote": "Promoted",
+    "caption": "Edited", "captions": "Edited", "replace": "Edited",
+    "tag": "Edited", "rename tag": "Edited",
+}  # fmt: skip
+_OTHER = "Other"
+_COLORS = {
+    "Approved": charts.GREEN, "Rejected": charts.RED, "Promoted": charts.ACCENT,
+    "Edited": charts.YELLOW, _OTHER: charts.QUIET,
+}  # fmt: skip
+
+
+def show(library: Library, asked: AuditFilter) -> None:
+    """Decisions a day and approval rate side by side, or one sentence if there are none."""
+    import pandas as pd
+
+    asked, when = _recent(asked)
+    decisions = pd.DataFrame(audit.decisions_by_day(library, asked), columns=audit.DecisionsOfDay._fields)
+    if decisions.empty:
+        if when:  # of any other time the list below says so
+            st.caption(f"No matching decisions in the {when}.")
+        return
+    reviews = pd.DataFrame(
+        audit.reviews_by_day(library, replace(asked, verb="")), columns=audit.ReviewsOfDay._fields
+    )
+    suffix = f", {when}" if when else ""
+    grid = st.grid(2, min_column_width=320, gap=("small", "large"))
+    with grid.cell():
+        st.caption(f"Decisions a day (UTC){suffix}")
+        figure = charts.days(by_kind(decisions), title="Decisions", colors=_COLORS)
+        charts.show(figure, key="decisions-by-day", alt="Decisions a day, by kind")
+    with grid.cell():
+        st.caption(f"Approval rate a day (UTC){suffix}")
+        if reviews.empty:
+            st.caption("No coin was approved or rejected in these days.")
+            return
+        figure = charts.shares(approval(reviews), title="Approved", hover="approved", over=decisions["day"])
+        charts.show(figure, key="approval-by-day", alt="Share of reviewed coins that were approved, by day")
+
+
+def by_kind(decisions: "pd.DataFrame") -> "pd.DataFrame":
+    """Decisions by day and kind: columns day, kind and value."""
+    kinds = decisions["verb"].map(_KINDS).fillna(_OTHER)
+    found = decisions.assign(kind=kinds).groupby(["day", "kind"], as_index=False)["decisions"].sum()
+    return found.rename(columns={"decisions": "value"})
+
+
+def approval(reviews: "pd.DataFrame") -> "pd.DataFrame":
+    """The share of each day's reviewed coins that were approved, with its text."""
+    looked_at = reviews["approved"] + reviews["rejected"]
+    text = [
+        f"{approved:,} of {format.counted(total, 'coin')}"
+        for approved, total in zip(reviews["approved"], looked_at, strict=True)
+    ]
+    return reviews.assign(share=reviews["approved"] / looked_at, text=text)[["day", "share", "text"]]
+
+
+def _recent(asked: AuditFilter) -> tuple[AuditFilter, str]:
+    """The filter limited to the last days unless it has a start, and their label."""
+    if asked.since is not None:
+        return asked, ""
+    until = time.time() if asked.until is None else asked.until
+    day = int(until // _DAY) - DAYS + 1
+    return replace(asked, since=float(day * _DAY)), f"last {DAYS} days" if asked.until is None else ""

@@ -1,0 +1,219 @@
+"""All jobs, running, paused or finished: progress, refusals and controls."""
+
+from typing import Literal
+
+import streamlit as st
+
+from components.shell import format, job_bar, refresh, tables
+from store.errors import UnknownRecord
+from store.jobs import Item, Job
+from store.library import Library
+
+_BUSY, _IDLE = 1.0, 3.0  # seconds between two looks
+_RECENT = 30
+_REFUSED = 500
+_BEGINNINGS = (
+    (
+        "overview.py",
+        ":material/download:",
+        "Import",
+        "Token lists, folders, pictures, and logos from the network.",
+    ),
+    (
+        "pages/drafting.py",
+        ":material/neurology:",
+        "Draft captions",
+        "A language model suggests, a person decides.",
+    ),
+    ("pages/approved.py", ":material/publish:", "Promote", "Many coins at once are embedded and promoted."),
+)
+_Color = Literal["blue", "gray", "green", "red", "yellow"]
+_ALL_REFUSED: tuple[str, _Color, str] = ("refused", "red", ":material/block:")
+_STATES: dict[str, tuple[str, _Color, str]] = {
+    "waiting": ("waiting", "gray", ":material/hourglass_empty:"),
+    "running": ("running", "blue", ":material/play_arrow:"),
+    "paused": ("paused", "yellow", ":material/pause:"),
+    "interrupted": ("interrupted", "yellow", ":material/power_off:"),
+    "done": ("done", "green", ":material/check:"),
+    "cancelled": ("stopped", "gray", ":material/stop:"),
+    "failed": ("failed", "red", ":material/error:"),
+}
+
+
+def show(library: Library) -> None:
+    """Open jobs, updated live; below them finished ones, newest first."""
+    opened = [job.id for job in library.jobs.open()]
+    _follow(library, opened)
+    over = [job for job in library.jobs.all() if job.id not in opened][:_RECENT]
+    if not opened and not over:
+        _nothing_yet(library)
+    if over:
+        st.subheader("Finished", anchor=False)
+        for job in over:
+            with st.container(border=True):
+                _card(library, job)
+
+
+def _nothing_yet(library: Library) -> None:
+    """What will be listed here, and where it starts."""
+    if not library.can_write:
+        st.markdown("Nothing long is under way.")
+        return
+    st.markdown("Nothing long is under way.")
+    st.caption(
+        "What takes more than a moment is followed here while you work elsewhere; it can be paused, and goes "
+        "on after a restart. It begins on these pages:"
+    )
+    grid = st.grid(3, min_column_width=220)
+    for script, icon, title, what in _BEGINNINGS:
+        with grid.cell(), st.container(border=True, height="stretch"):
+            st.page_link(script, label=f"**{title}**", icon=icon)
+            st.caption(what)
+
+
+def _follow(library: Library, shown: list[int]) -> None:
+    catch_up = refresh.catching_up()
+
+    def cards() -> None:
+        now = {job.id: job for job in library.jobs.open()}
+        catch_up([*now] != shown)
+        for job in now.values():
+            with st.container(border=True):
+                _card(library, job)
+
+    st.fragment(cards, run_every=_BUSY if shown else _IDLE)()
+
+
+def _card(library: Library, job: Job) -> None:
+    done, refused = job_bar.result_counts(job)
+    all_refused = job.state == "done" and refused and not done
+    word, color, icon = _ALL_REFUSED if all_refused else _STATES["waiting" if job.is_stopping else job.state]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.badge("stopping" if job.is_stopping else word, color=color, icon=icon)
+        st.markdown(f"**{format.plain(job.name)}**", width="stretch")
+        by = job.note.get("ended_by", "")
+        actor = f"{job.who}, ended by {by}" if by and by != job.who else job.who
+        st.caption(f"{format.plain(actor)} · {format.ago(job.ended_at or job.made_at)}", width="content")
+        _buttons(library, job)
+    if job.total and not (job.state == "done" and not job.refused):
+        st.progress(job.fraction or 0.0)
+    figures = _figures(job)
+    if figures:
+        st.caption(figures)
+    if job.error:
+        st.text(job.error)
+    if job.can_resume and "budget" in job.options and library.can_write:
+        _more_budget(library, job)
+    if job.refused:
+        _refused(library, job)
+
+
+def _figures(job: Job) -> str:
+    parts = []
+    if job.total:
+        parts.append(f"{job.done:,} of {job.total:,} done")
+    if job.refused:
+        parts.append(f"{job.refused:,} refused")
+    if job.worked >= 0.1:
+        parts.append(format.duration(job.worked))
+    if job.state == "running":
+        if job.rate and job.total > 1:
+            parts.append(job_bar.pace(job.rate))
+        if (left := job.seconds_left) is not None and job.left:
+            parts.append(f"about {format.duration(left)} left")
+        if job.what:
+            parts.append(format.plain(job.what, limit=160))
+    return " · ".join([*parts, *_cost(job)])
+
+
+def _cost(job: Job) -> list[str]:
+    """What a language model has cost so far."""
+    if job.kind != "draft":
+        return []
+    models = ", ".join(
+        dict.fromkeys(f"{model} · {prompt} v{n}" for model, prompt, n in job.options["variants"])
+    )
+    tokens = int(job.note.get("prompt_tokens", 0)) + int(job.note.get("completion_tokens", 0))
+    cost = job.note.get("cost")
+    told = "" if not tokens else "cost unknown" if cost is None else format.dollars(cost)
+    budget = f"of {format.dollars(job.options['budget'])}" if "budget" in job.options else ""
+    spent = " ".join(part for part in (told, budget) if part)
+    return [part for part in (spent, f"{tokens:,} tokens" if tokens else "", format.plain(models)) if part]
+
+
+def _buttons(library: Library, job: Job) -> None:
+    if not library.can_write:
+        return
+    directed = library.jobs
+    if job.is_under_way and not job.is_stopping:
+        if not job.is_passing:
+            st.button(
+                "Pause", key=f"list-pause-{job.id}", icon=":material/pause:", on_click=directed.pause,
+                args=(job.id,), help="It can be continued later, also after a restart.",
+            )  # fmt: skip
+        _stop(library, job)
+    elif job.can_resume:
+        st.button(
+            "Continue", key=f"list-resume-{job.id}", icon=":material/play_arrow:", type="primary",
+            on_click=directed.resume, args=(job.id,),
+        )  # fmt: skip
+        _stop(library, job)
+    elif job.refused and not job.is_passing:
+        st.button(
+            f"Try {format.counted(job.refused, 'refused one')} again", key=f"list-again-{job.id}",
+            icon=":material/replay:", on_click=_try_again, args=(library, job),
+        )  # fmt: skip
+
+
+def _try_again(library: Library, job: Job) -> None:
+    library.jobs.try_again(job.id)
+
+
+def _stop(library: Library, job: Job) -> None:
+    if job.state != "failed":
+        st.button(
+            "Stop", key=f"list-stop-{job.id}", icon=":material/stop:", on_click=library.jobs.cancel,
+            args=(job.id,), help="What is done is kept; the rest is left.",
+        )  # fmt: skip
+
+
+def _more_budget(library: Library, job: Job) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        key = f"budget-{job.id}"
+        st.number_input(
+            "Budget, US dollars", min_value=0.01, value=float(job.options["budget"]) * 2, key=key, width=200
+        )
+        st.button(
+            "Continue with this budget", key=f"go-{job.id}", on_click=_raise, args=(library, job.id, key)
+        )
+
+
+def _raise(library: Library, number: int, key: str) -> None:
+    library.jobs.resume(number, options={"budget": st.session_state[key]})
+
+
+def _refused(library: Library, job: Job) -> None:
+    """Each refused item with its reason, as a table and as CSV."""
+    with st.expander(f"Refused and why ({job.refused:,})"):
+        items = library.jobs.items(job.id, state="refused", limit=_REFUSED)
+        rows = [_row(library, item) for item in items]
+        wide, narrow = (st.column_config.TextColumn(width=width) for width in ("large", "small"))
+        tables.show(
+            rows, alt="Refused coins and reasons",
+            columns={"coin": narrow, "reason": wide, "when": tables.when(), "address": narrow},
+        )  # fmt: skip
+        st.download_button(
+            "Download as CSV", lambda: tables.as_csv(rows), f"refused-{job.id}.csv", "text/csv",
+            key=f"csv-{job.id}", on_click="ignore",
+        )  # fmt: skip
+
+
+def _row(library: Library, item: Item) -> dict[str, object]:
+    address = (
+        item.payload["address"] if isinstance(item.payload, dict) and "address" in item.payload else item.key
+    )
+    try:
+        name = library.get(address).name
+    except UnknownRecord:
+        name = ""
+    return {"coin": name, "reason": item.reason, "when": tables.moment(item.at), "address": address}

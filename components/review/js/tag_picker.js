@@ -1,0 +1,40 @@
+// Which tags to rename, in the field of the grid's dialog: Enter takes what was typed or marked, and nothing else.
+
+import { TagField } from "../../grid/js/tag_field.js";
+
+class TagPicker {
+  constructor(root, chosen) {
+    this.root = root;
+    this.told = JSON.stringify(chosen);
+    this.field = new TagField({ applies: () => {}, changed: () => this.tell(), onlyKnown: true });
+    for (const tag of chosen) this.field.added.set(tag, false);
+    this.field.refresh();
+    root.replaceChildren(this.field.node);
+  }
+
+  know({ known, longest }) {
+    const said = JSON.stringify(known);
+    if (this.known === said) return; // what is half typed stays as it is
+    this.known = said;
+    this.field.know({ known, has: {}, longest });
+  }
+
+  tell() {
+    if (!this.field) return;
+    const chosen = [...this.field.added.keys()];
+    const said = JSON.stringify(chosen);
+    if (this.told === said) return;
+    this.told = said;
+    this.send("tags", chosen);
+  }
+}
+
+const pickers = new WeakMap();
+
+export default function ({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector(".memedex-tag-picker");
+  let picker = pickers.get(root);
+  if (!picker) pickers.set(root, (picker = new TagPicker(root, data.chosen)));
+  picker.send = setStateValue;
+  picker.know(data);
+}

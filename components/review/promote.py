@@ -1,0 +1,186 @@
+"""Promote approved coins: which are ready, which are not and why, and the result."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from components.grid import Handler, LoggedDecision, Mark
+from components.shell import format, job_bar
+from store.catalog.filters import Filter
+from store.errors import MemedexError, UnknownRecord
+from store.jobs import Job
+from store.library import Library
+from store.outcome import Outcome, Refusal
+from store.records import REQUIRED_FACETS, Record
+
+_SHOWN = 200  # refusals that the summary lists
+_LATELY = 5  # summaries that can be opened
+_READY = Filter(tier="approved", captioned=True, troubled=False)
+# The address holds what the control shows: hence words that make a link readable, and no counts.
+_SEGMENTS = {
+    "All": Filter(tier="approved"),
+    "Ready": _READY,
+    "Needs caption": Filter(tier="approved", captioned=False, troubled=False),
+    "Needs attention": Filter(tier="approved", troubled=True),
+}
+_UNDER_WAY = {
+    "approve": "being approved", "return": "going back to review", "reject": "being rejected",
+    "delete": "being deleted", "promote": "being promoted", "degrade": "being removed",
+    "restore": "being restored",
+}  # fmt: skip
+
+
+def ready(library: Library) -> tuple[int, int]:
+    """How many could be promoted, and how many more are being promoted."""
+    under_way = len(library.jobs.keys_under_way("move", verb="promote"))
+    return max(0, library.count(_READY) - under_way), under_way
+
+
+def choose(library: Library) -> Filter:
+    """The part of the queue to show, with the number in each."""
+    chosen = st.segmented_control(
+        "Show", list(_SEGMENTS), key="approved_show", default="All", required=True, bind="query-params",
+        label_visibility="collapsed",
+    )  # fmt: skip
+    bare, troubled = (library.count(_SEGMENTS[name]) for name in list(_SEGMENTS)[2:])
+    waiting, promoted = ready(library)
+    counts = [
+        *([f"{promoted:,} being promoted"] if promoted else []),
+        f"{waiting:,} ready",
+        f"{bare:,} {'needs' if bare == 1 else 'need'} a caption",
+        f"{troubled:,} {'needs' if troubled == 1 else 'need'} attention",
+    ]
+    st.caption(" · ".join(counts), width="content")
+    return _SEGMENTS[chosen]
+
+
+def controls(library: Library) -> None:
+    """The result of the last promotions, and the button for all that are ready."""
+    _summaries(library)
+    if not library.can_write:
+        return
+    waiting, promoted = ready(library)
+    st.button(
+        f"Promote all {waiting:,} that are ready" if waiting else "Nothing ready to promote",
+        icon=":material/publish:",
+        type="primary",
+        disabled=not waiting or bool(promoted),
+        key="promote-all",
+        on_click=lambda: _start(library, library.addresses(_READY)),
+    )
+
+
+def why_not(library: Library) -> None:
+    """What blocks the whole queue: a decided change that the disk does not let finish."""
+    status = library.status()
+    if status.stuck:
+        about = format.counted(len(status.applying), "coin")
+        st.error(f"A decided change of {about} cannot be finished:", icon=":material/error:")
+        st.text(status.stuck)
+        st.page_link("pages/health.py", label="Repair", icon=":material/build:")
+
+
+def handler(library: Library) -> Handler:
+    """Starts the job for the selection; coins without a caption are refused at once, with the remedy."""
+
+    def start(entry: LoggedDecision) -> Outcome:
+        captioned = set(library.addresses(Filter(tier="approved", captioned=True)))
+        ready = [address for address in entry.addresses if address in captioned]
+        rest = [address for address in entry.addresses if address not in captioned]
+        if ready:
+            _start(library, ready)
+        return Outcome(refused=[Refusal(address, _obstacle(library, address)) for address in rest[:_SHOWN]])
+
+    return start
+
+
+def marks(library: Library, records: Sequence[Record]) -> Callable[[Record], Mark]:
+    """What each of these coins lacks for the library."""
+    addresses = [record.address for record in records]
+    under_way = library.jobs.verbs_under_way(addresses)
+    troubles = library.blockers(addresses)
+    applying = set(library.status().applying)
+
+    def mark(record: Record) -> Mark:
+        if record.address in applying:
+            return {"label": "decided, waits for the disk", "tone": "bad"}
+        if verb := under_way.get(record.address):
+            return {"label": _UNDER_WAY[verb], "tone": "busy"}
+        if trouble := troubles.get(record.address):
+            return {"label": trouble, "tone": "bad"}
+        if record.is_captioned:
+            return {"label": "ready", "tone": "good"}
+        return {"label": f"needs {_missing(record) if record.caption else 'caption'}", "tone": "warn"}
+
+    return mark
+
+
+def on_their_way(library: Library, records: Sequence[Record]) -> Callable[[Record], Mark | None]:
+    """Which of these coins a running job will still change."""
+    under_way = library.jobs.verbs_under_way([record.address for record in records])
+
+    def mark(record: Record) -> Mark | None:
+        verb = under_way.get(record.address)
+        return {"label": _UNDER_WAY[verb], "tone": "busy"} if verb else None
+
+    return mark
+
+
+def _obstacle(library: Library, address: str) -> str:
+    try:
+        record = library.get(address)
+    except UnknownRecord as error:
+        return str(error)
+    if record.tier != "approved":
+        return f"it is in {format.TIERS[record.tier]} now"
+    return f"can't promote yet: write {_missing(record)} (e)"
+
+
+def _missing(record: Record) -> str:
+    return " and ".join(facet for facet in REQUIRED_FACETS if not record.caption.get(facet, "").strip())
+
+
+def _start(library: Library, addresses: list[str]) -> None:
+    job_bar.start(
+        library.jobs,
+        "move",
+        addresses,
+        name=f"Promote {format.counted(len(addresses), 'coin')}",
+        options={"verb": "promote"},
+    )
+
+
+def _summaries(library: Library) -> None:
+    over = [
+        job
+        for job in library.jobs.all()
+        if (job.kind, job.options.get("verb")) == ("move", "promote") and job.is_over
+    ][:_LATELY]
+    if not over:
+        return
+    with st.popover(_headline(over[0]), icon=":material/summarize:"):
+        for job in over:
+            _summary(library, job)
+
+
+def _summary(library: Library, job: Job) -> None:
+    st.markdown(f"**{_headline(job)}** · {format.plain(job.who)} · {format.ago(job.ended_at)}")
+    st.caption(f"{format.plain(job.name)}: {job.state} after {job.worked:,.1f} s")
+    if job.error:
+        st.text(job.error)
+    for item in library.jobs.items(job.id, state="refused", limit=_SHOWN):
+        st.text(f"{_name(library, item.key)}: {item.reason}")
+
+
+def _headline(job: Job) -> str:
+    if job.error:
+        return "Promotion failed"
+    refused = f", {job.refused:,} refused" if job.refused else ""
+    return f"{job.done:,} promoted{refused}"
+
+
+def _name(library: Library, address: str) -> str:
+    try:
+        return library.get(address).name
+    except MemedexError:
+        return address

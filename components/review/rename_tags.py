@@ -1,0 +1,108 @@
+"""Every tag with its number of coins, and renaming tags everywhere."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from components.grid import assets
+from components.shell import format, javascript, job_bar, session, tables
+from store.catalog.filters import Filter
+from store.errors import MemedexError
+from store.library import Library
+from store.records import MAX_TAG
+from store.tasks import tags
+
+_HERE = Path(__file__).resolve().parent
+_picker = st.components.v2.component(
+    "memedex.tag-picker",
+    html='<div class="memedex-tag-picker"></div>\n',
+    css=(_HERE / "tag_picker.css").read_text("utf-8") + assets.style("tags"),
+    js=javascript.component(_HERE / "js" / "tag_picker.js"),
+)
+_ROUND, _NAME = "memedex.rename.round", "memedex.rename.to"  # each rename begins with an empty field
+_SHOWN = 1_000
+
+
+def show(library: Library) -> None:
+    """Rename or merge, and the list of tags."""
+    counts = library.tag_counts(Filter())
+    if library.can_write and counts:
+        st.subheader("Rename or merge", anchor=False)
+        _rename(library, counts)
+    st.subheader("In use", anchor=False)
+    if not counts:
+        st.caption("No coin has a tag yet. `n` on a coin in any grid gives it one.")
+        return
+    rows = [
+        {"tag": tag, "coins": count, "category": library.taxonomy.category(tag)}
+        for tag, count in list(counts.items())[:_SHOWN]
+    ]
+    tables.show(
+        rows, height=420, alt="Tags, how many coins have each, and its category",
+        columns={
+            "coins": st.column_config.ProgressColumn(
+                format="localized", min_value=0, max_value=max(counts.values()), color="primary"
+            )
+        },
+    )  # fmt: skip
+
+
+def _rename(library: Library, counts: dict[str, int]) -> None:
+    chosen = _pick(library, counts)
+    name = " ".join((st.text_input("Their new name", key=_NAME, max_chars=MAX_TAG, live=True) or "").split())
+    affected = tags.carrying(library, [tag for tag in chosen if tag != name])
+    st.caption(_foretold(library, chosen, name, len(affected), counts))
+    st.button(
+        f"Rename on {format.counted(len(affected), 'coin')}" if affected and name else "Rename",
+        type="primary", disabled=not (affected and name), on_click=_begin, args=(library, chosen, name),
+    )  # fmt: skip
+
+
+def _pick(library: Library, counts: dict[str, int]) -> list[str]:
+    """The selected tags that are in use; none before a selection."""
+    key = f"memedex.rename.tags.{st.session_state.setdefault(_ROUND, 0)}"
+    told = st.session_state[key].get("tags") if key in st.session_state else None
+    chosen = [tag for tag in told if tag in counts] if isinstance(told, list) else []
+    known = [(tag, library.taxonomy.category(tag), count) for tag, count in counts.items()]
+    st.caption("Tags")
+    _picker(
+        key=key,
+        data={"known": known, "chosen": chosen, "longest": MAX_TAG},
+        on_tags_change=lambda: None,
+    )
+    return chosen
+
+
+def _foretold(library: Library, chosen: list[str], name: str, affected: int, counts: dict[str, int]) -> str:
+    if not (chosen and name):
+        return "In all tiers, rejected coins included; one undo reverses it."
+    old = ", ".join(f"**{format.plain(tag)}**" for tag in chosen)
+    told = [
+        f"{old} → **{format.plain(name)}**",
+        f"{format.counted(affected, 'coin')} in all tiers, rejected coins included",
+    ]
+    if name in counts and name not in chosen:
+        told.append(f"{format.plain(name)} is in use on {counts[name]:,}: merged with it")
+    elif near := tags.alike(name, counts):
+        told.append(f"much like {', '.join(format.plain(tag) for tag in near)}")
+    entries = tags.entries_after(library.taxonomy, dict.fromkeys(chosen, name))
+    told.append(f"category {format.plain(entries.get(name.casefold(), 'other'))}")
+    return " · ".join(told)
+
+
+def _begin(library: Library, chosen: list[str], name: str) -> None:
+    try:
+        names = tags.checked_names(dict.fromkeys(chosen, name))
+        entries = tags.entries_after(library.taxonomy, names)
+    except MemedexError as error:
+        session.queue_message(format.plain(str(error), limit=200), icon=":material/error:")
+        return
+    job_bar.start(
+        library.jobs,
+        "tags",
+        tags.carrying(library, names),
+        name=f"Rename {', '.join(names)} to {name}",
+        options={"rename": names, "taxonomy": entries},
+    )
+    st.session_state[_ROUND] += 1
+    st.session_state[_NAME] = ""

@@ -1,0 +1,95 @@
+"""The category of each known tag, edited as a table; with a preview of the effects."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+import streamlit as st
+
+from components.shell import format, job_bar, tables
+from store.errors import MemedexError
+from store.library import Library
+from store.tags.taxonomy import Taxonomy, parsed
+from store.tasks import tags
+
+_NAMED = 6  # changes that are named; of more, how many
+
+
+def show(library: Library) -> None:
+    """The taxonomy, with an editor for those who may change the library."""
+    st.subheader("Taxonomy", anchor=False)
+    try:
+        taxonomy = library.taxonomy
+    except MemedexError as error:
+        st.error("The taxonomy cannot be read. Mend the file, or put a copy back:", icon=":material/error:")
+        st.text(str(error))
+        return
+    st.caption("Each tag’s category comes from this table. Unknown tags belong to `other`.")
+    rows = [{"tag": tag, "category": category} for tag, category in taxonomy.entries.items()]
+    if not library.can_write:
+        tables.show(rows, height=420, alt="Known tags and their categories")
+        return
+    version = sha256(repr(rows).encode()).hexdigest()[:12]  # saved or undone, the table is reset
+    edited = st.data_editor(
+        rows, key=f"memedex.taxonomy.{version}", num_rows="dynamic", hide_index=True, height=420,
+        column_config={
+            "tag": st.column_config.TextColumn("tag", required=True, max_chars=64),
+            "category": st.column_config.TextColumn("category", required=True, max_chars=64),
+        },
+    )  # fmt: skip
+    _save(library, taxonomy, _entries(edited))
+    _behind(library, taxonomy)
+
+
+def _entries(edited: list[dict[str, Any]]) -> dict[str, str]:
+    pairs = [(str(row.get("tag") or "").strip(), str(row.get("category") or "").strip()) for row in edited]
+    return {tag.casefold(): category for tag, category in pairs if tag or category}
+
+
+def _save(library: Library, taxonomy: Taxonomy, entries: Mapping[str, str]) -> None:
+    """What differs, and how many coins get other categories by it."""
+    before, told, fault = taxonomy.entries, "Nothing is changed yet.", ""
+    affected: list[str] = []
+    if entries != before:
+        try:
+            after = parsed(entries, path=library.layout.own_taxonomy)
+        except MemedexError as error:
+            fault = str(error)
+        else:
+            affected = tags.straying(library, after)
+            coins = format.counted(len(affected), "coin")
+            told = f"{_difference(before, entries)} · {coins} get other categories"
+    st.caption(f":orange[{format.plain(fault, limit=200)}]" if fault else told)
+    st.button(
+        "Save taxonomy", type="primary", icon=":material/save:", disabled=entries == before or bool(fault),
+        on_click=_begin, args=(library, entries, affected),
+    )  # fmt: skip
+
+
+def _difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    changes = [f"+ {tag}: {category}" for tag, category in after.items() if tag not in before]
+    changes += [
+        f"{tag}: {before[tag]} → {category}"
+        for tag, category in after.items()
+        if before.get(tag, category) != category
+    ]
+    changes += [f"− {tag}" for tag in before if tag not in after]
+    named = ", ".join(format.plain(change) for change in changes[:_NAMED])
+    return named if len(changes) <= _NAMED else f"{named} and {len(changes) - _NAMED:,} more"
+
+
+def _behind(library: Library, taxonomy: Taxonomy) -> None:
+    """Coins whose categories are outdated, after an edit by hand or one that was stopped."""
+    behind = tags.straying(library, taxonomy)
+    if behind and not library.jobs.keys_under_way("tags"):
+        st.warning(
+            f"{format.counted(len(behind), 'coin')} do not follow this table.",
+            icon=":material/sync_problem:",
+        )
+        st.button("Let them follow", on_click=_begin, args=(library, taxonomy.entries, behind))
+
+
+def _begin(library: Library, entries: Mapping[str, str], affected: list[str]) -> None:
+    job_bar.start(
+        library.jobs, "tags", affected, name="Edit the taxonomy", options={"taxonomy": dict(entries)}
+    )

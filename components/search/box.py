@@ -1,0 +1,132 @@
+"""The search box: one line, which the chips below it and the address show as well, and the filter."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from components.grid.filters import Drawer, mended
+from components.search import chips as search_chips
+from components.search import earlier_links, picture_drop, saved, trends
+from components.shell import format
+from components.shell.query_pictures import LINE, parts_of, store
+from store.catalog.filter_syntax import cleared, corrected
+from store.catalog.filters import Filter
+from store.errors import BadPicture, MemedexError
+from store.library import Library
+from store.search.query import Part
+from store.search.query_syntax import Question, Term, read, written
+
+EXAMPLES = ("a frog in the rain", "to the moon", "cyberpunk city at night", "sad but funny", "pixel art dog")
+DRAWER = Drawer("search", LINE, "question", names_tier=True)
+_FAULT = "search.fault"  # why a picture that was shown is none
+_LIKE = "like"  # an address in a link: coins like this one
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """The query, those parts that can be searched with, and whether copies are folded into one."""
+
+    question: Question
+    parts: tuple[Part, ...]
+    folded: bool
+    bar: DeltaGenerator  # beside the filter: for what is said of the answer
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it asks for coins without comparing them: by a tag, a date, another tier."""
+        return not self.question.terms and self.question.filter != Filter(tier="library")
+
+
+def controls(library: Library) -> SearchRequest:
+    """The line, the place for a picture, filters and saved searches; below it a chip for each part."""
+    earlier_links.take_controls(library)
+    _take_example()
+    saved.take_link(library)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        with st.container(width="stretch"):
+            line = st.text_input(
+                "Search", key=LINE, bind="query-params", type="search", icon=":material/search:",
+                placeholder="Words, or: 2 × \"frog\" + picture − \"text\"", label_visibility="collapsed",
+                help=None,
+            )  # fmt: skip
+        with st.container(width=190):
+            picture_drop.picture(lambda content: _add_picture(library, content), key="search-picture")
+    chips = st.container()
+    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with bar:
+        question = read(line or "", actor=library.who)
+        among = replace(question.filter, tier=question.filter.tier or "library")
+        DRAWER.show(library, among)
+        folded = st.toggle("Group duplicates", key="fold", bind="query-params")
+        saved.menu(library, question)
+    question = replace(question, filter=among)
+    parts, faults = parts_of(library, question)
+    with chips:
+        search_chips.show(library, question)
+    refused = st.session_state.pop(_FAULT, None)
+    if refused:
+        st.error("This picture cannot be searched with:", icon=":material/broken_image:")
+        st.text(refused)
+    mended(question.hints)
+    for fault in (*question.faults, *faults):
+        if fault not in question.filter_faults:
+            st.caption(f":orange[{format.plain(fault, limit=200)}]")
+    return SearchRequest(question, parts, bool(folded), bar)
+
+
+def correct(asked: SearchRequest) -> None:
+    """Which filter was not understood, instead of results that it should have excluded, with a remedy."""
+    for fault in asked.question.filter_faults:
+        st.warning(format.plain(fault, limit=200), icon=":material/help:")
+    line = st.session_state.get(LINE) or ""
+    better = corrected(line, names_tier=True)
+    with st.container(horizontal=True, gap="small"):
+        if better != line:
+            st.button(
+                f"Use {format.plain(better, limit=60)}", key="search-corrected", type="primary",
+                on_click=_put, args=(better,),
+            )  # fmt: skip
+        st.button("Clear filters", key="search-clear", on_click=_put, args=(cleared(line, "question"),))
+
+
+def invite(library: Library) -> None:
+    """The page of an empty box: example queries, and trending pictures."""
+    st.caption("Describe a coin, show a picture, or start from one of these:")
+    with st.container(horizontal=True, gap="small"):
+        for example in EXAMPLES:
+            st.button(example, on_click=_put, args=(example,))
+    trends.suggest(library, partial(_add_picture, library))
+
+
+def _put(line: str) -> None:
+    st.session_state[LINE] = line
+
+
+def _take_example() -> None:
+    """Add the coin of a link as an example to the line."""
+    address = st.query_params.get(_LIKE)
+    if address:
+        st.query_params.pop(_LIKE)
+        question = read(st.query_params.get(LINE, ""))
+        line = written(replace(question, terms=(*question.terms, Term("like", address))))
+        st.session_state[LINE] = line
+        st.query_params[LINE] = line  # which is stronger than the session, and is copied as a link
+        st.rerun()
+
+
+def _add_picture(library: Library, content: bytes) -> None:
+    try:
+        name = store(library, content)
+    except BadPicture as error:
+        st.session_state[_FAULT] = str(error)
+    except MemedexError as error:
+        st.session_state[_FAULT] = str(error)
+    else:
+        question = read(st.session_state.get(LINE) or "")
+        known = [term for term in question.terms if (term.source, term.said) != ("picture", name)]
+        # `picture` in the line, without a name, has waited for this one.
+        waiting = [replace(t, said=name) if t.source == "picture" and not t.said else t for t in known]
+        terms = waiting if waiting != known else [*known, Term("picture", name)]
+        st.session_state[LINE] = written(replace(question, terms=tuple(terms)))

@@ -1,0 +1,56 @@
+"""Coins whose captions fit their picture no better than a stranger's would, the worst first."""
+
+import streamlit as st
+
+from components.grid import CAPTION, LIKE, Mark, newest, show_cards
+from components.shell import format, resources
+from store.errors import MemedexError
+from store.evaluation.caption_fit import FEWEST, Fit, disagreements
+from store.library import Library
+from store.records import Record
+
+PER_PAGE = 60
+_POOR, _BAD = 0.0, -1.0  # standard deviations above strangers' captions, below which a fit is …
+
+
+def show(library: Library) -> None:
+    """One page of them, each with its fit."""
+    try:
+        resources.ready_to_search(library)
+        with st.spinner("Comparing every picture with its captions …"):
+            found = disagreements(library.snapshot())
+    except MemedexError as error:
+        st.error("Pictures and captions could not be compared:", icon=":material/error:")
+        st.text(str(error))
+        return
+    if not found:
+        st.info(
+            f"Fewer than {FEWEST} coins in the library: too few to say what is unusual.",
+            icon=":material/troubleshoot:",
+        )
+        return
+    poor = sum(one.fit < _POOR for one in found)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            f"{format.counted(poor, 'coin')} of {len(found):,} whose captions fit their own picture worse "
+            "than other coins' captions do on average; the worst come first.",
+            width="stretch",
+            help="The cosine of picture and captions, in standard deviations above what this picture reaches "
+            "with the captions of other coins, and these captions with the pictures of other coins.",
+        )
+        pages = -(-len(found) // PER_PAGE)
+        page = st.pagination(pages, key="page", bind="query-params", width=250) if pages > 1 else 1
+    fits = {one.address: one for one in found[(page - 1) * PER_PAGE : page * PER_PAGE]}
+    show_cards(
+        "suspicious",
+        library,
+        library.records(fits),
+        actions=[CAPTION, LIKE],
+        handlers=newest.WAYS,
+        mark=lambda record: _mark(fits, record),
+    )
+
+
+def _mark(fits: dict[str, Fit], record: Record) -> Mark:
+    fit = fits[record.address].fit
+    return {"label": f"fit {fit:+.1f}", "tone": "bad" if fit < _BAD else "warn" if fit < _POOR else "quiet"}

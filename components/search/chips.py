@@ -1,0 +1,104 @@
+"""The parts of a query as chips: each opens to change its weight, sign or facets, or to remove it."""
+
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from io import BytesIO
+
+import streamlit as st
+
+from components.shell import format, pictures
+from components.shell.query_pictures import LINE, picture
+from store.disk.files import content_hash
+from store.errors import MemedexError
+from store.library import Library
+from store.records import FACETS
+from store.search.query_syntax import Question, Term, read, written
+
+
+def show(library: Library, question: Question) -> None:
+    """One chip for each part; none for plain words, which the line itself shows best."""
+    terms = question.terms
+    if not terms or (len(terms) == 1 and terms[0] == Term("text", terms[0].said)):
+        return
+    seen: Counter[tuple[str, str]] = Counter()
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for number, term in enumerate(terms):
+            seen[term.source, term.said] += 1
+            key = f"chip-{term.source}-{term.said[:60]}-{seen[term.source, term.said]}"
+            chip = st.popover(_label(library, term, first=not number), key=key, on_change="rerun")
+            if chip.open:  # a browser says of controls that it does not show what they once were
+                with chip:
+                    _body(library, question, number, key=key)
+
+
+def _label(library: Library, term: Term, *, first: bool) -> str:
+    sign = "− " if term.weight < 0 else "" if first else "+ "
+    weight = "" if abs(term.weight) == 1 else f"{abs(term.weight):g} × "
+    facets = "" if term.facets == FACETS else f"{', '.join(term.facets)}: "
+    return f"{sign}{weight}{facets}{_said(library, term)}"
+
+
+def _said(library: Library, term: Term) -> str:
+    if term.source == "text":
+        return f"“{format.plain(term.said, limit=40)}”"
+    try:
+        record = library.get(term.said)
+    except MemedexError:
+        if term.source == "like":
+            return f"like {format.shortened(term.said)}"
+        kept = library.samples.get(term.said)
+        image = f"![]({pictures.address(library, content_hash(kept))})" if kept else ":material/image:"
+        return f"{image} picture"
+    image = f"![]({pictures.address(library, record.image_hash)})"
+    word = "like" if term.source == "like" else "picture of"
+    return f"{image} {word} {format.plain(record.name, limit=32)}"
+
+
+def _body(library: Library, question: Question, number: int, *, key: str) -> None:
+    term = question.terms[number]
+    content = picture(library, term.said) if term.source != "text" and term.said else None
+    if content:
+        st.image(BytesIO(content), width=160)
+    for name, value in (
+        ("weight", abs(term.weight)),
+        ("minus", term.weight < 0),
+        ("facets", list(term.facets)),
+    ):
+        st.session_state[f"{key}-{name}"] = value  # the line is the truth, also when it was typed again
+    change = partial(_change, question, number, key)
+    st.number_input(
+        "Weight", min_value=0.0, max_value=max(100.0, abs(term.weight)), step=0.5, key=f"{key}-weight",
+        on_change=change,
+    )  # fmt: skip
+    st.toggle("Minus: away from this", key=f"{key}-minus", on_change=change)
+    st.pills("What it speaks about", FACETS, selection_mode="multi", key=f"{key}-facets", on_change=change)
+    if term.source == "like":
+        st.button(
+            "Same style, another subject", key=f"{key}-style", icon=":material/palette:",
+            on_click=_put, args=(question, number, same_style(term.said)), width="stretch",
+        )  # fmt: skip
+    st.button(
+        "Remove", key=f"{key}-remove", icon=":material/close:", on_click=_put, args=(question, number, ()),
+        width="stretch",
+    )  # fmt: skip
+
+
+def same_style(address: str) -> tuple[Term, Term]:
+    """Similar to this coin in style, unlike it in content."""
+    return Term("like", address, 1.0, ("visual",)), Term("like", address, -1.0, ("entity",))
+
+
+def _change(question: Question, number: int, key: str) -> None:
+    held = st.session_state
+    weight = float(held[f"{key}-weight"]) * (-1 if held[f"{key}-minus"] else 1)
+    facets = tuple(facet for facet in FACETS if facet in held[f"{key}-facets"]) or FACETS
+    _put(question, number, (replace(question.terms[number], weight=weight, facets=facets),))
+    held[key] = True  # with another label it is another chip to Streamlit; this one is in use
+
+
+def _put(question: Question, number: int, instead: tuple[Term, ...]) -> None:
+    """Replace one part of the line."""
+    terms = (*question.terms[:number], *instead, *question.terms[number + 1 :])
+    own = read(st.session_state.get(LINE) or "")  # without what the controls beside the line add to it
+    st.session_state[LINE] = written(replace(own, terms=terms))

@@ -1,0 +1,191 @@
+"""Golden queries and their evaluation: a table for every model, and the calibration's figures."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from components.search import scores
+from components.shell import format, job_bar, session, tables
+from store.errors import MemedexError
+from store.evaluation import evaluation
+from store.evaluation.evaluation import Evaluation
+from store.library import Library
+from store.progress import Progress
+from store.records import FACETS
+from store.search.calibration import LEAST_RECORDS
+from store.search.golden_queries import Golden
+
+_WORDS = (
+    "Recall@k: how many of the relevant coins are among the first k. MRR: 1 / rank of the first "
+    "relevant coin. nDCG@k: how high up they are. In brackets the 95 % interval: the queries resampled a "
+    "thousand times (bootstrap), always the same draws, so that settings can be compared. Of a handful of "
+    "queries it says little, of one nothing."
+)
+_TALL = 8  # rows from which a list is scrolled
+_DEPTHS = (1, 3, 5, 10, 20, 50)
+
+
+def show(library: Library) -> None:
+    """The golden queries, the button, the tables."""
+    if library.can_write:
+        library.golden.apply_external_edits()
+    goldens = evaluation.all_of(library)
+    found = evaluation.stored(library)
+    if not goldens:
+        st.info(
+            "There are no golden queries yet: queries with their relevant coins. Add one below, call "
+            "results good or bad on the search page, or load the demo library, which brings sixty.",
+            icon=":material/fact_check:",
+        )
+    else:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(
+                f"**{format.counted(len(goldens), 'golden query', 'golden queries')}**", width="content"
+            )
+            if library.can_write:
+                st.button(
+                    "Run evaluation", type="primary", icon=":material/play_arrow:", on_click=_ask,
+                    args=(library,), disabled=job_bar.is_busy(library.jobs),
+                )  # fmt: skip
+            st.space("stretch")
+            k = _depth() if found else evaluation.TOP
+        for one in found:
+            _table(one, k=k)
+        if found:
+            st.caption("The last run of each model is shown; change the model under System status.")
+        else:
+            st.caption("Not run yet." + ("" if library.can_write else " Only a curator can run it."))
+    st.subheader("Golden queries", anchor=False)
+    _golden(library, goldens)
+    st.subheader("Calibration", anchor=False)
+    _calibration(library)
+
+
+def _ask(library: Library) -> None:
+    actor = library.who
+
+    def work(progress: Progress) -> None:
+        evaluation.store(library, evaluation.evaluate(library, progress=progress), actor=actor)
+
+    job_bar.run(library.jobs, "Run evaluation", work)
+
+
+def _depth() -> int:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+        st.caption("first k results", width="content")
+        return st.segmented_control(
+            "First k results", _DEPTHS, default=evaluation.TOP, required=True, key="k", bind="query-params",
+            label_visibility="collapsed", width="content",
+        )  # fmt: skip
+
+
+def _table(one: Evaluation, *, k: int) -> None:
+    when = datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    st.markdown(f"{format.plain(format.model(one.model))} · {one.queries} queries · {when}", help=_WORDS)
+    scores.show(one, k=k)
+    if one.left_out:
+        st.caption(f"{len(one.left_out)} left out: their relevant coins are not in this library.")
+    with st.expander("Lowest-scoring queries"):
+        for line, score in one.worst(k=k):
+            with st.container(horizontal=True, gap="small"):
+                st.caption(f"{score:.2f}", width=44)
+                st.page_link("pages/search.py", label=format.plain(line), query_params={"q": line})
+
+
+def _golden(library: Library, rows: Sequence[Golden]) -> None:
+    for fault in library.golden.faults:
+        st.warning(format.plain(fault, limit=300), icon=":material/warning:")
+    if rows:
+        elsewhere = evaluation.elsewhere(library, rows)
+        tables.show(
+            [
+                {
+                    "Question": one.line,
+                    "Relevant coins": sum(answer not in elsewhere for answer in one.answers),
+                    "Not in the library": sum(answer in elsewhere for answer in one.answers),
+                    "Collection": one.collection,
+                }
+                for one in rows
+            ],
+            alt="Golden queries with their relevant coins",
+            height="content" if len(rows) < _TALL else 300,
+        )  # fmt: skip
+        if elsewhere:
+            places = ", ".join(
+                f"{count:,} {format.TIERS.get(tier, tier)}"
+                for tier, count in Counter(elsewhere.values()).items()
+            )
+            told = format.counted(len(elsewhere), "relevant coin")
+            st.caption(f"Not counted, since they are not in the library: {told} ({places}).")
+        st.caption(
+            "A result called good on the search page (key **g**) is relevant to its query, one "
+            "called bad (**b**) is not; queries judged only there are in the collection *judged*."
+        )
+    if not library.can_write:
+        return
+    with st.form("golden", border=False, clear_on_submit=True):
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            line = st.text_input("Question", placeholder="a frog in the rain")
+            answers = st.text_input(
+                "Relevant coins", placeholder="addresses", help="Separated by spaces or commas."
+            )
+            sent = st.form_submit_button("Add", icon=":material/add:")
+        if sent:
+            try:
+                library.golden.save(line, answers.replace(",", " ").split())
+                session.queue_message("Added", icon=":material/check:")
+                st.rerun()
+            except MemedexError as error:
+                st.text(str(error))
+    if kept := library.golden.all():
+        with st.popover("Remove a query", icon=":material/delete:"):
+            line = st.selectbox("Question", [one.line for one in kept], key="golden_forget")
+            st.button("Remove", on_click=_forget, args=(library, line))
+
+
+def _forget(library: Library, line: str) -> None:
+    try:
+        library.golden.delete(line)
+    except MemedexError as error:
+        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
+
+
+def _calibration(library: Library) -> None:
+    held = library.calibration.in_force()
+    st.caption(
+        "A text lies closer to texts than to pictures, whatever they show. Calibrated, every facet's cosines "
+        "are brought to one scale by fixed figures, so that equal weights have equal say."
+    )
+    if held is None:
+        count = library.counts()["library"]
+        if count < LEAST_RECORDS:
+            st.caption(f"Off: it needs {LEAST_RECORDS} coins in the library, and there are {count:,}.")
+            return
+        st.caption("Not measured yet.")
+    else:
+        when = datetime.fromtimestamp(held.made_at, UTC).strftime("%Y-%m-%d")
+        st.caption(f"Version {held.version} of {when}, over {format.counted(held.records, 'coin')}.")
+        tables.show(
+            [
+                {"Question": kind, **{facet: _figures(of.get(facet)) for facet in FACETS}}
+                for kind, of in held.figures.items()
+            ],
+            alt="Mean and deviation of each facet's cosines, for each kind of question",
+        )  # fmt: skip
+    if library.can_write:
+        st.button(
+            "Measure again" if held else "Measure", icon=":material/straighten:", on_click=_measure,
+            args=(library,), disabled=job_bar.is_busy(library.jobs),
+        )  # fmt: skip
+
+
+def _measure(library: Library) -> None:
+    job_bar.run(
+        library.jobs, "Measure the calibration", lambda progress: library.calibration.measure() and None
+    )
+
+
+def _figures(figure: tuple[float, float] | None) -> str:
+    return f"{figure[0]:.3f} ± {figure[1]:.3f}" if figure else "–"

@@ -1,0 +1,35 @@
+"""The filter of a question in words."""
+
+from datetime import UTC, datetime
+
+from components.shell import format
+from store.catalog.filter_syntax import written
+from store.catalog.filters import Filter
+
+
+def describe(chosen: Filter) -> str:
+    """The filter in words, as Markdown; "" for none."""
+    parts = [f"tag {format.plain(label)}" for label in chosen.tags]
+    parts += [f"category {format.plain(label)}" for label in chosen.categories]
+    parts += [f"not tag {format.plain(label)}" for label in chosen.without_tags]
+    parts += [f"not category {format.plain(label)}" for label in chosen.without_categories]
+    parts += [f"with {facet}" for facet in chosen.having] + [f"without {facet}" for facet in chosen.lacking]
+    for word, moment in (("since", chosen.since), ("until", chosen.until)):
+        if moment is not None:
+            parts.append(f"created {word} {datetime.fromtimestamp(moment, UTC):%Y-%m-%d}")
+    if chosen.longer is not None:
+        parts.append(f"captions of {chosen.longer:,} characters or more")
+    if chosen.shorter is not None:
+        parts.append(f"captions of {chosen.shorter:,} characters or fewer")
+    if chosen.suspicious is not None:
+        parts.append("suspected copies" if chosen.suspicious else "no suspected copies")
+    if chosen.source:
+        parts.append(f"imported from {format.plain(chosen.source)}")
+    if chosen.decided_by or chosen.decided_since is not None:
+        parts.append(f"decided by {format.plain(chosen.decided_by or 'anybody')}")
+    if chosen.any_of or chosen.none_of:
+        said = written(Filter(any_of=chosen.any_of, none_of=chosen.none_of))
+        parts.append(format.plain(said))
+    if chosen.words:
+        parts.append(format.plain(chosen.words))
+    return f"Filter: {', '.join(parts)}" if parts else ""

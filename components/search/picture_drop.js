@@ -1,0 +1,46 @@
+const MOST = 8000000;
+const asText = (file) => new Promise((done, failed) => {
+  const reader = new FileReader();
+  reader.onload = () => done(reader.result);
+  reader.onerror = () => failed(reader.error);
+  reader.readAsDataURL(file);
+});
+
+export default function ({ parentElement, setTriggerValue }) {
+  const find = (name) => parentElement.querySelector(name);
+  const well = find(".well"), input = find("input"), hint = find(".hint");
+  parentElement.memedex?.();
+
+  const say = (text, wrong = false) => {
+    hint.textContent = text;
+    hint.classList.toggle("wrong", wrong);
+  };
+  const take = async (file) => {
+    if (!file) return;
+    if (!file.type.startsWith("image/")) return say("That is not a picture", true);
+    if (!file.size) return say("That file is empty", true);
+    if (file.size > MOST) return say("Pictures up to 8 MB, please", true);
+    // A trigger, not a state: megabytes that are sent once, not again with every other change of the page.
+    setTriggerValue("picture", await asText(file));
+  };
+  const first = (transfer) => [...(transfer?.files ?? [])].find((file) => file.type.startsWith("image/")) ?? transfer?.files?.[0];
+  const pasted = (event) => {
+    const file = first(event.clipboardData);
+    if (file) { event.preventDefault(); take(file); }
+  };
+
+  const chosen = () => { take(input.files[0]); input.value = ""; };
+  input.onchange = chosen;
+  well.onkeydown = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); input.click(); } };
+  // On the whole page: a picture let go beside the well would be opened in the page's place.
+  const others = (event) => !event.dataTransfer?.types.includes("Files") || event.composedPath().some((node) => node.dataset?.testid === "stFileUploaderDropzone");
+  const over = (event) => { if (!others(event)) { event.preventDefault(); well.classList.add("over"); } };
+  const left = (event) => { if (!event.relatedTarget) well.classList.remove("over"); };
+  const dropped = (event) => { if (!others(event)) { event.preventDefault(); well.classList.remove("over"); take(first(event.dataTransfer)); } };
+  const heard = { paste: pasted, dragover: over, dragleave: left, drop: dropped };
+  for (const [name, hear] of Object.entries(heard)) document.addEventListener(name, hear);
+  parentElement.memedex = () => Object.entries(heard).forEach(([name, hear]) => document.removeEventListener(name, hear));
+  say("Drop or paste a picture");
+  if (input.files.length) chosen(); // before this script was there to hear of it
+  return parentElement.memedex;
+}

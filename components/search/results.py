@@ -1,0 +1,272 @@
+"""Search results: how they were found, the sliders, the grid, and actions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from components.captions import replace as captions_replace
+from components.exchange import export
+from components.generate import examples
+from components.grid import (
+    CAPTION,
+    DEGRADE,
+    EXPORT,
+    LIKE,
+    MODEL,
+    REPLACE,
+    STYLE,
+    TAGS,
+    LoggedDecision,
+    chosen_weights,
+    last_moved,
+    newest,
+    result_link,
+    show_cards,
+    show_results,
+)
+from components.map import view as map_view
+from components.search import chips, saved
+from components.search import filter as search_filter
+from components.search.box import SearchRequest
+from components.search.relevance_feedback import judging
+from components.shell import format, resources
+from components.shell.query_pictures import LINE
+from store.catalog.filters import Filter
+from store.errors import MemedexError
+from store.library import Library
+from store.reading.query_binding import did_you_mean, exact_matches, records_listed, words_of
+from store.records import Facet
+from store.search.calibration import LEAST_RECORDS
+from store.search.query import Query
+from store.search.query_syntax import Question, Term, written
+from store.search.ranking import Hit, folded
+from store.search.search import NO_COMMON_FACET, Results
+
+_AT_HAND = 120  # more cards than are shown travel along, so that a moved slider finds what it brings up
+_EXACT = 5
+
+
+def show(library: Library, asked: SearchRequest) -> None:
+    """Search and show the results; or say why there are none."""
+    if not asked.parts or asked.question.filter.tier != "library":
+        _show_listed(library, asked)
+        return
+    kinds = sorted({part.kind for part in asked.parts})
+    key = f"search-{'-'.join(kinds)}"  # each kind of question has its own weights
+    usual = Query(asked.parts).sliders
+    told = chosen_weights(key)
+    opened = saved.opened((key, last_moved(key)))
+    weights = (opened and opened.weights) or told or result_link.weights() or usual
+    result_link.keep_weights(weights, usual)
+    with asked.bar.container(width=85):
+        shown = result_link.size()
+    calibration = library.calibration.in_force()
+    calibrated = calibration is not None and result_link.calibrated(
+        key, opened=opened.calibrated if opened else None
+    )
+    fused = result_link.fused(key, opened=opened.fused if opened else None)
+    saved.set_ranking(weights, calibrated=calibrated, fused=fused, folded=asked.folded, shown=shown)
+    ranked_by = {"calibrated": calibrated, "fused": fused}
+    results = _search(library, asked, weights, usual, shown=shown, **ranked_by)
+    if results is None:
+        return
+    with asked.bar:
+        _facts(results, weights, asked)
+    line = st.session_state.get(LINE) or ""
+    exact = [record.address for record in exact_matches(library, asked.question, line, limit=_EXACT)]
+    if not exact:
+        _doubts(library, results, asked.question, line)
+    if results.why_empty == NO_COMMON_FACET:
+        st.info("What this question speaks about has no weight, or no coin has it.", icon=":material/tune:")
+    elif not results.hits and any(weights.values()):
+        _nothing(asked)
+        return
+    said = judging(library, asked.question)
+    view = result_link.view(key)
+    groups = library.duplicates.groups() if asked.folded else None
+    show_results(
+        key,
+        library,
+        results,
+        asked=_line(asked.question),
+        weights=weights,
+        shown=shown,
+        actions=[LIKE, STYLE, *said.actions, CAPTION, TAGS, REPLACE, EXPORT, MODEL, DEGRADE],
+        calibrated=calibration.scale(asked.parts) if calibration else None,
+        uncalibrated="" if calibration else _uncalibrated(library),
+        groups=groups,
+        marks=said.marks,
+        handlers={
+            **newest.WAYS,
+            "replace": captions_replace.preselect,
+            "export": export.preselect,
+            "model": examples.preselect(_line(asked.question)),
+            **said.handlers,
+            "like": _like,
+            "style": _style,
+        },
+        view=view,
+        held=result_link.held(key, view=view),
+        pinned=exact,
+    )
+    if view == "map":
+        _map(library, folded(results.hits, groups or {})[:shown], asked=asked)
+
+
+def _uncalibrated(library: Library) -> str:
+    count = library.counts()["library"]
+    if count < LEAST_RECORDS:
+        return f"Calibrated scores need {LEAST_RECORDS} coins in the library; there are {count:,}."
+    return "Calibrated scores: not measured here yet; Evaluation does it."
+
+
+def _map(library: Library, found: Sequence[Hit], *, asked: SearchRequest) -> None:
+    """The results as points, with a link to the whole map."""
+    line = _line(asked.question)
+    scores = {hit.address: hit.score for hit in found}
+    map_view.show_results("search-map", library, scores, line=line)
+    st.page_link(
+        "pages/map.py", label="On a page of its own", icon=":material/scatter_plot:",
+        query_params={"map_q": line, "map_colour": map_view.COLOURED("score")},
+    )  # fmt: skip
+
+
+def _search(
+    library: Library,
+    asked: SearchRequest,
+    weights: Mapping[Facet, float],
+    usual: Mapping[Facet, float],
+    *,
+    shown: int,
+    calibrated: bool,
+    fused: bool,
+) -> Results | None:
+    """All similarities; with every weight at zero no hits, but the sliders can still rank."""
+    asks = any(weights.values())
+    query = Query(
+        asked.parts,
+        weights=weights if asks else usual,
+        top=shown + _AT_HAND,
+        filter=asked.question.filter,
+        calibrated=calibrated,
+        fused=fused,
+    )
+    try:
+        resources.ready_to_search(library)
+        with st.spinner("Searching …", show_time=True):
+            results = library.search(query)
+    except MemedexError as error:
+        st.error("This could not be searched:", icon=":material/error:")
+        st.text(str(error))
+        return None
+    return results if asks else replace(results, hits=[])
+
+
+def _facts(results: Results, weights: Mapping[Facet, float], asked: SearchRequest) -> None:
+    if not any(weights.values()):
+        st.markdown(":orange[All weights are zero, so nothing is searched. Give a facet a weight.]")
+        return
+    how = "" if results.exact else " (approximate)"
+    took = f"{results.seconds * 1000:,.{0 if results.seconds > 0.01 else 1}f} ms"
+    facts = [f"{format.counted(results.compared, 'coin')} ranked in {took}{how}"]
+    if results.without_facets:
+        facts.append(f"{results.without_facets:,} without any of these facets left out")
+    facts.append(search_filter.describe(asked.question.filter))
+    st.caption(" · ".join(filter(None, facts)), width="stretch")
+    examples.link(_line(asked.question), folded=asked.folded)
+    st.page_link("pages/suspicious.py", label="Caption QA", icon=":material/troubleshoot:")
+
+
+def _line(question: Question) -> str:
+    return written(replace(question, filter=replace(question.filter, tier=None)))
+
+
+def _nothing(asked: SearchRequest) -> None:
+    """Why there is no result, with a way on."""
+    filter = asked.question.filter
+    is_filtered = not filter.is_open
+    st.info(
+        f"No matches. {search_filter.describe(filter)}"
+        if is_filtered
+        else "The library has no coins to search yet.",
+        icon=":material/search_off:",
+    )
+    if filter.words:
+        st.button(
+            "Search by meaning instead",
+            icon=":material/search:",
+            on_click=_by_meaning,
+            args=(asked.question,),
+        )
+
+
+def _by_meaning(question: Question) -> None:
+    st.session_state[LINE] = written(replace(question, filter=replace(question.filter, words="", tier=None)))
+
+
+def _show_listed(library: Library, asked: SearchRequest) -> None:
+    """Coins that are not compared with anything: those that match, best by words or newest first."""
+    question, tier = asked.question, asked.question.filter.tier
+    place = format.TIERS[tier or "library"]
+    said = words_of(question)
+    if question.terms and not said:
+        st.info(
+            "Only the library can be searched by picture or example; elsewhere, ask with words.",
+            icon=":material/search_off:",
+        )
+        return
+    with asked.bar.container(width=85):
+        shown = result_link.size()
+    found = records_listed(library, question, limit=shown)
+    facts = [
+        f"results with these words in {place}: only the library is searched by meaning"
+        if said
+        else f"results · the newest of {format.counted(library.count(question.filter), 'coin')} in {place}"
+    ]
+    with asked.bar:
+        st.caption(
+            " · ".join(filter(None, [*facts, search_filter.describe(question.filter)])), width="stretch"
+        )
+    if not found:
+        st.info(f"No matches in {place}.", icon=":material/search_off:")
+        return
+    show_cards(
+        f"search-listed-{tier}",
+        library,
+        found,
+        actions=[LIKE, CAPTION, TAGS, EXPORT] if tier == "library" else [CAPTION, TAGS, EXPORT],
+        handlers={**newest.WAYS, "export": export.preselect},
+    )
+
+
+def _doubts(library: Library, results: Results, question: Question, line: str) -> None:
+    """Warn if nothing fits well, and offer the line with corrected spelling."""
+    meant = did_you_mean(library, question, line)
+    fits = results.fits or not results.hits
+    if fits and not meant:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if not fits:
+            st.markdown("**Nothing fits well.** These coins are only the nearest.", width="content")
+        if meant:
+            label = f"Did you mean “{format.plain(meant, limit=60)}”?"
+            st.button(label, icon=":material/spellcheck:", on_click=_ask_line, args=(meant,))
+
+
+def _ask_line(line: str) -> None:
+    st.session_state[LINE] = line
+
+
+def _like(entry: LoggedDecision) -> None:
+    _ask(entry, lambda address: (Term("like", address),))
+
+
+def _style(entry: LoggedDecision) -> None:
+    _ask(entry, chips.same_style)
+
+
+def _ask(entry: LoggedDecision, terms: Callable[[str], tuple[Term, ...]]) -> None:
+    """Ask another query, among all coins."""
+    if entry.addresses:
+        st.session_state[LINE] = written(Question(terms(entry.addresses[0]), Filter()))

@@ -1,0 +1,1 @@
+"""The base of every page: frame, login, session, refresh, pictures and formats."""

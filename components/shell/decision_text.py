@@ -1,0 +1,37 @@
+"""A decision in a few words."""
+
+from collections.abc import Callable
+
+from components.shell import format
+from store.catalog.history import PastDecision
+from store.reading.reader import Reader
+
+_NAMED = 2  # records that a decision is told by; of more, how many
+_NAME = 32  # characters
+
+
+def sentence(library: Reader, decision: PastDecision, *, put: Callable[[str], str] | None = None) -> str:
+    """ "approved Bonk", "promoted 12 coins"; `put` formats an untrusted name, else it is Markdown."""
+    put = put or (lambda name: format.plain(name, limit=_NAME))
+    verb = decision.verb
+    if decision.count > _NAMED:
+        return format.did(verb, format.counted(decision.count, "coin"))
+    events = library.history(decision=decision.id, limit=_NAMED)
+    names = [put(event.name or format.shortened(event.address)) for event in events]
+    if not names and decision.count:  # a verdict changes no record
+        return format.did(verb, format.counted(decision.count, "pair"))
+    return format.did(verb, " and ".join(names)) if names else format.done(verb)
+
+
+def undone_text(library: Reader, verb: str, reversed_: str | None) -> str:
+    """What an undo or a redo was about, as plain text; "" if that is not known."""
+    decision = library.decision(reversed_) if reversed_ else None
+    while decision and decision.reverses:  # what was done again, or taken back before
+        decision = library.decision(decision.reverses)
+    if decision is None:
+        return ""
+    return f"{'Redone' if verb == 'redo' else 'Undone'}: {sentence(library, decision, put=_whole)}"
+
+
+def _whole(name: str) -> str:
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"

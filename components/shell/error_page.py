@@ -1,0 +1,55 @@
+"""What a page shows after an error: one sentence, with the details in the log.
+
+A traceback reveals how the server is made and where its files are, so only the local machine sees it.
+"""
+
+import logging
+import secrets
+import sqlite3
+
+import streamlit as st
+
+from components.shell import login
+from store.disk.files import refused
+from store.errors import MemedexError
+from store.settings import settings
+
+log = logging.getLogger(__name__)
+
+
+def show_error(error: Exception) -> bool:
+    """Show what was refused and a reload button; for a bug, its number.
+
+    True means that Streamlit itself shows nothing.
+    """
+    if isinstance(error, MemedexError):
+        _say("This could not be done. What went wrong:", str(error))
+    elif isinstance(error, OSError | sqlite3.OperationalError):
+        if login.is_local():
+            words = refused(error, settings().root.resolve())
+        else:
+            words = f"The server's disk refused it. Error {log_error(error)} in the server's log says more."
+        _say("This could not be done. What went wrong:", words)
+    else:
+        _say(
+            "This is a mistake of the program.",
+            f"Error {log_error(error)}: the server's log says all about it.",
+        )
+        if login.is_local():
+            st.exception(error)
+    return True
+
+
+def log_error(error: Exception) -> str:
+    """Log an error with its traceback; returns its number in the log."""
+    number = secrets.token_hex(4)
+    log.error("error %s", number, exc_info=error)
+    return number
+
+
+def _say(title: str, words: str) -> None:
+    st.error(title, icon=":material/error:")
+    st.text(words)
+    st.caption("What was decided before stands.")
+    # A key of its own: several parts of a page may fail in one run.
+    st.button("Show the page again", type="primary", key=f"memedex.again-{secrets.token_hex(4)}")

@@ -1,0 +1,125 @@
+"""Format numbers, times and untrusted words for the page."""
+
+import re
+import time
+from datetime import UTC, datetime
+
+from store.embedding.protocol import OFFLINE
+from store.jobs.background_worker import WorkerFault
+
+# Every ASCII sign that Markdown or Streamlit could read as more than itself.
+_MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
+
+VERBS = {  # of design section 2, as they read in a history
+    "import": "imported",
+    "add": "imported",
+    "approve": "approved",
+    "return": "returned to review",
+    "reject": "rejected",
+    "promote": "promoted",
+    "degrade": "removed from the library",
+    "delete": "deleted",
+    "restore": "restored",
+    "caption": "captioned",
+    "captions": "imported captions of",
+    "tag": "tagged",
+    "rename tag": "renamed a tag of",
+    "taxonomy": "edited the taxonomy",
+    "replace": "replaced words in",
+    "judge": "judged",
+    "undo": "undid",
+    "redo": "redid",
+    "move aside": "moved aside",
+    "forget vectors": "deleted vectors of",
+}
+_AROUND = {"return": "returned {} to review", "degrade": "removed {} from the library"}
+
+# Where a record is, as the pages are called; stored and typed as "pending" and "trash".
+TIERS: dict[str, str] = {
+    "pending": "Review",
+    "approved": "Approved",
+    "library": "Library",
+    "trash": "Rejected",
+}
+
+
+def plain(text: str, *, limit: int = 80) -> str:
+    """An untrusted text on one line, escaped for a place that reads Markdown.
+
+    Unescaped, `![](http://…)` in a coin's name would fetch a picture from outside.
+    """
+    line = " ".join(text.split())
+    return _MARKDOWN.sub(r"\\\1", line if len(line) <= limit else f"{line[: limit - 1]}…")
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """ "1 coin", "2,300 coins"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def ago(at: float, *, now: float | None = None) -> str:
+    """How long ago a moment was (UNIX seconds): "just now", "5 min ago", "3 days ago"."""
+    seconds = (time.time() if now is None else now) - at
+    for size, word in ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour")):
+        if seconds >= size:
+            return f"{counted(int(seconds // size), word)} ago"
+    return f"{int(seconds // 60)} min ago" if seconds >= 60 else "just now"
+
+
+def moment(seconds: float, form: str = "%Y-%m-%d") -> str:
+    """A time (UNIX seconds, in UTC) formatted by `strftime`; the number if no calendar has that year."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime(form)
+    except (OverflowError, ValueError, OSError):
+        return f"{seconds:.0f}"
+
+
+def duration(seconds: float) -> str:
+    """A duration: "40 s", "3 min", "2 h 10 min"."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def describe_fault(trouble: WorkerFault) -> str:
+    """What a background thread cannot do, since when, and when it tries again."""
+    times = "" if trouble.times == 1 else f", {trouble.times:,} times"
+    wait = max(0.0, trouble.again - time.time())
+    return (
+        f"{trouble.worker}: {trouble.reason} (since {ago(trouble.since)}{times}; again in {duration(wait)})"
+    )
+
+
+def dollars(amount: float) -> str:
+    """US dollars: "$0.0021", "$1.40"."""
+    return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"
+
+
+def size(number: float) -> str:
+    """Bytes in readable units."""
+    for unit in ("bytes", "kB", "MB"):
+        if number < 1000:
+            return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:,.1f} {unit}"
+        number /= 1000
+    return f"{number:,.1f} GB"
+
+
+def done(verb: str) -> str:
+    """A verb in the past tense: "rejected"."""
+    return VERBS.get(verb, verb)
+
+
+def did(verb: str, what: str) -> str:
+    """A verb with its object: "rejected 3 coins", "returned Bonk to review"."""
+    return _AROUND[verb].replace("{}", what) if verb in _AROUND else f"{done(verb)} {what}"
+
+
+def model(name: str) -> str:
+    """The display name of an embedding model: "Built-in model" for the one in the repository."""
+    return "Built-in model" if name == OFFLINE else name
+
+
+def shortened(address: str) -> str:
+    """An address shortened in the middle; people compare the ends."""
+    return address if len(address) <= 14 else f"{address[:6]}…{address[-6:]}"

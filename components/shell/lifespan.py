@@ -1,0 +1,53 @@
+"""The server's life: unfinished jobs continue before anybody opens a page."""
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from store.catalog.catalog import is_made
+from store.disk import open_writers
+from store.disk.layout import Layout
+from store.errors import MemedexError
+from store.reading.reader import Reader
+from store.runtime import open_library
+from store.settings import settings
+
+log = logging.getLogger(__name__)
+
+
+@contextlib.asynccontextmanager
+async def lifespan(_: object) -> AsyncIterator[None]:
+    """Start with unfinished jobs without keeping anybody waiting, and close everything at the end.
+
+    A server that is told to end never reaches `atexit`.
+    """
+    begins = threading.Thread(target=_go_on, args=(settings().root,), name="memedex-go-on", daemon=True)
+    begins.start()
+    yield
+    await asyncio.to_thread(begins.join)  # what it opens is to be closed as well
+    await asyncio.to_thread(open_writers.close_all)
+
+
+def _go_on(root: Path) -> None:
+    try:
+        if not settings().read_only and _is_left(root):
+            open_library(root).jobs.resume_interrupted()  # the pages will have this very one
+    except Exception as error:  # the first page meets it again, and says what is in the way
+        is_known = isinstance(error, MemedexError)
+        log.warning("what was left unfinished does not go on yet: %s", error, exc_info=not is_known)
+
+
+def _is_left(root: Path) -> bool:
+    """Whether there are unfinished jobs; a library without any stays closed until somebody comes."""
+    layout = Layout(root.resolve())
+    if not is_made(layout.catalog):
+        return False
+    reader = Reader(layout.root)
+    try:
+        states = {job.state for job in reader.jobs.open() if not job.is_passing}
+    finally:
+        reader.close()
+    return not states.isdisjoint({"waiting", "running", "interrupted"})

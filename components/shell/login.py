@@ -1,0 +1,141 @@
+"""Who may see the pages: anybody on this machine, and from others those who are logged in."""
+
+import ipaddress
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from components.shell import javascript, logins
+from store.identity import may_view
+from store.permissions import Actor
+
+_wanted_page = st.components.v2.component(
+    "memedex.wanted_page",
+    js=javascript.component(Path(__file__).with_name("wanted_page.js")),
+)
+
+_REMOTE = "memedex.remote"  # this session was seen to come from another machine
+
+
+def listens_farther() -> bool:
+    """Whether other machines can reach this server."""
+    address = st.get_option("server.address")
+    if address == "localhost":
+        return False
+    try:
+        return not ipaddress.ip_address(address or "").is_loopback
+    except ValueError:  # no address is every address; a name may be any
+        return True
+
+
+def may_see() -> bool:
+    """Whether the current user may see the library."""
+    if not st.user.get("is_logged_in"):
+        return not listens_farther()
+    return is_permitted(st.user, session=session())
+
+
+def is_permitted(claims: logins.Claims, *, session: str = "") -> bool:
+    """Whether this login is valid, and its person may see the library."""
+    return logins.is_current(claims, session=session) and may_view(logins.person(claims))
+
+
+def person() -> str:
+    """The login's e-mail address if there is a login, else the current user of this machine."""
+    return logins.person(st.user)
+
+
+def actor() -> Actor:
+    """The person at the page of this run, also for what outlives it: callbacks, fragments."""
+    return Actor(person(), is_logged_in=still_permitted())
+
+
+def session() -> str:
+    """The browser session of this run; "" outside of one."""
+    run = get_script_run_ctx(suppress_warning=True)
+    return run.session_id if run else ""
+
+
+def still_permitted() -> Callable[[], bool]:
+    """A check of this run's login, to repeat in what outlives it: callbacks, fragments.
+
+    Background jobs continue: those who started them were logged in then.
+    """
+    if not st.user.get("is_logged_in"):
+        return lambda: True
+    claims, asked_in = dict(st.user), session()
+    return lambda: get_script_run_ctx(suppress_warning=True) is None or is_permitted(claims, session=asked_in)
+
+
+def is_local() -> bool:
+    """Whether the request comes from this machine, without a proxy in between."""
+    if st.session_state.get(_REMOTE):
+        return False
+    headers = st.context.headers
+    places = [st.context.ip_address or "localhost", headers.get("Host") or "localhost"]
+    if origin := headers.get("Origin"):
+        places.append(urlsplit(origin).netloc)
+    by_proxy = any(headers.get(name) for name in ("Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"))
+    unknown = not headers.get("Host") and listens_farther()  # the browser is gone in the middle of the run
+    if by_proxy or unknown or not all(_is_loopback(place) for place in places if isinstance(place, str)):
+        st.session_state[_REMOTE] = not unknown
+        return False
+    return True
+
+
+def _is_loopback(place: str) -> bool:
+    """Whether this host, with or without a port, is this machine."""
+    try:
+        host = urlsplit(f"//{place}").hostname or ""
+    except ValueError:
+        host = ""
+    host = place if place.count(":") > 1 and not place.startswith("[") else host  # an IPv6 address alone
+    if host.rstrip(".") == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def account() -> None:
+    """Who is logged in, and the logout button; nothing if no login is required."""
+    if st.user.get("is_logged_in"):
+        _wanted_page(key="memedex-wanted-page", data={"asks": False})
+        st.text(person())
+        st.button("Log out", key="log-out", type="tertiary", icon=":material/logout:", on_click=_log_out)
+
+
+def _log_out() -> None:
+    """End this login in all tabs."""
+    logins.end(st.user, session=session())
+    st.logout()
+
+
+def ask_to_log_in() -> None:
+    """Say why nothing is shown, and how to log in."""
+    st.title("Memedex")
+    if st.user.get("is_logged_in") and logins.is_current(st.user, session=session()):
+        st.error("You are not on this library's lists of people.")
+        st.text(f"You are logged in as {person()}. Ask the administrator to add you, or use another login.")
+        st.button("Log out", key="log-out", icon=":material/logout:", on_click=_log_out)
+        return
+    if "is_logged_in" in st.user:
+        _wanted_page(key="memedex-wanted-page", data={"asks": True})
+        if st.user["is_logged_in"]:
+            st.text(
+                "Your login has ended. What you decided and typed waits in this browser until you are back."
+            )
+        else:
+            st.text("This library is shared with other machines, so it asks who you are.")
+        st.button("Log in", type="primary", on_click=st.login)
+        return
+    st.error("This server can be reached from other machines, and nobody could be asked for a login.")
+    st.markdown(
+        "Either let it listen on this machine alone, `streamlit run app.py --server.address 127.0.0.1`, "
+        "or set up a login: an `[auth]` section in `.streamlit/secrets.toml` "
+        "(OpenID Connect; Streamlit's documentation of `st.login` lists the fields)."
+    )

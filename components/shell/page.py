@@ -1,0 +1,156 @@
+"""What every page has: title and icon, navigation, the state of the library, undo."""
+
+import itertools
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from components.shell import address, back_button, format, job_bar, login, refresh, resources, session
+from components.shell import undo as shell_undo
+from store.disk.layout import RESOURCES
+from store.library import Library
+from store.records import Tier
+
+BRAND = RESOURCES / "brand"
+MARK = BRAND / "mark.svg"
+
+JOBS = "pages/jobs.py"
+
+# Script, name, icon, and the tier whose count stands beside it. These icons are a font that Streamlit serves
+# itself; as a page's own icon (`page_icon`) the same names would be fetched from outside.
+Link = tuple[str, str, str, Tier | None]
+FIRST: Link = ("overview.py", "Overview", ":material/space_dashboard:", None)
+# By what one is here for.
+PAGES: dict[str, tuple[Link, ...]] = {
+    "Curate": (
+        ("pages/pending.py", "Review", ":material/inbox:", "pending"),
+        ("pages/approved.py", "Approved", ":material/task_alt:", "approved"),
+        ("pages/captions.py", "Captions", ":material/edit_note:", None),
+        ("pages/drafting.py", "AI drafts", ":material/neurology:", None),
+    ),
+    "Explore": (
+        ("pages/search.py", "Search", ":material/search:", "library"),
+        ("pages/map.py", "Map", ":material/scatter_plot:", None),
+        ("pages/evaluation.py", "Evaluation", ":material/fact_check:", None),
+        ("pages/generate.py", "Generate", ":material/auto_awesome:", None),
+        ("pages/lore.py", "Lore & memory", ":material/auto_stories:", None),
+    ),
+    "Manage": (
+        ("pages/exchange.py", "Import & export", ":material/swap_vert:", None),
+        ("pages/tags.py", "Tags", ":material/label:", None),
+        (JOBS, "Jobs", ":material/hourglass_top:", None),
+        ("pages/history.py", "History", ":material/history:", None),
+        ("pages/health.py", "System status", ":material/monitor_heart:", None),
+    ),
+}
+
+_MODEL = "The model that turns texts and pictures into vectors loads in the background."
+_LOOK = "Everything can be looked at and searched here, nothing changed: that is how this page was opened."
+_COPYCATS = "Copycats of these coins are still being looked for; badges appear as they are found."
+_CHROMA = "Chroma is updated in the background; lists and searches here do not wait for it."
+
+
+def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_button) -> Library:
+    """Begin a page, as its first call: frame and header; returns the library, or says why not and stops.
+
+    `undo` draws the header's undo button for this page.
+    """
+    st.set_page_config(
+        page_title=f"{title} · Memedex",
+        page_icon=MARK,
+        layout="wide",
+        initial_sidebar_state=232,
+        menu_items={"About": "**Memedex** reviews, captions, searches and inspects a library of memecoins."},
+    )
+    st.logo(BRAND / "wordmark.svg", size="large", icon_image=MARK)
+    resources.freeze_imports()
+    if not login.may_see():
+        login.ask_to_log_in()
+        st.stop()
+    address.tidy()
+    library = resources.library()
+    with st.sidebar:
+        _navigation(library)
+    _header(title, library, undo)
+    if title != "Jobs":  # there they are shown in full
+        job_bar.watch(library.jobs, can_stop=library.can_write)
+    session.drop_old_links()
+    session.show_messages()
+    return library
+
+
+def _navigation(library: Library) -> None:
+    counts = dict[str, int](library.counts().items()) | {JOBS: len(library.jobs.open())}
+    _link(FIRST, counts)
+    for purpose, links in PAGES.items():
+        st.caption(purpose)
+        for link in links:
+            _link(link, counts)
+    back_button.keep_whole()
+    login.account()
+
+
+def _link(link: Link, counts: Mapping[str, int]) -> None:
+    script, name, icon, tier = link
+    count = counts.get(tier or script, 0)
+    number = f" :gray-badge[{count:,}]" if count else ""
+    st.page_link(script, label=f"{name}{number}", icon=icon, width="stretch")
+
+
+def _header(title: str, library: Library, undo: Callable[[Library], None]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.title(title, anchor=False, width="content")
+        if library.can_write:
+            undo(library)  # on the left: a toast covers what stands on the right, and says what can be undone
+        st.space("stretch")
+        _show_state(library)
+        if title == "Review" and library.can_write and (left := library.duplicates.unexamined()):
+            st.badge(f"{left:,} to compare", icon=":material/difference:", color="gray", help=_COPYCATS)
+        if not library.can_write:
+            st.badge("reading only", icon=":material/lock:", color="yellow", help=_LOOK)
+
+
+def _show_state(library: Library) -> None:
+    """Show model and search index at a glance, updated every second until both are idle."""
+    unrest = not _is_at_rest(library)
+    runs = itertools.count()
+    catch_up = refresh.catching_up()
+
+    def line() -> None:
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
+            _state_badges(library)
+        if unrest and next(runs):  # not the first time: once the browser asks again, the page is up
+            resources.warm(library)
+        catch_up(unrest and _is_at_rest(library))
+
+    with st.container(width="content"):
+        st.fragment(line, run_every=1.0 if unrest else None)()
+
+
+def _is_at_rest(library: Library) -> bool:
+    status = resources.status(library)
+    model = status.model_status == "ready" or status.model_status.startswith("unavailable")
+    return model and (not status.chroma_behind or bool(status.chroma_fault))
+
+
+def _state_badges(library: Library) -> None:
+    status = resources.status(library)
+    model, how = (
+        format.plain(format.model(status.model), limit=40),
+        format.plain(status.model_status, limit=120),
+    )
+    if status.model_status.startswith("unavailable"):
+        st.badge(f"{model} unavailable", icon=":material/neurology:", color="red", help=how)
+    elif status.model_status == "ready":
+        st.badge(model, icon=":material/neurology:", color="gray", help="The embedding model is ready.")
+    else:
+        st.badge(f"{model} · {how}", icon=":material/neurology:", color="yellow", help=_MODEL)
+    if status.chroma_fault:
+        why = format.plain(status.chroma_fault, limit=300)
+        st.badge("Indexing failed", icon=":material/sync_problem:", color="red", help=why)
+    elif status.chroma_behind:
+        st.badge(f"Indexing {status.chroma_behind:,}…", icon=":material/sync:", color="yellow", help=_CHROMA)
+    else:
+        st.badge("Index up to date", icon=":material/check:", color="gray", help=_CHROMA)
+    if status.stuck:
+        st.badge("stuck", icon=":material/error:", color="red", help=format.plain(status.stuck, limit=300))

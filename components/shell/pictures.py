@@ -1,0 +1,99 @@
+"""Serve pictures under signed URLs, resized, cached by the browser for good."""
+
+import contextlib
+import hmac
+import re
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from components.shell import login, logins
+from components.shell.base_path import base_path
+from store.disk.layout import Layout
+from store.disk.lock import WriterLock
+from store.disk.thumbnails import thumbnail
+from store.errors import BadPicture, LibraryInUse, ReadOnly
+from store.library import Library
+from store.reading.reader import Reader
+from store.runtime import LibraryRuntime, open_library, open_reader
+from store.settings import settings
+
+GRID, LARGE = 320, 512
+_NAME = re.compile(r"([0-9a-f]{64})-(\d{2,4})-([0-9a-f]{32})\.webp")
+# The name holds the picture's hash: what it stands for can never change, so nobody need ask again.
+_FOREVER = {
+    "Cache-Control": "private, max-age=31536000, immutable",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def address(library: Reader, image_hash: str, *, size: int = GRID) -> str:
+    """The URL of the picture with this hash; nobody can construct another's."""
+    if not image_hash:
+        return ""
+    return (
+        f"{base_path()}/pictures/{image_hash}-{size}-{_signature(library.secret, image_hash, size=size)}.webp"
+    )
+
+
+def routes() -> list[Route]:
+    """The route that serves them, for the app."""
+    return [Route(f"{base_path()}/pictures/{{name}}", serve, methods=["GET"])]
+
+
+def serve(request: Request) -> Response:
+    """Serve one picture; not `async`, so that Starlette runs it in a thread that may wait for the disk."""
+    asked = _NAME.fullmatch(request.path_params["name"])
+    if not asked:
+        return _not_found()
+    image_hash, size, signature = asked[1], int(asked[2]), asked[3]
+    if login.listens_farther() and not login.is_permitted(logins.of_request(request)):
+        return PlainTextResponse("log in to see this", 401, headers={"Cache-Control": "no-store"})
+    library = library_of_routes()
+    if not hmac.compare_digest(_signature(library.secret, image_hash, size=size), signature):
+        return _not_found()
+    picture = library.picture_by_hash(image_hash) or library.samples.path(image_hash)
+    if picture is None:
+        return _not_found()
+    try:
+        path = thumbnail(library.layout, picture, image_hash, size=size)
+    except BadPicture:
+        return _not_found()
+    except OSError:  # a full or read-only disk: the picture itself does as well
+        if picture.exists():
+            return FileResponse(picture, media_type="image/jpeg", headers=_FOREVER)
+        return _not_found()  # moved away this very moment: the page shows an empty frame
+    return FileResponse(path, media_type="image/webp", headers=_FOREVER)
+
+
+def library_of_routes() -> Library:
+    """The library of this server, for requests outside of a page.
+
+    Looked up each time: while another process writes it is read-only, and writable again once that ends.
+    """
+    root = settings().root.resolve()
+    if (
+        LibraryRuntime.is_open(root) or WriterLock(Layout(root).lock).is_free()
+    ):  # else opening waits for its holder
+        with contextlib.suppress(LibraryInUse, ReadOnly):
+            return open_library(root)
+    return _for_reading(root)
+
+
+@lru_cache(maxsize=4)
+def _for_reading(root: Path) -> Library:
+    return open_reader(root)
+
+
+def _signature(secret: bytes, image_hash: str, *, size: int) -> str:
+    return hmac.new(secret, f"picture {image_hash} {size}".encode(), sha256).hexdigest()[:32]
+
+
+def _not_found() -> Response:
+    return PlainTextResponse("no such picture", 404, headers={"Cache-Control": "no-store"})

@@ -1,0 +1,49 @@
+"""Paths on the server's disk: any from this machine, else only below the configured folders.
+
+Somebody who may import from any path can read any file of the server that holds pictures or text.
+"""
+
+from pathlib import Path
+
+from components.shell import login
+from store.errors import NotPermitted
+from store.settings import settings
+
+
+def can_be_named() -> bool:
+    """Whether the current user may name any path at all."""
+    return login.is_local() or bool(_allowed())
+
+
+def named(text: str) -> Path:
+    """The typed path. Raises NotPermitted if the user may not name it, whether it exists or not."""
+    path = Path(text.strip()).expanduser()
+    if login.is_local():
+        return path
+    try:
+        real = path.resolve()  # links are followed first: where it leads is what counts
+    except (OSError, RuntimeError, ValueError):
+        real = None
+    if real and any(real.is_relative_to(folder) for folder in _allowed()):
+        return real
+    raise NotPermitted(
+        "this path cannot be named from another machine: upload the files, or ask the administrator to "
+        "add its folder to MEMEDEX_IMPORT_FOLDERS"
+    )
+
+
+def placeholder(otherwise: str) -> str:
+    """An example for a field: below the first permitted folder, if not every path is."""
+    if login.is_local():
+        return otherwise
+    return "".join(f"{folder}/…" for folder in _allowed()[:1])
+
+
+def shown(path: Path) -> str:
+    """A server path for a page: complete on this machine, else its last part."""
+    return str(path) if login.is_local() else path.name
+
+
+def _allowed() -> list[Path]:
+    listed = (name.strip() for name in settings().import_folders.split(","))
+    return [Path(name).expanduser().resolve() for name in listed if name]

@@ -1,0 +1,28 @@
+"""What one browser session remembers between runs; the store has the truth."""
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+LINK = "memedex.link"  # where a verb leads, until one is there
+_SAID = "memedex.said"
+
+
+def drop_old_links() -> None:
+    """Drop links that were made before: the browser's Back button follows none of them."""
+    run = get_script_run_ctx()
+    if run and run.is_history_navigation:
+        st.session_state.pop(LINK, None)
+
+
+def queue_message(message: str, *, icon: str | None = None) -> None:
+    """Show this on the next run, because a toast before a rerun is never seen. Markdown; escape names."""
+    st.session_state.setdefault(_SAID, []).append((message, icon))
+
+
+def show_messages() -> None:
+    """Show the stored messages once; a run that is interrupted leaves the rest to the next."""
+    waiting = st.session_state.get(_SAID, [])
+    while waiting:
+        message, icon = waiting[0]
+        st.toast(message, icon=icon)
+        del waiting[0]

@@ -1,0 +1,84 @@
+"""Recent decisions, and undo."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from components.shell import format, session
+from components.shell.decision_text import sentence
+from store.errors import MemedexError
+from store.library import Library
+from store.outcome import Outcome
+from store.tasks import undo as undo_task
+
+_DOUBLE_CLICK = 0.4  # seconds, as in the grid
+AT_ONCE = 256  # records a page waits for, one operation; more are decided in the background
+
+
+def undo_button(library: Library) -> None:
+    """A button that undoes one's own last decision, and names it."""
+    last = library.to_undo(actor=library.who)
+    told = f"Undo: {sentence(library, last)}" if last else "Nothing to undo."
+    button("memedex.undo", partial(undo, library), told=told, disabled=last is None)
+
+
+def button(key: str, verb: Callable[[], object], *, told: str, disabled: bool) -> None:
+    """An undo button that counts a double click as one click.
+
+    Once pressed, it is another button to Streamlit: the second click on a slow server's page belongs to the
+    first.
+    """
+    pressed, _ = st.session_state.get(key, (0, 0.0))
+    place = st.empty()  # where the next one stands in the place of this one, not beside it
+    place.button(
+        "Undo", key=f"{key}.{pressed}", icon=":material/undo:", help=told, disabled=disabled,
+        on_click=_press, args=(key, pressed, verb),
+    )  # fmt: skip
+
+
+def _press(key: str, number: int, verb: Callable[[], object]) -> None:
+    pressed, at = st.session_state.get(key, (0, 0.0))
+    now = time.monotonic()
+    if number != pressed or now - at < _DOUBLE_CLICK:
+        return
+    st.session_state[key] = (pressed + 1, now)
+    verb()
+
+
+def undo(library: Library) -> None:
+    """Undo one's own last decision."""
+    undo_decisions(partial(undo_task.reverse, library, "undo", at_once=AT_ONCE))
+
+
+def undo_decisions(decide: Callable[[], Outcome]) -> None:
+    """Undo something now, and show the result on the next run."""
+    carry_out(decide, message="Undone for", icon=":material/undo:")
+
+
+def carry_out(decide: Callable[[], Outcome], *, message: str, icon: str) -> None:
+    """Decide something now; the next run shows for how many coins, and what was refused and why."""
+    try:
+        outcome = decide()
+    except MemedexError as error:
+        session.queue_message(format.plain(str(error), limit=200), icon=":material/error:")
+        return
+    if outcome.done:
+        session.queue_message(f"{message} {format.counted(len(outcome.done), 'coin')}.", icon=icon)
+    for refusal in outcome.refused[:3]:
+        reason = format.plain(refusal.reason, limit=200)
+        session.queue_message(f"{format.shortened(refusal.item)}: {reason}", icon=":material/error:")
+
+
+def recent(library: Library, *, limit: int = 8) -> None:
+    """The last decisions, newest first."""
+    decisions = library.decisions(limit=limit)
+    if not decisions:
+        st.caption("Nothing was decided yet.")
+    for decision in decisions:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            words = sentence(library, decision)
+            words = words[:1].upper() + words[1:]
+            st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
+            st.caption(f"{format.plain(decision.actor)} · {format.ago(decision.created_at)}", width="content")
