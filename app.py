@@ -2,14 +2,21 @@
 
 import streamlit as st
 
-from components import going_on, left_page, mishaps, pictures
 from components.editor.routes import routes as editor_routes
-from components.grid import beacon, late_cards
+from components.grid import beacon, deferred_cards, tags
+from components.shell import error_page, javascript, lifespan, pictures, streamlit_patch
 
-left_page.forget()
+streamlit_patch.apply_patch()
 app = st.App(
     "overview.py",
-    routes=[*pictures.routes(), *beacon.routes(), *editor_routes(), *late_cards.routes()],
-    lifespan=going_on.from_the_start,
-    on_script_error=mishaps.tell,
+    routes=[
+        *javascript.routes(),
+        *pictures.routes(),
+        *beacon.routes(),
+        *editor_routes(),
+        *deferred_cards.routes(),
+        *tags.routes(),
+    ],
+    lifespan=lifespan.lifespan,
+    on_script_error=error_page.show_error,
 )

@@ -1,9 +1,9 @@
-"""The approved queue: what is captioned goes into the library, what is not is captioned first."""
+"""The approved queue: promote coins with a caption, write the caption of the others."""
 
 import streamlit as st
 
-from components import draft_run, exporting, live, promoting, replacing, tagging, wording
-from components.frame import open_page
+from components.captions import draft, replace
+from components.exchange import export
 from components.grid import (
     CAPTION,
     DELETE,
@@ -16,19 +16,23 @@ from components.grid import (
     TAGS,
     browse,
     go_to,
+    no_matches,
     show_cards,
     turning,
 )
+from components.review import promote
+from components.shell import format, refresh
+from components.shell.page import open_page
 
 library = open_page("Approved")
 
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    base = promoting.choose(library)
+    base = promote.choose(library)
     st.space("stretch")
-    promoting.controls(library)
+    promote.controls(library)
 
-promoting.why_not(library)
-live.follow(library)
+promote.why_not(library)
+refresh.follow_badges(library)
 view = browse("approved", library, base=base)
 show_cards(
     "approved",
@@ -36,27 +40,26 @@ show_cards(
     view.records,
     actions=[PROMOTE, CAPTION, RETURN, REJECT, TAGS, DELETE, DRAFT, REPLACE, EXPORT],
     handlers={
-        "promote": promoting.handler(library),
+        "promote": promote.handler(library),
         "caption": go_to("pages/captions.py", "address"),
-        "draft": draft_run.bring,
-        "replace": replacing.bring,
-        "export": exporting.bring,
-        **tagging.WAYS,
+        "draft": draft.preselect,
+        "replace": replace.preselect,
+        "export": export.preselect,
         **turning("approved"),
     },
-    mark=promoting.marks(library, view.records),
+    mark=promote.marks(library, view.records),
     pages=view.pages > 1,
     matching=view.matching,
+    order=view.order,
 )
-tagging.dialog(library)
 
 if not view.records and view.is_filtered:
-    st.info("No approved coin passes these filters.", icon=":material/search_off:")
+    no_matches("approved", view)
 elif not view.records:
     waiting = library.counts()["pending"]
     st.success("No approved coin is waiting.", icon=":material/check_circle:")
     with st.container(horizontal=True):
         if waiting:
-            label = f"Review {wording.counted(waiting, 'pending coin')}"
+            label = f"Review {format.counted(waiting, 'new coin')}"
             st.page_link("pages/pending.py", label=label, icon=":material/inbox:")
         st.page_link("pages/search.py", label="Search the library", icon=":material/search:")

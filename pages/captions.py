@@ -1,30 +1,23 @@
-"""The captions: write four facets of one coin, look through all of them, replace in many."""
+"""Captions: write the four facets of one coin, check all, replace in many."""
 
 import streamlit as st
 
-from components import (
-    caption_picker,
-    caption_views,
-    checkup,
-    editor,
-    live,
-    portrait,
-    replacing,
-    stored,
-)
-from components.frame import open_page
+from components import editor
+from components.captions import checkup, picker, record_actions, record_details, replace, views
+from components.shell import refresh
+from components.shell.page import open_page
 
 library = open_page("Captions")
 
-view = caption_views.choose()
+view = views.choose()
 if view == "Check up":
     checkup.show(library)
     st.stop()
 if view == "Replace":
-    replacing.show(library)
+    replace.show(library)
     st.stop()
 
-picked = checkup.pick(library) if checkup.is_going_on() else caption_picker.pick(library)
+picked = checkup.pick(library) if checkup.is_going_on() else picker.pick(library)
 if picked is None:
     st.stop()
 
@@ -34,8 +27,8 @@ editor.show(
     previous=picked.previous,
     following=picked.following,
     bare=picked.bare,
-    go=caption_picker.go,
+    go=picker.go,
 )
-portrait.verbs(library, picked.record)
-stored.show(library, picked.record)
-live.follow(library)
+record_actions.verbs(library, picked.record)
+record_details.show(library, picked.record)
+refresh.follow(library)

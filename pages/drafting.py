@@ -1,9 +1,10 @@
-"""Having a language model draft captions for many coins: what, with which words, and for how much."""
+"""Draft captions for many coins with a language model."""
 
-from components import draft_run, prompt_desk
-from components.frame import open_page
+from components.captions import draft, prompts, spending
+from components.shell.page import open_page
 
-library = open_page("Drafting")
+library = open_page("AI drafts")
 
-draft_run.show(library)
-prompt_desk.show(library)
+draft.show(library)
+prompts.show(library)
+spending.show(library)

@@ -1,7 +1,7 @@
-"""How good the search is: golden queries asked with every setting, in numbers with their certainty."""
+"""Search quality: golden queries with every setting, with confidence intervals."""
 
-from components import evaluation_view
-from components.frame import open_page
+from components.search import evaluation
+from components.shell.page import open_page
 
 library = open_page("Evaluation")
-evaluation_view.show(library)
+evaluation.show(library)

@@ -1,9 +1,10 @@
-"""In and out: coins as files for other programs, and captions back from them after a preview."""
+"""Import and export: coins as files for other programs, and captions from files after a preview."""
 
-from components import exporting, takeover
-from components.frame import open_page
+from components.captions import import_captions
+from components.exchange import export
+from components.shell.page import open_page
 
-library = open_page("In and out")
+library = open_page("Import & export")
 
-exporting.show(library)
-takeover.show(library)
+export.show(library)
+import_captions.show(library)

@@ -1,10 +1,11 @@
-"""From results to the model: the exact context a generator gets, and a new coin made from it."""
+"""Generate a coin: the exact context that a model gets, and the new coin made from it."""
 
-from components import context_view, generating, welcome
-from components.frame import open_page
+from components.generate import context, generate
+from components.overview import welcome
+from components.shell.page import open_page
 
-library = open_page("To the model")
+library = open_page("Generate")
 
 welcome.stop_without_coins(library)
-asked = context_view.ask(library)
-generating.show(library, asked)
+asked = context.controls(library)
+generate.show(library, asked)

@@ -1,22 +1,22 @@
-"""Whether all is well, what to do where it is not, and how the library is set up."""
+"""System status: problems and their remedies, and the program's settings."""
 
 import streamlit as st
 
-from components import health_report, inventory, model_choice
-from components.frame import open_page
+from components.overview import health, model_choice, settings
+from components.shell.page import open_page
 
-library = open_page("Health")
+library = open_page("System status")
 
 grid = st.grid(2, min_column_width=380, gap=("small", "large"))
 with grid.cell():
-    st.subheader("At a glance", anchor=False)
-    health_report.at_once(library)
+    st.subheader("Overview", anchor=False)
+    health.at_once(library)
 with grid.cell():
     st.subheader("Embedding model", anchor=False)
     model_choice.show(library)
-st.subheader("Examination", anchor=False)
-health_report.examine(library)
+st.subheader("Check", anchor=False)
+health.examine(library)
 with st.expander("Where the data is", icon=":material/folder:"):
-    inventory.places(library)
+    settings.places(library)
 with st.expander("Settings", icon=":material/tune:"):
-    inventory.configuration()
+    settings.configuration()

@@ -1,11 +1,13 @@
-"""Every decision: who, when and what; taken back one by one, or everything since a moment."""
+"""History: every decision, who, when and what; undo one, or everything since a moment."""
 
-from components import decided
-from components.frame import open_page
+from components.review import audit_log, decision_charts, removed
+from components.shell.page import open_page
 
 library = open_page("History")
 
-asked = decided.ask(library)
-decided.figures(library, asked)
-decided.tools(library, asked)
-decided.book(library, asked)
+asked = audit_log.controls(library)
+audit_log.figures(library, asked)
+decision_charts.show(library, asked)
+audit_log.tools(library, asked)
+audit_log.table(library, asked)
+removed.show(library)

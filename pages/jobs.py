@@ -1,7 +1,7 @@
-"""Long work: what runs, what rests and can be continued, what is over, and what was refused and why."""
+"""Jobs: what runs, what is paused and can continue, what is finished, and what was refused and why."""
 
-from components import job_list
-from components.frame import open_page
+from components.review import jobs
+from components.shell.page import open_page
 
 library = open_page("Jobs")
-job_list.show(library)
+jobs.show(library)

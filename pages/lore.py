@@ -1,26 +1,35 @@
-"""Lore and memory: what would be retrieved for a question, why, and what a model then sees."""
+"""Lore and memory: what a question would retrieve, why, and what a model then sees."""
 
 import streamlit as st
 
-from components.frame import open_page
-from components.memory import browse, connections, entry, health, opening, probe, seen, welcome
+from components.memory import (
+    browse,
+    connections,
+    context_view,
+    entry_drawer,
+    health,
+    open_memory,
+    probe,
+    welcome,
+)
+from components.shell.page import open_page
 
-library = open_page("Lore & memory", undo=opening.undo_button)
+library = open_page("Lore & memory", undo=open_memory.undo_button)
 
-memory = opening.memory(can_write=library.can_write)
+memory = open_memory.memory(can_write=library.can_write)
 views = {
-    "Probe": lambda: probe.show(memory),
-    "Model's view": lambda: seen.show(memory),
+    "Test retrieval": lambda: probe.show(memory),
+    "Prompt preview": lambda: context_view.show(memory),
     "Browse": lambda: browse.show(memory),
     "Connections": lambda: connections.show(library, memory),
-    "Health": lambda: health.show(memory),
+    "Status": lambda: health.show(memory),
 }
 chosen = st.segmented_control(
-    "View", list(views), key="view", default="Probe", required=True, bind="query-params",
+    "View", list(views), key="view", default="Test retrieval", required=True, bind="query-params",
     label_visibility="collapsed",
 )  # fmt: skip
 if welcome.is_needed(memory, chosen):
     welcome.show(memory)
 else:
     views[chosen]()
-entry.show_if_open(library, memory)
+entry_drawer.show_if_open(library, memory)

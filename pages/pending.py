@@ -1,39 +1,36 @@
-"""Review: new coins in a grid; approve or reject, one or many, and take it back."""
+"""Review: new coins in a grid; approve or reject one or many, and undo it."""
 
 import streamlit as st
 
-from components import live, promoting, tagging, wording
-from components.frame import open_page
-from components.grid import APPROVE, LIKE, REJECT, TAGS, browse, resembling, show_cards, turning
-from store.filter import Filter
+from components.grid import APPROVE, LIKE, REJECT, TAGS, browse, no_matches, resembling, show_cards, turning
+from components.review import promote
+from components.shell import format, refresh
+from components.shell.page import open_page
+from store.catalog.filters import Filter
 
-library = open_page("Pending")
+library = open_page("Review")
 
-live.follow(library)
+refresh.follow_badges(library)
 view = browse("pending", library, base=Filter(tier="pending"))
 show_cards(
     "pending",
     library,
     view.records,
     actions=[APPROVE, REJECT, TAGS, LIKE],
-    handlers={**turning("pending"), **resembling("pending"), **tagging.WAYS},
-    mark=promoting.on_their_way(library, view.records),
+    handlers={**turning("pending"), **resembling("pending")},
+    mark=promote.on_their_way(library, view.records),
     pages=view.pages > 1,
     matching=view.matching,
+    order=view.order,
 )
 
-tagging.dialog(library)
-
 if not view.records and view.is_filtered:
-    st.info(
-        "No pending coin passes these filters.",
-        icon=":material/search_off:",
-    )
+    no_matches("pending", view)
 elif not view.records:
     counts = library.counts()
     st.success("Nothing is waiting for review.", icon=":material/check_circle:")
     with st.container(horizontal=True):
         st.page_link("overview.py", label="Import more coins", icon=":material/download:")
         if counts["approved"]:
-            waiting = wording.counted(counts["approved"], "approved coin")
-            st.page_link("pages/approved.py", label=f"Go on with {waiting}", icon=":material/task_alt:")
+            waiting = format.counted(counts["approved"], "approved coin")
+            st.page_link("pages/approved.py", label=f"Continue with {waiting}", icon=":material/task_alt:")

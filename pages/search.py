@@ -1,14 +1,18 @@
-"""Search the library by words, by picture or by example, and see why each result is where it is."""
+"""Search the library by words, picture or example, and see why each result is where it is."""
 
-from components import newest, search_box, search_results, welcome
-from components.frame import open_page
+from components.grid import newest
+from components.overview import welcome
+from components.search import box, results
+from components.shell.page import open_page
 
 library = open_page("Search")
 
 welcome.stop_without_coins(library)
-asked = search_box.ask(library)
-if asked.parts or asked.narrows:
-    search_results.show(library, asked)
+asked = box.controls(library)
+if asked.question.filter_faults:
+    box.correct(asked)
+elif asked.parts or asked.narrows:
+    results.show(library, asked)
 else:
-    search_box.invite(library)
+    box.invite(library)
     newest.show("search-newest", library, limit=18)

@@ -1,7 +1,7 @@
-"""The whole library by how well the captions fit the picture: wrong captions show themselves."""
+"""The whole library by how well captions fit their pictures, to find wrong captions."""
 
-from components import suspicious
-from components.frame import open_page
+from components.search import caption_fit
+from components.shell.page import open_page
 
-library = open_page("Suspicious captions")
-suspicious.show(library)
+library = open_page("Caption QA")
+caption_fit.show(library)
