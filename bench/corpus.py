@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.records import CAPTION_FACETS, FACETS, Facet
-from store.search.query import DEFAULT_WEIGHTS
+from store.vectors.weights import DEFAULT_WEIGHTS
 
 OPTIONAL: tuple[Facet, ...] = ("visual", "emotions")
 WEIGHTS = DEFAULT_WEIGHTS["text"]

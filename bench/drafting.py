@@ -17,14 +17,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from bench.library import Instant, coins
-from store.drafting import plan_drafting, start
-from store.embedding import Embedder, open_embedder
-from store.filter import Filter
+from store.catalog.filters import Filter
+from store.embedding import open_embedder
+from store.embedding.protocol import Embedder
 from store.jobs import Job
 from store.library import Library
+from store.runtime import open_library
 from store.settings import settings
+from store.tasks.draft_start import plan_drafting, start
 from tests.store.language_model_server import GOOD, running, says
 
 ANSWERS_AFTER = 1.0  # seconds
@@ -92,9 +95,9 @@ def library_of(count: int, embedder: Embedder, *, captions: bool) -> Iterator[Li
     """Approved coins, Chroma held back."""
     with (
         tempfile.TemporaryDirectory(prefix="memedex-bench-") as folder,
-        Library.open(Path(folder), embedder=embedder) as library,
+        open_library(Path(folder), embedder=embedder) as library,
+        patch.object(library._follower, "wake"),
     ):
-        library._follower.wake = lambda: None  # type: ignore[method-assign]
         library.add(candidate if captions else bare(candidate) for candidate in coins(count))
         library.approve(library.addresses(Filter(tier="pending")))
         yield library

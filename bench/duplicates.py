@@ -17,22 +17,23 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageOps
 
-from store import listing
-from store.catalog import Catalog
+from store.catalog import rows as catalog_rows
+from store.catalog.catalog import Catalog
+from store.disk.files import Disk, content_hash
+from store.disk.images import normalise
 from store.duplicates import fingerprints, neighbours
 from store.duplicates.findings import suspects
 from store.duplicates.neighbours import Neighbours
 from store.embedding import open_embedder
-from store.files import Disk, content_hash
-from store.images import normalise
+from store.operations import State
 from store.records import sidecar_bytes
-from store.writing.operations import State
 
 ROOT = Path(__file__).resolve().parent.parent
 SETS = {
@@ -53,9 +54,9 @@ def hue_turned(image: Image.Image, degrees: int) -> Image.Image:
 def with_text(image: Image.Image) -> Image.Image:
     image, side = image.copy(), image.width
     pen = ImageDraw.Draw(image)
-    style = {"font_size": side // 9, "stroke_width": 4, "stroke_fill": "black"}
-    pen.text((side / 2, side * 0.08), "TO THE MOON", anchor="mt", fill="white", **style)
-    pen.text((side / 2, side * 0.92), "OFFICIAL 2.0", anchor="mb", fill="yellow", **style)
+    write = partial(pen.text, font_size=side // 9, stroke_width=4, stroke_fill="black")
+    write((side / 2, side * 0.08), "TO THE MOON", anchor="mt", fill="white")
+    write((side / 2, side * 0.92), "OFFICIAL 2.0", anchor="mb", fill="yellow")
     return image
 
 
@@ -64,7 +65,8 @@ def recompressed(image: Image.Image) -> Image.Image:
 
 
 def cropped(image: Image.Image, *edges: float) -> Image.Image:
-    return image.crop([round(edge * image.width) for edge in edges])
+    left, upper, right, lower = (round(edge * image.width) for edge in edges)
+    return image.crop((left, upper, right, lower))
 
 
 COPIES: dict[str, Callable[[Image.Image], Image.Image]] = {
@@ -188,7 +190,8 @@ def latency(count: int) -> None:
     def print_of() -> bytes:
         """A quarter of the bits of a real one turned: as like each other as pictures are."""
         noise = np.packbits(random.random((fingerprints.VIEWS, 256)) < 0.25, axis=1)
-        return (rows[random.integers(len(rows))] ^ noise).tobytes()
+        print_: bytes = (rows[random.integers(len(rows))] ^ noise).tobytes()
+        return print_
 
     with tempfile.TemporaryDirectory() as folder:
         catalog = Catalog(Path(folder) / "catalog.sqlite3", disk=Disk(), writable=True)
@@ -199,9 +202,13 @@ def latency(count: int) -> None:
         with catalog.reading() as db:
             loading = timed(lambda: found.refresh(db))
             prints = [print_of() for _ in range(100)]
-            alone = [timed(lambda print_=print_: found.near(print_)) for print_ in prints]
+            alone = [timed(partial(found.near, print_)) for print_ in prints]
             asked = [f"0x{int(number):040x}" for number in random.integers(0, count, 100)]
-            whole = [timed(lambda one=one: suspects(db, one, near=found.unknown(db, one))) for one in asked]
+
+            def ask(address: str) -> None:
+                suspects(db, address, near=found.unknown(db, address))
+
+            whole = [timed(partial(ask, one)) for one in asked]
         catalog.close()
     print(f"\n| among {count:,} records, milliseconds | median | 95th percentile |\n| --- | --- | --- |")
     for what, seconds in (("neighbours of one picture", alone), ("all duplicates of a new record", whole)):
@@ -212,11 +219,12 @@ def latency(count: int) -> None:
 
 def put(db: sqlite3.Connection, number: int, print_: bytes) -> None:
     """A pending record of this number, by its rows alone."""
+    address = f"0x{number:040x}"
     sidecar = {
         "token_name": f"Coin {number % 40_000}",
         "ticker": f"C{number % 5_000}",
         "description": "",
-        "token_address": f"0x{number:040x}",
+        "token_address": address,
         "created_at": 1_700_000_000 + number,
     }
     content = sidecar_bytes(sidecar)
@@ -224,8 +232,7 @@ def put(db: sqlite3.Connection, number: int, print_: bytes) -> None:
     image_hash = content_hash(print_)
     db.execute("INSERT INTO fingerprints (image_hash, print) VALUES (?, ?)", [image_hash, print_])
     state = State("pending", content_hash(content), image_hash)
-    address = sidecar["token_address"]
-    listing.put(db, address, state, stats=("", ""), now=0.0, generation=number, embeddings={})
+    catalog_rows.upsert(db, address, state, stats=("", ""), now=0.0, generation=number, embeddings={})
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -111,8 +111,10 @@ def feel(page: Page, presses: int) -> Felt:
     for _ in range(presses):
         page.keyboard.press("z")
     page.wait_for_function("!Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))")
-    kinds = ([figures[kind] for figures in measured] for kind in ("moved", "painted", "durable"))
-    return Felt(*kinds, first_paint=first[1:])  # the very first one imports the program
+    moved, painted, durable = (
+        [figures[kind] for figures in measured] for kind in ("moved", "painted", "durable")
+    )
+    return Felt(moved, painted, durable, first_paint=first[1:])  # the very first one imports the program
 
 
 def look(page: Page) -> float:

@@ -14,12 +14,14 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from store.memory import EventFilter, Memory, ask
-from store.memory.following import Follower
+from store.memory import EventFilter, Memory
+from store.memory.chroma.follower import MemoryFollower
+from store.memory.inspect.probe import probe
 
 DIMENSIONS = 384
 SUBJECTS = 100
@@ -59,7 +61,7 @@ class Subjects:
 
     @staticmethod
     def _unit(rows: Array) -> Array:
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
 def words(random: np.random.Generator, count: int) -> str:
@@ -123,9 +125,9 @@ def searches(memory: Memory) -> Iterator[tuple[str, float]]:
     def question() -> str:
         return words(random, 8)
 
-    yield "probe, all chunks, with near misses", median(lambda: ask(chunks, question(), n=5))
+    yield "probe, all chunks, with near misses", median(lambda: probe(chunks, question(), n=5))
     where = {"content_type": ["user_query"], "session_id": "session-042"}
-    yield "probe with filters", median(lambda: ask(chunks, question(), n=5, where=where))
+    yield "probe with filters", median(lambda: probe(chunks, question(), n=5, where=where))
     yield "semantic search, ten messages", median(lambda: transcripts.search(question(), mode="semantic"))
     yield (
         "semantic with MMR (λ = 0.5)",
@@ -143,8 +145,8 @@ def searches(memory: Memory) -> Iterator[tuple[str, float]]:
         ("date range", EventFilter(since="2023-11-14", until="2023-11-14")),
         ("session", EventFilter(session_id="session-042")),
     ):
-        yield f"a page of events by {name}", median(lambda asked=asked: transcripts.find_events(asked))  # type: ignore[misc]
-        yield f"… and how many pass", median(lambda asked=asked: transcripts.count_events(asked))  # type: ignore[misc]  # noqa: F541
+        yield f"a page of events by {name}", median(partial(transcripts.find_events, asked))
+        yield "… and how many pass", median(partial(transcripts.count_events, asked))
 
 
 def main() -> None:
@@ -155,7 +157,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--keep", type=Path, help="where the memory is made, or is already")
     arguments = parser.parse_args()
-    Follower.wake = lambda self: None  # type: ignore[method-assign]  # Chroma has its own table in bench.library
+    MemoryFollower.wake = lambda self: None  # type: ignore[method-assign]  # Chroma has its own table in bench.library
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}\n")
     with tempfile.TemporaryDirectory() as made:
         root = arguments.keep or Path(made) / "res"

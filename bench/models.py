@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from scripts.make_offline_models import features_of, looks_head
-from store.embedding.minilm import MiniLM
-from store.embedding.vision import Vision
+from store.embedding.image_tower import Vision
+from store.embedding.text_tower import MiniLM
 from store.embedding.windows import unit
 
 DESCRIPTIONS = Path(__file__).parent / "meme_templates.tsv"
@@ -89,7 +89,7 @@ def emoji(folder: Path, names: Path) -> None:
     vision = Vision()
     for vendor in vendors:
         paths = [folder / vendor / f"{code}.png" for code in tested]
-        looks.append(unit((features_of(paths) - centre) @ projection))
+        looks.append(unit(np.asarray((features_of(paths) - centre) @ projection, np.float32)))
         meaning.append(vision.embed([normalised(path) for path in paths])[0])
     print(f"\n| {len(tested)} emoji of {', '.join(vendors)} | in the first 5 of {len(tested)} |")
     print("|---|---|")
@@ -97,8 +97,11 @@ def emoji(folder: Path, names: Path) -> None:
         found = [
             np.mean(
                 rank_of(
-                    (1 - looks_share) * meaning[one] @ meaning[other].T
-                    + looks_share * looks[one] @ looks[other].T,
+                    np.asarray(
+                        (1 - looks_share) * meaning[one] @ meaning[other].T
+                        + looks_share * looks[one] @ looks[other].T,
+                        np.float32,
+                    ),
                     np.arange(len(tested)),
                 )
                 < 5
@@ -126,10 +129,13 @@ def speed() -> None:
         print(f"| {label} | {time.perf_counter() - started:.2f} s |")
     texts = ["A shiba inu in a space suit on the moon holds a rocket, neon colours, playful and ironic"] * 256
     pictures = [Image.new("RGB", (512, 512), (shade, 128, 0)) for shade in range(64)]
-    for label, embed, items in (("captions", model.embed, texts), ("pictures", vision.embed, pictures)):
+    for label, embed, count in (
+        ("captions", lambda: model.embed(texts), len(texts)),
+        ("pictures", lambda: vision.embed(pictures), len(pictures)),
+    ):
         started = time.perf_counter()
-        embed(items)
-        print(f"| {label} a second | {len(items) / (time.perf_counter() - started):.0f} |")
+        embed()
+        print(f"| {label} a second | {count / (time.perf_counter() - started):.0f} |")
 
 
 def main() -> None:

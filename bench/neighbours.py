@@ -15,12 +15,14 @@ from functools import partial
 import numpy as np
 
 from bench.search import machine
-from store.captions.beside import beside
-from store.embedding import OFFLINE, Embedder, open_embedder
+from store.embedding import open_embedder
+from store.embedding.arrays import Vector
+from store.embedding.protocol import OFFLINE, Embedder
 from store.embedding.windows import reading
 from store.records import CAPTION_FACETS, FACETS, Facet
-from store.search.blocks import Snapshot, Vector
-from store.search.vectors import load
+from store.search.text_neighbours import neighbours
+from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import load
 
 TYPED = "A frog in a raincoat on a lily pad, holding a tiny umbrella; a coin lies in the water beside it."
 HEAD = """\
@@ -49,17 +51,17 @@ def main() -> None:
         print(f"| {size:,} | {figures} |")
 
 
-def typed(snapshot: Snapshot, embedder: Embedder, number: int) -> None:
+def typed(snapshot: VectorSnapshot, embedder: Embedder, number: int) -> None:
     text = f"{TYPED} {number}"
     reading(text, embedder)
     look(snapshot, embedder, embedder.embed_texts([text])[0], number)
 
 
-def look(snapshot: Snapshot, embedder: Embedder, vector: Vector, number: int) -> None:
+def look(snapshot: VectorSnapshot, embedder: Embedder, vector: Vector, number: int) -> None:
     facet: Facet = CAPTION_FACETS[number % len(CAPTION_FACETS)]
     own = snapshot.addresses[number]
     picture = snapshot.vectors(own)["image"]
-    beside(snapshot, facet, vector, own=own, picture=picture, scale=embedder.cross_modal_scale)
+    neighbours(snapshot, facet, vector, own=own, picture=picture, scale=embedder.cross_modal_scale)
 
 
 def timed(rounds: int, work: Callable[[int], None]) -> tuple[float, float]:

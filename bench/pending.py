@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from store import embedded
-from store.filter import Filter
-from store.layout import Layout
+from store.catalog.filters import Filter
+from store.disk.layout import Layout
+from store.embedding import embedding_cache
 from store.library import Library
 from store.records import Record
+from store.runtime import open_library
 
 _TAGS = ("dog", "cat", "frog", "moon", "rocket", "robot", "pizza", "ape", "bear", "ghost")
 _WORDS = ("Baby", "Moon", "Rainy", "Wrapped", "Sleepy", "Golden", "Tiny", "Laser", "Royal", "Pixel")
@@ -25,7 +26,7 @@ def queue(root: Path, count: int) -> Path:
     made = layout.memecoins / f"made-{count}"
     if not made.exists():
         _write_files(layout, count)
-        with Library.open(root) as library:
+        with open_library(root) as library:
             library.duplicates.examine()
             _make_up_vectors(library)
         made.touch()
@@ -72,7 +73,7 @@ def _make_up_vectors(library: Library) -> None:
     """Unit vectors that mean nothing, under the keys of the pictures: embedding 50,000 takes half an hour."""
     random = np.random.default_rng(1)
     embedder = library.embedder
-    key = embedded.picture_keys(embedder)
+    key = embedding_cache.picture_keys(embedder)
     for batch in _batches(library.find(Filter(tier="pending"))):
         rows = random.standard_normal((len(batch), embedder.dimensions), dtype=np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)

@@ -27,12 +27,13 @@ from typing import Any
 import numpy as np
 
 from bench.corpus import WEIGHTS, Asked, Corpus, make
+from store.catalog.words import MOST, WordShares
 from store.records import CAPTION_FACETS, FACETS, Facet
-from store.search import matrix_files
 from store.search.query import Part, Query
 from store.search.ranking import rank
 from store.search.search import Search
-from store.search.vectors import Matrices, load
+from store.vectors import matrix_files
+from store.vectors.matrices import Matrices, load
 
 CHROMA_BATCH = 5_000
 MOVES = 4  # changed weights in a row, as a slider that is dragged makes them
@@ -86,14 +87,16 @@ class Contender:
     change: Callable[[int], object]
     megabytes: float
     ready_in: float
+    is_by_cosines: bool = True  # else the truth, which is by cosines alone, says nothing of it
     first: list[float] = field(default_factory=list)  # milliseconds
     changed: list[float] = field(default_factory=list)
 
     def row(self, corpus: Corpus) -> str:
         found = [len(set(self.ask(number)[:10]) & true) / 10 for number, true in enumerate(corpus.truth)]
+        recall = f"{np.mean(found):.3f}" if self.is_by_cosines else "–"
         return (
             f"| {len(corpus.addresses):,} | {corpus.kind} | {self.label} | {figures(self.first)} | "
-            f"{figures(self.changed)} | {np.mean(found):.3f} | {self.megabytes:,.0f} | {self.ready_in:.2f} |"
+            f"{figures(self.changed)} | {recall} | {self.megabytes:,.0f} | {self.ready_in:.2f} |"
         )
 
 
@@ -104,6 +107,7 @@ def run(kind: str, *, size: int, dimensions: int, questions: int, rounds: int, f
     contenders = [
         Contender("Memedex", own.first, own.again, *cost),
         Contender("Memedex, one slider", own.first, own.move_one, *cost),
+        Contender("Memedex, words fused", own.first_fused, own.again_fused, *cost, is_by_cosines=False),
         Contender("Memedex, the ranking alone", own.first, own.rank_alone, *cost),
     ]
     if folder:
@@ -175,6 +179,8 @@ class Memedex:
         self._moves = cycle(dict(zip(FACETS, (0.0, *step), strict=True)) for step in steps)
         self._moved = cycle((FACETS[1 + at % 4], float(step[0])) for at, step in enumerate(steps))
         self._query = Query((Part(text="0"),))
+        some = np.random.default_rng(7).permutation(len(corpus.addresses))[:MOST]
+        self._with_words = {corpus.addresses[row]: 1 - at / MOST for at, row in enumerate(some.tolist())}
 
     def first(self, number: int) -> list[str]:
         self._asked += 1  # a text that was never asked before
@@ -184,6 +190,16 @@ class Memedex:
     def again(self, number: int) -> list[str]:
         query = Query(self._query.parts, weights=next(self._moves))
         return [hit.address for hit in self._search.search(query).hits]
+
+    def first_fused(self, number: int) -> list[str]:
+        self._asked += 1
+        self._fused = Query((Part(text=f"{number} {self._asked}"),), fused=True)
+        self._words = WordShares(dict(self._with_words))  # other words, as far as the search knows
+        return [hit.address for hit in self._search.search(self._fused, words=self._words).hits]
+
+    def again_fused(self, number: int) -> list[str]:
+        query = Query(self._fused.parts, weights=next(self._moves), fused=True)
+        return [hit.address for hit in self._search.search(query, words=self._words).hits]
 
     def move_one(self, number: int) -> list[str]:
         facet, weight = next(self._moved)

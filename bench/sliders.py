@@ -20,7 +20,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from bench.search import machine
 from store import demo
-from store.library import Library
+from store.runtime import open_library
 
 STAGE = Path(__file__).with_name("sliders_app.py")
 PORT = 8977
@@ -60,7 +60,7 @@ def main() -> None:
     )
     print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as folder:
-        with Library.open(Path(folder)) as library:
+        with open_library(Path(folder)) as library:
             demo.load(library)
         for size in given.sizes:
             print(measured(Path(folder), size=size, shown=given.shown), flush=True)

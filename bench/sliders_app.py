@@ -8,18 +8,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bench.sliders_looks import Stage
-from components import pictures
-from components.grid import late_cards
-from components.posted import answered
+from components.grid import deferred_cards
+from components.shell import pictures
+from components.shell.signed_post import answered
 from store.library import Library
 
 
 async def cards(request: Request) -> Response:
     """What `late_cards` answers, of the made-up records."""
     return await answered(
-        request, lambda library, asked: late_cards.answer(cast(Library, Stage(library)), asked)
+        request, lambda library, asked: deferred_cards.answer(cast(Library, Stage(library)), asked)
     )
 
 
-routes = [*pictures.routes(), Route(late_cards.address(), cards, methods=["POST"])]
+routes = [*pictures.routes(), Route(deferred_cards.address(), cards, methods=["POST"])]
 app = st.App("sliders_stage.py", routes=routes)

