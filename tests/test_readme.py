@@ -3,23 +3,28 @@
 import re
 from pathlib import Path
 
-from store.commands.arguments import parser
-from store.memory.settings import MemorySettings
+import pytest
+
+from store.cli.arguments import parser
+from store.memory.engine.settings import MemorySettings
 from store.settings import Settings
 
 FIELDS = Settings.model_fields | MemorySettings.model_fields
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def test_every_setting_stands_in_the_table_with_its_default_and_meaning():
     for name, field in FIELDS.items():
         default = f"`{field.default}`" if field.default not in ("", None) else ""
-        assert f"| `MEMEDEX_{name.upper()}` | {default} | {field.description} |" in README
+        assert f"| `MEMEDEX_{name.upper()}` | {default} | {field.description} |" in SETTINGS
 
 
 def test_the_table_has_no_setting_that_does_not_exist():
     known = {f"MEMEDEX_{name.upper()}" for name in FIELDS}
-    assert set(re.findall(r"^\| `(MEMEDEX_\w+)`", README, re.M)) == known
+    assert set(re.findall(r"^\| `(MEMEDEX_\w+)`", SETTINGS, re.M)) == known
 
 
 def test_every_command_shown_is_one():
@@ -29,6 +34,7 @@ def test_every_command_shown_is_one():
         assert f"{verb}" in parser().format_help()
 
 
-def test_every_link_within_the_project_leads_somewhere():
-    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
-        assert (Path(__file__).parent.parent / target).exists(), target
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_within_the_project_leads_somewhere(page: Path):
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target

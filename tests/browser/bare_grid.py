@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from components.grid import assets
+from components.shell import javascript
 from tests.store.conftest import address
 
 CARDS = [
@@ -19,13 +20,14 @@ APPROVE = {"verb": "approve", "label": "Approve", "said": "Approved", "key": "a"
 DATA: dict[str, Any] = {
     "key": "pending", "boot": "now", "actions": [APPROVE], "undoable": True, "confirmed": {}, "cards": CARDS,
     "beacon": {"url": "/decisions", "token": ""}, "details": {}, "pages": False,
+    "library": "a library", "who": "ann@x.org", "session": "one",
 }  # fmt: skip
 
 # As Streamlit does: new data calls the default export; what an overtaken call returned is called too.
 _HOST = """
 async ([source, data]) => {
   document.body.innerHTML =
-    '<a href="approved">Approved</a> <a href="">Overview</a> <a href="pending">Pending</a>' +
+    '<a href="approved">Approved</a> <a href="">Overview</a> <a href="pending">Review</a>' +
     '<div id="host"><div class="memedex-grid"></div></div>';
   const script = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
   const parentElement = document.getElementById("host");
@@ -41,9 +43,15 @@ _IS_LOG = "(key) => key.startsWith('memedex-log:')"
 
 
 def visit(page: Page) -> None:
-    """A page without anything on it yet."""
+    """A page without anything on it yet, where the components' modules are served."""
     page.route("http://dashboard/**", lambda route: route.fulfill(content_type="text/html", body="<body>"))
+    page.route("http://dashboard/javascript/**", _serve)
     page.goto("http://dashboard/pending")
+
+
+def _serve(route: Route) -> None:
+    path = route.request.url.split("/", 5)[5].removeprefix("again/")
+    route.fulfill(content_type="text/javascript", body=javascript.modules()[path])
 
 
 def mount(page: Page, **data: Any) -> None:

@@ -3,22 +3,21 @@
 import os
 import shutil
 import socket
-import subprocess
-import sys
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from store.library import Library
+from store.runtime import open_library
+from tests.browser import server_process
 from tests.browser.coins import COINS, PENDING, UNCAPTIONED
 from tests.browser.dashboard import Server
 
-PROJECT = Path(__file__).resolve().parent.parent.parent
 REQUIRED = os.environ.get("MEMEDEX_REQUIRE_BROWSER") == "1"
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -27,7 +26,8 @@ ARGUMENTS = (
 PATIENCE = 120_000  # ms: the model may have to load, on a machine that does other things too
 PORT_IS_OPEN = "URL:"  # what Streamlit prints once it listens
 
-_STREAMLIT = (sys.executable, "-m", "streamlit", "run", "--server.headless=true")
+_left: list[int] = []  # ports of dashboards that have ended: the browser knows the scripts from there
+
 _SETTINGS = {"MEMEDEX_EMBEDDER": "offline", "MEMEDEX_CAPTION_MODEL": ""}
 
 expect.set_options(timeout=PATIENCE)
@@ -62,10 +62,10 @@ def base_url() -> str:
     return ""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    """One for all tests of a module, which see nothing of it: each has tabs of its own, and what pages
-    remember is forgotten.
+    """One for all tests, which see nothing of it: each has tabs of its own, and what pages remember is
+    forgotten.
 
     A tab that stays open keeps a process in which Streamlit's scripts are compiled already; a new one takes
     more than a second for that.
@@ -93,36 +93,41 @@ def page(context: BrowserContext) -> Iterator[Page]:
 Serve = Callable[..., Server]
 
 
-@pytest.fixture(scope="module")
-def port() -> int:
-    """Where one test's own dashboard listens after the other: a browser knows the scripts from there."""
-    return free_port()
-
-
 @pytest.fixture
-def serve(chromium: str, port: int) -> Iterator[Serve]:
+def serve(chromium: str) -> Iterator[Serve]:
     """Start dashboards over folders of the test's own; they end with the test."""
-    ports = iter([port])
     with ExitStack() as running:
-        yield lambda root, **how: running.enter_context(dashboard(root, **{"port": next(ports, 0), **how}))
+        yield lambda root, **how: running.enter_context(dashboard(root, **how))
 
 
 @contextmanager
-def dashboard(root: Path, *, port: int = 0, app: str = "app.py", **settings: str) -> Iterator[Server]:
-    """A dashboard over this folder, once it answers; or another app."""
-    port = port or free_port()
+def dashboard(root: Path, *, port: int = 0, **how: Any) -> Iterator[Server]:
+    """A dashboard over this folder, once it answers; or another app. Chroma stays behind unless asked for."""
+    if port:
+        with _listening(root, port, **how) as server:
+            yield server
+        return
+    port = _left.pop() if _left else free_port()
+    try:
+        with _listening(root, port, **how) as server:
+            yield server
+    finally:
+        _left.append(port)
+
+
+@contextmanager
+def _listening(
+    root: Path, port: int, *, app: str = "app.py", chroma: bool = False, **settings: str
+) -> Iterator[Server]:
     server = Server(f"http://127.0.0.1:{port}", root)
-    process = subprocess.Popen(
-        [*_STREAMLIT, f"--server.port={port}", app],
-        cwd=PROJECT,
-        env={**os.environ, **_SETTINGS, "MEMEDEX_ROOT": str(root), **settings},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
+    process, printed = server_process.start(
+        [f"--server.port={port}", app],
+        {**_SETTINGS, "MEMEDEX_ROOT": str(root), **settings},
+        chroma=chroma,
     )
     server.kill = process.kill
     listens = threading.Event()
-    listener = threading.Thread(target=_listen, args=(process, server.log, listens))
+    listener = threading.Thread(target=_listen, args=(printed, server.log, listens))
     listener.start()
     try:
         assert listens.wait(60), "the server did not start:\n" + "".join(server.log)
@@ -133,15 +138,13 @@ def dashboard(root: Path, *, port: int = 0, app: str = "app.py", **settings: str
         assert not noise, "the terminal of whoever runs this is not clean:\n" + "".join(server.log)
     finally:
         process.terminate()
-        process.wait(30)
+        process.join(30)
         listener.join()
-        assert process.stdout
-        process.stdout.close()
+        printed.close()
 
 
-def _listen(process: subprocess.Popen[str], log: list[str], listens: threading.Event) -> None:
-    assert process.stdout
-    for line in process.stdout:
+def _listen(printed: IO[str], log: list[str], listens: threading.Event) -> None:
+    for line in printed:
         log.append(line)
         if PORT_IS_OPEN in line:
             listens.set()
@@ -158,11 +161,11 @@ def free_port() -> int:
 def seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library with four coins in it, one approved and one pending; to be copied, not used."""
     root = tmp_path_factory.mktemp("seed")
-    library = Library.open(root)
+    library = open_library(root)
     everything = (*COINS, UNCAPTIONED, PENDING)
-    assert len(library.add([coin.candidate() for coin in everything], who="seed").done) == len(everything)
-    assert not library.approve([coin.address for coin in (*COINS, UNCAPTIONED)], who="seed").refused
-    assert not library.promote([coin.address for coin in COINS], who="seed").refused
+    assert len(library.add([coin.candidate() for coin in everything], actor="seed").done) == len(everything)
+    assert not library.approve([coin.address for coin in (*COINS, UNCAPTIONED)], actor="seed").refused
+    assert not library.promote([coin.address for coin in COINS], actor="seed").refused
     assert library.wait_for_chroma(60)
     library.close()
     return root

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from store.library import Library
-from store.reading import Reader
+from store.reading.reader import Reader
+from store.runtime import open_reader
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Server:
     @contextmanager
     def stored(self) -> Iterator[Reader]:
         """What is in the catalog now; the dashboard goes on meanwhile."""
-        reader = Library.open_for_reading(self.root)
+        reader = open_reader(self.root)
         assert not reader.can_write, "the dashboard let go of its library"
         try:
             yield reader

@@ -7,13 +7,14 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from store.library import Library
+from store.runtime import open_library
 
 SETTLED = "() => !Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))"
 
 
 def filled(root: Path, fill: Callable[[Library], object]) -> Path:
     """A library in this folder with what the function puts into it, closed again."""
-    library = Library.open(root)
+    library = open_library(root)
     fill(library)
     library.close()
     return root

@@ -7,10 +7,10 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from components.grid.grid import token
-from store.desk import Desk
+from components.shell.tokens import token
 from store.importing.candidate import Candidate
-from store.library import Library
+from store.permissions import Actor
+from store.runtime import open_library
 from tests.browser.coins import COINS, DOG, FROG, UNCAPTIONED, picture
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server, at_rest, visit
@@ -24,14 +24,14 @@ def edit(page: Page, server: Server, address: str) -> None:
     expect(page.get_by_role("textbox", name="Entity")).to_be_visible()
 
 
-def commit(server: Server, address: str, *, who: str, **caption: str) -> None:
+def commit(server: Server, address: str, *, actor: str, **caption: str) -> None:
     """What another person's editor does when they press ctrl-s."""
     with server.stored() as library:
         record = library.get(address)
         stored = {"caption": record.caption, "tags": record.tags}
         base = {"revision": record.revision, **stored}
-        draft = {**stored, "caption": {**record.caption, **caption}, "base": base, "client": who, "n": 1}
-        body = {"token": token(Desk(library, who=who)), "address": address, "draft": draft}  # type: ignore[arg-type]
+        draft = {**stored, "caption": {**record.caption, **caption}, "base": base, "client": actor, "n": 1}
+        body = {"token": token(library.for_actor(Actor(actor))), "address": address, "draft": draft}
     with urlopen(f"{server.url}/editor/commit", data=json.dumps(body).encode(), timeout=60) as answer:
         assert "saved" in json.load(answer)
 
@@ -47,7 +47,7 @@ def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, seed
     page.keyboard.type("An ape on a bench")
     page.keyboard.press("Tab")
     page.keyboard.type("Waiting for the next cycle")
-    page.get_by_role("button", name="Nothing to say").first.click()
+    page.get_by_role("button", name="Leave empty").first.click()
     page.keyboard.press("Control+s")
     expect(state(page)).to_have_text("Saved")
     expect(page.get_by_role("heading", level=3).first).to_have_text(UNCAPTIONED.name)
@@ -66,12 +66,12 @@ def test_what_is_typed_survives_the_end_of_the_server(
     server = serve(shutil.copytree(seed, tmp_path / "res"))
     edit(page, server, UNCAPTIONED.address)
     page.get_by_role("textbox", name="Visual").press_sequentially("Soft light, ")
-    expect(state(page)).to_have_text("Draft kept")
+    expect(state(page)).to_have_text("Draft saved")
     server.kill()
     page.get_by_role("textbox", name="Visual").press_sequentially("a grainy phot")
     expect(state(page)).to_contain_text("the server cannot be reached")
     serve(server.root, port=int(server.url.rpartition(":")[2]))
-    expect(state(page)).to_have_text("Draft kept")
+    expect(state(page)).to_have_text("Draft saved")
     with server.stored() as library:
         (draft,) = library.drafts.of(UNCAPTIONED.address)
         assert draft.fields["caption"]["visual"] == "Soft light, a grainy phot"
@@ -82,7 +82,7 @@ def test_what_is_typed_survives_the_end_of_the_server(
     page.unroute("**/editor/keep")
     page.reload()
     expect(page.get_by_role("textbox", name="Visual")).to_have_value("Soft light, a grainy photograph")
-    expect(state(page)).to_have_text("Draft kept")
+    expect(state(page)).to_have_text("Draft saved")
     with server.stored() as library:
         assert library.drafts.of(UNCAPTIONED.address)[0].fields["caption"]["visual"].endswith("photograph")
     page.get_by_role("button", name="Discard").click()
@@ -92,14 +92,14 @@ def test_what_is_typed_survives_the_end_of_the_server(
 def test_two_people_on_one_coin_lose_nothing(page: Page, browser: Browser, seeded: Server) -> None:
     edit(page, seeded, FROG.address)
     page.get_by_role("textbox", name="Entity").fill("A green frog in a raincoat")
-    expect(state(page)).to_have_text("Draft kept")
+    expect(state(page)).to_have_text("Draft saved")
 
     other = browser.new_page()
     edit(other, seeded, FROG.address)
     expect(other.get_by_role("textbox", name="Entity")).to_have_value("A green frog in a raincoat")
     other.close()
 
-    commit(seeded, FROG.address, who="bob", entity="A wet frog under an umbrella", context="Rain")
+    commit(seeded, FROG.address, actor="bob", entity="A wet frog under an umbrella", context="Rain")
     page.keyboard.press("Control+s")
     expect(page.get_by_text("bob wrote this meanwhile")).to_be_visible()
     expect(page.get_by_role("textbox", name="Context")).to_have_value("Rain")
@@ -114,7 +114,7 @@ def test_two_people_on_one_coin_lose_nothing(page: Page, browser: Browser, seede
         assert kept["context"] == "Rain"
         assert "umbrella" in kept["entity"]
         assert kept["entity"] != "A wet frog under an umbrella"
-        assert [each.event.who for each in library.revisions(FROG.address)][1] == "bob"
+        assert [each.event.actor for each in library.revisions(FROG.address)][1] == "bob"
 
 
 def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Page, seeded: Server) -> None:
@@ -136,7 +136,7 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     entity(page).fill("from the first window")
     expect(state(page)).to_have_text("Draft …")
     entity(other).fill("from the other window")
-    expect(state(other)).to_have_text("Draft kept")
+    expect(state(other)).to_have_text("Draft saved")
     for route in held:
         route.continue_()
     page.unroute("**/editor/keep")
@@ -149,13 +149,13 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     assert draft() == "from the other window"
     page.get_by_role("button", name="Keep mine").click()
     expect(said).to_be_hidden()
-    expect(state(page)).to_have_text("Draft kept")
+    expect(state(page)).to_have_text("Draft saved")
     assert draft() == "from the first window, and more"
     other.evaluate("() => window.dispatchEvent(new Event('focus'))")  # back to the other window
     expect(state(other)).to_have_text("Two drafts: choose below")
-    other.get_by_role("button", name="Take theirs").click()
+    other.get_by_role("button", name="Use theirs").click()
     expect(entity(other)).to_have_value("from the first window, and more")
-    expect(state(other)).to_have_text("Draft kept")
+    expect(state(other)).to_have_text("Draft saved")
 
 
 def test_a_caption_shows_its_neighbours_while_it_is_typed(page: Page, seeded: Server) -> None:
@@ -163,7 +163,7 @@ def test_a_caption_shows_its_neighbours_while_it_is_typed(page: Page, seeded: Se
     page.get_by_role("textbox", name="Entity").press_sequentially("a puppy in a spacesuit")
     first = page.locator(".neighbours li").first
     expect(first).to_contain_text(DOG.name)
-    expect(page.locator(".fit")).to_contain_text("of 5 pictures")
+    expect(page.locator(".fit")).to_contain_text("of 5")
     expect(page.locator(".facet[data-facet=entity] .count")).to_contain_text("of 256 tokens")
     page.get_by_role("textbox", name="Entity").fill("a slice of salami with cheese")
     expect(first).to_contain_text("Pizza Slice")
@@ -189,14 +189,14 @@ def test_suggestions_are_taken_in_part_and_refused(
         entity = page.locator(".facet[data-facet=entity]")
         entity.locator(".change").filter(has_text="It holds a banana.").click()
         expect(page.get_by_role("textbox", name="Entity")).to_have_value("It holds a banana.")
-        entity.get_by_role("button", name="Leave the rest").click()
+        entity.get_by_role("button", name="Dismiss the rest").click()
         context, visual = (page.locator(f".facet[data-facet={name}]") for name in ("context", "visual"))
-        context.get_by_role("button", name="Take").click()
+        context.get_by_role("button", name="Accept").click()
         expect(context.locator(".proposal")).to_have_count(0)
-        visual.get_by_role("button", name="Refuse").click()
+        visual.get_by_role("button", name="Dismiss").click()
         visual.get_by_role("button", name="Ask the model").click()
         visual.get_by_role("button", name="more concrete").click()
-        visual.get_by_role("button", name="Take").click()
+        visual.get_by_role("button", name="Accept").click()
         expect(page.get_by_role("textbox", name="Visual")).to_have_value("Thick oil paint.")
         page.get_by_role("button", name="+ neon").click()
         page.keyboard.press("Control+s")
@@ -309,7 +309,7 @@ def test_one_goes_from_coin_to_coin(page: Page, shared: Server) -> None:
 
 
 def test_a_strangers_text_is_shown_and_never_obeyed(page: Page, serve: Serve, tmp_path: Path) -> None:
-    with Library.open(tmp_path / "res") as library:
+    with open_library(tmp_path / "res") as library:
         sidecar = {
             "token_address": "local-evil",
             "token_name": EVIL,

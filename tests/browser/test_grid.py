@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from store.library import Library
 from tests.browser.conftest import dashboard
-from tests.browser.dashboard import Server
+from tests.browser.dashboard import Server, at_rest
 from tests.browser.grid_page import GridPage, filled
 from tests.store.conftest import coin
 
@@ -94,12 +94,70 @@ def test_a_cleared_selection_can_be_brought_back(grid: GridPage) -> None:
     grid.expect_selected(24)
 
 
-def test_the_selection_goes_along_to_other_pages_and_survives_a_reload(app: Server, grid: GridPage) -> None:
+def test_the_selection_goes_along_to_other_pages_and_after_a_reload_it_can_be_brought_back(
+    app: Server, grid: GridPage
+) -> None:
     grid.press("Space", "ArrowRight", "Space")
     grid.press("]")
     expect(grid.page.locator(".chosen-count")).to_have_text("2 selected, 2 not on this page")
     again = GridPage(grid.page, f"{app.url}/pending?pending_per=24+a+page")
+    again.expect_selected(0)
+    grid.page.get_by_role("button", name="Bring back 2 selected coins").click()
     again.expect_selected(2)
+
+
+def test_other_words_leave_no_selection_and_begin_at_the_first_card(grid: GridPage) -> None:
+    grid.press("End", "Space", "ArrowLeft", "Space")
+    grid.expect_selected(2)
+    grid.press("/")
+    grid.page.keyboard.type("coin")
+    grid.press("Enter")
+    expect(grid.page.get_by_role("button", name="Bring back 2 selected coins")).to_be_visible()
+    expect(grid.cursor).to_be_focused()
+    assert grid.at() == grid.addresses()[0]
+    expect(grid.page.get_by_role("heading", level=1)).to_be_in_viewport()
+    grid.expect_selected(0)
+
+
+def test_a_double_click_on_a_button_decides_one_coin(app: Server, grid: GridPage) -> None:
+    first, second = grid.addresses()[:2]
+    grid.page.locator("[data-verb=approve]").dblclick()
+    grid.expect_settled()
+    expect(grid.card(first)).to_have_count(0)
+    with app.stored() as library:
+        assert [library.get(address).tier for address in (first, second)] == ["approved", "pending"]
+    grid.press("z")
+    grid.expect_settled()
+
+
+def test_a_double_click_on_undo_takes_back_one_decision(app: Server, grid: GridPage) -> None:
+    first, second = grid.addresses()[:2]
+    grid.press("a", "a")
+    grid.expect_settled()
+    undo = grid.page.get_by_test_id("stButton").get_by_role("button", name="Undo")
+    expect(undo).to_be_enabled()
+    undo.dblclick()
+    expect(grid.page.get_by_text("Undone for 1 coin.")).to_have_count(1)
+    expect(grid.card(second)).to_have_count(1)
+    at_rest(grid.page)
+    with app.stored() as library:
+        assert [library.get(address).tier for address in (first, second)] == ["approved", "pending"]
+    grid.page.locator(".card.at").focus()
+    grid.press("z")
+    grid.expect_settled()
+
+
+def test_the_framed_card_is_the_one_a_key_acts_on_after_a_group_was_undone(
+    app: Server, grid: GridPage
+) -> None:
+    for number in (5, 3, 4):
+        grid.cards.nth(number).click(modifiers=["Control"])
+    grid.press("a")
+    grid.expect_settled()
+    grid.press("z")
+    grid.expect_settled()
+    expect(grid.cursor).to_have_count(1)
+    expect(grid.cursor).to_be_focused()
 
 
 def test_a_verb_goes_to_the_whole_selection_and_is_undone_as_one(app: Server, grid: GridPage) -> None:

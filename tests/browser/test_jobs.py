@@ -6,8 +6,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from store.exporting import destination, start
-from store.library import Library
+from store.runtime import open_library
+from store.tasks.export import destination, start
 from tests.browser.coins import UNCAPTIONED
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import visit
@@ -30,7 +30,7 @@ def test_a_run_is_watched_from_another_page_and_outlives_its_tab_and_the_server(
         other = page.context.new_page()
         visit(other, server, "jobs", title="Jobs")
         page.bring_to_front()  # a tab behind another one looks for news once a minute
-        visit(page, server, "drafting", title="Drafting")
+        visit(page, server, "drafting", title="AI drafts")
         page.get_by_role("button", name="Draft 1 coin").click()
         assert eventually(lambda: bool(model.asked))
         other.bring_to_front()
@@ -53,7 +53,7 @@ def test_what_a_crash_interrupted_goes_on_before_anybody_opens_a_page(
     seed: Path, tmp_path: Path, serve: Serve
 ) -> None:
     root = shutil.copytree(seed, tmp_path / "res")
-    library = Library.open(root)
+    library = open_library(root)
     job = start(library, [UNCAPTIONED.address], format="jsonl")
     assert library.jobs.wait(job.id, timeout=30)
     place = destination(library.layout, job)

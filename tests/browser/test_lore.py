@@ -21,7 +21,7 @@ def remembered(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFacto
     with Memory.open(root) as memory:
         demo.load(memory)
         assert memory.wait_for_chroma(120)
-    with dashboard(root) as server:
+    with dashboard(root, chroma=True) as server:
         yield server
 
 
@@ -96,8 +96,8 @@ def test_two_protocols_are_compared_and_a_citation_opens_its_page_with_the_passa
 
 def test_a_session_deleted_for_good_is_in_no_file_any_more(remembered: Server, page: Page) -> None:
     page.goto(f"{remembered.url}/lore?view=Browse&kind=Sessions&scope_session_memory=capy_budget-debate")
-    page.get_by_role("button", name="Forget this session for good").click()
-    page.get_by_role("button", name="Forget this key").click()
+    page.get_by_role("button", name="Delete this session permanently").click()
+    page.get_by_role("button", name="Delete this key").click()
     expect(page.get_by_text("4 exchanges gone for good")).to_be_visible()
     for path in Places(remembered.root).folder.rglob("*"):
         if path.is_file():

@@ -9,11 +9,16 @@ from tests.browser.dashboard import Server, at_rest, visit
 from tests.waiting import eventually
 
 
+def drawn(page: Page) -> Locator:
+    """The map with all its points, once nothing is still to come above it."""
+    expect(page.locator(".memedex-atlas .told")).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
+    at_rest(page)
+    return page.locator(".memedex-atlas canvas")
+
+
 def lasso(page: Page) -> None:
     """Draw one around everything."""
-    canvas = page.locator(".memedex-atlas canvas")
-    expect(page.locator(".memedex-atlas .told")).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
-    at_rest(page)  # what is still to come above the map would move it while one draws
+    canvas = drawn(page)
     page.get_by_role("button", name="Lasso").click()
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box() or {}
@@ -31,11 +36,11 @@ def pictures(page: Page) -> Locator:
 
 def test_the_map_stays_where_it_is_when_something_comes_above_it(page: Page, seeded: Server) -> None:
     visit(page, seeded, "map", title="Map")
-    canvas = page.locator(".memedex-atlas canvas")
+    canvas = drawn(page)
     canvas.evaluate("canvas => { canvas.isTheFirst = true; }")
-    page.get_by_label("Which coins").fill("frog before:yesteryear")
+    page.get_by_label("Which coins").fill('"frog" + picture:gone')
     page.get_by_label("Which coins").press("Enter")
-    expect(page.get_by_text("yesteryear")).to_be_visible()
+    expect(page.get_by_text("no picture gone is kept here")).to_be_visible()
     at_rest(page)
     expect(canvas).to_have_js_property("isTheFirst", True)
 
@@ -46,11 +51,9 @@ def test_an_open_map_takes_in_what_changes_elsewhere_and_nothing_else_of_it_does
     visit(page, seeded, "map", title="Map")
     told = page.locator(".memedex-atlas .told")
     expect(told).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
-    page.get_by_role("button", name="Choose what is in view").click()
-    expect(page.get_by_text(f"{len(COINS)} coins chosen")).to_be_visible()
-    page.locator(".memedex-atlas canvas").focus()
-    for _ in range(4):
-        page.keyboard.press("+")
+    page.get_by_role("button", name="Select visible").click()
+    expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
+    page.locator(".memedex-atlas canvas").press("+")  # once: after more, what it says may be of any of them
     expect(told).not_to_contain_text(f"{len(COINS)} of {len(COINS)} in view")
     before = told.inner_text()
 
@@ -60,42 +63,42 @@ def test_an_open_map_takes_in_what_changes_elsewhere_and_nothing_else_of_it_does
     at_rest(elsewhere)
     elsewhere.keyboard.press("t")
     fewer = len(COINS) - 1
-    expect(told).to_have_text(re.compile(rf"^{fewer} chosen · [0-{fewer - 1}] of {fewer} in view$"))
-    expect(page.get_by_text(f"{fewer} coins chosen")).to_be_visible()
+    expect(told).to_have_text(re.compile(rf"^{fewer} selected · [0-{fewer - 1}] of {fewer} in view$"))
+    expect(page.get_by_text(f"{fewer} coins selected")).to_be_visible()
     elsewhere.keyboard.press("z")
     expect(told).to_have_text(before)
-    expect(page.get_by_text(f"{len(COINS)} coins chosen")).to_be_visible()
+    expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
 
 
 def test_who_exports_a_choice_and_comes_back_finds_it_and_the_zoom(page: Page, shared: Server) -> None:
     visit(page, shared, "map", title="Map")
     told = page.locator(".memedex-atlas .told")
     expect(told).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
-    page.get_by_role("button", name="Choose what is in view").click()
+    page.get_by_role("button", name="Select visible").click()
     page.locator(".memedex-atlas canvas").press("+")
     page.locator(".memedex-atlas canvas").press("ArrowLeft")
-    expect(told).to_contain_text(f"{len(COINS)} chosen")
+    expect(told).to_contain_text(f"{len(COINS)} selected")
     expect(told).not_to_contain_text(f"{len(COINS)} of {len(COINS)} in view")
     before = told.inner_text()
     page.get_by_role("button", name="Export", exact=True).click()
-    expect(page.get_by_text(f"{len(COINS)} coins chosen")).to_be_visible()
-    expect(page.get_by_role("heading", name="In and out", level=1)).to_be_visible()
+    expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
+    expect(page.get_by_role("heading", name="Import & export", level=1)).to_be_visible()
     page.go_back()
     expect(told).to_have_text(before)
-    expect(page.get_by_text(f"{len(COINS)} coins chosen")).to_be_visible()
+    expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
 
 
 def test_a_lasso_chooses_coins_that_are_then_tagged(page: Page, seeded: Server) -> None:
     visit(page, seeded, "map", title="Map")
     lasso(page)
-    expect(page.get_by_text(f"{len(COINS)} coins chosen")).to_be_visible()
+    expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
     expect(pictures(page)).to_have_count(len(COINS))
     page.get_by_role("button", name="Tag", exact=True).click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_role("combobox").first.fill("mapped")
-    dialog.get_by_role("combobox").first.press("Enter")
-    expect(dialog).to_contain_text("belongs to other")
-    dialog.get_by_text(f"{len(COINS)} coins").click()  # the list of tags still lies open above the button
+    dialog = page.get_by_role("dialog", name="Tags")
+    expect(dialog).to_contain_text(f"Tags of {len(COINS)} coins")
+    dialog.get_by_role("combobox").fill("mapped")
+    dialog.get_by_role("button", name="Apply").click()  # first it is shown as what it will be
+    expect(dialog.locator(".chip.added")).to_contain_text("new tag")
     dialog.get_by_role("button", name="Apply").click()
 
     def tagged() -> set[str]:
@@ -106,7 +109,7 @@ def test_a_lasso_chooses_coins_that_are_then_tagged(page: Page, seeded: Server) 
     page.goto(f"{seeded.url}/search?q=frog&tags=mapped")
     page.get_by_role("group", name="View").get_by_role("button", name="Map").click()
     lasso(page)
-    expect(page.get_by_text(f"{len(COINS)} coins chosen")).to_be_visible()
-    expect(page).to_have_url(f"{seeded.url}/search?q=frog&tags=mapped&as=map")
+    expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
+    expect(page).to_have_url(f"{seeded.url}/search?q=frog+tag%3Amapped&as=map")
     page.get_by_role("group", name="View").get_by_role("button", name="Cards").click()
     expect(pictures(page).first).to_contain_text(FROG.name)

@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from store.search.query import Part, Query
-from store.search.relevance import drop
 from tests.browser.bare_grid import CARDS, give, mount
 from tests.browser.coins import COINS, DOG, FROG
 from tests.browser.dashboard import Server, at_rest
@@ -47,18 +46,24 @@ def test_a_table_is_sorted_and_downloaded_as_it_stands(results: GridPage, tmp_pa
 def test_two_settings_stand_side_by_side(results: GridPage) -> None:
     view(results, "Compare")
     sentence = results.page.locator(".versus-sentence")
-    expect(sentence).to_have_text("Overlap 100 % · rank correlation 1.00 · 0 in · 0 out · 0 moved")
-    results.page.get_by_role("button", name="Mood").click()
-    expect(results.page.get_by_text("Now: context 1 · visual 1 · emotions 4")).to_be_visible()
-    expect(results.page.get_by_text("Held: entity 4 · context 3 · visual 2 · emotions 1")).to_be_visible()
     expect(sentence).to_have_text(
-        re.compile(r"Overlap 100 % · rank correlation -?[01]\.\d\d · 0 in · 0 out · \d moved")
+        "Overlap 100 % · rank correlation 1.00 · 0 new · 0 dropped · 0 changed rank"
+    )
+    results.page.get_by_role("button", name="Mood").click()
+    expect(results.page.get_by_text("B: current weights · context 1 · visual 1 · emotions 4")).to_be_visible()
+    expect(
+        results.page.get_by_text("A: saved weights · entity 4 · context 3 · visual 2 · emotions 1")
+    ).to_be_visible()
+    expect(sentence).to_have_text(
+        re.compile(r"Overlap 100 % · rank correlation -?[01]\.\d\d · 0 new · 0 dropped · \d changed rank")
     )
     expect(results.page).to_have_url(re.compile(r"\bw=0%2C0%2C1%2C1%2C4"))
     expect(results.page).to_have_url(re.compile(r"against=0%2C4%2C3%2C2%2C1"))
     results.page.reload()
-    expect(results.page.get_by_text("Now: context 1 · visual 1 · emotions 4")).to_be_visible()
-    expect(results.page.get_by_text("Held: entity 4 · context 3 · visual 2 · emotions 1")).to_be_visible()
+    expect(results.page.get_by_text("B: current weights · context 1 · visual 1 · emotions 4")).to_be_visible()
+    expect(
+        results.page.get_by_text("A: saved weights · entity 4 · context 3 · visual 2 · emotions 1")
+    ).to_be_visible()
     twin = results.page.locator(".versus section").first.locator("li").first
     twin.hover()
     expect(results.page.locator(".versus li.lit")).to_have_count(2)
@@ -73,17 +78,10 @@ def test_why_one_stands_above_another(results: GridPage, shared: Server) -> None
     sheet = results.page.get_by_role("dialog", name="Why this order")
     expect(sheet).to_contain_text("stands above")
     with shared.stored() as library:
-        first, second = library.search(Query((Part(text=TEXT),))).hits[:2]
+        first, second = library.search(Query((Part(text=TEXT),), fused=True)).hits[:2]
     expect(sheet).to_contain_text(f"By {first.score - second.score:.3f}:")
     results.press("Escape")
     expect(sheet).to_be_hidden()
-
-
-def test_the_page_finds_the_drop_in_relevance_that_the_store_finds(results: GridPage, shared: Server) -> None:
-    with shared.stored() as library:
-        found = library.search(Query((Part(text=TEXT),)))
-    assert drop([hit.score for hit in found.hits], compared=found.compared) is None
-    expect(results.page.get_by_text("No clear drop in relevance")).to_be_visible()
 
 
 def test_good_and_bad_are_kept_and_taken_back_by_the_same_key(page: Page, seeded: Server) -> None:
@@ -91,7 +89,7 @@ def test_good_and_bad_are_kept_and_taken_back_by_the_same_key(page: Page, seeded
 
     def said() -> dict[str, bool]:
         with seeded.stored() as library:
-            return library.golden.judged("frog")
+            return library.golden.relevance_of("frog")
 
     results.press("g")
     assert eventually(lambda: said() == {FROG.address: True})
@@ -121,7 +119,7 @@ def test_a_file_asked_for_too_early_waits_for_the_cards_it_lists(page: Page) -> 
     cards = [{**card, "row": row, "facets": True} for row, card in enumerate(CARDS)]
     cards[0]["name"] = "＝Coin 0"  # which a spreadsheet may take for a formula
     ranking = {
-        "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "compared": 3, "whole": True,
+        "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "whole": True,
         "presets": [], "calibrated": None, "calibrate": False, "view": "table", "held": None,
     }  # fmt: skip
     mount(page, cards=[], key="search")
@@ -137,7 +135,7 @@ def test_a_file_asked_for_too_early_waits_for_the_cards_it_lists(page: Page) -> 
 def test_calibrated_the_breakdown_says_what_was_weighed(page: Page) -> None:
     cards = [{**card, "row": row, "facets": True} for row, card in enumerate(CARDS[:3])]
     ranking = {
-        "query": "frog", "means": [0] * 5, "weights": {"entity": 2, "context": 1}, "top": 3, "compared": 3,
+        "query": "frog", "means": [0] * 5, "weights": {"entity": 2, "context": 1}, "top": 3,
         "whole": True, "presets": [], "calibrated": {"centre": [0.3] * 5, "spread": [0.2] * 5},
         "calibrate": True, "view": "cards", "held": None,
     }  # fmt: skip
@@ -152,7 +150,7 @@ def test_calibrated_the_breakdown_says_what_was_weighed(page: Page) -> None:
 def test_sliders_put_back_where_they_stood_say_something_new(page: Page) -> None:
     """A saved search rules until they do, whatever it is that they then say."""
     ranking = {
-        "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "compared": 3, "whole": True,
+        "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "whole": True,
         "presets": [("Mine", {"image": 0, "entity": 0, "context": 0, "visual": 0, "emotions": 4}, "")],
         "calibrated": None, "calibrate": False, "view": "cards", "held": None,
     }  # fmt: skip

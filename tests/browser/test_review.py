@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, WebSocketRoute, expect
 
-from store.filter import Filter
-from store.layout import Layout
+from store.catalog.filters import Filter
+from store.disk.layout import Layout
 from store.library import Library
 from tests.browser.conftest import Serve, dashboard
 from tests.browser.dashboard import Server
@@ -141,7 +141,7 @@ def test_what_another_curator_decided_is_refused_and_said(
     other.expect_settled()
     grid.press("a")
     held.release()
-    expect(grid.said).to_contain_text("refused")
+    expect(grid.said).to_contain_text("approved")  # the reason: where it is by now
     with app.stored() as library:
         assert [event.verb for event in library.history(address=address)[:-before]] == ["approve"]
     other.page.close()
@@ -162,10 +162,16 @@ def test_what_one_curator_decides_disappears_for_the_other(
 
 def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, grid: GridPage) -> None:
     address = grid.at()
+    with app.stored() as library:
+        place = {"library": library.id, "who": library.who, "session": "before"}
     stale = {"n": 1, "boot": "an earlier server", "verb": "approve", "addresses": [address], "seen": {}}
-    grid.page.evaluate("log => localStorage.setItem('memedex-log:pending:before', log)", json.dumps([stale]))
+    key = ":".join(["memedex-log", *place.values(), "pending", "before"])
+    grid.page.evaluate(
+        "([key, log]) => localStorage.setItem(key, log)", [key, json.dumps([{**stale, **place}])]
+    )
     again = GridPage(grid.page, f"{app.url}/pending")
     again.expect_settled()
+    expect(again.said).to_contain_text("It was changed since you decided")
     expect(again.card(address)).to_be_visible()
     assert tier(app, address) == "pending"
 
@@ -266,7 +272,9 @@ def test_words_narrow_the_grid(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending?pending_words=onerror")
     expect(grid.cards).to_have_count(1)
     page.get_by_placeholder("words, tag:dog …").fill("no such coin")
-    expect(page.get_by_text("No pending coin passes these filters.")).to_be_visible()
+    expect(page.get_by_text("No matches.")).to_be_visible()
+    page.get_by_role("button", name="Clear filters").click()
+    expect(grid.cards).to_have_count(60)
 
 
 def test_a_coin_edited_by_hand_comes_back_once_with_what_it_says_now(

@@ -6,7 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.coins import CAT, COINS, DOG, FROG, PIZZA
 from tests.browser.dashboard import Server, at_rest, visit
-from tests.browser.grid_page import SETTLED
+from tests.browser.grid_page import SETTLED, GridPage
 
 
 def results(page: Page) -> Locator:
@@ -29,7 +29,28 @@ def test_words_find_the_coin_they_describe(page: Page, shared: Server) -> None:
     page.keyboard.press("Enter")
     expect(results(page)).to_have_count(len(COINS))
     expect(results(page).first).to_contain_text(FROG.name)
-    expect(page.get_by_text(f"Exact: compared with {len(COINS)} coins")).to_be_visible()
+    expect(page.get_by_text(f"{len(COINS)} coins ranked in")).to_be_visible()
+
+
+def test_another_question_begins_at_its_first_result_without_a_selection(page: Page, shared: Server) -> None:
+    page.set_viewport_size({"width": 800, "height": 480})  # so that results lie below the window's edge
+    grid = GridPage(page, f"{shared.url}/search?q=sad+cat")
+    grid.press("End", "Space", "ArrowLeft", "Space")
+    grid.expect_selected(2)
+    for words, found in (("frog in the rain", FROG), ("dog in a space suit", DOG)):
+        grid.press("End", "/")
+        page.keyboard.press("Control+a")
+        page.keyboard.type(words)
+        grid.press("Enter")
+        expect(results(page).first).to_contain_text(found.name)
+        expect(page.get_by_role("heading", name="Search", level=1)).to_be_in_viewport()
+        expect(grid.cursor).to_have_attribute("aria-rowindex", "1")
+        expect(grid.cursor).to_have_attribute("aria-colindex", "1")
+        grid.expect_selected(0)
+    expect(page.get_by_role("button", name="Bring back 2 selected coins")).to_be_visible()
+    page.reload()
+    expect(grid.cards.first).to_be_visible()
+    grid.expect_selected(0)
 
 
 # As a browser does where somebody pastes, or lets go of, a picture anywhere on the page.
@@ -75,7 +96,7 @@ def test_a_link_brings_the_same_question_and_weights(page: Page, shared: Server)
     expect(page.get_by_label("Weight of context")).to_have_value("5")
     expect(page.get_by_label("Weight of visual")).to_have_value("0")
     expect(results(page).first).to_contain_text(DOG.name)
-    page.get_by_role("button", name="Reference").click()
+    page.get_by_role("button", name="Default 4/3/2/1").click()
     expect(page).not_to_have_url("w=")
 
 
@@ -90,7 +111,7 @@ def test_with_all_weights_at_zero_it_says_so(page: Page, shared: Server) -> None
     ask(page, shared, "?q=frog&w=0,0,0,0,0")
     expect(page.get_by_text("All weights are zero, so nothing is searched.")).to_be_visible()
     expect(results(page)).to_have_count(0)
-    page.get_by_role("button", name="Reference").click()
+    page.get_by_role("button", name="Default 4/3/2/1").click()
     expect(results(page).first).to_contain_text(FROG.name)
 
 
@@ -124,8 +145,8 @@ def test_a_tag_narrows_the_results(page: Page, shared: Server) -> None:
 
 def test_names_are_found_by_words(page: Page, shared: Server) -> None:
     ask(page, shared, "?q=pizza slice")
-    expect(page.get_by_text("By these words:")).to_be_visible()
-    expect(page.get_by_role("link", name="Pizza Slice · SLICE")).to_be_visible()
+    expect(results(page).first.get_by_text("Exact match")).to_be_visible()
+    expect(results(page).first).to_contain_text("Pizza Slice")
 
 
 def test_an_example_question_is_one_click(page: Page, shared: Server) -> None:
@@ -142,7 +163,7 @@ def test_a_degraded_coin_leaves_the_results_and_comes_back(page: Page, seeded: S
     expect(results(page).first).to_contain_text(FROG.name)
     page.keyboard.press("t")
     expect(results(page).filter(has_text=FROG.name)).to_have_count(0)
-    expect(page.get_by_text(f"compared with {len(COINS) - 1} coins")).to_be_visible()
+    expect(page.get_by_text(f"{len(COINS) - 1} coins ranked in")).to_be_visible()
     with seeded.stored() as library:
         assert library.get(FROG.address).tier == "approved"
         assert library.get(DOG.address).tier == "library"
@@ -178,7 +199,7 @@ def test_the_same_style_with_another_subject_is_one_key(page: Page, shared: Serv
 
 def test_what_no_coin_says_can_be_searched_by_meaning(page: Page, shared: Server) -> None:
     ask(page, shared, '?q="a toad in a storm"')
-    expect(page.get_by_text("No coin of the library passes this filter")).to_be_visible()
+    expect(page.get_by_text("No matches. Filter:")).to_be_visible()
     page.get_by_role("button", name="Search by meaning instead").click()
     expect(results(page)).to_have_count(len(COINS))
 
@@ -203,7 +224,7 @@ def test_a_search_is_kept_under_a_name_with_its_weights(page: Page, seeded: Serv
     page.get_by_role("button", name="frogs").click()
     expect(page.get_by_role("slider", name="Weight of context")).to_have_value("5")
     expect(page.get_by_role("slider", name="Weight of entity")).to_have_value("0")
-    page.get_by_role("button", name="Reference").click()
+    page.get_by_role("button", name="Default 4/3/2/1").click()
     expect(page.get_by_role("slider", name="Weight of entity")).to_have_value("4")
     preset.click()
     expect(page.get_by_role("slider", name="Weight of entity")).to_have_value("0")

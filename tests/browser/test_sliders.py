@@ -45,11 +45,13 @@ def drag(results: GridPage, weights: tuple[float, ...]) -> None:
     )
 
 
-def test_the_page_ranks_as_the_store_does(shared: Server, results: GridPage) -> None:
+@pytest.mark.parametrize("fused", [True, False])
+def test_the_page_ranks_as_the_store_does(shared: Server, results: GridPage, fused: bool) -> None:
+    results.page.get_by_label("Count matching words").set_checked(fused)
     with shared.stored() as library:
         for weights in WEIGHTS:
             drag(results, weights)
-            query = Query((Part(text=TEXT),), weights=dict(zip(FACETS, weights, strict=True)))
+            query = Query((Part(text=TEXT),), weights=dict(zip(FACETS, weights, strict=True)), fused=fused)
             expected = [[hit.address, f"{hit.score:.3f}"] for hit in library.search(query).hits]
             assert shown(results) == expected
     moved = results.page.locator(".card[style*=translate]")

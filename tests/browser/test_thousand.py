@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from store.filter import Filter
-from store.layout import Layout
+from store.catalog.filters import Filter
+from store.disk.layout import Layout
 from store.library import Library
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from store.importing import Candidate, candidates
 from store.library import Library
+from store.runtime import open_reader
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import visit
 from tests.browser.grid_page import GridPage, filled
@@ -35,7 +36,7 @@ def test_no_key_and_no_button_decides(
     grid.press("a", "Escape")
     expect(grid.cards).to_have_count(3)
     grid.expect_settled()
-    reader = Library.open_for_reading(app.root)
+    reader = open_reader(app.root)
     assert reader.counts()["pending"] == 3
     assert [decision.verb for decision in reader.decisions()] == ["import"]
     reader.close()
@@ -49,7 +50,7 @@ def test_what_is_seen_is_downloaded_and_nothing_of_it_stays(
 
     root = filled(tmp_path_factory.mktemp("taken along"), fill)
     app = serve(root, MEMEDEX_USER="eve", MEMEDEX_VIEWERS="eve")
-    visit(page, app, "exchange", title="In and out")
+    visit(page, app, "exchange", title="Import & export")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download 3 coins").click()
     download.value.save_as(tmp_path / "coins.zip")

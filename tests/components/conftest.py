@@ -1,7 +1,7 @@
 """A library of a few pending coins, and the app's own routes without a browser."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,12 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from components import pictures
 from components.editor import routes as editor
-from components.grid import beacon, late_cards
-from store.chroma.following import ChromaFollower
+from components.grid import beacon, deferred_cards
+from components.shell import pictures
+from store.chroma.base_follower import ChromaFollower
 from store.library import Library
+from store.runtime import open_library
 from tests.store.conftest import coin, furnished
 from tests.store.hashed import Hashed
 
@@ -29,7 +30,7 @@ def _chroma_behind(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
-    library = Library.open(furnished(tmp_path / "res"), embedder=Hashed())
+    library = open_library(furnished(tmp_path / "res"), embedder=Hashed())
     library.add(coin(number) for number in range(COINS))
     yield library
     library.close()
@@ -39,19 +40,25 @@ class Client:
     """Asks the routes over HTTP, as a browser would."""
 
     def __init__(self) -> None:
-        rooms = (pictures, beacon, editor, late_cards)
+        rooms = (pictures, beacon, editor, deferred_cards)
         self._app = Starlette(routes=[route for room in rooms for route in room.routes()])
 
-    def get(self, address: str) -> httpx.Response:
-        return self._ask("GET", address)
+    def get(self, address: str, **more: Any) -> httpx.Response:
+        return self._ask("GET", address, **more)
 
-    def post(self, address: str, *, content: str | bytes) -> httpx.Response:
-        return self._ask("POST", address, content=content)
+    def post(self, address: str, *, content: str | bytes, **more: Any) -> httpx.Response:
+        return self._ask("POST", address, content=content, **more)
 
-    def _ask(self, method: str, address: str, **more: Any) -> httpx.Response:
+    def _ask(
+        self, method: str, address: str, *, cookies: Mapping[str, str] | None = None, **more: Any
+    ) -> httpx.Response:
         async def ask() -> httpx.Response:
-            transport = httpx.ASGITransport(self._app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://memedex") as client:
+            asker = httpx.AsyncClient(
+                transport=httpx.ASGITransport(self._app),
+                base_url="http://memedex",
+                cookies=dict(cookies or {}),
+            )
+            async with asker as client:
                 return await client.request(method, address, **more)
 
         # In a thread of its own: where browser tests ran before, this one has a loop already.

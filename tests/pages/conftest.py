@@ -1,5 +1,6 @@
 """Pages run in this process, over a library whose model needs no weights."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,11 +8,14 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from components import resources
-from store.chroma.following import ChromaFollower
+from components.shell import resources
+from store.chroma.base_follower import ChromaFollower
 from store.library import Library
+from store.runtime import open_library
 from store.settings import settings
+from tests import installed_components  # noqa: F401  for what it does
 from tests.browser.coins import COINS, PENDING, UNCAPTIONED
+from tests.store.conftest import keep_chroma_here
 from tests.store.hashed import Hashed
 
 OVERVIEW = Path(__file__).resolve().parent.parent.parent / "overview.py"
@@ -25,6 +29,7 @@ def chroma() -> None:
 @pytest.fixture(autouse=True)
 def _chroma_behind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """For every other test Chroma stays behind: opening it costs more than the rest of the test."""
+    keep_chroma_here(monkeypatch)
     if "chroma" not in request.fixturenames:
         monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
 
@@ -35,7 +40,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
     monkeypatch.setenv("MEMEDEX_ROOT", str(tmp_path))
     monkeypatch.setenv("MEMEDEX_USER", "tester")
     settings.cache_clear()
-    library = Library.open(tmp_path, embedder=Hashed())
+    library = open_library(tmp_path, embedder=Hashed())
     yield library
     library.close()
     settings.cache_clear()
@@ -43,12 +48,30 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
     st.cache_data.clear()
 
 
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library with some coins, made once; to be copied, not used."""
+    root = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMEDEX_USER", "tester")
+        patch.setattr(ChromaFollower, "wake", lambda self: None)
+        settings.cache_clear()
+        with open_library(root, embedder=Hashed()) as library:
+            library.add([coin.candidate() for coin in (*COINS, UNCAPTIONED, PENDING)])
+            library.approve([coin.address for coin in (*COINS, UNCAPTIONED)])
+            assert len(library.promote([coin.address for coin in COINS]).done) == len(COINS)
+    settings.cache_clear()
+    return root
+
+
 @pytest.fixture
-def library(empty: Library) -> Library:
+def _coins(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+
+
+@pytest.fixture
+def library(_coins: None, empty: Library) -> Library:
     """Four coins in the library, one approved, one pending."""
-    empty.add([coin.candidate() for coin in (*COINS, UNCAPTIONED, PENDING)])
-    empty.approve([coin.address for coin in (*COINS, UNCAPTIONED)])
-    assert len(empty.promote([coin.address for coin in COINS]).done) == len(COINS)
     return empty
 
 

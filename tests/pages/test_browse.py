@@ -1,10 +1,13 @@
 """The line above the grid, the drawer that writes into it, and the orders."""
 
+import json
 import re
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from components.grid.matching import addresses
 from store.errors import InvalidRecord
 from store.library import Library
 from store.progress import Progress
@@ -38,11 +41,32 @@ def shown(app: AppTest) -> list[str]:
     return re.findall(r'"address": ?"([^"]+)"', str(grid.proto.json))
 
 
+def matching(app: AppTest) -> dict[str, Any]:
+    """What the page may choose at once."""
+    [grid] = [part for part in app.get("bidi_component") if part.proto.component_name == "memedex.grid"]
+    return dict(json.loads(grid.proto.json)["matching"])
+
+
 def test_the_line_filters_as_the_controls_do_and_a_link_holds_it(two: Library) -> None:
-    assert "No pending coin passes" in words(opened("pending", pending_words="tag:dog tag:cat"))
-    said = words(opened("pending", pending_words="-tag:dog dup:maybe"))
-    assert "No pending coin passes" not in said
-    assert "takes yes or no" in said
+    assert "No matches." in words(opened("pending", pending_words="tag:dog tag:cat"))
+    assert "No matches." not in words(opened("pending", pending_words="-tag:dog"))
+
+
+def test_a_filter_that_is_not_understood_shows_nothing_and_offers_the_nearest(two: Library) -> None:
+    app = opened("pending", pending_words="tagg:dog")
+    assert shown(app) == []
+    assert "Unknown filter 'tagg'. Did you mean tag:?" in app.warning[0].value.replace("\\", "")
+    assert matching(app)["count"] == 0
+    assert addresses(two, matching(app)) == [], "nothing can be done to all that match"
+    press(app, "Use tag\\:dog")
+    assert line(app) == "tag:dog"
+    assert set(shown(app)) == {address(0), address(1)}
+
+    app = opened("pending", pending_words="-tag:dog dup:maybe")
+    assert "takes yes or no" in app.warning[0].value
+    assert shown(app) == []
+    press(app, "Clear filters")
+    assert len(shown(app)) == 3
 
 
 def test_the_drawer_shows_counts_of_what_passes_and_writes_into_the_line(two: Library) -> None:
@@ -58,7 +82,7 @@ def test_the_drawer_shows_counts_of_what_passes_and_writes_into_the_line(two: Li
     app.toggle(key="pending-mine").set_value(True)
     ran(app)
     assert line(app).endswith("by:me decided:today")
-    assert "No pending coin passes" in words(app)
+    assert "No matches." in words(app)
     app.toggle(key="pending-mine").set_value(False)
     ran(app)
     app.pills(key="pending-by-tag").set_value([])
@@ -75,9 +99,9 @@ def test_days_in_the_drawer_are_those_of_the_line(two: Library) -> None:
 
 def test_what_i_decided_today_and_where_coins_came_from(two: Library) -> None:
     two.approve([address(0)])
-    two.give_back([address(0)])
-    two.approve([address(1)], who="ann")
-    two.give_back([address(1)], who="ann")
+    two.send_back([address(0)])
+    two.approve([address(1)], actor="ann")
+    two.send_back([address(1)], actor="ann")
     assert shown(opened("pending", pending_words="by:me decided:today")) == [address(0)]
     assert shown(opened("pending", pending_words="by:ann")) == [address(1)]
     assert set(shown(opened("pending", pending_words='source:"my list.json"'))) == {address(0), address(1)}
@@ -115,11 +139,11 @@ def test_a_viewer_opens_saved_filters_but_keeps_none(
         library.filters.save(" ", "tag:dog")
     monkeypatch.setattr(settings(), "viewers", "tester")
     app = with_drawer(pending_words="tag:cat")
-    assert [button.label for button in app.button] == ["dogs"]
+    assert [button.label for button in app.button] == ["Reset", "dogs", "Clear filters"]
 
 
 def test_an_order_by_pictures_holds_still_until_it_is_asked_for_anew(two: Library) -> None:
-    two._onlooker.look(Progress())
+    two._prefetcher.embed_next(Progress())
     app = opened("pending", pending_sort="Like one coin", pending_like=address(1))
     assert shown(app)[0] == address(1)
     assert len(shown(app)) == 3
@@ -138,3 +162,12 @@ def test_a_coin_that_is_not_there_orders_nothing_and_says_so(two: Library) -> No
     assert "no record has the address" in words(app)
     assert len(shown(app)) == 3
     assert PENDING.address in shown(opened("pending", pending_sort="Most suspicious"))
+
+
+def test_all_that_match_a_line_with_a_choice_can_be_chosen_and_no_more(two: Library) -> None:
+    app = opened("pending", pending_words="tag:nsfw OR -tag:dog")
+    assert set(shown(app)) == {address(0), PENDING.address}
+    assert set(addresses(two, matching(app))) == {address(0), PENDING.address}
+    app = opened("pending", pending_words="(tag:nsfw")
+    assert "( at character 1 is not closed" in words(app).replace("\\", "")
+    assert shown(app) == [address(0)]

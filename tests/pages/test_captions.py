@@ -2,9 +2,9 @@
 
 import pytest
 
-from components.replacing import replacing
-from store.captions.replacing import Wanted, replacements
-from store.filter import Filter
+from components.captions.replace import replacing
+from store.captions.replacement import ReplaceRequest, replacements
+from store.catalog.filters import Filter
 from store.library import Library
 from store.progress import Progress
 from store.settings import settings
@@ -15,7 +15,7 @@ from tests.pages.conftest import finish_jobs, opened, press, ran, words
 def test_the_check_up_counts_what_wants_a_second_look(library: Library) -> None:
     app = opened("captions", view="Check up")
     kinds = app.segmented_control(key="caption-check")
-    assert "Lacks a facet · 1" in kinds.options
+    assert "Missing caption · 1" in kinds.options
     kinds.set_value("lacking")
     assert "cannot be promoted" in words(ran(app))
 
@@ -23,7 +23,7 @@ def test_the_check_up_counts_what_wants_a_second_look(library: Library) -> None:
 def test_the_editor_goes_through_the_list_it_was_opened_from(library: Library) -> None:
     app = opened("captions", check="unwritten", address=FROG.address)
     coins = app.selectbox(key="caption-pick")
-    assert coins.label == "Optional, not written · 4"
+    assert coins.label == "Optional facets empty · 4"
     press(app, "Next")
     assert app.query_params["address"] != [FROG.address]
     press(app, "Back to the list")
@@ -34,7 +34,7 @@ def test_no_other_coin_comes_under_the_hand_when_somebody_rejects_this_one(libra
     app = opened("captions", address=UNCAPTIONED.address)
     library.reject([UNCAPTIONED.address])
     said = words(ran(app))
-    assert f"{UNCAPTIONED.name} is in the trash now" in said
+    assert f"{UNCAPTIONED.name} is rejected now" in said
     assert not any(box.key == "caption-pick" for box in app.selectbox)
     press(app, "Go on with the list")
     assert "Every approved coin is captioned" in words(app)
@@ -65,11 +65,11 @@ def test_a_pattern_that_is_none_is_told_instead_of_failing(library: Library) -> 
     app = opened("captions", view="Replace")
     app.toggle(key="replace-pattern").set_value(True)
     app.text_input(key="replace-find").set_value("(")
-    assert "the pattern is not understood" in words(ran(app))
+    assert "the regex is not valid" in words(ran(app))
 
 
 def test_what_was_changed_meanwhile_is_named(library: Library) -> None:
-    seen = replacements(library.find(Filter()), Wanted("frog", "toad"))
+    seen = replacements(library.find(Filter()), ReplaceRequest("frog", "toad"))
     library.caption(FROG.address, caption={"context": "Something else"})
     with pytest.raises(ValueError, match="changed since you looked"):
         replacing(library, seen, 1)(Progress())
@@ -85,3 +85,11 @@ def test_a_viewer_sees_what_would_change_and_no_button(
     assert "One undo" in words(ran(app))
     assert not [button for button in app.button if button.label.startswith("Replace")]
     assert opened("captions", address=UNCAPTIONED.address).title[0].value == "Captions"
+
+
+def test_the_list_of_coins_takes_filters_and_says_what_it_does_not_know(library: Library) -> None:
+    app = opened("captions")
+    app.text_input(key="caption-words").set_value("tagg:dog")
+    assert "Unknown filter 'tagg'. Did you mean tag:?" in words(ran(app)).replace("\\", "")
+    app.text_input(key="caption-words").set_value("-tag:unheard-of")
+    assert "Unknown filter" not in words(ran(app))

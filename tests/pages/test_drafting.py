@@ -1,12 +1,14 @@
 """What drafting needs is at hand when its page is opened."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from components import resources
+from components.shell import resources
 from store.library import Library
 from store.settings import settings
+from tests.pages.conftest import opened, words
 
 
 @pytest.mark.parametrize(("model", "read"), [("openai/gpt-4o-mini", 1), ("", 0)])
@@ -18,3 +20,23 @@ def test_prices_are_read_behind_the_model_where_a_language_model_is_configured(
     monkeypatch.setattr(resources, "is_warm", lambda: asked.append(True))
     resources._warming(tmp_path, "hashed", empty).join()
     assert len(asked) == read
+
+
+def test_what_drafting_has_cost_stands_below(empty: Library) -> None:
+    assert "No language model was asked for drafts yet" in words(opened("drafting"))
+    used = {"prompt_tokens": 1_000, "completion_tokens": 100}
+    spent = {"20000": {"a/b": used | {"cost": 0.25}, "free": used}, "20001": {"a/b": used | {"cost": 0.5}}}
+    with empty.catalog.writing() as db:
+        db.execute(
+            "INSERT INTO jobs (kind, name, who, decision, state, options, note, made_at) "
+            "VALUES ('draft', 'Draft', 'ann', '', 'done', '{\"variants\": []}', ?, 0)",
+            [json.dumps({"spent": spent})],
+        )
+    app = opened("drafting")
+    assert len(app.get("plotly_chart")) == 1
+    assert "$0.7500 in all" in words(app)
+    table = app.dataframe[0].value
+    assert list(table["model"]) == ["a/b", "free"]
+    assert list(table["prompt_tokens"]) == [2_000, 1_000]
+    assert table["cost"][0] == 0.75
+    assert table["cost"].isna()[1], "a model without a price is not free"

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from components import takeover
-from components.editor.rows import Row
-from store.captions.takeovers import preview
+from components.captions import import_captions
+from components.editor.rows import EditorRow
 from store.importing.captions import captions_at
 from store.library import Library
+from store.tasks.import_captions import preview
 from tests.browser.coins import COINS
 from tests.pages.conftest import finish_jobs, opened, press, ran, words
 
@@ -29,8 +29,8 @@ def test_what_passes_a_filter_goes_out_as_a_zip_that_can_be_downloaded(library: 
 def test_captions_are_taken_in_after_a_preview_and_undone_as_one(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[Row] = []
-    monkeypatch.setattr(takeover, "show_rows", lambda key, library, rows, **_: seen.extend(rows))
+    seen: list[EditorRow] = []
+    monkeypatch.setattr(import_captions, "show_rows", lambda key, library, rows, **_: seen.extend(rows))
     before = {coin.address: library.get(coin.address).caption for coin in COINS}
     rows = [f"{coin.address},Taken in for {number}" for number, coin in enumerate(COINS)]
     (tmp_path / "captions.csv").write_text("\n".join(["address,entity", *rows]))
@@ -41,7 +41,7 @@ def test_captions_are_taken_in_after_a_preview_and_undone_as_one(
     assert f"{len(COINS)} would change" in words(app)
     assert [row.after for row in seen] == [f"Taken in for {number}" for number in range(len(COINS))]
     assert [row.text for row in seen] == [before[row.record.address]["entity"] for row in seen]
-    press(app, f"Take in {len(COINS)} changes")
+    press(app, f"Import {len(COINS)} changes")
     finish_jobs()
     assert library.get(COINS[0].address).caption["entity"] == "Taken in for 0"
     press(opened(), "Undo")

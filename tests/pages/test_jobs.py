@@ -4,9 +4,11 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from store.language_models import import_litellm
 from store.library import Library
+from store.llm.client import import_litellm
+from store.outcome import ImportReport, Refusal
 from store.settings import settings
 from tests.browser.coins import COINS, UNCAPTIONED
 from tests.pages.conftest import finish_jobs, opened, press, ran, words
@@ -25,6 +27,19 @@ def model(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Languag
         yield server
 
 
+def choices(app: AppTest) -> list[str]:
+    [chooser] = [each for each in app.segmented_control if each.label == "Coins"]
+    return list(chooser.options)
+
+
+def links(app: AppTest) -> list[str]:
+    return [link.label for link in app.main.get("page_link")]
+
+
+def badges(app: AppTest) -> list[str]:
+    return [element.value for element in app.markdown if "badge[" in str(element.value)]
+
+
 def test_what_lacks_a_caption_is_drafted_after_a_look_at_the_cost(
     model: LanguageModelServer, library: Library
 ) -> None:
@@ -37,6 +52,33 @@ def test_what_lacks_a_caption_is_drafted_after_a_look_at_the_cost(
     told = words(opened("jobs"))
     assert "1 of 1 done" in told
     assert "$0.0002" in told, "what it has cost"
+
+
+def test_coins_with_suggestions_are_counted_until_they_have_a_caption(
+    model: LanguageModelServer, library: Library
+) -> None:
+    assert "Missing caption · 1" in choices(opened("drafting"))
+    press(opened("drafting"), "Draft 1 coin")
+    finish_jobs()
+    app = opened("drafting")
+    assert "Missing caption · 0 of 1" in choices(app)
+    assert "1 coin with suggestions to look at" in links(app)
+    library.caption(UNCAPTIONED.address, caption={"entity": "An ape", "context": "Apes together"})
+    app = opened("drafting")
+    assert "Missing caption · 0" in choices(app)
+    assert "1 coin with suggestions to look at" not in links(app)
+
+
+def test_work_of_which_all_was_refused_gets_no_tick(library: Library) -> None:
+    report = ImportReport(refused=[Refusal("a", "no picture"), Refusal("b", "no picture")])
+    job = library.jobs.run("Import list.json", lambda _: report)
+    finish_jobs()
+    assert [badge for badge in badges(opened("jobs")) if "refused" in badge]
+    app = opened("history")
+    app.session_state["memedex.watched_jobs"] = [job.id]
+    [toast] = ran(app).toast
+    assert toast.value.replace("\\", "") == "Import list.json: nothing done, 2 refused"
+    assert toast.icon == ":material/error:"
 
 
 def test_what_was_refused_says_why_and_is_tried_again(model: LanguageModelServer, library: Library) -> None:

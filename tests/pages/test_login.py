@@ -1,15 +1,21 @@
 """A server that other machines reach: who is asked for a login, who is logged in, and the way out."""
 
+import time
+from collections.abc import Iterator
 from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from packaging.requirements import Requirement
+from streamlit.testing.v1 import AppTest
 
-from components import access
+from components.shell import login, logins, tokens
+from store.errors import LoginEnded
 from store.library import Library
-from tests.pages.conftest import opened
+from store.settings import settings
+from tests.browser.coins import PENDING
+from tests.pages.conftest import opened, press, ran, words
 
 
 def test_what_a_login_needs_is_installed_with_the_rest() -> None:
@@ -34,7 +40,95 @@ def test_whoever_is_logged_in_is_named_and_can_log_out(
 
 def test_without_a_login_nothing_is_shown(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "user", {"is_logged_in": False})
-    monkeypatch.setattr(access, "listens_farther", lambda: True)
+    monkeypatch.setattr(login, "listens_farther", lambda: True)
     page = opened("search")
     assert [button.label for button in page.button] == ["Log in"]
     assert not page.exception
+
+
+@pytest.fixture
+def ann(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, object]]:
+    """Ann is logged in at a server that other machines reach."""
+    now = time.time()
+    ann = {
+        "is_logged_in": True, "email": "ann@example.org", "sub": "ann", "iat": now, "exp": now + 3600,
+    }  # fmt: skip
+    monkeypatch.setattr(st, "user", ann)
+    monkeypatch.setattr(login, "listens_farther", lambda: True)
+    yield ann
+    logins._ended.clear()
+
+
+def test_a_login_that_ran_out_shows_nothing_more_and_says_so(
+    library: Library, ann: dict[str, object]
+) -> None:
+    assert [one.value for one in opened("pending").title] == ["Review"]
+    ann["exp"] = time.time() - 1
+    page = opened("pending")
+    assert [one.value for one in page.title] == ["Memedex"]
+    assert "Your login has ended" in words(page)
+    assert [button.label for button in page.button] == ["Log in"]
+
+
+def test_who_is_on_neither_list_is_told_so_and_shown_nothing(
+    library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings(), "viewers", "eve@example.org")
+    monkeypatch.setattr(settings(), "curators", "bob@example.org")
+    page = opened("pending")
+    assert [one.value for one in page.title] == ["Memedex"]
+    assert "not on this library's lists" in words(page)
+    assert [button.label for button in page.button] == ["Log out"]
+
+
+def test_logging_out_ends_every_tab_of_the_login(
+    library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(st, "logout", lambda: None)
+    page = opened("pending")
+    page.button(key="log-out").click()
+    ran(page)
+    assert "Your login has ended" in words(page)
+    assert "Your login has ended" in words(opened("pending")), "as in another tab"
+    ann["iat"] = time.time() + 1
+    assert logins.is_current(ann), "another login of hers is another"
+    token = tokens.signed(library, actor="ann@example.org", session="test session id", claims=ann)
+    with pytest.raises(LoginEnded):
+        tokens.bearer(library, token, claims=ann)
+
+
+def test_a_press_after_the_login_ended_changes_nothing(
+    library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.approve([PENDING.address], actor="ann@example.org")
+    page = opened("pending")
+    monkeypatch.setattr(logins, "is_current", lambda *_, **__: False)
+    (undo,) = [button for button in page.button if button.label == "Undo"]
+    undo.click().run()
+    assert library.get(PENDING.address).tier == "approved"
+    assert [one.value for one in page.title] == ["Memedex"]
+
+
+def fields(page: AppTest) -> set[str]:
+    return {one.key for one in page.text_input if one.key}
+
+
+def test_who_sits_at_another_machine_names_no_path_of_the_server(
+    library: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert "memedex.path" in fields(opened())
+    assert "takeover-path-0" in fields(opened("exchange"))
+    monkeypatch.setattr(login, "is_local", lambda: False)
+    assert "memedex.path" not in fields(opened())
+    assert "takeover-path-0" not in fields(opened("exchange"))
+
+    (tmp_path / "allowed").mkdir()
+    monkeypatch.setattr(settings(), "import_folders", str(tmp_path / "allowed"))
+    page = opened()
+    page.text_input(key="memedex.path").set_value(str(library.layout.memecoins))
+    press(page, "Import path")
+    assert any("MEMEDEX_IMPORT_FOLDERS" in error.value for error in page.error)
+    assert library.jobs.all() == []
+    page = opened("exchange")
+    page.text_input(key="takeover-path-0").set_value("/etc/passwd")
+    assert any("MEMEDEX_IMPORT_FOLDERS" in error.value for error in ran(page).error)

@@ -5,17 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from components import model_choice
 from components.memory import models
+from components.overview import model_choice
 from store.library import Library
 from store.memory import Memory, demo
 from store.settings import settings
 from tests.pages.conftest import finish_jobs, opened, press, ran, words
 from tests.store.memory.bags import Bags
 
-VIEWS = ("Probe", "Model's view", "Browse", "Connections", "Health")
+VIEWS = ("Test retrieval", "Prompt preview", "Browse", "Connections", "Status")
 QUESTION = "Who lights the lamps of the city?"
 
 
@@ -54,7 +55,7 @@ def test_a_probe_asks_every_kind_and_shows_what_was_nearly_found(memory: Memory)
         assert f"**{title}**" in said
     assert "<mark>lamps</mark>" in said
     assert "below the threshold" in said, "memories under 30 % are greyed, not hidden"
-    assert "beyond n" in said
+    assert "below the top results" in said
     assert "σ" in said
 
 
@@ -151,7 +152,7 @@ def test_browsing_shows_what_is_stale_and_what_is_nearly_said_twice(memory: Memo
 
 def test_a_session_is_forgotten_for_good_with_all_its_characters(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="mira_lantern")
-    press(app, "Forget all 2 characters' keys of lantern")
+    press(app, "Delete all 2 characters' keys of lantern")
     assert memory.sessions.passages.counts() == {"capy_budget-debate": 4}
 
 
@@ -203,12 +204,26 @@ def test_connections_lead_from_a_coin_to_what_names_it(library: Library, memory:
     assert "Under the lamp sits the Rainy Frog." in said
 
 
+def test_health_names_a_kind_whose_file_cannot_be_used_and_shows_the_others(
+    memory: Memory, tmp_path: Path
+) -> None:
+    memory.close()
+    st.cache_resource.clear()
+    path = memory.places.database("documents")
+    path.write_bytes(b"rubbish" * 1000)
+    app = opened("lore", view="Health")
+    assert "One kind of memory cannot be used; all others work:" in words(app)
+    assert f"{path} cannot be read" in words(app)
+    assert len(app.metric) == 5
+    Memory.open(tmp_path).close()  # the one that the page opened
+
+
 def test_health_names_every_concern_and_its_remedy(memory: Memory) -> None:
     app = opened("lore", view="Health")
     labels = [expander.label for expander in app.expander]
     assert any("worlds without lore" in label for label in labels)
     assert "Remedy: " in words(app)
-    press(app, "Examine everything")
+    press(app, "Run check")
     finish_jobs()
     assert "blank_atlas has no lore" in ran(app).dataframe[-1].value["what"].to_list()[0]
 

@@ -2,30 +2,36 @@
 
 import subprocess
 import sys
+from contextlib import closing
 from subprocess import PIPE
 
 import pytest
 
+from store.catalog.history import MOVE_ASIDE
+from store.jobs import background_worker
+from store.jobs.background_worker import Worker
 from store.library import Library
+from store.progress import Progress
+from store.runtime import open_library
 from tests.browser.coins import COINS, DOG, FROG, PENDING, UNCAPTIONED
 from tests.pages.conftest import OVERVIEW, finish_jobs, opened, press, ran, words
 
 TITLES = {
     "": "Overview",
-    "pending": "Pending",
+    "pending": "Review",
     "approved": "Approved",
     "captions": "Captions",
-    "drafting": "Drafting",
+    "drafting": "AI drafts",
     "search": "Search",
     "map": "Map",
     "evaluation": "Evaluation",
-    "generate": "To the model",
+    "generate": "Generate",
     "lore": "Lore & memory",
-    "exchange": "In and out",
+    "exchange": "Import & export",
     "tags": "Tags",
     "jobs": "Jobs",
     "history": "History",
-    "health": "Health",
+    "health": "System status",
 }
 
 
@@ -44,7 +50,7 @@ def test_every_page_opens_beside_the_program_that_writes(name: str, library: Lib
     app = opened(name, reading_only=True)
     assert app.title[0].value == TITLES[name]
     assert "reading only" in words(app)
-    assert not [button for button in app.button if button.label == "Undo"]
+    assert not [button for button in app.button if (button.key or "").startswith("take-back-")]
 
 
 def test_the_navigation_names_every_page_with_its_count(library: Library) -> None:
@@ -56,10 +62,10 @@ def test_the_navigation_names_every_page_with_its_count(library: Library) -> Non
 def test_the_overview_counts_the_tiers_and_says_what_to_do(library: Library) -> None:
     app = opened()
     assert {metric.label: metric.value for metric in app.metric} == {
-        "Pending": "1",
+        "Review": "1",
         "Approved": "1",
         "Library": str(len(COINS)),
-        "Trash": "0",
+        "Rejected": "0",
     }
     said = words(app)
     assert "**1 coin** to review" in said
@@ -68,7 +74,7 @@ def test_the_overview_counts_the_tiers_and_says_what_to_do(library: Library) -> 
 
 
 def test_undo_takes_back_ones_own_decision_and_nobody_elses(library: Library) -> None:
-    library.reject([PENDING.address], who="somebody else")
+    library.reject([PENDING.address], actor="somebody else")
     press(opened(), "Undo")
     assert library.get(PENDING.address).tier == "trash"
     assert library.counts()["library"] == 0, "the promotion was the last decision of one's own"
@@ -98,9 +104,22 @@ def test_a_link_to_a_coin_that_is_not_there_says_so(library: Library) -> None:
     assert "local-nobody" in said
 
 
+def test_health_and_history_name_what_of_others_was_moved_aside(library: Library) -> None:
+    (library.layout.chroma / "chroma.sqlite3").write_bytes(b"somebody's")
+    library._follower._folder.clear_the_way()
+    (aside,) = library.moved_aside()
+    said = words(opened("health"))
+    assert "a Chroma that cannot be read" in said
+    assert aside.place.name in said
+    history = opened("history")
+    assert "Moved aside" in words(history)
+    offered = [button for button in history.button if (button.key or "").startswith("take-back-")]
+    assert len(offered) == len([one for one in library.decisions() if one.verb != MOVE_ASIDE])
+
+
 def test_the_examination_finds_a_library_well(chroma: None, library: Library) -> None:
     assert library.wait_for_chroma(60)
-    app = press(opened("health"), "Examine everything")
+    app = press(opened("health"), "Run check")
     finish_jobs()
     assert "All is well" in words(ran(app))
 
@@ -111,7 +130,7 @@ def test_the_examination_finds_a_sidecar_that_was_changed_and_repair_takes_it_in
     assert library.wait_for_chroma(60)
     path = library.layout.sidecar("pending", PENDING.address)
     path.write_text(path.read_text().replace(PENDING.name, "Renamed"))
-    app = press(opened("health"), "Examine everything")
+    app = press(opened("health"), "Run check")
     finish_jobs()
     assert "1 thing to mend" in words(ran(app))
     press(app, "Repair")
@@ -121,7 +140,7 @@ def test_the_examination_finds_a_sidecar_that_was_changed_and_repair_takes_it_in
 
 def test_search_answers_a_linked_question(library: Library) -> None:
     app = opened("search", q=FROG.entity)
-    assert f"Exact: compared with {len(COINS)} coins" in words(app)
+    assert f"{len(COINS)} coins ranked in" in words(app)
 
 
 def test_search_says_when_all_weights_are_zero(library: Library) -> None:
@@ -131,8 +150,8 @@ def test_search_says_when_all_weights_are_zero(library: Library) -> None:
 def test_a_second_program_is_told_who_holds_the_library_and_may_look(library: Library) -> None:
     root = library.layout.root
     library.close()
-    holding = "import sys; from pathlib import Path; from store.library import Library\n"
-    holding += "Library.open(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
+    holding = "import sys; from pathlib import Path; from store.runtime import open_library, open_reader\n"
+    holding += "open_library(Path(sys.argv[1])); print('open', flush=True); sys.stdin.read()"
     command = [sys.executable, "-W", "ignore", "-c", holding, str(root)]
     with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, cwd=OVERVIEW.parent) as other:
         assert other.stdout
@@ -157,4 +176,27 @@ def test_a_damaged_catalog_is_repaired_where_it_is_noticed(library: Library) -> 
     press(app, "Open the library")
     assert app.title[0].value == "History"
     assert "Promoted 4 coins" in words(app)
-    Library.open(library.layout.root).close()  # the page opened another
+    open_library(library.layout.root).close()  # the page opened another
+
+
+def test_what_fails_in_the_background_and_pictures_set_apart_stand_on_health(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background_worker, "FIRST", 3600.0)
+    monkeypatch.setattr(background_worker, "LONGEST", 3600.0)
+
+    def fail(_: Progress) -> None:
+        raise OSError("the folder is away")
+
+    said = words(opened("health"))
+    assert "the folder is away" not in said
+    library.picture(PENDING.address).write_bytes(b"cut short")
+    library._prefetcher._set_apart(PENDING.address, "its picture is not what was written")
+    with closing(Worker("polishing coins", fail)) as worker:
+        worker.wake()
+        assert not worker.wait(10)
+        said = words(opened("health"))
+        assert "polishing coins: OSError: the folder is away (since just now; again in " in said
+        assert f"{PENDING.address}: its picture is not what was written" in said
+        assert "Background work fails:" in words(opened(""))
+    assert "the folder is away" not in words(opened("health"))

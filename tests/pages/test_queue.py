@@ -8,24 +8,26 @@ from typing import Any
 
 import pytest
 
-from components import state
-from components.grid.ledger import BOOT, Entry, Ledger
+from components.grid import tags as grid_tags
+from components.grid.decision_log import BOOT, Ledger
+from components.grid.logged_decision import LoggedDecision
 from components.grid.matching import offered
-from components.promoting import handler, marks
-from store import tagging
+from components.review.promote import handler, marks
+from store.catalog.filters import Filter
 from store.duplicates.duplicates import Duplicates
 from store.errors import ModelUnavailable
-from store.filter import Filter
 from store.library import Library
-from store.reading import Reader
-from tests.browser.coins import COINS, DOG, PENDING, UNCAPTIONED
+from store.reading.reader import Reader
+from store.runtime import open_library
+from store.tasks import tags as tags_task
+from tests.browser.coins import COINS, DOG, FROG, PENDING, UNCAPTIONED
 from tests.pages.conftest import finish_jobs, opened, press, ran, words
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 
 
-def entry(verb: str, *addresses: str, n: int = 1, **more: Any) -> Entry:
-    return Entry(n=n, verb=verb, addresses=list(addresses), seen={}, reason="", boot=BOOT, **more)
+def entry(verb: str, *addresses: str, n: int = 1, **more: Any) -> LoggedDecision:
+    return LoggedDecision(n=n, verb=verb, addresses=list(addresses), seen={}, reason="", boot=BOOT, **more)
 
 
 @pytest.fixture
@@ -44,9 +46,9 @@ def troubled(library: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
 
 
 def test_what_was_refused_needs_attention_and_says_why_also_after_a_restart(troubled: Library) -> None:
-    reason = troubled.troubles([DOG.address])[DOG.address]
+    reason = troubled.blockers([DOG.address])[DOG.address]
     with Reader(troubled.layout.root) as again:
-        assert again.troubles([DOG.address]) == {DOG.address: reason}
+        assert again.blockers([DOG.address]) == {DOG.address: reason}
     assert troubled.addresses(Filter(tier="approved", troubled=True)) == [DOG.address]
     mark = marks(troubled, [troubled.get(DOG.address)])(troubled.get(DOG.address))
     assert mark == {"label": reason, "tone": "bad"}
@@ -56,7 +58,7 @@ def test_what_was_refused_needs_attention_and_says_why_also_after_a_restart(trou
 
 def test_a_reason_stands_until_the_coin_is_changed_or_goes_on(troubled: Library) -> None:
     troubled.edit_tags([DOG.address], add=["moon"])
-    assert troubled.troubles([DOG.address]) == {}
+    assert troubled.blockers([DOG.address]) == {}
     assert troubled.addresses(Filter(tier="approved", captioned=True, troubled=False)) == [DOG.address]
     assert troubled.promote([DOG.address]).done == [DOG.address]
 
@@ -64,7 +66,7 @@ def test_a_reason_stands_until_the_coin_is_changed_or_goes_on(troubled: Library)
 def test_each_part_of_the_queue_has_its_own_link(troubled: Library) -> None:
     for part, count in {"Ready": 0, "Needs caption": 1, "Needs attention": 1, "All": 2}.items():
         app = opened("approved", approved_show=part)
-        assert ("No approved coin passes" in words(app)) is (count == 0), part
+        assert ("No matches." in words(app)) is (count == 0), part
 
 
 def test_what_a_coin_needs_is_on_its_card(library: Library) -> None:
@@ -73,7 +75,7 @@ def test_what_a_coin_needs_is_on_its_card(library: Library) -> None:
     assert marks(library, [record])(record) == {"label": "needs context", "tone": "warn"}
     outcome = handler(library)(entry("promote", record.address))
     assert outcome is not None
-    assert "needs context first" in outcome.refused[0].reason
+    assert "write context (e)" in outcome.refused[0].reason
 
 
 def test_the_summaries_of_promotions_are_there_afterwards(library: Library) -> None:
@@ -90,7 +92,7 @@ def test_the_summaries_of_promotions_are_there_afterwards(library: Library) -> N
 @pytest.fixture(scope="module")
 def hundreds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library of more pending coins than one operation holds; to be copied, not used."""
-    with Library.open(tmp_path_factory.mktemp("hundreds"), embedder=Hashed()) as library:
+    with open_library(tmp_path_factory.mktemp("hundreds"), embedder=Hashed()) as library:
         assert len(library.add(coin(number) for number in range(300)).done) == 300
     return library.layout.root
 
@@ -160,40 +162,31 @@ def test_undo_of_what_still_waits_stops_it_and_nothing_older_is_taken_back(many:
 # -- tags --------------------------------------------------------------------------------------------------
 
 
-def test_tags_are_added_and_removed_in_a_dialog_for_what_was_chosen(library: Library) -> None:
-    app = opened("pending")
-    app.session_state[state.DIALOG] = [PENDING.address]
-    ran(app)
+def test_tags_are_given_and_taken_by_the_numbered_log(library: Library) -> None:
     before = library.get(PENDING.address).tags
-    next(one for one in app.multiselect if one.label == "Add").set_value(["moon"])
-    ran(app)
-    assert "belongs to" in words(app)
-    press(app, "Apply")
+    Ledger().apply(library, "page", [entry("tag", PENDING.address, add=["moon"])], handlers={})
     assert library.get(PENDING.address).tags == [*before, "moon"]
-    assert state.DIALOG not in app.session_state
+    Ledger().apply(library, "page", [entry("tag", PENDING.address, n=2, remove=["moon"])], handlers={})
+    assert library.get(PENDING.address).tags == before
+    assert [decision.verb for decision in library.decisions(limit=2)] == ["tag", "tag"]
 
 
-def test_a_tag_is_renamed_everywhere_on_the_page_of_tags(library: Library) -> None:
-    tag, count = next(iter(library.tag_counts(Filter()).items()))
-    app = opened("tags")
-    next(one for one in app.multiselect if one.label == "Tags").set_value([tag])
-    next(one for one in app.text_input if one.label == "Their new name").set_value("renamed")
-    ran(app)
-    press(app, f"Rename on {count} coin{'s' if count > 1 else ''}")
-    finish_jobs()
-    assert library.tag_counts(Filter())["renamed"] == count
-    assert tag not in library.tag_counts(Filter())
-    library.undo()
-    assert library.tag_counts(Filter())[tag] == count
+def test_the_dialog_for_tags_knows_all_tags_and_those_of_the_chosen_coins(library: Library) -> None:
+    library.edit_tags([PENDING.address], add=["moon"])
+    told = json.loads(bytes(grid_tags.answer(library, {"addresses": [PENDING.address, FROG.address]}).body))
+    assert told["has"] == {"moon": 1, "frog": 1}
+    known = {tag: (category, coins) for tag, category, coins in told["known"]}
+    assert known["moon"] == (library.taxonomy.category("moon"), 1)
+    assert known.keys() >= {"dog", "cat", *library.taxonomy.tags}
 
 
 def test_coins_that_do_not_follow_an_edited_file_are_made_to(library: Library) -> None:
     (library.layout.root / "taxonomy.json").write_text('{"dog": "hounds"}')
-    behind = len(tagging.straying(library, library.taxonomy))
+    behind = len(tags_task.straying(library, library.taxonomy))
     assert behind
     app = press(opened("tags"), "Let them follow")
     finish_jobs()
-    assert tagging.straying(library, library.taxonomy) == []
+    assert tags_task.straying(library, library.taxonomy) == []
     assert "do not follow" not in words(ran(app))
 
 

@@ -7,15 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from components import context_view, map_view
-from store import generation, inventing
+from components.generate import context
+from components.map import view
+from components.search import scores
+from store.catalog.filters import Filter
 from store.errors import CaptioningFailed
-from store.filter import Filter
+from store.evaluation import evaluation
+from store.generation import coin_generator
 from store.library import Library
-from store.maps import arranging
 from store.progress import Progress
-from store.search import evaluation
 from store.settings import settings
+from store.tasks import arrange_map, generate
 from tests.browser.coins import COINS, FROG, picture
 from tests.pages.conftest import finish_jobs, opened, press, ran, words
 from tests.waiting import eventually
@@ -25,20 +27,28 @@ def test_golden_queries_are_kept_asked_and_shown(library: Library) -> None:
     app = opened("evaluation")
     assert "no golden queries yet" in words(app)
     question, answers = (
-        field for field in app.text_input if field.label.startswith(("Question", "Right answers"))
+        field for field in app.text_input if field.label.startswith(("Question", "Relevant coins"))
     )
     question.set_value(COINS[0].entity)
     answers.set_value(COINS[0].address)
-    press(app, "Keep")
+    press(app, "Add")
     assert [one.answers for one in library.golden.all()] == [(COINS[0].address,)]
-    press(ran(app), "Ask them all")
+    press(ran(app), "Run evaluation")
     finish_jobs()
     ran(app)
-    (kept,) = evaluation.kept(library)
+    (kept,) = evaluation.stored(library)
     assert kept.queries == 1
     assert kept.scores(kept.rows[0]).mrr.mean == 1
-    assert app.dataframe[0].value["MRR"][0] == "1.00"  # of one query no interval says anything
-    press(app, "Forget it")
+    figures = app.dataframe[0].value
+    assert figures["MRR"][0] == 1
+    assert figures["MRR, 95 %"][0] == "", "of one query no interval says anything"
+    drawn = scores.by_setting(kept, k=10)
+    assert set(drawn["measure"]) == {"Recall@10", "nDCG@10"}
+    assert list(drawn["mean"][drawn["measure"] == "Recall@10"]) == [
+        kept.scores(row).recall.mean for row in kept.rows
+    ]
+    assert len(app.get("plotly_chart")) == 1
+    press(app, "Remove")
     assert library.golden.all() == []
 
 
@@ -68,7 +78,7 @@ def test_folded_copies_are_one_for_the_model_and_on_the_map(
     app.toggle(key="gen_fold").set_value(False)
     assert ran(app).code[0].value.count(FROG.entity) == 2
     drawn: list[Mapping[str, float]] = []
-    monkeypatch.setattr(map_view, "show_results", lambda key, library, scores, *, line: drawn.append(scores))
+    monkeypatch.setattr(view, "show_results", lambda key, library, scores, *, line: drawn.append(scores))
     for fold in ("false", "true"):
         opened("search", q="frog", fold=fold, **{"as": "map"})
     assert [len(scores.keys() & {FROG.address, twin.address}) for scores in drawn] == [2, 1]
@@ -90,13 +100,18 @@ def test_results_that_were_chosen_are_given_in_an_order_of_ones_own(library: Lib
     assert "None of the chosen coins" in words(opened("generate", gen_q="frog", gen_pick="local-gone"))
 
 
+def test_no_page_ignores_a_filter_that_is_not_understood(library: Library) -> None:
+    assert "Unknown filter" in words(opened("generate", gen_q="tagg:frog frog")).replace("\\", "")
+    assert "No matches on this map" in words(opened("map", map_q="tagg:frog"))
+
+
 def test_what_was_degraded_or_thrown_away_since_it_was_chosen_is_told(library: Library) -> None:
     first, second = (coin.address for coin in COINS[:2])
     library.degrade([first])
     library.delete([second])
     app = opened("generate", gen_pick=f"{first},{second}")
     assert "1 not here any more" in words(app)
-    assert ":orange[approved]" in words(app)
+    assert ":orange[Approved]" in words(app)
     assert (COINS[0].entity in app.code[0].value, COINS[1].entity in app.code[0].value) == (True, False)
 
 
@@ -105,7 +120,7 @@ def test_a_viewer_reads_the_context_but_has_nothing_made(
 ) -> None:
     monkeypatch.setenv("MEMEDEX_VIEWERS", "tester")
     settings.cache_clear()
-    monkeypatch.setattr(context_view, "is_warm", lambda: True)
+    monkeypatch.setattr(context, "is_warm", lambda: True)
     app = opened("generate", gen_q=FROG.entity, gen_model="openai/any")
     assert FROG.entity in app.code[0].value
     assert "cl100k" not in words(app)
@@ -128,16 +143,16 @@ def test_the_map_of_a_viewer_has_no_button_that_changes_anything(
 ) -> None:
     monkeypatch.setenv("MEMEDEX_VIEWERS", "tester")
     settings.cache_clear()
-    app = opened("map", map_by="Neighbours")
-    assert "Nobody has had the neighbours" in words(app)
+    app = opened("map", map_by="t-SNE")
+    assert "has not been computed yet" in words(app)
     assert not library.jobs.all()
-    assert "Arrange anew" not in [button.label for button in app.button]
+    assert "Recompute layout" not in [button.label for button in app.button]
 
 
 def test_a_question_leaves_on_the_map_what_answers_it_best(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(map_view, "_BEST", (2, 1_000))
+    monkeypatch.setattr(view, "_BEST", (2, 1_000))
     assert "2 coins that answer this best" in words(opened("map", map_q=FROG.entity))
     assert "answer this best" not in words(opened("map", map_q="tag:frog"))
 
@@ -149,26 +164,26 @@ def test_an_arrangement_that_was_stopped_or_cannot_be_is_not_begun_again_by_itse
         assert eventually(lambda: progress.cancelled)
 
     with monkeypatch.context() as patched:
-        patched.setattr(arranging, "neighbourly", until_stopped)
+        patched.setattr(arrange_map, "neighbourly", until_stopped)
         assert "at least 3 coins" in words(opened("map", map_of="emotions", map_by="Neighbours"))
         assert not library.jobs.all()
         job = library.jobs.start("map", name="arrange", options={"space": "fused"})
         library.jobs.cancel(job.id)
         assert library.jobs.wait(job.id, timeout=60)
-        app = opened("map", map_by="Neighbours")
+        app = opened("map", map_by="t-SNE")
         assert "was stopped" in words(app)
         assert [job.state for job in library.jobs.all()] == ["cancelled"]
-    press(app, "Arrange them")
+    press(app, "Compute layout")
     finish_jobs()
     assert library.maps.of("fused", "tsne") is not None
 
 
 def test_neighbours_are_arranged_when_somebody_looks_for_them(library: Library) -> None:
-    app = opened("map", map_by="Neighbours")
+    app = opened("map", map_by="t-SNE")
     finish_jobs()
     ran(app)
     assert library.maps.of("fused", "tsne") is not None
-    assert "Arrange anew" in [button.label for button in app.button]
+    assert "Recompute layout" in [button.label for button in app.button]
 
 
 def test_a_picture_in_the_trends_folder_becomes_a_search(library: Library) -> None:
@@ -188,13 +203,13 @@ def test_what_was_made_waits_on_the_page_until_it_is_saved(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = {"name": "Rain Frog", "ticker": "RAIN", "entity": "a frog", "context": "patience"}
-    monkeypatch.setattr(generation, "stream", lambda *_, **__: iter(["Here: ", json.dumps(said)]))
-    monkeypatch.setattr(context_view, "is_warm", lambda: True)
+    monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter(["Here: ", json.dumps(said)]))
+    monkeypatch.setattr(context, "is_warm", lambda: True)
     press(opened("generate", gen_q=FROG.entity, gen_model="openai/any"), "Generate")
     finish_jobs()
     app = opened("generate")
     assert "Rain Frog · RAIN" in words(app)
-    press(app, "Save as pending")
+    press(app, "Save to Review")
     assert "Rain Frog" in {record.name for record in library.find(Filter(tier="pending"))}
     assert "Rain Frog · RAIN" not in words(opened("generate"))
 
@@ -202,14 +217,14 @@ def test_what_was_made_waits_on_the_page_until_it_is_saved(
 def test_an_answer_without_a_coin_is_shown_and_thrown_away(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generation, "stream", lambda *_, **__: iter(["I would ", "rather not."]))
-    job = inventing.start(library.jobs, "frog", [FROG.address], model="m", budget=None, pictures=False)
+    monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter(["I would ", "rather not."]))
+    job = generate.start(library.jobs, "frog", [FROG.address], model="m", budget=None, pictures=False)
     assert library.jobs.wait(job.id, timeout=30)
     app = opened("generate")
     assert "No coin was made for “frog”" in words(app)
     assert "answered in words, not with a coin" in words(app)
     assert "I would rather not." in [element.value for element in app.text]
-    press(app, "Throw away")
+    press(app, "Discard")
     assert "No coin was made" not in words(opened("generate"))
 
 
@@ -227,10 +242,10 @@ def test_an_answer_without_a_coin_is_asked_for_again_in_its_place(
         return iter(["I would rather not."])
 
     asked: list[str] = []
-    monkeypatch.setattr(generation, "stream", answered)
-    job = inventing.start(library.jobs, "frog", [FROG.address], model="m", budget=None, pictures=False)
+    monkeypatch.setattr(coin_generator, "stream", answered)
+    job = generate.start(library.jobs, "frog", [FROG.address], model="m", budget=None, pictures=False)
     assert library.jobs.wait(job.id, timeout=30)
-    press(opened("generate"), "Ask again")
+    press(opened("generate"), "Retry")
     finish_jobs()
     app = opened("generate")
     assert "Rain Frog · RAIN" in words(app)

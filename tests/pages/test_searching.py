@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from components import searches
+from components.search import saved
 from store.library import Library
 from store.records import FACETS
 from store.search.saved_searches import SavedSearch
@@ -17,22 +17,54 @@ def save_as(app: AppTest, name: str) -> AppTest:
     return press(app, "Save search")
 
 
+def plain(markdown: str) -> str:
+    return markdown.replace("\\", "")
+
+
 def test_a_tag_alone_lists_the_coins_that_carry_it(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
-    assert "the newest of 1 coin in the library" in words(opened("search", q='tag:"good boy"'))
-    assert "the newest of 1 coin in the library" in words(opened("search", tags="good boy"))
+    assert "the newest of 1 coin in Library" in words(opened("search", q='tag:"good boy"'))
+    assert "the newest of 1 coin in Library" in words(opened("search", tags="good boy"))
     assert "Describe a coin" in words(opened("search"))
 
 
 def test_another_tier_is_listed_or_found_by_words(library: Library) -> None:
-    assert "the newest of 1 coin in approved" in words(opened("search", q="tier:approved"))
-    assert "results with these words in approved" in words(
+    assert "the newest of 1 coin in Approved" in words(opened("search", q="tier:approved"))
+    assert "results with these words in Approved" in words(
         opened("search", q=f"{UNCAPTIONED.name} tier:approved")
     )
-    assert "No coin in approved passes" in words(opened("search", q="unheard-of tier:approved"))
+    assert "No matches in Approved" in words(opened("search", q="unheard-of tier:approved"))
     assert "Only the library can be searched by picture" in words(
         opened("search", q=f"like:{FROG.address} tier:approved")
     )
+
+
+def test_an_unknown_filter_shows_nothing_and_offers_what_was_meant(library: Library) -> None:
+    library.edit_tags([DOG.address], add=["good boy"])
+    app = opened("search", q='tagg:"good boy" dog')
+    assert plain(app.warning[0].value) == "Unknown filter 'tagg'. Did you mean tag:?"
+    assert "ranked in" not in words(app)
+    assert "Save this search as" not in [field.label for field in app.text_input]
+    taken = app.button(key="search-corrected")
+    assert plain(taken.label) == 'Use tag:"good boy" dog'
+    taken.click()
+    assert not ran(app).warning
+    assert "1 coin ranked in" in words(app)
+
+
+def test_a_filter_that_resembles_none_is_cleared_and_the_words_stay(library: Library) -> None:
+    app = opened("search", q="before:soon tier:library frog")
+    assert plain(app.warning[0].value) == "before:soon is no date such as 2025-01-31"
+    press(app, "Clear filters")
+    assert not app.warning
+    assert app.query_params["q"] in ("frog", ["frog"])
+    assert f"{len(COINS)} coins ranked in" in words(app)
+
+
+def test_the_line_names_a_tier_also_where_the_controls_name_another(library: Library) -> None:
+    app = opened("search", q="tier:approved", tier="pending")
+    assert not app.warning
+    assert "the newest of 1 coin in Approved" in words(app)
 
 
 def test_a_part_that_weighs_more_than_its_chip_usually_offers_keeps_its_weight(library: Library) -> None:
@@ -53,7 +85,7 @@ def test_a_folded_chip_has_no_say(library: Library) -> None:
 
 
 def test_words_about_pictures_alone_are_asked_of_pictures(library: Library) -> None:
-    assert f"compared with {len(COINS)} coins" in words(opened("search", q="image: frog"))
+    assert f"{len(COINS)} coins ranked in" in words(opened("search", q="image: frog"))
     without_say = opened("search", q="image: frog", w="0,4,3,2,1")
     assert "What this question speaks about has no weight" in words(without_say)
 
@@ -65,20 +97,55 @@ def test_a_saved_search_keeps_what_the_controls_beside_the_line_say(library: Lib
     app = press(opened("search", q="frog", has="visual"), "dogs")
     assert app.query_params["q"] == 'animal tag:"good boy"'
     assert "has" not in app.query_params
-    assert "compared with 1 coin" in words(app)
+    assert "1 coin ranked in" in words(app)
 
 
-def test_what_folded_filters_once_showed_does_not_come_back(library: Library) -> None:
-    """A browser goes on telling what a control showed, until it shows that it was set from elsewhere."""
+def test_what_the_drawer_once_said_does_not_come_back(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
     library.searches.save("frogs", SavedSearch("frog", folded=True))
-    app = press(opened("search", q="animal", tags="good boy"), "frogs")
-    app.multiselect(key="tags").set_value(["good boy"])
-    app.toggle(key="fold").set_value(False)
-    assert (ran(app).multiselect(key="tags").value, app.toggle(key="fold").value) == ([], True)
-    app.session_state["search-filter"] = True
-    ran(app).multiselect(key="tags").set_value(["good boy"])
-    assert ran(app).multiselect(key="tags").value == ["good boy"]
+    app = opened("search", q='animal tag:"good boy"')
+    app.session_state["search-filters"] = True
+    assert ran(app).pills(key="search-by-tag").value == ["good boy"]
+    app = press(app, "frogs")
+    assert (app.text_input(key="q").value, app.toggle(key="fold").value) == ("frog", True)
+    assert app.pills(key="search-by-tag").value == []
+
+
+def test_a_link_from_before_the_line_held_all_filters_asks_the_same(library: Library) -> None:
+    library.edit_tags([DOG.address], add=["good boy"])
+    app = opened("search", q="animal", tags="good boy", has="visual", since="2020-01-31", until="2020-02-01")
+    line = 'animal tag:"good boy" has:visual after:2020-01-31 before:2020-02-02'
+    assert app.text_input(key="q").value == line
+    assert app.query_params["q"] in (line, [line])
+    assert not {"tags", "has", "since", "until"} & {*app.query_params}
+    app = opened("search", q="frog", tags="unheard-of", has="colour", tier="nowhere")  # was taken for nothing
+    assert app.text_input(key="q").value == "frog"
+    app = opened("search", q="frog", length="over 200", tier="approved")
+    assert app.text_input(key="q").value == "frog length:>199 tier:approved"
+
+
+def test_the_drawer_is_the_same_on_every_page_and_writes_into_its_line(library: Library) -> None:
+    library.edit_tags([DOG.address], add=["good boy"])
+    shown = {}
+    for page, key, line in (
+        ("pending", "pending", "pending_words"),
+        ("search", "search", "q"),
+        ("map", "atlas", "map_q"),
+        ("exchange", "export", "export-line"),
+        ("generate", "gen", "gen_q"),
+        ("captions", "caption", "caption-words"),
+    ):
+        app = opened(page)
+        app.session_state[f"{key}-filters"] = True
+        ran(app)
+        shown[page] = [app.date_input(key=f"{key}-by-after").label, app.pills(key=f"{key}-by-has").label,
+                       app.selectbox(key=f"{key}-by-length").label, app.toggle(key=f"{key}-mine").label,
+                       app.button(key=f"{key}-reset").label]  # fmt: skip
+        app.pills(key=f"{key}-by-has").set_value(["visual"])
+        assert ran(app).text_input(key=line).value == "has:visual"
+        app.button(key=f"{key}-reset").click()
+        assert ran(app).text_input(key=line).value == ""
+    assert len({tuple(labels) for labels in shown.values()}) == 1
 
 
 def test_a_name_that_is_taken_keeps_what_is_kept_under_it(library: Library) -> None:
@@ -91,7 +158,7 @@ def test_saving_a_search_again_changes_nothing(library: Library) -> None:
     save_as(opened("search", q="frog"), "frogs")
     kept = library.searches.all()["frogs"]
     app = save_as(opened("search", q="frog"), "Frogs")
-    assert ["already kept as “frogs”" in toast.value for toast in app.toast] == [True]
+    assert ["Already saved as “frogs”" in toast.value for toast in app.toast] == [True]
     assert library.searches.all()["frogs"].looked == kept.looked
 
 
@@ -138,7 +205,7 @@ def test_what_is_new_is_counted_for_a_search_that_is_a_filter(library: Library) 
 def test_searches_for_the_same_by_other_weights_have_each_its_own_count(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searches, "_new", lambda library, search, since: 3 if search.weights else 2)
+    monkeypatch.setattr(saved, "_new", lambda library, search, since: 3 if search.weights else 2)
     library.searches.save("all", SavedSearch("frog", None, {"tester": 1.0}))
     library.searches.save("looks", SavedSearch("frog", {"visual": 1.0}, {"tester": 1.0}))
     labels = [button.label for button in opened("search").button]

@@ -3,9 +3,11 @@
 import json
 import os
 import tempfile
+import traceback
 from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,10 +17,12 @@ import pytest
 from PIL import Image
 
 from store.chroma.collections import INDEX
-from store.chroma.follower import Follower
-from store.images import normalise
+from store.chroma.comparison import ask
+from store.chroma.follower import LibraryFollower
+from store.disk.images import normalise
 from store.importing.candidate import Candidate
 from store.library import Library
+from store.runtime import open_library
 from tests.store.hashed import Hashed
 
 CREATED_AT = 1_700_000_000
@@ -73,6 +77,12 @@ def written(text: str) -> dict[Any, str]:
     return {"entity": f"{text} entity", "context": f"{text} context", "visual": f"{text} visual"}
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "chroma_apart" in getattr(item, "fixturenames", ()):  # its process imports for a second
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture
 def embedder() -> Hashed:
     return Hashed()
@@ -98,7 +108,7 @@ def quick_root() -> Iterator[Path]:
 @pytest.fixture
 def library(root: Path, embedder: Hashed) -> Iterator[Library]:
     """An open library; Chroma follows it as it does in earnest."""
-    library = Library.open(root, embedder=embedder)
+    library = open_library(root, embedder=embedder)
     yield library
     library.close()
 
@@ -108,20 +118,43 @@ def chroma_apart() -> None:
     """Chroma runs in a process of its own, as it does in earnest."""
 
 
+@pytest.fixture
+def compared_apart() -> None:
+    """Chroma is compared with SQLite in a process of its own: a broken index may crash its reader."""
+
+
+def keep_chroma_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chroma follows, and is compared with SQLite, in this process."""
+    monkeypatch.setattr(
+        "store.chroma.base_follower.ChromaProcess", lambda make, *given, **named: make(*given, **named)
+    )
+    monkeypatch.setattr("store.chroma.probe.ask", _asked_here)
+    monkeypatch.setattr("store.memory.chroma.follower.ask", _asked_here)
+
+
+def _asked_here(module: str, root: str, *more: str, begun: object = None) -> list[str]:
+    """What `ask` says, without a process."""
+    found: Callable[..., list[str]] = import_module(module).faults
+    try:
+        return found(Path(root), *map(json.loads, more))
+    except Exception as error:  # noqa: BLE001  whatever would end that process
+        return [f"Chroma cannot be opened: {traceback.format_exception_only(error)[-1].strip()}"]
+
+
 @pytest.fixture(autouse=True)
 def _chroma_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """For every other test in this one: importing it anew costs more than the rest of the test."""
-    if "chroma_apart" not in request.fixturenames:
-        for follower in ("store.chroma.follower", "store.memory.following"):
-            monkeypatch.setattr(
-                f"{follower}.ChromaProcess", lambda make, *given, **named: make(*given, **named)
-            )
+    if "chroma_apart" in request.fixturenames:
+        return
+    keep_chroma_here(monkeypatch)
+    if "compared_apart" in request.fixturenames:
+        monkeypatch.setattr("store.chroma.probe.ask", ask)
 
 
 @pytest.fixture
 def without_chroma(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chroma stays behind: what is decided waits in its queue."""
-    monkeypatch.setattr(Follower, "wake", lambda self: None)
+    monkeypatch.setattr(LibraryFollower, "wake", lambda self: None)
 
 
 @pytest.fixture

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from store.chroma.collections import Collections, own_files
-from store.embedding import Embedder
-from store.files import content_hash
-from store.filter import Filter
-from store.layout import Layout
+from store.catalog.filters import Filter
+from store.chroma.collections import COLLECTIONS, Collections, made_with, own_files
+from store.disk.files import content_hash
+from store.disk.layout import Layout
+from store.embedding.protocol import Embedder
 from store.library import Library
-from store.reading import Reader
-from store.records import CAPTION_FACETS, FACETS, TIERS, Facet, Tier, chroma_metadata
+from store.reading.reader import Reader
+from store.records import CAPTION_FACETS, TIERS, Facet, Tier, chroma_metadata
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def contents(library: Reader) -> Contents:
                 dict(record.sidecar),
                 record.image_hash,
                 frozenset(library.embedded_facets(record.address)),
-                {draft.who: draft.fields for draft in library.drafts.of(record.address)},
+                {draft.actor: draft.fields for draft in library.drafts.of(record.address)},
             )
             for record in library.find(Filter())
         },
@@ -65,7 +65,7 @@ def contents(library: Reader) -> Contents:
             for event in library.history(limit=-1)
         ],
         decisions=[
-            (decision.verb, decision.who, decision.count, decision.is_undone)
+            (decision.verb, decision.actor, decision.count, decision.is_undone)
             for decision in library.decisions(limit=-1)
         ],
         waiting=waiting,
@@ -163,18 +163,18 @@ def chroma_says_what_the_sidecars_say(root: Path, embedder: Embedder) -> None:
         target = copy / path.relative_to(reader.layout.chroma)
         target.parent.mkdir(exist_ok=True)
         shutil.copy(path, target)
-    collections = Collections(copy, model=embedder.name)
+    collections = Collections(copy, dict.fromkeys(COLLECTIONS.values(), made_with(embedder.name)))
     try:
         records = {record.address: record for record in reader.find(Filter(tier="library"))}
         vectors = {address: vectors_of(reader, address, embedder) for address in records}
-        for facet in FACETS:
+        for facet, name in COLLECTIONS.items():
             having = {address for address in records if facet in vectors[address]}
-            assert collections.ids(facet) == having, facet
-            stored, fields = collections.vectors(facet, [*having]), collections.metadata(facet, [*having])
+            assert collections.ids(name) == having, facet
+            stored, fields = collections.vectors(name, [*having]), collections.metadata(name, [*having])
             for address in having:
                 np.testing.assert_allclose(stored[address], vectors[address][facet], atol=1e-6)
                 assert fields[address] == chroma_metadata(records[address])
-                nearest = collections.nearest(facet, vectors[address][facet])
+                nearest = collections.nearest(name, vectors[address][facet])
                 np.testing.assert_allclose(vectors[nearest[0]][facet], vectors[address][facet], atol=1e-6)
     finally:
         collections.close()

@@ -36,7 +36,7 @@ class Known:
 @dataclass
 class Decided:
     verb: str
-    who: str
+    actor: str
     changes: list[tuple[str, Known | None, Known]]
     is_undone: bool = False
 
@@ -52,15 +52,15 @@ class Model:
     def copy(self) -> "Model":
         return deepcopy(self)
 
-    def add(self, coins: dict[str, tuple[dict[str, Any], str]], *, who: str) -> list[str]:
+    def add(self, coins: dict[str, tuple[dict[str, Any], str]], *, actor: str) -> list[str]:
         goals = {
             address: Known("pending", None, sidecar, image_hash)
             for address, (sidecar, image_hash) in coins.items()
             if address not in self.records
         }
-        return self._decide("import", goals, who=who)
+        return self._decide("import", goals, actor=actor)
 
-    def move(self, verb: str, addresses: list[str], *, who: str) -> list[str]:
+    def move(self, verb: str, addresses: list[str], *, actor: str) -> list[str]:
         sources, target = MOVES[verb]
         goals = {}
         for address in addresses:
@@ -71,9 +71,9 @@ class Model:
             if tier == "library" and not record.is_fit_for_the_library:
                 continue
             goals[address] = replace(record, tier=tier, came_from=record.tier if tier == "trash" else None)
-        return self._decide(verb, goals, who=who)
+        return self._decide(verb, goals, actor=actor)
 
-    def caption(self, address: str, caption: dict[str, str | None], *, who: str) -> list[str]:
+    def caption(self, address: str, caption: dict[str, str | None], *, actor: str) -> list[str]:
         record = self.records.get(address)
         if record is None or record.tier == "trash":
             return []
@@ -82,10 +82,10 @@ class Model:
         goal = replace(record, sidecar={**record.sidecar, "caption": texts})
         if goal.tier == "library" and not goal.is_fit_for_the_library:
             return []
-        self.drafts.pop((address, who), None)
-        return self._decide("caption", {address: goal}, who=who)
+        self.drafts.pop((address, actor), None)
+        return self._decide("caption", {address: goal}, actor=actor)
 
-    def tag(self, addresses: list[str], add: list[str], remove: list[str], *, who: str) -> list[str]:
+    def tag(self, addresses: list[str], add: list[str], remove: list[str], *, actor: str) -> list[str]:
         goals = {}
         for address in addresses:
             record = self.records.get(address)
@@ -96,23 +96,23 @@ class Model:
             categories = list(dict.fromkeys(TAXONOMY.get(tag, "other") for tag in tags))
             sidecar = {**record.sidecar, "tags": tags, "tags_categories": categories}
             goals[address] = replace(record, sidecar=sidecar)
-        return self._decide("tag", goals, who=who)
+        return self._decide("tag", goals, actor=actor)
 
-    def undo(self, *, who: str) -> list[str] | None:
+    def undo(self, *, actor: str) -> list[str] | None:
         """None when there is nothing."""
-        own = [made for made in self.decisions if made.who == who and made.verb != "undo"]
-        return self._reverse("undo", [made for made in own if not made.is_undone], who=who)
+        own = [made for made in self.decisions if made.actor == actor and made.verb != "undo"]
+        return self._reverse("undo", [made for made in own if not made.is_undone], actor=actor)
 
-    def redo(self, *, who: str) -> list[str] | None:
+    def redo(self, *, actor: str) -> list[str] | None:
         open_to_redo: list[Decided] = []
         for made in self.decisions:
-            if made.who == who and made.verb == "undo" and not made.is_undone:
+            if made.actor == actor and made.verb == "undo" and not made.is_undone:
                 open_to_redo.append(made)
-            elif made.who == who and made.verb not in ("undo", "redo"):
+            elif made.actor == actor and made.verb not in ("undo", "redo"):
                 open_to_redo.clear()
-        return self._reverse("redo", open_to_redo, who=who)
+        return self._reverse("redo", open_to_redo, actor=actor)
 
-    def _reverse(self, verb: str, candidates: list[Decided], *, who: str) -> list[str] | None:
+    def _reverse(self, verb: str, candidates: list[Decided], *, actor: str) -> list[str] | None:
         if not candidates:
             return None
         chosen = candidates[-1]
@@ -123,17 +123,17 @@ class Model:
                 goals[address] = now
             elif now == after:
                 goals[address] = before or replace(after, tier="trash", came_from=after.tier)
-        done = self._decide(verb, goals, who=who)
+        done = self._decide(verb, goals, actor=actor)
         chosen.is_undone = True
         return done
 
-    def _decide(self, verb: str, goals: dict[str, Known], *, who: str) -> list[str]:
+    def _decide(self, verb: str, goals: dict[str, Known], *, actor: str) -> list[str]:
         changes = [
             (address, self.records.get(address), goal)
             for address, goal in goals.items()
             if goal != self.records.get(address)
         ]
         if changes:
-            self.decisions.append(Decided(verb, who, changes))
+            self.decisions.append(Decided(verb, actor, changes))
         self.records |= goals
         return list(goals)

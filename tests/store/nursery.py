@@ -17,10 +17,10 @@ from pathlib import Path
 
 import chromadb  # noqa: F401  imported once, for all children
 
+from store.catalog.filters import Filter
 from store.chroma.collections import INDEX
-from store.chroma.follower import Follower
-from store.filter import Filter
-from store.library import Library
+from store.chroma.follower import LibraryFollower
+from store.runtime import open_library
 from tests.store.conftest import coin
 from tests.store.hashed import Hashed
 
@@ -36,8 +36,8 @@ def write_for_ever(root: Path, seed: int, *, chroma: bool) -> None:
     chance = random.Random(seed)
     INDEX.update(batch_size=2, sync_threshold=2)  # Chroma writes its index again and again
     if not chroma:
-        Follower.wake = lambda self: None  # type: ignore[method-assign]
-    library = Library.open(root, embedder=Hashed())
+        LibraryFollower.wake = lambda self: None  # type: ignore[method-assign]
+    library = open_library(root, embedder=Hashed())
     say(ready=True)
     waits = chroma  # later Chroma may stay behind for ever: a writer without pause is faster
     while True:
@@ -83,7 +83,7 @@ def write_for_ever(root: Path, seed: int, *, chroma: bool) -> None:
 
 def warm_up() -> None:
     """Import what the verbs import when they are first used."""
-    with tempfile.TemporaryDirectory() as folder, Library.open(Path(folder), embedder=Hashed()) as library:
+    with tempfile.TemporaryDirectory() as folder, open_library(Path(folder), embedder=Hashed()) as library:
         library.add([coin(0)])
         library.caption(coin(0).sidecar["token_address"], caption={"entity": "warm"})
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from store.disk.files import content_hash
 from store.errors import NothingToUndo
-from store.files import content_hash
 from store.library import Library
 from store.records import CAPTION_FACETS
 from tests.store.conftest import CREATED_AT, address, coin, normal_picture
@@ -23,7 +23,7 @@ class Command:
     """Something somebody does; the same for the library and for the model."""
 
     verb: str
-    who: str
+    actor: str
     subjects: tuple[int, ...] = ()
     caption: tuple[tuple[str, str | None], ...] = ()
     add: tuple[str, ...] = ()
@@ -35,10 +35,10 @@ class Command:
 
     def to_library(self, library: Library) -> list[str] | None:
         """The addresses done; None when there was nothing to take back."""
-        who, addresses = self.who, self.addresses
+        actor, addresses = self.actor, self.addresses
         moves: dict[str, Any] = {
             "approve": library.approve,
-            "return": library.give_back,
+            "return": library.send_back,
             "reject": library.reject,
             "promote": library.promote,
             "degrade": library.degrade,
@@ -46,29 +46,29 @@ class Command:
             "restore": library.restore,
         }
         if self.verb in moves:
-            return list(moves[self.verb](addresses, who=who).done)
+            return list(moves[self.verb](addresses, actor=actor).done)
         if self.verb == "import":
-            return library.add((coin(number) for number in self.subjects), who=who).done
+            return library.add((coin(number) for number in self.subjects), actor=actor).done
         if self.verb == "caption":
-            return library.caption(addresses[0], caption=dict(self.caption), who=who).done  # type: ignore[arg-type]
+            return library.caption(addresses[0], caption=dict(self.caption), actor=actor).done  # type: ignore[arg-type]
         if self.verb == "tag":
-            return library.edit_tags(addresses, add=self.add, remove=self.remove, who=who).done
+            return library.edit_tags(addresses, add=self.add, remove=self.remove, actor=actor).done
         try:
-            return (library.undo if self.verb == "undo" else library.redo)(who=who).done
+            return (library.undo if self.verb == "undo" else library.redo)(actor=actor).done
         except NothingToUndo:
             return None
 
     def to_model(self, model: Model) -> list[str] | None:
-        who, addresses = self.who, self.addresses
+        actor, addresses = self.actor, self.addresses
         if self.verb in MOVES:
-            return model.move(self.verb, addresses, who=who)
+            return model.move(self.verb, addresses, actor=actor)
         if self.verb == "import":
-            return model.add({address(number): _imported(number) for number in self.subjects}, who=who)
+            return model.add({address(number): _imported(number) for number in self.subjects}, actor=actor)
         if self.verb == "caption":
-            return model.caption(addresses[0], dict(self.caption), who=who)
+            return model.caption(addresses[0], dict(self.caption), actor=actor)
         if self.verb == "tag":
-            return model.tag(addresses, list(self.add), list(self.remove), who=who)
-        return model.undo(who=who) if self.verb == "undo" else model.redo(who=who)
+            return model.tag(addresses, list(self.add), list(self.remove), actor=actor)
+        return model.undo(actor=actor) if self.verb == "undo" else model.redo(actor=actor)
 
 
 def _imported(number: int) -> tuple[dict[str, Any], str]:
@@ -86,7 +86,7 @@ def _imported(number: int) -> tuple[dict[str, Any], str]:
 
 def commands() -> st.SearchStrategy[Command]:
     """Any verb on any records, whether it applies to them or not."""
-    who = st.sampled_from(PEOPLE)
+    actor = st.sampled_from(PEOPLE)
     several = st.lists(st.sampled_from(COINS), min_size=1, max_size=4, unique=True).map(tuple)
     one = st.sampled_from(COINS).map(lambda number: (number,))
     tags = st.lists(st.sampled_from(TAGS), max_size=2, unique=True).map(tuple)
@@ -98,12 +98,12 @@ def commands() -> st.SearchStrategy[Command]:
         st.sampled_from(CAPTION_FACETS), st.sampled_from((*TEXTS, None)), min_size=1
     ).map(lambda facets: tuple(facets.items()))
     return st.one_of(
-        st.builds(Command, st.just("import"), who, several),
-        st.builds(Command, st.sampled_from(sorted(MOVES)), who, several),
-        st.builds(Command, st.sampled_from(("approve", "promote", "delete")), who, several),
-        st.builds(Command, st.just("caption"), who, one, required),
-        st.builds(Command, st.just("caption"), who, one, any_facets),
-        st.builds(Command, st.just("tag"), who, several, add=tags, remove=tags),
-        st.builds(Command, st.sampled_from(("undo", "redo")), who),
+        st.builds(Command, st.just("import"), actor, several),
+        st.builds(Command, st.sampled_from(sorted(MOVES)), actor, several),
+        st.builds(Command, st.sampled_from(("approve", "promote", "delete")), actor, several),
+        st.builds(Command, st.just("caption"), actor, one, required),
+        st.builds(Command, st.just("caption"), actor, one, any_facets),
+        st.builds(Command, st.just("tag"), actor, several, add=tags, remove=tags),
+        st.builds(Command, st.sampled_from(("undo", "redo")), actor),
         st.builds(Command, st.sampled_from(("undo", "redo")), st.just(PEOPLE[0])),
     )

@@ -11,12 +11,12 @@ import pytest
 from PIL import Image
 
 from store import demo
+from store.disk.layout import RESOURCES
 from store.errors import BadSource
-from store.layout import RESOURCES
 from store.library import Library
 from store.progress import Progress
 from store.records import validate
-from store.taxonomy import Taxonomy
+from store.tags.taxonomy import Taxonomy
 
 
 @cache
@@ -142,14 +142,14 @@ def test_what_a_person_decided_stays_decided(library: Library, few: Path) -> Non
 
 def test_a_load_that_was_cancelled_is_finished_by_the_next(library: Library, few: Path) -> None:
     interrupted = Progress()
-    library.add([entry.candidate() for entry in demo.entries(few)], progress=interrupted, who=demo.WHO)
+    library.add([entry.candidate() for entry in demo.entries(few)], progress=interrupted, actor=demo.WHO)
     demo.load(library, folder=few)
     assert tiers_of(library) == {"pending": 3, "approved": 3, "library": 3}
 
 
 def test_a_coin_somebody_imported_before_is_left_where_it_is(library: Library, few: Path) -> None:
     mine = next(entry for entry in demo.entries(few) if entry.tier == "library")
-    library.add([mine.candidate()], who="somebody")
+    library.add([mine.candidate()], actor="somebody")
     demo.load(library, folder=few)
     assert library.get(mine.address).tier == "pending"
 

@@ -1,20 +1,23 @@
 """The verbs, one after the other: what each does, what it refuses, and what is then on the disk."""
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from store import listing
+from store.catalog import rows
+from store.catalog.filters import Filter
 from store.errors import UnknownRecord
-from store.filter import Filter
-from store.importing.candidate import Candidate, Refusal
+from store.importing.candidate import Candidate
 from store.library import Library
+from store.outcome import Refusal
 from store.progress import Progress
+from store.runtime import open_library, open_reader
 from store.search.query import Part, Query
-from store.writing import changing
+from store.writing import transitions
 from tests.store.conftest import (
     CREATED_AT,
     address,
@@ -40,8 +43,8 @@ def root(quick_root: Path) -> Path:
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operations of four records and of five, where they hold up to 64 and 256 in earnest."""
-    monkeypatch.setattr(changing, "EMBEDDED", 4)
-    monkeypatch.setattr(changing, "OPERATION", 5)
+    monkeypatch.setattr(transitions, "EMBEDDED", 4)
+    monkeypatch.setattr(transitions, "OPERATION", 5)
 
 
 def tier_of(library: Library, known: str) -> str:
@@ -149,7 +152,7 @@ def test_import_that_is_cancelled_keeps_what_is_done(library: Library, small_bat
 
 MOVES = [
     ("approve", "pending", "approved"),
-    ("give_back", "approved", "pending"),
+    ("send_back", "approved", "pending"),
     ("reject", "pending", "trash"),
     ("reject", "approved", "trash"),
     ("promote", "approved", "library"),
@@ -164,7 +167,7 @@ def bring(library: Library, tier: str, *numbers: int) -> list[str]:
     """Captioned coins in this tier."""
     addresses = approved_with_caption(library, *numbers)
     if tier == "pending":
-        library.give_back(addresses)
+        library.send_back(addresses)
     elif tier == "library":
         library.promote(addresses)
     return addresses
@@ -236,7 +239,7 @@ def test_a_model_that_fails_refuses_the_promotion_and_changes_nothing(root: Path
         def embed_texts(self, texts: object) -> None:  # type: ignore[override]
             raise OSError("the weights are gone")
 
-    with Library.open(root, embedder=Failing()) as library:
+    with open_library(root, embedder=Failing()) as library:
         assert isinstance(library, Library)
         addresses = bring(library, "approved", 0)
         outcome = library.promote(addresses)
@@ -274,7 +277,7 @@ def test_caption_is_found_at_once(library: Library) -> None:
 def test_caption_of_a_record_that_somebody_changed_meanwhile_is_refused(library: Library) -> None:
     bring(library, "approved", 0)
     seen = library.get(FIRST).revision
-    library.edit_tags([FIRST], add=["moon"], who="somebody")
+    library.edit_tags([FIRST], add=["moon"], actor="somebody")
     outcome = library.caption(FIRST, caption=written("mine"), revision=seen)
     assert "somebody else changed it" in outcome.refused[0].reason
     assert library.caption(FIRST, caption=written("mine"), revision=seen + 1).done == [FIRST]
@@ -283,14 +286,32 @@ def test_caption_of_a_record_that_somebody_changed_meanwhile_is_refused(library:
 
 def test_caption_ends_ones_own_draft_and_nobody_elses(library: Library) -> None:
     bring(library, "approved", 0)
-    library.drafts.save(FIRST, {"entity": "half a sen"}, who="ann")
-    library.drafts.save(FIRST, {"entity": "something el"}, who="bob")
-    assert library.drafts.own(FIRST, who="ann") == {"entity": "half a sen"}
-    library.caption(FIRST, caption=written("half a sentence"), who="ann")
-    assert library.drafts.own(FIRST, who="ann") is None
-    assert [(draft.who, draft.fields["entity"]) for draft in library.drafts.of(FIRST)] == [
+    library.drafts.save(FIRST, {"entity": "half a sen"}, actor="ann")
+    library.drafts.save(FIRST, {"entity": "something el"}, actor="bob")
+    assert library.drafts.own(FIRST, actor="ann") == {"entity": "half a sen"}
+    library.caption(FIRST, caption=written("half a sentence"), actor="ann")
+    assert library.drafts.own(FIRST, actor="ann") is None
+    assert [(draft.actor, draft.fields["entity"]) for draft in library.drafts.of(FIRST)] == [
         ("bob", "something el")
     ]
+
+
+def test_a_draft_that_does_not_replace_the_one_before_is_not_saved(library: Library) -> None:
+    bring(library, "approved", 0)
+    library.drafts.save(FIRST, {"entity": "newer"}, actor="ann")
+    stays = library.drafts.save(FIRST, {"entity": "older"}, actor="ann", replaces=lambda before: False)
+    assert stays == library.drafts.own(FIRST, actor="ann") == {"entity": "newer"}
+    assert library.drafts.save(FIRST, {"entity": "bob's"}, actor="bob", replaces=lambda before: False) is None
+    assert library.drafts.own(FIRST, actor="bob") == {"entity": "bob's"}
+
+
+def test_a_draft_is_saved_in_place_of_one_that_cannot_be_read(library: Library) -> None:
+    bring(library, "approved", 0)
+    library.drafts.save(FIRST, {"entity": "before"}, actor="ann")
+    with library.catalog.writing() as db:
+        db.execute("UPDATE drafts SET fields = '{'")
+    assert library.drafts.save(FIRST, {"entity": "typed"}, actor="ann") is None
+    assert library.drafts.own(FIRST, actor="ann") == {"entity": "typed"}
 
 
 def test_tags_bring_their_categories_from_the_taxonomy(library: Library) -> None:
@@ -307,13 +328,13 @@ def test_tags_are_counted_once_for_each_state_of_the_library(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = []
-    count = listing.label_counts
+    count = rows.label_counts
 
     def counting(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
         counted.append(filter)
         return count(db, kind, filter)
 
-    monkeypatch.setattr(listing, "label_counts", counting)
+    monkeypatch.setattr(rows, "label_counts", counting)
     bring(library, "library", 0, 1)
     before = library.tag_counts(Filter())
     assert library.tag_counts(Filter()) == before
@@ -364,8 +385,21 @@ def test_nothing_asked_for_is_nothing_done(library: Library) -> None:
 def test_what_is_done_in_one_go_is_one_decision_however_many(library: Library, small_batches: None) -> None:
     library.add(coin(number) for number in range(12))
     everything = library.addresses(Filter())
-    outcome = library.approve(everything, who="ann")
+    outcome = library.approve(everything, actor="ann")
     assert len(outcome.done) == 12
     assert [(made.verb, made.count) for made in library.decisions()] == [("approve", 12), ("import", 12)]
-    assert len(library.undo(who="ann").done) == 12
+    assert len(library.undo(actor="ann").done) == 12
     assert library.counts()["pending"] == 12
+
+
+def test_a_library_keeps_its_id_and_a_copy_elsewhere_has_another(tmp_path: Path) -> None:
+    root, copy, moved = tmp_path / "one", tmp_path / "copy", tmp_path / "link"
+    with open_library(root) as library:
+        first, secret = library.id, library.secret
+    with open_reader(root) as reader:
+        assert reader.id == first
+    shutil.copytree(root, copy)
+    moved.symlink_to(root)
+    with open_reader(copy) as reader, open_reader(moved) as same:
+        assert (reader.secret, same.id) == (secret, first)
+        assert reader.id != first

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from store.holder import _writers
 from store.library import Library
+from store.runtime import _writers
 
 
 class PowerCut(BaseException):
@@ -48,11 +48,7 @@ def abandon(library: Library) -> None:
     """Leave a library as its process would by dying: nothing is finished, no marker taken away."""
     _writers._open.pop(library.layout.root, None)
     follower = library._follower
-    with follower._changed:
-        follower._closing = True
-        follower._changed.notify_all()
-    if follower._thread is not None:
-        follower._thread.join()
+    follower.worker.close()
     follower._let_go()
     library.catalog.close()
     library._lock.release()

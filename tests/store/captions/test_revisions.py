@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from store.captions.replacing import Wanted, replacements
+from store.captions.replacement import ReplaceRequest, replacements
 from store.captions.revisions import authors
-from store.files import Disk
-from store.layout import Layout
+from store.disk.files import Disk
+from store.disk.layout import Layout
 from store.library import Library
-from store.salvage import salvage
-from store.writing.operations import Source
+from store.operations import CaptionSource
+from store.runtime import open_library
+from store.writing.salvage import salvage
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 
@@ -20,13 +21,18 @@ FIRST = address(0)
 
 
 def test_each_save_is_a_revision_with_who_and_by_which_model(library: Library) -> None:
-    library.add([coin(0)], who="seed")
-    library.caption(FIRST, caption={"entity": "a dog", "context": "to the moon"}, who="ann")
-    drafted = {"entity": Source("gpt", "caption 3"), "visual": Source("gpt", "caption 3", edited=True)}
-    library.caption(FIRST, caption={"entity": "a golden dog", "visual": "pixels"}, sources=drafted, who="bob")
-    library.approve([FIRST], who="ann")
+    library.add([coin(0)], actor="seed")
+    library.caption(FIRST, caption={"entity": "a dog", "context": "to the moon"}, actor="ann")
+    drafted = {
+        "entity": CaptionSource("gpt", "caption 3"),
+        "visual": CaptionSource("gpt", "caption 3", edited=True),
+    }
+    library.caption(
+        FIRST, caption={"entity": "a golden dog", "visual": "pixels"}, sources=drafted, actor="bob"
+    )
+    library.approve([FIRST], actor="ann")
     newest, middle, oldest = library.revisions(FIRST)
-    assert (newest.event.who, middle.event.who, oldest.event.verb) == ("bob", "ann", "import")
+    assert (newest.event.actor, middle.event.actor, oldest.event.verb) == ("bob", "ann", "import")
     assert newest.before.caption == {"entity": "a dog", "context": "to the moon"}
     assert newest.after.caption["visual"] == "pixels"
     assert newest.sources == drafted
@@ -36,33 +42,33 @@ def test_each_save_is_a_revision_with_who_and_by_which_model(library: Library) -
 def test_a_text_belongs_to_whoever_wrote_it_also_when_it_was_taken_out_and_put_back(library: Library) -> None:
     library.add([coin(0)])
     library.caption(
-        FIRST, caption={"entity": "a dog on the moon"}, sources={"entity": Source("gpt")}, who="ann"
+        FIRST, caption={"entity": "a dog on the moon"}, sources={"entity": CaptionSource("gpt")}, actor="ann"
     )
-    library.caption(FIRST, caption={"entity": "whatever", "context": ""}, who="bob")
-    library.undo(who="bob")
-    library.caption(FIRST, caption={"entity": "a dog", "context": ""}, who="bob")
-    library.caption(FIRST, caption={"entity": "a dog on the moon"}, who="bob")  # restored
+    library.caption(FIRST, caption={"entity": "whatever", "context": ""}, actor="bob")
+    library.undo(actor="bob")
+    library.caption(FIRST, caption={"entity": "a dog", "context": ""}, actor="bob")
+    library.caption(FIRST, caption={"entity": "a dog on the moon"}, actor="bob")  # restored
     revisions = library.revisions(FIRST)
     wrote = authors(revisions, library.get(FIRST).caption)
-    assert (wrote["entity"].event.who, wrote["entity"].sources) == ("ann", {"entity": Source("gpt")})
+    assert (wrote["entity"].event.actor, wrote["entity"].sources) == ("ann", {"entity": CaptionSource("gpt")})
     assert wrote["context"] == revisions[1], "the second time that this was said"
-    assert revisions[0].sources == {"entity": Source("gpt")}
+    assert revisions[0].sources == {"entity": CaptionSource("gpt")}
 
 
 def test_what_a_person_leaves_of_a_models_text_stays_the_models_and_what_they_write_anew_is_theirs(
     library: Library,
 ) -> None:
     library.add([coin(0)])
-    library.caption(FIRST, caption={"entity": "a dog on the moon", "context": "to the moon"}, who="ann")
+    library.caption(FIRST, caption={"entity": "a dog on the moon", "context": "to the moon"}, actor="ann")
     drafted = {"entity": "a golden dog on a crescent", "context": "plays on the doge meme"}
-    sources = {"entity": Source("gpt", "caption v1"), "context": Source("gpt", "caption v1")}
-    library.caption(FIRST, caption=drafted, sources=sources, who="ann")  # type: ignore[arg-type]
-    (found,) = replacements(library.records([FIRST]), Wanted("golden", "yellow", ("entity",)))
-    library.replace([found], who="bob")
-    library.caption(FIRST, caption={"context": "nobody knows"}, who="bob")
+    sources = {"entity": CaptionSource("gpt", "caption v1"), "context": CaptionSource("gpt", "caption v1")}
+    library.caption(FIRST, caption=drafted, sources=sources, actor="ann")  # type: ignore[arg-type]
+    (found,) = replacements(library.records([FIRST]), ReplaceRequest("golden", "yellow", ("entity",)))
+    library.replace([found], actor="bob")
+    library.caption(FIRST, caption={"context": "nobody knows"}, actor="bob")
     wrote = authors(library.revisions(FIRST), library.get(FIRST).caption)
-    assert wrote["entity"].sources == {"entity": Source("gpt", "caption v1", edited=True)}
-    assert (wrote["context"].event.who, wrote["context"].sources) == ("bob", {})
+    assert wrote["entity"].sources == {"entity": CaptionSource("gpt", "caption v1", edited=True)}
+    assert (wrote["context"].event.actor, wrote["context"].sources) == ("bob", {})
 
 
 def test_nothing_to_say_is_not_the_same_as_not_yet_written(library: Library) -> None:
@@ -78,20 +84,20 @@ def test_nothing_to_say_is_not_the_same_as_not_yet_written(library: Library) -> 
 
 
 def test_what_a_model_wrote_is_still_known_after_a_crash_and_after_a_salvage(root: Path) -> None:
-    with Library.open(root, embedder=Hashed(), disk=Disk()) as library:
+    with open_library(root, embedder=Hashed(), disk=Disk()) as library:
         library.add([coin(0)])
-        library.caption(FIRST, caption={"entity": "a dog"}, sources={"entity": Source("gpt", "p 1")})
+        library.caption(FIRST, caption={"entity": "a dog"}, sources={"entity": CaptionSource("gpt", "p 1")})
     salvage(Layout(root))
-    with Library.open(root, embedder=Hashed()) as library:
-        assert library.revisions(FIRST)[0].sources == {"entity": Source("gpt", "p 1")}
+    with open_library(root, embedder=Hashed()) as library:
+        assert library.revisions(FIRST)[0].sources == {"entity": CaptionSource("gpt", "p 1")}
 
 
 def test_a_draft_of_an_older_catalog_stays_with_whoever_typed_it(root: Path) -> None:
     path = Layout(root).catalog
     path.parent.mkdir(parents=True)
     with sqlite3.connect(path) as db:
-        db.executescript((Path(__file__).parent.parent / "catalog-v1.sql").read_text())
+        db.executescript((Path(__file__).parent.parent / "catalog" / "catalog-v1.sql").read_text())
         db.execute("INSERT INTO drafts VALUES (?, ?, ?, ?)", [FIRST, '{"entity": "half a"}', "ann", 1.0])
-    with Library.open(root, embedder=Hashed()) as library:
-        assert library.drafts.own(FIRST, who="ann") == {"entity": "half a"}
-        assert library.drafts.own(FIRST, who="bob") is None
+    with open_library(root, embedder=Hashed()) as library:
+        assert library.drafts.own(FIRST, actor="ann") == {"entity": "half a"}
+        assert library.drafts.own(FIRST, actor="bob") is None

@@ -1,39 +1,46 @@
 """Chroma follows the catalog: what it is told, what becomes of it when broken, and that no model is asked."""
 
+import errno
 import logging
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from store.chroma.collections import COLLECTIONS, Collections, own_files
+from store.catalog.filters import Filter
+from store.chroma.collections import COLLECTIONS, Collections, made_with, own_files
 from store.chroma.probe import probe
-from store.filter import Filter
-from store.layout import Layout
+from store.chroma.process import ChromaProcess
+from store.disk.aside import PREFIX
+from store.disk.files import Disk
+from store.disk.layout import Layout
 from store.library import Library
+from store.runtime import open_library
 from store.search.query import Part, Query
 from tests.store.conftest import address, approved_with_caption
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_says_what_the_sidecars_say, holds
 from tests.store.world import abandon
 
-pytestmark = pytest.mark.usefixtures("eager_index")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("eager_index", "compared_apart")]
 
 
 @pytest.mark.usefixtures("chroma_apart")
-def test_chroma_s_own_process_that_dies_is_replaced_and_nothing_is_lost(root: Path, embedder: Hashed) -> None:
+def test_chroma_s_own_process_that_dies_is_replaced_and_nothing_is_lost(
+    root: Path, embedder: Hashed, caplog: pytest.LogCaptureFixture
+) -> None:
     with opened(root, embedder) as library:
         addresses = approved_with_caption(library, 1, 2, 3)
         library.promote(addresses[:1])
         assert library.wait_for_chroma(60)
-        chroma = library._follower._collections
+        chroma = library._follower._chroma
         assert chroma is not None
         chroma._process.kill()
         chroma._process.wait(60)
         library.promote(addresses[1:])
         assert library.wait_for_chroma(60)
+        assert "is rebuilt" not in caplog.text, "what it left was whole"
     chroma_says_what_the_sidecars_say(root, embedder)
 
 
@@ -48,9 +55,13 @@ def promoted(root: Path, embedder: Hashed) -> list[str]:
     return addresses
 
 
+def five(folder: Path) -> Collections:
+    return Collections(folder, dict.fromkeys(COLLECTIONS.values(), made_with("hashed")))
+
+
 @contextmanager
 def opened(root: Path, embedder: Hashed) -> Iterator[Library]:
-    with Library.open(root, embedder=embedder) as library:
+    with open_library(root, embedder=embedder) as library:
         assert isinstance(library, Library)
         yield library
 
@@ -58,11 +69,11 @@ def opened(root: Path, embedder: Hashed) -> Iterator[Library]:
 def test_what_is_promoted_is_in_all_five_collections_with_six_fields(
     root: Path, embedder: Hashed, promoted: list[str]
 ) -> None:
-    collections = Collections(Layout(root).chroma, model="hashed")
-    assert {facet: len(collections.ids(facet)) for facet in COLLECTIONS} == {
+    collections = five(Layout(root).chroma)
+    assert {facet: len(collections.ids(name)) for facet, name in COLLECTIONS.items()} == {
         "image": 3, "entity": 3, "context": 3, "visual": 3, "emotions": 0
     }  # fmt: skip
-    assert collections.metadata("entity", [address(1)])[address(1)] == {
+    assert collections.metadata(COLLECTIONS["entity"], [address(1)])[address(1)] == {
         "name": "Coin 1",
         "ticker": "C1",
         "uuid": address(1),
@@ -111,8 +122,8 @@ def test_chroma_is_not_opened_to_list_or_search(root: Path, embedder: Hashed, pr
     with opened(root, embedder) as library:
         assert library.find(Filter(tier="library"))
         assert library.search(Query((Part(text="anything"),))).hits
-        assert library._follower._collections is None
-        assert library._follower._thread is None, "closed cleanly: nothing to look after"
+        assert library._follower._chroma is None
+        assert not library._follower.worker.has_begun, "closed cleanly: nothing to look after"
     assert {path: path.stat().st_mtime_ns for path in own_files(Layout(root).chroma)} == before
 
 
@@ -149,8 +160,8 @@ def cut_index_short(chroma: Path) -> None:
 
 def restore_an_older_one(chroma: Path) -> None:
     """As somebody might from a backup of this folder alone: whole, but not what the catalog says."""
-    collections = Collections(chroma, model="hashed")
-    collections._collection("entity").delete(ids=[address(2)])
+    collections = five(chroma)
+    collections.collection(COLLECTIONS["entity"]).delete(ids=[address(2)])
     collections.close()
 
 
@@ -184,7 +195,7 @@ def test_a_broken_chroma_is_rebuilt_without_a_model_and_nothing_else_stops(
         holds(library)
     chroma_says_what_the_sidecars_say(root, embedder)
     with opened(root, embedder) as library:
-        assert library._follower._thread is None, "mended once and for all"
+        assert not library._follower.worker.has_begun, "mended once and for all"
 
 
 def test_a_chroma_broken_under_our_hands_is_rebuilt_at_the_next_change(
@@ -214,7 +225,7 @@ def test_rebuilding_touches_neither_pictures_nor_sidecars_nor_strangers_files(
 def test_a_process_that_died_writing_leaves_chroma_to_be_looked_at(
     root: Path, embedder: Hashed, promoted: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    library = Library.open(root, embedder=embedder)
+    library = open_library(root, embedder=embedder)
     library.degrade([address(1)])
     assert library.wait_for_chroma(60)
     abandon(library)
@@ -223,7 +234,7 @@ def test_a_process_that_died_writing_leaves_chroma_to_be_looked_at(
         assert library.wait_for_chroma(60)
         assert "rebuilt" not in caplog.text, "it was whole"
     with opened(root, embedder) as library:
-        assert library._follower._thread is None
+        assert not library._follower.worker.has_begun
     chroma_says_what_the_sidecars_say(root, embedder)
 
 
@@ -231,26 +242,27 @@ def test_a_library_that_was_moved_is_opened_without_chroma(
     root: Path, embedder: Hashed, promoted: list[str], tmp_path: Path
 ) -> None:
     with opened(root.rename(tmp_path / "elsewhere"), embedder) as library:
-        assert library._follower._thread is None
+        assert not library._follower.worker.has_begun
 
 
 def test_chroma_that_cannot_be_written_is_behind_and_nothing_else_stops(
     root: Path, embedder: Hashed, promoted: list[str]
 ) -> None:
-    chroma = Layout(root).chroma
-    shutil.move(chroma / "chroma.sqlite3", root / "aside")
-    (chroma / "chroma.sqlite3").mkdir()  # nothing can be put in its place
-    with opened(root, embedder) as library:
+    def refuse(step: str, path: Path) -> None:
+        if refusing and path.parent.name.startswith(PREFIX):
+            raise OSError(errno.EACCES, "Permission denied", str(path))
+
+    refusing = True
+    spoil_database(Layout(root).chroma)  # nobody can tell any more whose it was, and it cannot be moved aside
+    with open_library(root, embedder=embedder, disk=Disk(before=refuse)) as library:
         assert library.degrade([address(1)]).done
         assert not library.wait_for_chroma(60)
         assert library.status().chroma_behind
         assert library.status().chroma_fault
         assert library.promote([address(1)]).done
         holds(library)
-        (chroma / "chroma.sqlite3").rmdir()
+        refusing = False
         library.rebuild_chroma()
-        with library._follower._changed:
-            library._follower._changed.wait_for(lambda: not library._follower.fault, 60)
         assert library.wait_for_chroma(60)
         assert not library.status().chroma_fault
     chroma_says_what_the_sidecars_say(root, embedder)
@@ -269,14 +281,36 @@ def test_looking_at_chroma_while_writing_finds_it_well(
 
 
 def test_the_probe_says_what_is_wrong_in_words(root: Path, embedder: Hashed, promoted: list[str]) -> None:
-    collections = Collections(Layout(root).chroma, model="hashed")
-    collections._collection("entity").delete(ids=[address(1)])
-    collections._collection("context").upsert(
+    collections = five(Layout(root).chroma)
+    collections.collection(COLLECTIONS["entity"]).delete(ids=[address(1)])
+    collections.collection(COLLECTIONS["context"]).upsert(
         ids=[address(2)], embeddings=[[1.0] + [0.0] * 63], metadatas=[{"name": "Someone else"}]
     )
-    collections._collection("image").upsert(ids=["nobody"], embeddings=[[1.0] + [0.0] * 63])
+    collections.collection(COLLECTIONS["image"]).upsert(ids=["nobody"], embeddings=[[1.0] + [0.0] * 63])
     collections.close()
     faults = "\n".join(probe(root))
     assert f"entity_caption_embeddings lacks 1 records, such as {address(1)}" in faults
     assert "context_caption_embeddings has another vector for 1 of 3 sampled records" in faults
     assert "meme_image_embeddings holds 1 records too many, such as nobody" in faults
+
+
+def test_a_rebuild_asked_for_while_one_is_made_is_made_too(
+    root: Path, embedder: Hashed, promoted: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(root, embedder) as library:
+        follower = library._follower
+        monkeypatch.setattr(follower.worker, "retry", lambda: None)
+        drain = follower._drain
+
+        def drain_and_ask_again(chroma: ChromaProcess) -> None:
+            drain(chroma)
+            library.rebuild_chroma()
+
+        library.rebuild_chroma()
+        with monkeypatch.context() as patch:
+            patch.setattr(follower, "_drain", drain_and_ask_again)
+            follower._follow()
+        assert library.catalog.meta("chroma_rebuild"), "as after a change of the model at that moment"
+        follower._follow()
+        assert not library.catalog.meta("chroma_rebuild")
+    chroma_says_what_the_sidecars_say(root, embedder)

@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from store.memory.chroma import Chroma
-from store.memory.places import Places
+from store.chroma.collections import Collections, made_with
+from store.memory.engine.places import Places
 
 
 def stored(root: Path, name: str) -> dict[str, dict[str, Any]]:
     """Every entry of a collection: id → embedding, document, metadata."""
-    chroma = Chroma(Places(root).chroma)
+    chroma = Collections(Places(root).chroma, {name: made_with("")})
     try:
-        got = chroma.collection(name, model="").get(include=["embeddings", "documents", "metadatas"])
+        got = chroma.collection(name).get(include=["embeddings", "documents", "metadatas"])
         return {
             id: {"embedding": embedding, "document": document, "metadata": dict(metadata or {})}
             for id, embedding, document, metadata in zip(

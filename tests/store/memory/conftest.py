@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from store.memory import Memory
-from store.memory.following import Follower
+from store.memory.chroma.follower import MemoryFollower
 from tests.store.memory.bags import Bags
 
 
@@ -29,7 +29,7 @@ def chroma() -> None:
 def _chroma_behind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """For every other test Chroma stays behind: opening it costs more than the rest of the test."""
     if "chroma" not in request.fixturenames:
-        monkeypatch.setattr(Follower, "wake", lambda self: None)
+        monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
 
 
 @pytest.fixture

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from store.embedding.arrays import Vector
 from store.errors import InvalidRecord
 from store.library import Library
 from store.records import FACETS, Facet
 from store.search import calibration
-from store.search.blocks import Vector
 from store.search.calibration import Calibration, Calibrations
 from store.search.query import Part, Query
 from store.search.ranking import RAW
 from store.search.search import Search
-from store.search.vectors import Matrices, load
+from store.vectors.matrices import Matrices, load
 from tests.store.hashed import Hashed
 
 ALL: dict[Facet, float] = dict.fromkeys(FACETS, 1.0)
@@ -119,8 +119,8 @@ def test_figures_hold_until_somebody_asks_for_new_ones(
 ) -> None:
     monkeypatch.setattr(calibration, "counts", lambda db: {"library": 300})
     room = Calibrations(library.catalog, library._model, snapshot=matrices.snapshot)
-    made = room.measure(who="ann")
-    assert (made.version, made.who, made.records) == (1, "ann", 300)
+    made = room.measure(actor="ann")
+    assert (made.version, made.actor, made.records) == (1, "ann", 300)
     assert library.calibration.in_force() == room.in_force() == made
     assert room.measure().version == 2
     assert library.calibration.in_force() != made

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from store.filter import Filter
+from store.catalog.filters import Filter
 from store.library import Library
 from store.records import Facet
 from store.search.query import Part, Query

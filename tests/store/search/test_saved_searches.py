@@ -1,12 +1,16 @@
 """What is kept of searching: questions, weights and pictures, by name."""
 
+import os
+import time
 from collections.abc import Callable
 
 import pytest
 
+from store.catalog.filters import Filter
 from store.errors import BadPicture, InvalidRecord, ReadOnly
-from store.filter import Filter
 from store.library import Library
+from store.runtime import open_reader
+from store.search import query_pictures
 from store.search.saved_searches import SavedSearch
 from tests.store.conftest import address, coin, normal_picture, picture
 
@@ -15,11 +19,11 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 def test_a_search_is_kept_with_its_weights_and_who_looked_when(library: Library) -> None:
     library.searches.save("  frogs  in rain ", SavedSearch("frog", {"entity": 4.0}))
-    library.searches.look("frogs in rain", who="ann")
+    library.searches.mark_seen("frogs in rain", actor="ann")
     kept = library.searches.all()["frogs in rain"]
     assert (kept.line, kept.weights, list(kept.looked)) == ("frog", {"entity": 4.0}, ["ann"])
-    library.searches.look("nothing of this name")
-    library.searches.forget("frogs in rain")
+    library.searches.mark_seen("nothing of this name")
+    library.searches.delete("frogs in rain")
     assert library.searches.all() == {}
     with pytest.raises(InvalidRecord, match="1 to 60"):
         library.searches.save(" ", SavedSearch("frog"))
@@ -60,25 +64,47 @@ def test_weights_are_kept_under_a_name_for_everybody(library: Library) -> None:
         library.presets.save("wrong", {"visual": -1})
     with pytest.raises(InvalidRecord, match="choose another name"):
         library.presets.save("looks", {"visual": 1})  # the page's own, which the evaluation asks by this name
-    library.presets.forget("mine")
+    library.presets.delete("mine")
     assert library.presets.all() == {}
 
 
 def test_a_picture_that_was_shown_is_found_by_its_name(library: Library) -> None:
-    name = library.samples.keep(picture(1))
-    assert library.samples.keep(normal_picture(1)) != ""
+    name = library.samples.store(picture(1))
+    assert library.samples.store(normal_picture(1)) != ""
     assert library.samples.get(name) == normal_picture(1)
     assert len(list(library.layout.samples.glob("*.jpg"))) <= 2
     assert library.samples.get("../catalog") is None
     with pytest.raises(BadPicture):
-        library.samples.keep(b"no picture")
+        library.samples.store(b"no picture")
+
+
+def test_a_picture_that_something_asks_with_outlives_any_number_of_newer_ones(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query_pictures, "KEPT", 1)
+    searched, said, opened, loose = (library.samples.store(picture(number)) for number in range(4))
+    library.searches.save("like it", SavedSearch(f'2 × picture:{searched} − "rain"'))
+    library.add([coin(0)])
+    library.reject([address(0)], reason=f"found by Picture:{said}")
+    for age, name in enumerate((loose, opened, said, searched), start=2):
+        long_ago = time.time() - age * query_pictures.OPEN
+        os.utime(library.layout.samples / f"{name}.jpg", (long_ago, long_ago))
+
+    assert library.samples.get(opened), "a page that shows it uses it"
+    library.samples.store(picture(4))
+
+    kept = {path.stem for path in library.layout.samples.glob("*.jpg")}
+    assert kept == {searched, said, opened, query_pictures.named(picture(4))[0]}
+    library.searches.delete("like it")
+    library.samples.store(picture(5))
+    assert library.samples.get(searched) is None, "once nothing asks with it, it goes with the others"
 
 
 def test_whoever_only_reads_keeps_nothing(library: Library) -> None:
-    with Library.open_for_reading(library.layout.root) as reader:
+    with open_reader(library.layout.root) as reader:
         assert reader.searches.all() == {}
         with pytest.raises(ReadOnly):
-            reader.samples.keep(picture(1))
+            reader.samples.store(picture(1))
 
 
 def test_the_exact_ticker_comes_first_then_the_name_then_the_text(library: Library) -> None:

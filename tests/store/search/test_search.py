@@ -13,13 +13,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from store.embedding.arrays import Vector
 from store.errors import BadPicture, UnknownRecord
 from store.records import FACETS, Facet
-from store.search.blocks import Vector
 from store.search.query import Part, Query
 from store.search.ranking import RAW, Scale
 from store.search.search import NO_COMMON_FACET, NO_WEIGHT, NONE_ASKED_FOR, NOTHING_THERE, Results, Search
-from store.search.vectors import Matrices, load
+from store.vectors.matrices import Matrices, load
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
@@ -497,11 +497,11 @@ def test_a_new_record_is_found_by_a_query_that_was_asked_before() -> None:
     asking = Search(matrices, embedder=eyes)
     query = Query((Part(text="frog"),))
     assert pairs_of(asking.search(query)) == [("local-a", 0.0)]
-    matrices.put("local-b", {"entity": unit(1)})
+    matrices.upsert("local-b", {"entity": unit(1)})
     assert pairs_of(asking.search(query)) == [("local-b", 1.0), ("local-a", 0.0)]
     matrices.remove("local-a")
     assert pairs_of(asking.search(query)) == [("local-b", 1.0)]
-    matrices.put("local-b", {"entity": unit(0, 1)})  # as many as before
+    matrices.upsert("local-b", {"entity": unit(0, 1)})  # as many as before
     assert pairs_of(asking.search(query)) == [("local-b", 0.0)]
     assert eyes.asked == ["frog"]  # the model is not asked twice
 

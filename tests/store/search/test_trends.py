@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from store.layout import Layout
+from store.disk.layout import Layout
 from store.search import trends
 from store.settings import settings
 from tests.store.conftest import picture

@@ -1,0 +1,71 @@
+"""Dashboards as processes of their own, forked from one that has imported all they need.
+
+Importing takes a second and more of processor time, and some fifty servers are started.
+"""
+
+import atexit
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import IO
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+
+_processes = get_context("forkserver")
+# Without `components` and `pages`, which are quickly imported: they register with a server that runs.
+_processes.set_forkserver_preload(
+    [
+        "streamlit.web.cli",
+        "streamlit.web.server.starlette.starlette_app",
+        "streamlit.web.server.starlette.starlette_server",
+        "streamlit.runtime.scriptrunner.script_runner",
+        "pandas",
+        "pyarrow",
+        "onnxruntime",
+        "store.chroma.base_follower",
+        "store.embedding.offline",
+        "store.memory",
+        "store.runtime",
+        "tests.installed_components",
+    ]
+)
+
+
+def start(
+    arguments: Sequence[str], settings: Mapping[str, str], *, chroma: bool
+) -> tuple[BaseProcess, IO[str]]:
+    """`streamlit run` with these arguments and environment variables, and all that it prints.
+
+    Without Chroma, which no page asks: opening it costs more than most tests.
+    """
+    reads, writes = _processes.Pipe(duplex=False)
+    process = _processes.Process(target=_run, args=([*arguments], {**os.environ, **settings}, chroma, writes))
+    process.start()
+    writes.close()
+    said = os.fdopen(os.dup(reads.fileno()), encoding="utf-8", errors="replace")
+    reads.close()
+    return process, said
+
+
+def _run(arguments: list[str], environment: dict[str, str], chroma: bool, writes: Connection) -> None:
+    os.chdir(PROJECT)
+    os.environ.clear()
+    os.environ.update(environment)
+    for standard in (1, 2):
+        os.dup2(writes.fileno(), standard)
+    writes.close()
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    from streamlit.web.cli import main
+
+    from store.chroma.base_follower import ChromaFollower
+
+    if not chroma:
+        ChromaFollower.wake = lambda self: None  # type: ignore[method-assign]
+    try:
+        main(["run", "--server.headless=true", *arguments])
+    finally:
+        atexit._run_exitfuncs()  # which `multiprocessing` leaves out

@@ -1,0 +1,94 @@
+"""Copycats: the badge, both side by side, and a verdict that sticks until it is taken back."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from store.library import Library
+from store.runtime import open_reader
+from tests.browser.conftest import Serve, dashboard
+from tests.browser.dashboard import Server
+from tests.browser.grid_page import GridPage, filled
+from tests.store.conftest import address
+from tests.store.duplicates.copies import drawing, drawn
+
+ORIGINAL, COPY, OTHER = address(0), address(1), address(2)
+
+
+def fill(library: Library) -> None:
+    library.add([drawn(0), drawn(1, drawing(0).resize((90, 90)), token_name="С0in 0"), drawn(2)])
+    library.approve([ORIGINAL])
+    library.duplicates.examine()
+
+
+@pytest.fixture(scope="module")
+def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with dashboard(filled(tmp_path_factory.mktemp("copycats"), fill)) as server:
+        yield server
+
+
+def badge(grid: GridPage, one: str) -> Locator:
+    return grid.card(one).locator(".twin-badge")
+
+
+def test_a_verdict_by_keys_sticks_and_is_taken_back(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/pending")
+    expect(badge(grid, COPY)).to_have_text(re.compile(r"^\w+ \w+ · \d+ %$"))
+    expect(badge(grid, OTHER)).to_be_hidden()
+    badge(grid, COPY).click()
+    beside = page.get_by_role("dialog", name="Comparison")
+    expect(beside.get_by_role("heading")).to_have_text("С0in 0 and 1 coin that looks like it")
+    expect(beside.locator("mark.disguise").first).to_have_attribute("title", re.compile("cyrillic capital"))
+    expect(beside.get_by_text("in approved")).to_be_visible()
+    expect(beside.get_by_text(re.compile(r"\d+ % of pixels match"))).to_be_visible()
+    grid.press("c")
+    expect(beside.get_by_role("button", name="Copy of the other")).to_have_attribute("aria-pressed", "true")
+    grid.expect_settled()
+    with app.stored() as library:
+        [said] = library.duplicates.judgements(COPY)
+        assert (said.verdict, said.other) == ("copy of", ORIGINAL)
+    grid.press("Escape")
+    expect(badge(grid, COPY)).to_be_hidden()
+    again = GridPage(page, f"{app.url}/pending")
+    expect(badge(again, COPY)).to_be_hidden()
+    again.press("z")
+    expect(badge(again, COPY)).to_be_visible()
+    with app.stored() as library:
+        assert library.counts() == {"pending": 2, "approved": 1, "library": 0, "trash": 0}
+
+
+def test_the_large_view_has_them_beside_it_and_a_reason_key_rejects_what_is_compared(
+    app: Server, page: Page
+) -> None:
+    grid = GridPage(page, f"{app.url}/pending")
+    grid.card(OTHER).click(modifiers=["Control"])
+    grid.card(COPY).dblclick()
+    grid.viewer.get_by_role("button", name=re.compile("%")).click()
+    beside = page.get_by_role("dialog", name="Comparison")
+    expect(beside.get_by_text("in approved")).to_be_visible()
+    grid.press("1")
+    expect(beside).to_be_hidden()
+    grid.expect_settled()
+    with app.stored() as library:
+        assert library.history(address=COPY)[0].reason == "copycat"
+        assert library.get(OTHER).tier == "pending"
+    grid.press("Escape", "z")
+    grid.expect_settled()
+
+
+def test_who_may_only_look_compares_and_says_nothing(
+    serve: Serve, page: Page, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    app = serve(filled(tmp_path_factory.mktemp("looked at"), fill), MEMEDEX_READ_ONLY="1")
+    grid = GridPage(page, f"{app.url}/pending")
+    grid.card(COPY).click()
+    grid.press("d")
+    beside = page.get_by_role("dialog", name="Comparison")
+    expect(beside.get_by_text("in approved")).to_be_visible()
+    expect(beside.get_by_role("button", name="Different")).to_have_count(0)
+    grid.press("n", "c")
+    reader = open_reader(app.root)
+    assert reader.duplicates.judgements(COPY) == []
+    reader.close()

@@ -1,0 +1,92 @@
+"""Exact matches, words that count, spelling, and what fits nothing, in a real browser."""
+
+import re
+from urllib.parse import quote_plus
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from store.search.query import Part, Query
+from tests.browser.coins import CAT, COINS, DOG, FROG
+from tests.browser.dashboard import Server, at_rest
+from tests.browser.grid_page import GridPage
+
+
+def search(page: Page, server: Server, line: str, more: str = "") -> GridPage:
+    return GridPage(page, f"{server.url}/search?q={quote_plus(line)}{more}")
+
+
+@pytest.mark.parametrize("line", [CAT.name.split()[-1].lower(), CAT.name.upper(), CAT.address])
+def test_an_exact_match_is_the_first_card_of_the_list(page: Page, shared: Server, line: str) -> None:
+    results = search(page, shared, line)
+    expect(results.cards).to_have_count(len(COINS))
+    assert results.addresses()[0] == CAT.address
+    expect(results.card(CAT.address).get_by_text("Exact match")).to_be_visible()
+    expect(page.get_by_text("Exact match").filter(visible=True)).to_have_count(1)
+    first, second = (results.cards.nth(at).bounding_box() for at in (0, 1))
+    assert first
+    assert second
+    assert second["y"] == first["y"]  # no row of its own: the cards close up
+    page.get_by_role("button", name="Table").click()
+    expect(page.get_by_role("row").nth(1)).to_contain_text("Exact match")
+
+
+def test_keys_go_from_an_exact_match_to_its_neighbours(page: Page, shared: Server) -> None:
+    results = search(page, shared, DOG.name)
+    assert results.at() == DOG.address
+    results.press("ArrowRight")
+    expect(results.card(results.addresses()[1])).to_have_class(re.compile(r"\bat\b"))
+    results.press("ArrowLeft", " ")
+    results.expect_selected(1)
+    expect(results.card(DOG.address)).to_have_attribute("aria-description", "Exact match")
+    expect(results.card(DOG.address)).to_have_attribute("aria-rowindex", "1")
+
+
+def test_a_pinned_coin_stays_first_whatever_the_sliders_say(page: Page, shared: Server) -> None:
+    results = search(page, shared, CAT.name)
+    page.get_by_role("button", name="Picture only").click()
+    expect(page).to_have_url(re.compile(r"\bw=4%2C0%2C0%2C0%2C0"))
+    assert results.addresses()[0] == CAT.address
+    expect(results.cards).to_have_count(len(COINS))
+
+
+def test_words_are_a_part_of_the_score_that_one_click_takes_away(page: Page, shared: Server) -> None:
+    results = search(page, shared, "frog")
+    with shared.stored() as library:
+        fused = library.search(Query((Part(text="frog"),), fused=True)).hits[0]
+        plain = library.search(Query((Part(text="frog"),))).hits[0]
+    card = results.card(FROG.address)
+    expect(card.locator(".score")).to_have_text(f"{fused.score:.3f}")
+    card.locator(".bar").dispatch_event("pointerover")
+    words = page.locator(".tip tr").filter(has_text="words")
+    expect(words.locator(".number")).to_have_text(f"{fused.words.contribution:.3f}")
+    switch = page.get_by_label("Count matching words")
+    expect(switch).to_be_checked()
+    switch.click()
+    expect(card.locator(".score")).to_have_text(f"{plain.score:.3f}")
+    expect(page).to_have_url(re.compile(r"\bwords=0"))
+    at_rest(page)
+    page.reload()
+    expect(page.get_by_label("Count matching words")).not_to_be_checked()
+    expect(results.card(FROG.address).locator(".score")).to_have_text(f"{plain.score:.3f}")
+    page.get_by_label("Count matching words").click()
+    expect(page).not_to_have_url(re.compile(r"\bwords=0"))
+    expect(results.card(FROG.address).locator(".score")).to_have_text(f"{fused.score:.3f}")
+
+
+def test_a_misspelt_word_is_put_right_by_one_click(page: Page, shared: Server) -> None:
+    results = search(page, shared, "frgo")
+    page.get_by_role("button", name="Did you mean “frog”?").click()
+    expect(page.get_by_role("searchbox", name="Search")).to_have_value("frog")
+    expect(results.cards.first).to_contain_text(FROG.name)
+    expect(page.get_by_role("button", name=re.compile("Did you mean"))).to_have_count(0)
+
+
+def test_where_nothing_fits_it_says_so_and_shows_the_nearest(page: Page, shared: Server) -> None:
+    results = search(page, shared, "xqzvkj")
+    expect(page.get_by_text("Nothing fits well.")).to_be_visible()
+    expect(results.cards).to_have_count(len(COINS))
+    page.get_by_role("searchbox", name="Search").fill("🐸")
+    page.keyboard.press("Enter")
+    expect(results.cards.first).to_contain_text(FROG.name)
+    expect(page.get_by_text("Nothing fits well.")).to_have_count(0)

@@ -1,0 +1,77 @@
+"""The line above the grid, and the picture near."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from store.library import Library
+from tests.browser.conftest import dashboard
+from tests.browser.dashboard import Server
+from tests.browser.grid_page import GridPage, filled
+from tests.store.conftest import address, coin
+
+
+@pytest.fixture(scope="module")
+def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    def fill(library: Library) -> None:
+        library.add([coin(0, tags=["dog", "nsfw"]), coin(1), coin(2, tags=["cat"])])
+
+    with dashboard(filled(tmp_path_factory.mktemp("line"), fill)) as server:
+        yield server
+
+
+def test_what_is_typed_filters_and_survives_a_reload(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/pending")
+    page.get_by_role("searchbox").fill("tag:dog -tag:nsfw coin")
+    expect(grid.cards).to_have_count(1)
+    assert grid.addresses() == [address(1)]
+    page.wait_for_url("**pending_words=**")
+    page.reload()
+    expect(grid.cards).to_have_count(1)
+    page.get_by_role("searchbox").fill("before:soon")
+    expect(page.get_by_text("is no date")).to_be_visible()
+    expect(grid.cards).to_have_count(0)
+
+
+def test_the_large_view_goes_nearer_and_back_and_decides_nothing(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/pending")
+    grid.press("Enter")
+    picture = grid.viewer.get_by_role("img", name="Picture of")
+    expect(picture).to_be_visible()
+    expect(picture).to_have_js_property("complete", True)
+    fitted = (picture.bounding_box() or {})["width"]
+    grid.press("+", "+")
+    near = (picture.bounding_box() or {})["width"]
+    assert near > fitted * 1.4
+    picture.hover()
+    page.mouse.wheel(0, -100)
+    expect(grid.viewer).to_have_css("--zoom", "3")
+    grid.press("-", "-", "-")
+    expect(grid.viewer).to_have_css("--zoom", "1")
+    assert (picture.bounding_box() or {})["width"] == fitted
+    grid.press("+", "ArrowRight")
+    expect(grid.viewer).to_have_css("--zoom", "1")
+    with app.stored() as library:
+        assert library.counts()["pending"] == 3
+
+
+def test_a_line_typed_before_its_field_is_loaded_is_held_for_it_and_decides_nothing(
+    app: Server, page: Page
+) -> None:
+    held: list[Route] = []
+    page.route("**/TextInput*.js", lambda route: held.append(route))
+    grid = GridPage(page, f"{app.url}/pending")
+    grid.press("/")
+    page.keyboard.type("tag:car")
+    grid.press("Backspace")
+    page.keyboard.type("t")
+    [field] = held
+    field.continue_()
+    line = page.get_by_label("Words", exact=True)
+    expect(line).to_have_value("tag:cat")
+    expect(line).to_be_focused()
+    expect(grid.cards).to_have_count(1)
+    assert grid.addresses() == [address(2)]
+    with app.stored() as library:
+        assert library.counts()["pending"] == 3

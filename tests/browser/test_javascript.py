@@ -1,0 +1,22 @@
+"""A page whose modules come over a connection that breaks."""
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.bare_grid import mount, visit
+
+
+def test_a_module_that_could_not_be_fetched_is_asked_for_again(page: Page) -> None:
+    visit(page)
+    lost: list[str] = []
+
+    def lose(route: Route) -> None:
+        if lost:
+            route.fallback()
+        else:
+            lost.append(route.request.url)
+            route.abort()
+
+    page.route("**/grid/js/model.js", lose)
+    mount(page)
+    expect(page.locator(".memedex-grid .card")).to_have_count(3)
+    assert len(lost) == 1

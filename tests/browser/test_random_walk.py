@@ -1,0 +1,80 @@
+"""Whoever wanders over the pages never meets an error, whichever way they came."""
+
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from store.memory import Memory, demo
+from tests.browser.conftest import dashboard
+from tests.browser.dashboard import Server, at_rest, visit
+
+STEPS = int(os.environ.get("MEMEDEX_WALK_STEPS", "60"))
+SEED = os.environ.get("MEMEDEX_WALK_SEED", "1")
+
+ERRORS = "[data-testid=stException], [data-testid=stErrorElement], [role=dialog]:has-text('Bad delta path')"
+LINKS = "[data-testid=stSidebar] [data-testid=stPageLink-NavLink]"
+# Streamlit's first page has no name.
+TARGET = "link => new URL(link.getAttribute('href') || '.', document.baseURI).pathname"
+VIEWS = "[data-testid=stMain] [data-testid=stButtonGroup] [role=radio]"
+IN_THE_LOG = ("Traceback", "Uncaught", "Error")
+
+
+@pytest.fixture(scope="module")
+def app(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Coins in every tier, and the demo memory; everything runs as it does in earnest, Chroma as well."""
+    root = shutil.copytree(seed, tmp_path_factory.mktemp("walk") / "res")
+    with Memory.open(root) as memory:
+        demo.load(memory)
+        assert memory.wait_for_chroma(120)
+    with dashboard(root, chroma=True) as server:
+        yield server
+
+
+def follow_link(page: Page, choice: random.Random) -> str:
+    links = page.locator(LINKS)
+    expect(links.first).to_be_visible()
+    link = links.nth(choice.randrange(links.count()))
+    target = link.evaluate(TARGET)
+    link.click()
+    page.wait_for_function("target => location.pathname === target", arg=target)
+    return f"link to {target}"
+
+
+def turn_view(page: Page, choice: random.Random) -> str:
+    views = page.locator(VIEWS)
+    if not views.count():
+        return follow_link(page, choice)
+    view = views.nth(choice.randrange(views.count()))
+    name = view.inner_text()
+    view.click()
+    return f"view {name!r}"
+
+
+def go_back(page: Page, choice: random.Random) -> str:
+    before = page.evaluate("() => history.back() || location.href")
+    page.wait_for_function("before => location.href !== before", arg=before)
+    return f"back to {urlsplit(page.url).path}"
+
+
+def test_a_random_walk_over_all_pages_meets_no_error(app: Server, page: Page) -> None:
+    choice = random.Random(SEED)
+    steps: list[Callable[[Page, random.Random], str]] = [follow_link, turn_view, go_back]
+    visit(page, app, "", title="Overview")
+    at_rest(page)
+    walked: list[str] = []
+    for _ in range(STEPS):
+        # The browser's way back leads out of the dashboard from its first page.
+        step = choice.choices(steps, weights=(7, 2, 1 if walked else 0))[0]
+        walked.append(step(page, choice))
+        at_rest(page)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        seen = page.locator(ERRORS).all_inner_texts()
+        assert not seen, f"after {', '.join(walked[-6:])}: {seen}"
+    wrong = [line for line in app.log if any(word in line for word in IN_THE_LOG)]
+    assert not wrong, "".join(app.log)

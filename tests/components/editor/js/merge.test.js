@@ -1,0 +1,39 @@
+// Two people, one coin: what only one of them changed is taken over, and only the rest is asked about.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { sameTags, tagsTogether, together, trimmed } from "../../../../components/editor/js/merge.js";
+
+for (const [base, mine, theirs, value, disputed] of [
+  ["a", "a", "a", "a", false],
+  ["a", "b", "a", "b", false],
+  ["a", "a", "b", "b", false],
+  ["a", "b", "b", "b", false],
+  ["a", "b", "c", "b", true],
+  [null, "b", null, "b", false],
+  [null, null, "b", "b", false],
+  ["a", null, "a", null, false],
+  ["a", null, "b", null, true],
+  [null, "", null, "", false],
+  [null, "", "b", "", true],
+]) {
+  test(`${JSON.stringify(base)} became ${JSON.stringify(mine)} here and ${JSON.stringify(theirs)} there`, () => {
+    assert.deepEqual(together(base, mine, theirs), { value, disputed });
+  });
+}
+
+test("tags that either added are there, those that either took away are not", () => {
+  assert.deepEqual(tagsTogether(["dog", "art"], ["dog", "moon"], ["dog", "art", "cat"]), ["dog", "moon", "cat"]);
+  assert.deepEqual(tagsTogether(["dog"], [], ["dog"]), []);
+  assert.deepEqual(tagsTogether([], ["dog"], ["dog"]), ["dog"]);
+});
+
+test("tags in another order are other tags", () => {
+  assert.ok(sameTags(["a", "b"], ["a", "b"]));
+  assert.ok(!sameTags(["a", "b"], ["b", "a"]));
+});
+
+test("space around a text is no other text, and an empty text is one", () => {
+  assert.deepEqual(trimmed({ entity: " a frog\n", visual: "", emotions: "  ", context: null }), { entity: "a frog", visual: "", emotions: null, context: null });
+});

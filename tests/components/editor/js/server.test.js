@@ -1,0 +1,34 @@
+// The editor's routes: what is refused is renewed once, and a sentence says where the words are meanwhile.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Server } from "../../../../components/editor/js/server.js";
+
+/** The server's answers to `ask`, one after the other: a status with a text, or null for no answer. */
+async function asked(t, answers, { data = { token: "old", routes: "/editor" }, renew = () => {} } = {}) {
+  t.mock.method(globalThis, "fetch", async () => {
+    const answer = answers.shift();
+    if (!answer) throw new TypeError("no connection");
+    return new Response(answer[1], { status: answer[0] });
+  });
+  const server = new Server(() => data, { renew });
+  return () => server.ask("keep", {}).catch((error) => error.message);
+}
+
+test("a token that is refused is renewed once and the words stay", async (t) => {
+  const renewed = [], data = { token: "old", routes: "/editor" };
+  const ask = await asked(t, Array(3).fill([401, "this page is too old"]), { data, renew: () => renewed.push(data.token) });
+  await ask();
+  assert.equal(await ask(), "this page is too old; your words are kept in this browser");
+  data.token = "new";
+  await ask();
+  assert.deepEqual(renewed, ["old", "new"]);
+});
+
+test("no answer, a fault and an answer", async (t) => {
+  const ask = await asked(t, [null, [500, "oh"], [200, '{"saved": 1}']]);
+  assert.match(await ask(), /cannot be reached; your words are kept/);
+  assert.equal(await ask(), "the server answered 500");
+  assert.deepEqual(await ask(), { saved: 1 });
+});

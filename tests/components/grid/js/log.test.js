@@ -1,0 +1,85 @@
+// The log of decisions: nothing leaves it before the server has confirmed it, and nothing is sent where it was not made.
+
+import assert from "node:assert/strict";
+
+import { DecisionLog } from "../../../../components/grid/js/log.js";
+import { test } from "../../../shared/browser.js";
+import { shared } from "../../../shared/shared.js";
+
+const PLACE = { library: "a library", who: "ann@x.org", session: "one" };
+const APPROVE = { verb: "approve", addresses: ["local-a"], seen: { "local-a": 1 } };
+
+function opened(place = PLACE, options = {}) {
+  const sent = [];
+  const log = new DecisionLog("pending", { place, send: (contents) => sent.push(contents), waits: () => {}, ...options });
+  log.sendSoon = () => log.sendNow(); // at once: what waits for a moment is no part of what is sent
+  log.sendAgain = () => {};
+  return { log, sent };
+}
+
+function ended(log) {
+  clearTimeout(log.timer);
+}
+
+for (const { name, place, boot, made, sent } of shared("decision_log")) {
+  test(`sent: ${name}`, () => {
+    const { log } = opened(place);
+    Object.assign(log, { client: "page", boot });
+    for (const entry of made) log.add(entry);
+    assert.deepEqual(log.contents(), sent);
+    ended(log);
+  });
+}
+
+test("what is confirmed leaves the log, the rest is sent again", () => {
+  const { log, sent } = opened();
+  for (let n = 0; n < 3; n++) log.add(APPROVE);
+  const results = [1, 2].map((n) => ({ n, refused: [], said: `${n}` }));
+  assert.deepEqual(log.confirm({ [log.client]: { n: 2, results } }), results);
+  assert.deepEqual(log.entries.map(({ n }) => n), [3]);
+  assert.deepEqual(log.confirm({ [log.client]: { n: 2, results } }), [], "an answer that comes again is no news");
+  log.sendNow();
+  assert.deepEqual(sent.at(-1).entries.map(({ n }) => n), [3]);
+  assert.notEqual(sent.at(-1).sending, sent.at(-2).sending, "equal values are not looked at");
+  ended(log);
+});
+
+test("what a closed tab left unconfirmed is sent by the next", () => {
+  const { log } = opened();
+  log.add(APPROVE);
+  ended(log);
+  const { log: next } = opened();
+  assert.deepEqual(next.contents().others[log.client].map(({ n, verb }) => [n, verb]), [[1, "approve"]]);
+  next.confirm({ [log.client]: { n: 1, results: [] } });
+  assert.ok(next.isEmpty);
+  assert.ok(opened().log.isEmpty, "nor is it in the browser any more");
+});
+
+test("who may not decide sends nothing, and it waits for a page that may", () => {
+  const { log } = opened();
+  log.add(APPROVE);
+  ended(log);
+  assert.ok(opened(PLACE, { canDecide: false }).log.isEmpty);
+  assert.ok(!opened().log.isEmpty);
+});
+
+test("other people's and other libraries' decisions stay, and are named once", () => {
+  for (const place of [{ ...PLACE, who: "ben" }, { ...PLACE, who: "ben" }, { ...PLACE, library: "another" }]) {
+    const { log } = opened(place);
+    log.add(APPROVE);
+    ended(log);
+  }
+  const { log } = opened();
+  assert.ok(log.isEmpty);
+  assert.equal(log.nameForeign(), "2 decisions of ben will be stored when ben opens this library here again. 1 decision made in another library will be stored when it is opened here again.");
+  assert.equal(opened().log.nameForeign(), "");
+  assert.equal(Object.keys(opened({ ...PLACE, who: "ben" }).log.others).length, 2);
+});
+
+test("without storage it still decides", () => {
+  Object.defineProperty(globalThis, "localStorage", { get: () => { throw new Error("switched off"); }, configurable: true });
+  const { log, sent } = opened();
+  log.add(APPROVE);
+  assert.equal(sent.at(-1).entries.length, 1);
+  ended(log);
+});

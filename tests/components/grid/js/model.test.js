@@ -1,0 +1,114 @@
+// What is on the page: the server's cards, less what was decided here, plus what was taken back.
+
+import assert from "node:assert/strict";
+
+import { Model } from "../../../../components/grid/js/model.js";
+import { test } from "../../../shared/browser.js";
+
+const cards = (...names) => names.map((address) => ({ address, revision: 1 }));
+const hide = (...addresses) => ({ effect: { hide: addresses }, addresses });
+const show = (...addresses) => ({ effect: { show: addresses }, addresses });
+
+function shown(...names) {
+  const model = new Model("library:ann:pending");
+  model.ask({ asked: "dogs" });
+  model.take(cards(...names));
+  model.settle([]);
+  return model;
+}
+
+test("what is decided goes at once, and the cursor is on what takes its place", () => {
+  const model = shown("a", "b", "c", "d");
+  model.moveTo("b");
+  model.settle([hide("b")]);
+  assert.deepEqual(model.visible, ["a", "c", "d"]);
+  assert.equal(model.cursor, "c");
+  model.settle([hide("b"), hide("c", "d")]);
+  assert.equal(model.cursor, "a");
+});
+
+test("what is taken back stands where it stood, also when the server has dropped it", () => {
+  const model = shown("a", "b", "c");
+  model.take(cards("a", "c"));
+  model.settle([hide("b"), show("b")]);
+  assert.deepEqual(model.visible, ["a", "b", "c"]);
+  model.isRanked = true;
+  model.settle([hide("b"), show("b")]);
+  assert.deepEqual(model.visible, ["a", "c"], "its place among ranked results is the server's to say");
+});
+
+test("a decision that hides nothing is waited for", () => {
+  const model = shown("a", "b");
+  model.settle([{ addresses: ["b"] }]);
+  assert.deepEqual([...model.waiting], ["b"]);
+  assert.deepEqual(model.visible, ["a", "b"]);
+});
+
+test("verbs aim at the selection, else at the cursor, and never at a blank card", () => {
+  const model = shown("a", "b", "c");
+  model.moveTo("b");
+  assert.deepEqual(model.targets(), ["b"]);
+  model.select(["a", "c"], true);
+  assert.deepEqual(model.targets(), ["a", "c"]);
+  assert.deepEqual(model.targets({ single: true }), ["b"]);
+  model.take([{ address: "b", blank: true }]);
+  model.drop();
+  model.settle([]);
+  assert.deepEqual(model.targets(), []);
+});
+
+test("another question clears the selection, which can be brought back", () => {
+  const model = shown("a", "b", "c");
+  model.select(["a", "b"], true);
+  assert.equal(model.ask({ asked: "cats" }), true);
+  assert.equal(model.chosenCount, 0);
+  assert.equal(model.canBringBack(), 2);
+  model.bringBack();
+  assert.deepEqual([...model.selection.keys()], ["a", "b"]);
+});
+
+test("another order moves the cursor to the first, and the selection stays", () => {
+  const model = shown("a", "b", "c");
+  model.select(["a", "b"], true);
+  model.ask({ asked: "dogs", order: "name" });
+  assert.equal(model.cursor, null);
+  assert.equal(model.chosenCount, 2);
+});
+
+test("a reload goes on at the card where it was, and offers what was chosen", () => {
+  const model = shown("a", "b", "c");
+  model.select(["a", "c"], true);
+  model.moveTo("c");
+  const next = new Model("library:ann:pending");
+  assert.equal(next.ask({ asked: "dogs" }), false);
+  assert.equal(next.cursor, "c");
+  assert.equal(next.chosenCount, 0, "nothing aims at it any more");
+  assert.equal(next.canBringBack(), 2);
+});
+
+test("all that match: less what was taken out, and only as long as that filter is asked", () => {
+  const model = shown("a", "b", "c");
+  model.selectEverything({ filter: "dogs", generation: 4, count: 900 });
+  model.select(["b"], false);
+  assert.equal(model.chosenCount, 899);
+  assert.deepEqual(model.targets(), ["a", "c"]);
+  model.hold({ filter: "dogs", count: 500 });
+  assert.equal(model.chosenCount, 499, "fewer match by now");
+  model.hold({ filter: "cats", count: 3 });
+  assert.equal(model.chosenCount, 0);
+});
+
+test("what was decided is not among what can be brought back", () => {
+  const model = shown("a", "b", "c");
+  model.select(["a", "b", "c"], true);
+  model.clear();
+  model.forget(["b"]);
+  model.bringBack();
+  assert.deepEqual([...model.selection.keys()], ["a", "c"]);
+});
+
+test("a range holds both ends, whichever comes first", () => {
+  const model = shown("a", "b", "c", "d");
+  assert.deepEqual(model.range("c", "b"), ["b", "c"]);
+  assert.deepEqual(model.range("gone", "b"), ["b"]);
+});

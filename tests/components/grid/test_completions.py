@@ -1,0 +1,23 @@
+"""What the page offers to complete a line is read as what it says (tests/shared/completions.json)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.catalog.filter_syntax import parsed
+from store.catalog.filters import Filter
+
+CASES = json.loads((Path(__file__).parents[2] / "shared" / "completions.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_offered_lines_are_understood(case: dict[str, Any]) -> None:
+    for line, reads in zip(case["offered"], case["reads"], strict=True):
+        if reads is None:  # the name of a filter, whose value comes next
+            continue
+        own = {name: tuple(value) if isinstance(value, list) else value for name, value in reads.items()}
+        read = parsed(line)
+        assert not read.faults
+        assert read.filter == Filter(**own)

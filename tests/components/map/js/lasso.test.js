@@ -1,0 +1,19 @@
+// What a drawn line encloses, and how it is sent.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { asBits, within } from "../../../../components/map/js/lasso.js";
+
+test("a hollow shape holds what is in it and not what is in the hollow", () => {
+  const corners = [[0, 0], [4, 0], [4, 4], [3, 4], [3, 1], [1, 1], [1, 4], [0, 4]];
+  assert.deepEqual([...within(corners, [0.5, 2, 3.5, 5], [2, 2, 2, 2])], [1, 0, 1, 0]);
+});
+
+test("a line that crosses itself, and points that are gone", () => {
+  assert.deepEqual([...within([[0, 0], [4, 4], [4, 0], [0, 4]], [2, 2, NaN], [1, 0.5, NaN])], [0, 0, 0]);
+});
+
+test("bits are packed as NumPy unpacks them", () => {
+  assert.deepEqual([...Buffer.from(asBits(Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 1, 1)), "base64")], [0b10000001, 0b10000000]);
+});

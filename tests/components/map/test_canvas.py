@@ -1,0 +1,64 @@
+"""The map's sheet and colours: what a browser is sent, and what keeps its number and its colour."""
+
+from typing import Any, cast
+
+import numpy as np
+
+from components.map import colours
+from components.map.points import Sheet
+from store.reading.reader import Reader
+
+
+class Labelled:
+    """A library of which only labels are asked."""
+
+    def __init__(self, **labels: str) -> None:
+        self.own = [(address, label) for address, own in labels.items() for label in own.split()]
+
+    def labels(self, _: str) -> list[tuple[str, str]]:
+        return self.own
+
+
+def by_tag(library: Labelled, *addresses: str, before: tuple[str, ...] = ()) -> colours.Colours:
+    return colours.by("tag", addresses, cast(Reader, library), scores={}, before=before)
+
+
+def points(*places: float) -> Any:
+    return np.array([(place, place) for place in places], np.float32)
+
+
+def test_only_what_changed_is_sent_and_a_row_means_the_same_coin_for_good() -> None:
+    sheet = Sheet("any")
+    sheet.update(("a", "b", "c"), points(1, 2, 3), changed=())
+    everything = sheet.since(None)
+    assert everything is not None
+    assert everything.to_pydict() == {"row": [0, 1, 2], "x": [1, 2, 3], "y": [1, 2, 3]}
+    drawn = {"sheet": sheet.name, "version": sheet.version}
+    assert sheet.since(drawn) is None
+    sheet.update(("c", "a", "d"), points(3, 1, 4), changed=["a"])
+    news = sheet.since(drawn)
+    assert news is not None
+    assert news["row"].to_pylist() == [0, 1, 3]  # renamed, gone, new
+    assert np.isnan(news["x"].to_numpy()).tolist() == [False, True, False]
+    assert not sheet.standing(1)
+    sheet.update(("a", "b", "c", "d"), points(1, 2, 3, 4), changed=())
+    assert sheet.addresses == ["a", "b", "c", "d"]
+    back = sheet.since({"sheet": sheet.name, "version": sheet.version - 1})
+    assert back is not None
+    assert back["row"].to_pylist() == [1]
+    assert len(sheet.since({"sheet": "another", "version": 99}) or ()) == 4
+
+
+def test_a_legend_counts_what_has_each_colour_and_names_no_other() -> None:
+    found = by_tag(Labelled(a="dog art", b="dog art", c="art", d="art", e="", gone="moon"), *"abcde")
+    assert found.legend == [("art · 2", "#56b4e9"), ("dog · 2", "#e69f00"), ("something else · 1", "#8b8f98")]
+    assert found.values.tolist() == [1, 1, 0, 0, 2]
+    assert [label for label, _ in by_tag(Labelled(a="dog"), "a").legend] == ["dog · 1", ""]
+
+
+def test_a_tag_keeps_its_colour_when_another_becomes_more_frequent() -> None:
+    first = by_tag(Labelled(a="dog", b="dog", c="cat"), *"abc")
+    assert first.labels == ("dog", "cat")
+    then = by_tag(Labelled(a="dog", c="cat", d="cat", e="owl"), *"acde", before=first.labels)
+    assert then.labels == ("dog", "cat", "owl")
+    assert by_tag(Labelled(c="cat", f="fox"), *"cf", before=then.labels).labels == ("fox", "cat", "")

@@ -1,0 +1,34 @@
+// Every module can be loaded with all that it imports, and none imports itself through others.
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const COMPONENTS = fileURLToPath(new URL("../../components/", import.meta.url));
+const modules = readdirSync(COMPONENTS, { recursive: true }).filter((name) => name.endsWith(".js")).map((name) => join(COMPONENTS, name));
+
+for (const path of modules) {
+  test(`${relative(COMPONENTS, path)} finds what it imports`, async () => {
+    assert.ok(Object.keys(await import(path)).length, "a module that exports nothing is of no use");
+  });
+}
+
+test("nothing is imported in a circle", () => {
+  const imports = new Map(modules.map((path) => [path, [...readFileSync(path, "utf8").matchAll(/^import .* from "(\..*)";$/gm)].map(([, other]) => resolve(dirname(path), other))]));
+  const done = new Set();
+  const follow = (path, above) => {
+    assert.ok(!above.includes(path), `in a circle: ${[...above, path].map((each) => relative(COMPONENTS, each)).join(" → ")}`);
+    if (done.has(path)) return;
+    imports.get(path).forEach((other) => follow(other, [...above, path]));
+    done.add(path);
+  };
+  modules.forEach((path) => follow(path, []));
+});
+
+test("what components begin with is exported as they ask for it", async () => {
+  for (const name of ["grid/js/main.js", "editor/js/main.js", "editor/js/rows.js", "map/js/main.js", "review/js/tag_picker.js", "search/picture_drop.js", "shell/back_button.js", "shell/wanted_page.js"]) {
+    assert.equal(typeof (await import(join(COMPONENTS, name))).default, "function", name);
+  }
+});

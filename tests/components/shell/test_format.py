@@ -1,0 +1,47 @@
+"""Numbers, times and strangers' words on the page."""
+
+import pytest
+
+from components.shell import format
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["![x](http://evil.example)", "<b>", ":red[x]", "$x^2$", "`code`", "**bold**", ":material/home:", "a_b_"],
+)
+def test_every_sign_that_markdown_knows_is_escaped(text: str) -> None:
+    escaped = format.plain(text)
+    assert escaped.replace("\\", "") == text
+    bare = escaped.replace("\\\\", "")
+    assert all(bare[at - 1] == "\\" for at, sign in enumerate(bare) if sign in "!<>[]()*_`:$#~")
+
+
+def test_a_strangers_text_stays_on_one_line_and_within_its_limit() -> None:
+    assert format.plain("one\n\n# two") == "one \\# two"
+    assert len(format.plain("x" * 10_000, limit=50)) == 50
+
+
+def test_every_script_passes_unchanged() -> None:
+    assert format.plain("柴犬 шиба 🐕 شيبا") == "柴犬 шиба 🐕 شيبا"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0, "just now"), (59, "just now"), (300, "5 min ago"), (3_600, "1 hour ago"), (90_000, "1 day ago")],
+)
+def test_times_are_told_as_people_do(seconds: int, said: str) -> None:
+    assert format.ago(1_000_000 - seconds, now=1_000_000) == said
+
+
+def test_counts_and_sizes() -> None:
+    assert [format.counted(number, "coin") for number in (0, 1, 2_300)] == [
+        "0 coins",
+        "1 coin",
+        "2,300 coins",
+    ]
+    assert [format.size(number) for number in (12, 1_500, 2_500_000)] == ["12 bytes", "1.5 kB", "2.5 MB"]
+
+
+def test_a_time_that_no_calendar_has_is_a_number() -> None:
+    assert format.moment(1_693_440_000) == "2023-08-31"
+    assert format.moment(2**53 - 1) == str(2**53 - 1), "the largest that a record may say"

@@ -1,0 +1,27 @@
+"""What is said between runs of a page."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from components.shell import session
+
+
+def test_what_an_overtaken_run_had_to_say_the_next_one_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    def toast(message: str, *, icon: str | None) -> None:
+        if message == "second" and not overtaken:
+            overtaken.append(True)
+            raise InterruptedError  # as Streamlit does with a run that a newer one overtakes
+        shown.append(message)
+
+    overtaken: list[bool] = []
+    monkeypatch.setattr(session, "st", SimpleNamespace(session_state={}, toast=toast))
+    for message in ("first", "second", "third"):
+        session.queue_message(message)
+    with pytest.raises(InterruptedError):
+        session.show_messages()
+    session.show_messages()
+    session.show_messages()
+    assert shown == ["first", "second", "third"]

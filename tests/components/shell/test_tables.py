@@ -1,0 +1,24 @@
+"""Tables keep times as times, and their CSV runs nothing."""
+
+import csv
+import io
+from datetime import UTC, datetime
+
+from components.shell import tables
+
+
+def test_a_cell_that_a_spreadsheet_would_run_is_text_in_the_csv() -> None:
+    rows = [
+        {"coin": "=1+1", "reason": 'two\nlines, and "quotes"', "when": tables.moment(1_700_000_000.7)},
+        {"coin": "Frog", "reason": "", "when": None},
+    ]
+    found = list(csv.DictReader(io.StringIO(tables.as_csv(rows).decode(), newline="")))
+    assert found[0]["coin"] == "'=1+1"
+    assert found[0]["reason"] == 'two\nlines, and "quotes"'
+    assert found[0]["when"] == "2023-11-14 22:13:20+00:00"
+    assert found[1] == {"coin": "Frog", "reason": "", "when": ""}
+
+
+def test_what_never_happened_has_no_time() -> None:
+    assert tables.moment(0) is None
+    assert tables.moment(1.5) == datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)

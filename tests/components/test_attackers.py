@@ -1,0 +1,318 @@
+"""Who may not: without a token, with another's, an old one, another library's, after logout or removal."""
+
+import json
+import secrets
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit import runtime
+from streamlit.auth_util import set_cookie_with_chunks
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+
+from components.grid import deferred_cards
+from components.grid.decision_log import BOOT
+from components.shell import login as shell_login
+from components.shell import logins, pictures, tokens
+from store.captions.drafts import Drafts
+from store.errors import LoginEnded, ReadOnly
+from store.library import Library
+from store.permissions import Actor
+from store.runtime import open_library
+from store.settings import settings
+from tests.components.conftest import Client
+from tests.store.conftest import address, furnished
+from tests.store.hashed import Hashed
+
+Claims = dict[str, Any]
+
+ROUTES = (
+    "/decisions", "/results/cards", "/editor/keep", "/editor/commit", "/editor/own", "/editor/history",
+    "/editor/look", "/editor/suggestions", "/editor/discard", "/editor/refuse",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _nobody_logged_out() -> Iterator[None]:
+    yield
+    logins._ended.clear()
+    tokens._seen.clear()
+
+
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other machines reach the server."""
+    monkeypatch.setattr(shell_login, "listens_farther", lambda: True)
+
+
+def claims(email: str = "ann@x.org", **more: Any) -> Claims:
+    now = int(time.time())
+    return {
+        "is_logged_in": True, "email": email, "sub": email, "provider": "default", "nonce": email,
+        "iat": now, "exp": now + 3600, **more,
+    }  # fmt: skip
+
+
+def cookies(login: Claims) -> dict[str, str]:
+    """As Streamlit gives them to a browser."""
+    given: dict[str, str] = {}
+
+    def signed(name: str, value: str) -> bytes:
+        return create_signed_value(get_cookie_secret(), name, value)
+
+    set_cookie_with_chunks(
+        lambda name, value: given.__setitem__(name, signed(name, value).decode()),
+        signed,
+        USER_COOKIE_NAME,
+        {**login, "origin": "http://memedex"},
+        cookie_attr_size=100,
+    )
+    return given
+
+
+def body(library: Library, token: object, *, actor: str = "ann@x.org") -> str:
+    seen = {address(0): library.get(address(0)).revision}
+    entry = {"n": 1, "verb": "delete", "addresses": [address(0)], "seen": seen, "boot": BOOT}
+    place = {"library": library.id, "who": actor, "session": ""}
+    draft = {
+        "caption": {"entity": "an attacker's"}, "tags": [], "client": "x", "n": 1,
+        "base": {"revision": 1, "caption": {}, "tags": []},
+    }  # fmt: skip
+    deferred_cards.remember("the attackers", {address(0): 0}, {})
+    return json.dumps(
+        {
+            "token": token, "client": f"of {time.perf_counter_ns()}", "entries": [{**entry, **place}],
+            "address": address(0), "draft": draft, "query": "the attackers", "rows": [0], "facet": "entity",
+            "text": "a dog",
+        }
+    )  # fmt: skip
+
+
+def refused(client: Client, library: Library, token: object, *, status: set[int], **more: Any) -> None:
+    """Every route turns this token away, and nothing is told or changed."""
+    generation = library.generation
+    for route in ROUTES:
+        answer = client.post(route, content=body(library, token), **more)
+        assert answer.status_code in status, (route, answer.status_code, answer.text)
+        assert "cards" not in answer.text
+        assert address(0) not in answer.text
+    assert library.generation == generation
+    assert library.get(address(0)).tier == "pending"
+    assert library.drafts.of(address(0)) == []
+
+
+def accepted(client: Client, library: Library, token: str, *, actor: str = "ann@x.org", **more: Any) -> None:
+    answer = client.post("/decisions", content=body(library, token, actor=actor), **more)
+    assert answer.status_code == 204, answer.text
+    assert library.get(address(0)).tier == "trash"
+    assert library.history(address=address(0))[0].actor == actor
+
+
+def test_without_a_token_no_route_answers(client: Client, library: Library) -> None:
+    refused(client, library, None, status={403})
+    for forged in ("", 7, [], "x", "x.y", "0" * 64, ".", "\ud800.\ud800"):
+        assert client.post("/decisions", content=body(library, forged)).status_code == 403
+    assert library.get(address(0)).tier == "pending"
+
+
+def test_a_token_of_the_library_of_another_folder_is_refused_also_of_a_copy(
+    client: Client, library: Library, tmp_path: Path
+) -> None:
+    with open_library(furnished(tmp_path / "other"), embedder=Hashed()) as other:
+        refused(client, library, tokens.signed(other, actor="ann@x.org"), status={403})
+
+    class Copy:
+        """Its catalog, secret included, lies in another folder."""
+
+        secret = library.secret
+        id = "of a copy"
+
+    refused(client, library, tokens.signed(Copy(), actor="ann@x.org"), status={403})  # type: ignore[arg-type]
+
+
+def test_an_old_token_is_refused(client: Client, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = tokens.signed(library, actor="ann@x.org")
+    now = time.time()
+    monkeypatch.setattr(tokens.time, "time", lambda: now + tokens.LIFETIME + 1)
+    refused(client, library, old, status={401})
+    accepted(client, library, tokens.signed(library, actor="ann@x.org"))
+
+
+def test_a_token_stays_the_same_for_an_hour_so_that_a_run_sends_nothing_anew(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+    for minutes in (0, 1, 59, 60):
+        monkeypatch.setattr(tokens.time, "time", lambda minutes=minutes: 1_800_000_000 + 60.0 * minutes)
+        given.append(tokens.signed(library, actor="ann@x.org", session="here", claims=claims(iat=1, exp=2e9)))
+    assert given[0] == given[1] == given[2] != given[3]
+
+
+def test_a_token_ends_with_its_session_but_a_closing_page_still_delivers(
+    client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    active = {"a tab"}
+
+    class Running:
+        def is_active_session(self, session: str) -> bool:
+            return session in active
+
+    monkeypatch.setattr(runtime, "exists", lambda: True)
+    monkeypatch.setattr(runtime, "get_instance", Running)
+    token = tokens.signed(library, actor="ann@x.org", session="a tab")
+    active.clear()
+    now = time.time()
+    monkeypatch.setattr(tokens.time, "time", lambda: now + 300)
+    refused(client, library, token, status={401})
+    refused(client, library, tokens.signed(library, actor="ann@x.org", session="none"), status={401})
+    monkeypatch.setattr(tokens.time, "time", lambda: now + 5)
+    accepted(client, library, token)
+
+
+@pytest.mark.usefixtures("shared")
+class TestWhereALoginIsAsked:
+    def test_whoever_is_logged_in_decides(self, client: Client, library: Library) -> None:
+        login = claims()
+        token = tokens.signed(library, actor="ann@x.org", claims=login)
+        accepted(client, library, token, cookies=cookies(login))
+
+    def test_a_login_too_large_for_one_cookie_counts_too(self, client: Client, library: Library) -> None:
+        login = claims(picture=secrets.token_hex(9_000))
+        token = tokens.signed(library, actor="ann@x.org", claims=login)
+        assert len(cookies(login)) > 1
+        accepted(client, library, token, cookies=cookies(login))
+
+    def test_a_token_without_its_login_is_refused(self, client: Client, library: Library) -> None:
+        refused(client, library, tokens.signed(library, actor="ann@x.org", claims=claims()), status={401})
+        refused(client, library, tokens.signed(library, actor="ann@x.org"), status={401})
+
+    def test_a_forged_login_is_refused(self, client: Client, library: Library) -> None:
+        login = claims()
+        token = tokens.signed(library, actor="ann@x.org", claims=login)
+        forged = create_signed_value("another secret", USER_COOKIE_NAME, json.dumps(login)).decode()
+        for value in (forged, "", "x", "chunks-3"):
+            sent = {USER_COOKIE_NAME: value}
+            answer = client.post("/decisions", content=body(library, token), cookies=sent)
+            assert answer.status_code == 401
+        assert library.get(address(0)).tier == "pending"
+
+    def test_a_login_sent_by_another_site_is_refused(self, client: Client, library: Library) -> None:
+        login = claims()
+        token = tokens.signed(library, actor="ann@x.org", claims=login)
+        elsewhere = {"origin": "http://evil.example"}
+        refused(client, library, token, status={401}, cookies=cookies(login), headers=elsewhere)
+
+    def test_another_persons_token_is_refused(self, client: Client, library: Library) -> None:
+        token = tokens.signed(library, actor="ann@x.org", claims=claims())
+        refused(client, library, token, status={403}, cookies=cookies(claims("eve@x.org")))
+
+    def test_a_login_that_ran_out_is_refused(
+        self, client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        login = claims()
+        token = tokens.signed(library, actor="ann@x.org", claims=login)
+        now = time.time()
+        monkeypatch.setattr(tokens.time, "time", lambda: now + 3601)
+        refused(client, library, token, status={401}, cookies=cookies(login))
+        renewed = tokens.signed(library, actor="ann@x.org", claims=login)
+        refused(client, library, renewed, status={401}, cookies=cookies(login))
+
+    def test_a_login_whose_end_says_nothing_has_ended(self) -> None:
+        for exp in ("soon", [], {}, float("nan"), 0, -1, False):
+            assert not logins.is_current(claims(exp=exp)), exp
+        assert logins.is_current(claims(exp=None))
+
+    def test_after_logout_no_tab_of_the_login_is_answered(self, client: Client, library: Library) -> None:
+        login = claims()
+        here = tokens.signed(library, actor="ann@x.org", session="here", claims=login)
+        there = tokens.signed(library, actor="ann@x.org", session="there", claims=login)
+        logins.end(login, session="here")
+        for token in (here, there):
+            refused(client, library, token, status={401}, cookies=cookies(login))
+        again = claims(nonce="another login")
+        token = tokens.signed(library, actor="ann@x.org", session="new", claims=again)
+        accepted(client, library, token, cookies=cookies(again))
+
+    def test_who_was_made_a_viewer_looks_and_changes_nothing(
+        self, client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        login = claims()
+        token = tokens.signed(library, actor="ann@x.org", claims=login)
+        monkeypatch.setattr(settings(), "viewers", "ann@x.org")
+        answer = client.post("/decisions", content=body(library, token), cookies=cookies(login))
+        assert answer.status_code == 403
+        for verb in ("keep", "commit", "discard", "refuse"):
+            answer = client.post(f"/editor/{verb}", content=body(library, token), cookies=cookies(login))
+            assert "may look" in answer.json()["failed"]
+        assert library.get(address(0)).tier == "pending"
+
+    def test_who_was_taken_off_the_lists_does_not_even_read(
+        self, client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        login = claims()
+        token = tokens.signed(library, actor="ann@x.org", claims=login)
+        link = pictures.address(library, library.get(address(0)).image_hash)
+        assert client.get(link, cookies=cookies(login)).status_code == 200
+        monkeypatch.setattr(settings(), "viewers", "eve@x.org")
+        monkeypatch.setattr(settings(), "curators", "bob@x.org")
+        refused(client, library, token, status={401}, cookies=cookies(login))
+        assert client.get(link, cookies=cookies(login)).status_code == 401
+
+    def test_a_picture_is_shown_to_a_login_only(self, client: Client, library: Library) -> None:
+        login = claims()
+        link = pictures.address(library, library.get(address(0)).image_hash)
+        assert client.get(link).status_code == 401
+        assert client.get(link, cookies=cookies(login)).status_code == 200
+        logins.end(login, session="")
+        assert client.get(link, cookies=cookies(login)).status_code == 401
+        assert "no-store" in client.get(link).headers["cache-control"]
+
+
+def test_where_nobody_else_reaches_the_server_a_logout_still_ends_the_login(
+    client: Client, library: Library
+) -> None:
+    login = claims()
+    token = tokens.signed(library, actor="ann@x.org", session="here", claims=login)
+    logins.end(login, session="here")
+    refused(client, library, token, status={401}, cookies=cookies(login))
+
+
+def test_a_page_that_outlives_its_login_neither_reads_nor_writes(library: Library) -> None:
+    login = [True]
+    page = library.for_actor(Actor("ann@x.org", is_logged_in=lambda: login[0]))
+    drafts = page.drafts
+    login[0] = False
+    for ask in (lambda: page.approve([address(0)]), lambda: page.get(address(0)), lambda: drafts.of("x")):
+        with pytest.raises(LoginEnded, match="log in"):
+            ask()
+    assert library.get(address(0)).tier == "pending"
+
+
+def test_who_is_removed_while_a_page_is_open_changes_nothing_more(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = library.for_actor(Actor("ann@x.org"))
+    assert page.can_write
+    monkeypatch.setattr(settings(), "viewers", "ann@x.org")
+    assert not page.can_write
+    with pytest.raises(ReadOnly, match=r"ann@x\.org may look"):
+        page.drafts.save(address(0), {"entity": "typed"})
+    assert library.drafts.of(address(0)) == []
+
+
+def test_a_mistake_of_a_route_is_a_number_for_the_page_and_a_traceback_in_the_log(
+    client: Client, library: Library, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("/a/path/of/the/server")
+
+    monkeypatch.setattr(Drafts, "own", broken)
+    answer = client.post("/editor/own", content=body(library, tokens.signed(library, actor="ann@x.org")))
+    assert answer.status_code == 500
+    assert "/a/path" not in answer.text
+    assert answer.text.split()[1].rstrip(":") in caplog.text
+    assert "RuntimeError: /a/path/of/the/server" in caplog.text

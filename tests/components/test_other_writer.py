@@ -1,0 +1,72 @@
+"""The app's routes beside another program that writes, and after it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.grid.decision_log import BOOT
+from components.shell import pictures
+from components.shell.tokens import token
+from store.disk.layout import Layout
+from store.disk.lock import WriterLock
+from store.library import Library
+from store.runtime import open_library
+from store.settings import settings
+from tests.components.conftest import Client
+from tests.store.conftest import address, coin, furnished
+from tests.store.hashed import Hashed
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    root = furnished(tmp_path / "res")
+    with open_library(root, embedder=Hashed()) as library:
+        library.add([coin(0), coin(1)])
+    monkeypatch.setattr(settings(), "root", root)
+    monkeypatch.setenv("MEMEDEX_EMBEDDER", "offline")
+    yield root
+    pictures._for_reading(root).close()
+    pictures._for_reading.cache_clear()
+
+
+def decided() -> dict[str, Any]:
+    library = pictures.library_of_routes()
+    place = {"library": library.id, "who": library.who, "session": "", "boot": BOOT, "seen": {}}
+    entry = {"n": 1, "verb": "approve", "addresses": [address(0)], **place}
+    return {"token": token(library), "client": "beside another", "entries": [entry]}
+
+
+def typed() -> dict[str, Any]:
+    library = pictures.library_of_routes()
+    base = {"revision": library.get(address(0)).revision, "caption": {}, "tags": []}
+    draft = {"caption": {"entity": "a dog"}, "base": base, "tags": [], "client": "tab", "n": 1}
+    return {"token": token(library), "address": address(0), "draft": draft}
+
+
+def test_routes_write_again_once_the_other_writer_is_gone(root: Path) -> None:
+    other = WriterLock(Layout(root).lock)
+    other.acquire()
+    client = Client()
+    try:
+        assert not pictures.library_of_routes().can_write
+        assert client.post("/decisions", content=json.dumps(decided())).status_code == 403
+        assert "may look" in client.post("/editor/keep", content=json.dumps(typed())).json()["failed"]
+    finally:
+        other.release()
+    assert client.post("/decisions", content=json.dumps(decided())).status_code == 204
+    assert client.post("/editor/keep", content=json.dumps(typed())).json() == {"kept": 1}
+    written = pictures.library_of_routes()
+    assert isinstance(written, Library)
+    with written:
+        assert written.get(address(0)).tier == "approved"
+        assert [draft.fields["caption"]["entity"] for draft in written.drafts.of(address(0))] == ["a dog"]
+
+
+def test_routes_see_what_the_pages_opened_and_closed(root: Path) -> None:
+    with open_library(root, embedder=Hashed()) as first:
+        assert pictures.library_of_routes() is first
+    with open_library(root, embedder=Hashed()) as second:
+        assert pictures.library_of_routes() is second

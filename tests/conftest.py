@@ -1,0 +1,40 @@
+"""What every test has."""
+
+import os
+import shutil
+from pathlib import Path
+from weakref import WeakSet
+
+import pytest
+from hypothesis import settings
+
+from store.jobs import background_worker
+from tests import known_pictures  # noqa: F401  for what it does
+
+MEMORY = Path("/dev/shm")
+ROOM = 2 * 1024**3  # bytes, far more than the tests write
+
+TESTS = Path(__file__).resolve().parent
+# Files that take long come first: else one of two processes would wait for the other in the end.
+FIRST = tuple(TESTS / name for name in ("browser", "store/cli", "store/writing", "store/chroma", "pages"))
+
+# The program flushes what it writes to the disk, for milliseconds each time; in memory that takes none.
+if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+# Nothing is timed, since the machine may be busy.
+settings.register_profile(
+    "memedex", deadline=None, max_examples=int(os.environ.get("MEMEDEX_TEST_GENERATED", "40"))
+)
+settings.load_profile("memedex")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {folder: number for number, folder in enumerate(FIRST)}
+    items.sort(key=lambda item: min(places.get(up, len(FIRST)) for up in item.path.parents))
+
+
+@pytest.fixture(autouse=True)
+def workers_of_other_tests_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers report their troubles for the whole process; one of an earlier test may still be in trouble."""
+    monkeypatch.setattr(background_worker, "_all", WeakSet())

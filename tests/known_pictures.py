@@ -1,0 +1,25 @@
+"""The tests add the same few pictures thousands of times; each process converts and fingerprints them once.
+
+Both results follow from the bytes alone. What cannot be read is looked at each time.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+
+from store.disk.images import normalise
+from store.duplicates.fingerprints import fingerprint
+from store.writing import intake
+
+LARGEST = 50_000  # bytes; larger pictures are not kept
+MANY = 1_000
+
+_known = lru_cache(MANY)(normalise)
+
+
+def _normalise(picture: bytes | Path) -> bytes:
+    is_small = isinstance(picture, bytes) and len(picture) <= LARGEST
+    return _known(picture) if is_small else normalise(picture)
+
+
+intake.normalise = _normalise
+intake.fingerprint = lru_cache(MANY)(fingerprint)

@@ -1,0 +1,85 @@
+"""What goes wrong in the middle of a page is said in words; how, this machine alone is shown, and the log."""
+
+import re
+import sqlite3
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from components.shell import error_page, login
+from store.errors import NotWritten
+
+
+def page() -> None:
+    from components.shell import error_page
+
+    error_page.show_error(OSError(28, "No space left on device"))
+
+
+def test_a_refusal_is_told_with_the_way_out() -> None:
+    test = AppTest.from_function(page).run()
+    assert [error.value for error in test.error] == ["This could not be done. What went wrong:"]
+    assert test.text[0].value.endswith("is full; make room and try again")
+    assert [button.label for button in test.button] == ["Show the page again"]
+
+
+def two() -> None:
+    from components.shell import error_page
+
+    for _ in range(2):
+        error_page.show_error(OSError(28, "No space left on device"))
+
+
+def test_two_parts_of_a_page_that_fail_are_both_told() -> None:
+    test = AppTest.from_function(two).run()
+    assert not test.exception
+    assert len(test.error) == 2
+
+
+@pytest.mark.parametrize("error", [NotWritten("nothing was changed"), sqlite3.OperationalError("locked")])
+def test_what_was_refused_is_told_in_words(error: Exception) -> None:
+    assert error_page.show_error(error)
+
+
+def mistake() -> None:
+    from components.shell import error_page
+
+    try:
+        {}["a secret of the server"]
+    except KeyError as error:
+        error_page.show_error(error)
+
+
+def test_a_mistake_is_shown_whole_at_this_machine() -> None:
+    test = AppTest.from_function(mistake).run()
+    assert "a secret of the server" in test.exception[0].message
+    assert test.exception[0].stack_trace
+
+
+def test_another_machine_is_told_a_number_that_stands_in_the_log_with_the_traceback(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(login, "is_local", lambda: False)
+    test = AppTest.from_function(mistake).run()
+    assert not test.exception
+    shown = "\n".join(str(one.value) for kind in (test.error, test.text, test.caption) for one in kind)
+    assert "secret" not in shown
+    (number,) = re.findall(r"Error ([0-9a-f]{8}):", shown)
+    (logged,) = [one for one in caplog.records if number in one.getMessage()]
+    assert logged.exc_info
+    assert isinstance(logged.exc_info[1], KeyError)
+
+
+def test_another_machine_is_not_told_where_the_files_lie(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(login, "is_local", lambda: False)
+    test = AppTest.from_function(page).run()
+    assert "disk" in test.text[0].value
+    assert "/" not in test.text[0].value
+    assert "No space left" in caplog.text
+
+
+def test_streamlit_itself_shows_no_traceback() -> None:
+    assert st.get_option("client.showErrorDetails") == "none"

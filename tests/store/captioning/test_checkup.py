@@ -1,0 +1,110 @@
+"""Captions that want a second look are found, each for its own reason, and only those."""
+
+import time
+
+import pytest
+
+from store.captioning.checkup import CheckUp, Kind
+from store.captioning.repeats import overlap, repeats, words
+from store.library import Library
+from store.progress import Progress
+from store.tags.taxonomy import Taxonomy
+from tests.store.conftest import address, approved_with_caption, coin
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+GOOD = {
+    "entity": "A frog in a raincoat stands on a lily pad",
+    "context": "Plays on the falling market as bad weather",
+    "visual": "Flat pixel art",
+    "emotions": "",
+}
+
+
+def found(library: Library, kind: Kind) -> dict[str, str]:
+    """address → why."""
+    taxonomy = Taxonomy.load(library.layout.taxonomy)
+    return {finding.address: finding.why for finding in CheckUp(library).findings(taxonomy)[kind]}
+
+
+def write(library: Library, number: int, **caption: str) -> str:
+    library.add([coin(number)])
+    library.approve([address(number)])
+    library.caption(address(number), caption={**GOOD, **caption})  # type: ignore[dict-item]
+    return address(number)
+
+
+def test_a_good_caption_wants_no_second_look(library: Library) -> None:
+    write(library, 0)
+    assert found(library, "lacking") == found(library, "unwritten") == found(library, "short") == {}
+    assert found(library, "long") == found(library, "repeated") == found(library, "tags") == {}
+
+
+def test_what_lacks_is_not_what_was_declared_to_have_nothing_to_say(library: Library) -> None:
+    declared = write(library, 0, visual="")
+    library.caption(declared, caption={"emotions": None})
+    library.add([coin(1), coin(2)])
+    library.approve([address(1)])
+    assert found(library, "lacking") == {address(1): "lacks entity and context"}, (
+        "pending ones wait for review"
+    )
+    (why,) = found(library, "unwritten").values()
+    assert why.startswith("emotions neither")
+
+
+def test_short_long_and_unknown_tags(library: Library) -> None:
+    short = write(library, 0, entity="A frog")
+    long = write(library, 1, entity="word " * 100)
+    library.edit_tags([long], add=["gone"])
+    assert found(library, "short") == {short: "2 words"}
+    assert found(library, "long") == {long: "102 tokens, the model reads 77 at once"}
+    assert found(library, "tags") == {long: "not in the taxonomy: gone"}
+
+
+def test_repeats_are_told_within_a_caption_and_across_the_library(library: Library) -> None:
+    frog, same = write(library, 0), write(library, 1, context="Something wholly different this time round")
+    within = write(
+        library, 2, entity="the falling market as weather", context="The falling market, as weather!"
+    )
+    why = found(library, "repeated")
+    assert why[frog] == why[same] == "the same words as another"
+    assert why[within] == "says the same as its own entity"
+
+
+def test_the_least_agreement_of_text_and_picture_comes_first(library: Library) -> None:
+    addresses = approved_with_caption(library, *range(12))
+    library.promote(addresses[6:])
+    assert set(found(library, "picture")) < set(addresses[6:])
+    library._prefetcher.embed_next(Progress())  # in the background: what is approved is read as well
+    found_first = list(found(library, "picture"))
+    assert len(found_first) == 2
+    agreement = {
+        each: library.text_neighbours(each, "entity", f"text {n} entity") for n, each in enumerate(addresses)
+    }
+    assert min(agreement, key=lambda each: agreement[each].agreement or 0) == found_first[0]
+
+
+def test_what_is_found_follows_every_change(library: Library) -> None:
+    check, taxonomy = CheckUp(library), Taxonomy.load(library.layout.taxonomy)
+    short = write(library, 0, entity="A frog")
+    assert [finding.address for finding in check.findings(taxonomy)["short"]] == [short]
+    library.caption(short, caption={"entity": GOOD["entity"]})
+    assert check.findings(taxonomy)["short"] == []
+
+
+def test_repeats_are_the_pairs_that_comparing_everything_finds() -> None:
+    texts = {n: words(" ".join(f"w{(n * k * k + k) % 13}" for k in range(1, 7))) for n in range(300)}
+    alike = {
+        one
+        for one, own in texts.items()
+        for other, bag in texts.items()
+        if one != other and overlap(own, bag) >= 0.8
+    }
+    assert repeats(texts).keys() == alike
+    assert all(overlap(texts[one], texts[other]) == share for one, (other, share) in repeats(texts).items())
+
+
+def test_thousands_from_one_template_are_compared_in_no_time() -> None:
+    texts = {n: words(f"logo of the token number x{n} on a chain") for n in range(10_000)}
+    began = time.process_time()
+    assert len(repeats(texts)) in (0, 10_000)
+    assert time.process_time() - began < 5

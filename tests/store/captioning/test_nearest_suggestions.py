@@ -1,0 +1,25 @@
+"""Suggestions without a language model: tags of the taxonomy and phrases of look-alikes, marked as such."""
+
+from store.captioning.nearest_suggestions import nearest, suggest
+from store.library import Library
+from tests.store.conftest import address, approved_with_caption, coin, normal_picture
+
+
+def test_a_look_alike_lends_its_phrases_and_tags_and_says_where_they_come_from(library: Library) -> None:
+    library.promote(approved_with_caption(library, 0, 1))
+    twin = coin(9, tags=[])
+    library.add([type(twin)(twin.item, twin.sidecar, normal_picture(0))])
+    assert suggest(library, address(9)) >= 4
+    found = {one.facet: one for one in library.suggestions.of(address(9))}
+    assert found["entity"].text.split(" / ")[0] == "text 0 entity"
+    assert found["tags"].tags[0] == "dog", "both of its look-alikes carry it"
+    assert {one.model for one in found.values()} == {"nearest · hashed"}
+    assert {one.prompt for one in found.values()} == {""}
+    assert library.get(address(9)).caption == {}
+
+
+def test_an_empty_library_lends_tags_alone(library: Library) -> None:
+    library.add([coin(1, tags=["dog"])])
+    found = nearest(library, address(1))
+    assert [*found] == ["tags"]
+    assert set(found["tags"].split(",")) <= {"cat", "moon"}

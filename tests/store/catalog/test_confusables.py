@@ -1,0 +1,69 @@
+"""Names and tickers that read the same, or look the same at a glance."""
+
+import pytest
+
+from store.catalog.confusables import spelling
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Doge", "DOGE"),
+        ("Doge", "D\u200bo\u00adge"),  # signs that nobody sees
+        ("Doge", "𝕯𝖔𝖌𝖊"),
+        ("Doge", "ＤＯＧＥ"),
+        ("dog  wif hat", " Dog wif\that "),
+        ("❤\ufe0f", "❤"),
+    ],
+)
+def test_case_width_fonts_and_unseen_signs_make_no_other_name(one: str, other: str) -> None:
+    assert spelling(one, "").name == spelling(other, "").name
+
+
+@pytest.mark.parametrize(
+    ("original", "trick"),
+    [
+        ("Pepe", "Рере"),  # Cyrillic
+        ("PEPE", "ΡΕΡΕ"),  # Greek
+        ("HOBA", "НОВА"),
+        ("Bonk", "BØNK"),
+        ("Solana", "SoIana"),
+        ("Shiba Moonwalk", "Sh1ba M00nwalk"),
+        ("Cash", "Ca$h"),
+        ("dogwifhat", "dog wif-hat"),
+        ("Café", "Cafe"),
+        ("modern", "rnodern"),
+        ("Golden Shiba", "Golden Shibaa"),
+        ("Doge", "Doge 🚀"),
+    ],
+)
+def test_look_alikes_are_another_name_with_the_same_skeleton(original: str, trick: str) -> None:
+    one, other = spelling(original, ""), spelling(trick, "")
+    assert one.name != other.name
+    assert one.name_skeleton == other.name_skeleton
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Coin 1", "Coin 11"),
+        ("Coin 6", "Coin 9"),
+        ("Doge", "Dove"),
+        ("柴犬", "柴犬币"),
+        ("🐸", "🚀"),
+        ("कि", "का"),
+        ("क्क", "कक"),
+    ],
+)
+def test_different_names_stay_different(one: str, other: str) -> None:
+    assert spelling(one, "").name_skeleton != spelling(other, "").name_skeleton
+
+
+def test_a_ticker_is_the_same_with_and_without_its_dollar() -> None:
+    assert spelling("", " $WIF").ticker == spelling("", "wif").ticker
+    assert spelling("", "W1F").ticker != spelling("", "WIF").ticker
+    assert spelling("", "W1F").ticker_skeleton == spelling("", "WIF").ticker_skeleton
+
+
+def test_repeated_letters_of_a_ticker_count() -> None:
+    assert spelling("", "BOO").ticker_skeleton != spelling("", "BO").ticker_skeleton

@@ -1,0 +1,184 @@
+"""A Chroma that Memedex did not make is kept whole: moved aside, named, and told by the history."""
+
+import contextlib
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from store.catalog.history import MOVE_ASIDE, PROGRAM
+from store.chroma.contents import DATABASE, MARK, own_names, read_contents
+from store.disk.aside import moved_aside
+from store.disk.files import Disk
+from store.disk.layout import Layout
+from store.library import Library
+from store.maintenance import doctor
+from store.runtime import open_library, open_reader
+from tests.store.chroma.test_collections import opened
+from tests.store.conftest import address, approved_with_caption
+from tests.store.hashed import Hashed
+from tests.store.invariants import chroma_says_what_the_sidecars_say, holds
+from tests.store.references import client_of, everything_in, library_of_reference_1, vector
+from tests.store.world import Disaster, PowerCut, abandon
+
+pytestmark = pytest.mark.slow
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """Chroma's own files, by their path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for name in own_names(folder)
+        for path in [folder / name, *(folder / name).rglob("*")]
+        if path.is_file()
+    }
+
+
+def settled(library: Library) -> None:
+    library._follower.wake()
+    assert library.wait_for_chroma(120)
+
+
+def unmarked(folder: Path) -> None:
+    """As a version left it that knew no marks."""
+    with sqlite3.connect(folder / DATABASE) as db:
+        assert db.execute("DELETE FROM collection_metadata WHERE key = ?", [MARK]).rowcount == 5
+    db.close()
+
+
+def test_taking_over_a_library_of_reference_1_keeps_its_chroma_whole(root: Path, embedder: Hashed) -> None:
+    store = library_of_reference_1(root, [1, 2])
+    held, files = everything_in(store), files_in(store)
+    with opened(root, embedder) as library:
+        settled(library)
+        (aside,) = moved_aside(store)
+        assert library.counts()["library"] == 2
+        assert "meme_image_embeddings 2 (768 dimensions)" in aside.what
+        (event,) = [event for event in library.history() if event.verb == MOVE_ASIDE]
+        assert (event.actor, event.address) == (PROGRAM, aside.place.relative_to(root).as_posix())
+        assert event.reason == aside.what
+        assert any(aside.place.name in one for one in library.status().moved_aside)
+        (finding,) = doctor.check(library)
+        assert aside.place.name in finding.what
+        assert not finding.is_fault
+        assert library.check_chroma() == []
+        holds(library)
+    assert files_in(aside.place) == files
+    assert everything_in(aside.place) == held
+    chroma_says_what_the_sidecars_say(root, embedder)
+    with opened(root, embedder) as library:
+        assert library._follower._asked is None, "once and for all"
+        assert len(moved_aside(store)) == 1
+
+
+def test_doctor_names_a_foreign_chroma_and_does_not_touch_it(root: Path) -> None:
+    store = library_of_reference_1(root, [1])
+    open_reader(root, embedder=Hashed()).close()
+    before = files_in(store)
+    found = [one.what for one in doctor.check_unopened(root)]
+    assert any("a Chroma that Memedex did not make here" in what for what in found)
+    assert files_in(store) == before
+    assert moved_aside(store) == []
+
+
+@pytest.mark.usefixtures("without_chroma")
+def test_whenever_the_world_ends_while_moving_aside_nothing_is_lost(
+    quick_root: Path, embedder: Hashed
+) -> None:
+    store = library_of_reference_1(quick_root, [1, 2])
+    files, original = files_in(store), quick_root.with_name("original")
+    shutil.copytree(quick_root, original)
+    disaster, has_struck, at = Disaster(), True, 0
+    while has_struck:
+        at += 1
+        shutil.rmtree(quick_root)
+        shutil.copytree(original, quick_root)
+        library = open_library(quick_root, embedder=embedder, disk=Disk(before=disaster))
+        disaster.cut_power(at)
+        with contextlib.suppress(PowerCut):
+            library._follower._folder.clear_the_way()
+        has_struck = disaster.has_struck
+        disaster.heal()
+        abandon(library)
+        with opened(quick_root, embedder) as library:
+            library._follower._folder.clear_the_way()
+            (aside,) = moved_aside(store)
+            assert files_in(aside.place) == files
+            assert files_in(store) == {}
+            assert [event.verb for event in library.history(limit=-1)].count(MOVE_ASIDE) == 1
+    assert at > 10
+
+
+def test_what_others_keep_in_a_chroma_of_ours_stays_where_it_is(root: Path, embedder: Hashed) -> None:
+    with opened(root, embedder) as library:
+        library.promote(approved_with_caption(library, 1, 2))
+        assert library.wait_for_chroma(60)
+    store = Layout(root).chroma
+    client = client_of(store)
+    theirs = client.create_collection("notes", metadata={"hnsw:space": "cosine"})
+    theirs.add(ids=["a"], embeddings=[vector("a", dimensions=8)], documents=["keep me"])
+    client.close()
+    held = everything_in(store)["notes"]
+    with opened(root, embedder) as library:
+        library.rebuild_chroma()
+        assert library.wait_for_chroma(60)
+        library.degrade([address(1)])
+        assert library.wait_for_chroma(60)
+        assert library.check_chroma() == []
+    assert everything_in(store)["notes"] == held
+    assert moved_aside(store) == []
+    chroma_says_what_the_sidecars_say(root, embedder)
+
+
+@pytest.mark.parametrize("is_provable", [True, False])
+def test_a_chroma_from_before_there_were_marks_is_ours_only_if_the_catalog_proves_it(
+    root: Path, embedder: Hashed, is_provable: bool
+) -> None:
+    with opened(root, embedder) as library:
+        library.promote(approved_with_caption(library, 1))
+        assert library.wait_for_chroma(60)
+    store = Layout(root).chroma
+    unmarked(store)
+    if not is_provable:
+        client = client_of(store)
+        client.get_collection("meme_image_embeddings").add(
+            ids=["nobody"], embeddings=[vector(1, dimensions=64)]
+        )
+        client.close()
+    with opened(root, embedder) as library:
+        settled(library)
+        library.degrade([address(1)])
+        assert library.wait_for_chroma(60)
+        assert len(moved_aside(store)) == (0 if is_provable else 1)
+        holds(library)
+    assert all(one.metadata[MARK] for one in read_contents(store).collections)
+    chroma_says_what_the_sidecars_say(root, embedder)
+
+
+def test_the_chroma_of_a_catalog_that_is_gone_is_kept_since_its_vectors_are_nowhere_else(
+    root: Path, embedder: Hashed
+) -> None:
+    with opened(root, embedder) as library:
+        library.promote(approved_with_caption(library, 1))
+        assert library.wait_for_chroma(60)
+    layout = Layout(root)
+    layout.catalog.unlink()
+    files = files_in(layout.chroma)
+    with opened(root, embedder) as library:
+        settled(library)
+    assert files_in(moved_aside(layout.chroma)[0].place) == files
+
+
+def test_a_damaged_database_of_unknown_origin_counts_as_foreign(root: Path, embedder: Hashed) -> None:
+    store = Layout(root).chroma
+    store.mkdir(parents=True)
+    (store / DATABASE).write_bytes(b"\x00rubbish" * 100)
+    with opened(root, embedder) as library:
+        library.promote(approved_with_caption(library, 1))
+        settled(library)
+    (aside,) = moved_aside(store)
+    assert (aside.place / DATABASE).read_bytes() == b"\x00rubbish" * 100
+    assert "cannot be read" in aside.what
+    assert json.loads((aside.place / "about.json").read_bytes())["names"] == [DATABASE]

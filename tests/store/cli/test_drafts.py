@@ -1,0 +1,106 @@
+"""Drafting, suggestions, prompts and jobs on the command line, against a model on loopback."""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from store.runtime import open_library, open_reader
+from tests.store.cli.program import APPROVED, CAPTIONED, Run
+from tests.store.language_model_server import GOOD, LanguageModelServer, fails, running, says
+
+
+@pytest.fixture
+def model() -> Iterator[LanguageModelServer]:
+    with running() as server:
+        server.answers = [says(json.dumps(GOOD))]
+        yield server
+
+
+@pytest.fixture
+def ask(run: Run, model: LanguageModelServer) -> Run:
+    """The program with a language model."""
+    return partial(
+        run,
+        MEMEDEX_CAPTION_MODEL="openai/gpt-4o-mini",
+        MEMEDEX_CAPTION_API_BASE=model.address,
+        OPENAI_API_KEY="none",
+        LITELLM_LOCAL_MODEL_COST_MAP="True",
+    )
+
+
+def test_what_lacks_a_caption_is_drafted_looked_at_and_taken(
+    model: LanguageModelServer, ask: Run, root: Path
+) -> None:
+    estimate = json.loads(ask("draft", "--all", "--estimate", "--json").stdout)
+    assert (estimate["count"], estimate["prompt"]) == (1, "caption v1")
+    assert model.asked == []
+
+    assert ask("draft", "--all", "--budget", "1").returncode == 0
+    waiting = json.loads(ask("suggestions", "--json").stdout)
+    assert {one["facet"] for one in waiting} == {"entity", "context", "visual", "emotions", "new_tags"}
+    assert ask("draft", "--all").returncode == 0, "what has a suggestion is left alone"
+    assert len(model.asked) == 1
+
+    assert ask("take", "--all").returncode == 0
+    shown = json.loads(ask("show", APPROVED, "--json").stdout)
+    assert shown["caption"]["entity"] == GOOD["entity"]
+    assert shown["tags"] == ["dog"], "a new tag waits for a person"
+    assert [one["facet"] for one in json.loads(ask("suggestions", "--json").stdout)] == ["new_tags"]
+    with open_reader(root) as reader:
+        (revision,) = [one for one in reader.revisions(APPROVED) if one.sources]
+        assert revision.sources["entity"].prompt == "caption v1"
+
+
+def test_nothing_that_is_written_or_being_typed_is_replaced(
+    model: LanguageModelServer, ask: Run, root: Path
+) -> None:
+    ask("draft", APPROVED, CAPTIONED)
+    with open_library(root) as library:
+        library.drafts.save(APPROVED, {"caption": {"entity": "my own"}}, actor="ann")
+        before = library.get(CAPTIONED).caption
+    taken = ask("take", "--all")
+    assert taken.returncode == 1
+    assert "ann is typing" in taken.stderr
+    after = json.loads(ask("show", CAPTIONED, "--json").stdout)["caption"]
+    assert {**after, **before} == after
+    assert after["visual"] == GOOD["visual"]
+
+
+def test_a_run_that_failed_is_listed_and_resumed(model: LanguageModelServer, ask: Run, root: Path) -> None:
+    model.answers = [fails(401, "bad key")]
+    failed = ask("draft", APPROVED, "--hint", "shorter", "--facet", "entity")
+    assert failed.returncode == 1
+    assert "jobs resume" in failed.stderr
+    (job,) = json.loads(ask("jobs", "--json").stdout)
+    assert (job["state"], job["done"], job["total"]) == ("failed", 0, 1)
+    model.answers = [says(json.dumps(GOOD))]
+    assert ask("jobs", "resume", str(job["id"])).returncode == 0
+    assert json.loads(ask("jobs", "--json").stdout)[0]["state"] == "done"
+    assert ask("jobs", "resume", str(job["id"])).returncode == 1
+    assert ask("jobs", "again", str(job["id"])).returncode == 1
+
+
+def test_a_prompt_is_shown_set_and_has_versions(run: Run, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("Describe {name}.")
+    assert run("prompts", "short", "--set", str(tmp_path / "mine.txt")).returncode == 0
+    (tmp_path / "mine.txt").write_text("Describe {name} well.")
+    run("prompts", "short", "--set", str(tmp_path / "mine.txt"))
+    assert run("prompts", "short").stdout == "Describe {name} well.\n"
+    assert run("prompts", "short", "--version", "1").stdout == "Describe {name}.\n"
+    assert [one["name"] for one in json.loads(run("prompts", "--json").stdout)] == ["caption", "short"]
+    assert run("prompts", "nowhere").returncode == 1
+
+
+def test_captions_go_out_and_come_back_after_a_preview(run: Run, root: Path, tmp_path: Path) -> None:
+    assert run("export", tmp_path / "out.zip", "--format", "csv", "--only", CAPTIONED).returncode == 0
+    run("caption", CAPTIONED, "--entity", "something else")
+    shown = json.loads(run("import-captions", tmp_path / "out.zip", "--preview", "--json").stdout)
+    assert [change["caption"] for change in shown["changes"]] == [{"entity": "a frog on a lily pad"}]
+    assert run("import-captions", tmp_path / "out.zip").returncode == 0
+    assert "a frog on a lily pad" in run("show", CAPTIONED).stdout
+    assert run("import-captions", tmp_path / "out.zip").returncode == 0, "and again, without harm"
+    run("undo")
+    assert "something else" in run("show", CAPTIONED).stdout

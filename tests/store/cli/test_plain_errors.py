@@ -1,0 +1,50 @@
+"""What goes wrong beside a verb is one sentence on the command line, never a traceback."""
+
+import errno
+import logging
+import os
+import threading
+
+import pytest
+
+from store.cli import main
+from store.cli.plain_errors import print_plainly
+from store.cli.terminal import Terminal
+
+
+def test_warnings_and_the_ends_of_threads_are_one_sentence_each(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> None:
+        raise MemoryError
+
+    def refuse() -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    with print_plainly(Terminal()):
+        try:
+            refuse()
+        except OSError:
+            logging.getLogger("store.chroma.base_follower").warning("Chroma is behind", exc_info=True)
+        thread = threading.Thread(target=fail, name="memedex-looks")
+        thread.start()
+        thread.join()
+
+    said = capsys.readouterr().err
+    assert said.splitlines() == [
+        "Chroma is behind: [Errno 24] Too many open files",
+        "memedex-looks stopped: there was not enough memory; what is done is kept",
+    ]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError(), RuntimeError("can't start new thread"), RuntimeError("Failed to allocate memory")],
+)
+def test_too_little_memory_is_one_sentence(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("store.cli.maintenance.has_library", fail)
+    assert main(["doctor"]) == 1
+    assert capsys.readouterr().err == "doctor: there was not enough memory; what is done is kept\n"

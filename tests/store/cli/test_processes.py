@@ -1,0 +1,163 @@
+"""The program in processes of its own: beside another one, at a terminal, interrupted."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import termios
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from store.catalog.filters import Filter
+from store.cli.terminal import plain
+from store.embedding import open_embedder
+from store.runtime import open_library
+from tests.store.cli.program import KEPT, PENDING, Run, environment, program, run_elsewhere
+from tests.store.conftest import address, coin
+from tests.store.invariants import holds
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return partial(run_elsewhere, folder=tmp_path)
+
+
+# -- beside another process --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [["approve", PENDING], ["undo"], ["promote", "--all"], ["import", "."], ["doctor", "--repair"]],
+    ids=" ".join,
+)
+def test_a_verb_that_writes_ends_with_3_while_another_process_holds_the_library(
+    run: Run, root: Path, verb: list[str]
+) -> None:
+    with open_library(root) as library:
+        before = library.counts()
+        done = run(*verb)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert f"process {os.getpid()}" in done.stderr
+        assert library.counts() == before
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [["list", "--json"], ["show", KEPT], ["search", "dog"], ["history"], ["export", "out"], ["model"]],
+    ids=" ".join,
+)
+def test_looking_works_while_another_process_holds_the_library(run: Run, root: Path, verb: list[str]) -> None:
+    with open_library(root) as library:
+        done = run(*verb)
+        assert done.returncode == 0, done.stderr
+        assert library.counts()["library"] == 2
+
+
+def test_doctor_and_backup_work_while_another_process_holds_the_library(run: Run, root: Path) -> None:
+    with open_library(root):
+        doctor, backup = run("doctor"), run("backup", "copy")
+        assert doctor.returncode == 0, doctor.stderr
+        assert "all is well" in doctor.stderr
+        assert backup.returncode == 0, backup.stderr
+        assert run("restore-backup", "copy").returncode == 3
+
+
+# -- as a program ------------------------------------------------------------------------------------------
+
+
+def test_a_reader_that_has_enough_ends_the_output_quietly(root: Path, tmp_path: Path) -> None:
+    listing = subprocess.Popen(
+        program("--root", root, "list", "--json"),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert listing.stdout is not None
+    listing.stdout.close()
+    assert listing.stderr is not None
+    assert listing.stderr.read() == b""
+    listing.stderr.close()
+    assert listing.wait() == 0
+
+
+def test_every_script_goes_in_and_out_in_any_locale(run: Run, incoming: Path) -> None:
+    name = "Доги 🐕‍🦺 犬 כלב / e\u0301toile\u200b / 𝕯𝖔𝖌𝖊 ₿"
+    sidecar = {**coin(10).sidecar, "token_name": name}
+    (incoming / f"{address(10)}.json").write_text(json.dumps(sidecar))
+    plain_locale = {"LANG": "C", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
+    run("import", incoming, **plain_locale)
+    run("approve", address(10), **plain_locale)
+    run("caption", address(10), "--entity", name, "--context", name, **plain_locale)
+    shown = json.loads(run("show", address(10), "--json", **plain_locale).stdout)
+    assert (shown["token_name"], shown["caption"]["entity"]) == (name, name)
+    assert plain(name) in run("list", **plain_locale).stdout
+
+
+def test_list_starts_without_models_chroma_or_pillow(root: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *program("--root", root, "list", "--json")[1:]],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "store" in loaded
+    assert not loaded & {
+        "chromadb", "torch", "onnxruntime", "PIL", "litellm", "open_clip", "streamlit", "rich", "tokenizers"
+    }  # fmt: skip
+
+
+def test_a_terminal_sees_how_far_it_is_and_a_pipe_does_not(run: Run, hundreds: Path, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    command = program("--root", tmp_path / "other", "import", hundreds)
+    with subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=theirs) as process:
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                chunk = os.read(ours, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not chunk:
+                break
+            seen += chunk
+        process.wait()
+    os.close(ours)
+    assert re.search(rb"import .*200/", seen)
+    assert b"added 200" in seen
+    assert run("import", hundreds).stderr == "added 200, already there 0, refused 0\n"
+
+
+def test_ctrl_c_keeps_what_is_done(thousand: Path, tmp_path: Path) -> None:
+    root = tmp_path / "res"
+    importing = subprocess.Popen(
+        program("--root", root, "import", thousand, "--json"),
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    pending = root / "memecoins" / "pending"
+    assert eventually(lambda: importing.poll() is not None or any(pending.glob("*.json")), every=0.01)
+    importing.send_signal(signal.SIGINT)
+    answer, messages = importing.communicate()
+    assert importing.returncode == 130, messages
+    assert "what is done is kept" in messages
+    added = json.loads(answer)["added"]
+    assert 0 < len(added) < 1_000
+    with open_library(root, embedder=open_embedder("offline")) as library:
+        assert set(library.addresses(Filter())) == set(added)
+        holds(open_library(root))

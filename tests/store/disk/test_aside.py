@@ -1,0 +1,58 @@
+"""What is moved aside goes once, whenever the program ends, and what is made in its place stays there."""
+
+from pathlib import Path
+
+import pytest
+
+from store.disk.aside import Aside, carry_out_moves, finish_moves, move_aside, moved_aside
+from store.disk.files import Disk
+
+NAMES = ["catalog.sqlite3", "catalog.sqlite3-wal"]
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    path = tmp_path / NAMES[0]
+    path.write_bytes(b"theirs")
+    return path
+
+
+def move(folder: Path) -> Path:
+    return move_aside(NAMES, source=folder, into=folder, what="theirs", disk=Disk())
+
+
+def finish(folder: Path) -> list[Aside]:
+    told: list[Aside] = []
+    finish_moves(folder, note=told.append, disk=Disk())
+    return told
+
+
+def test_what_is_made_before_the_history_is_told_stays_in_its_place(foreign: Path) -> None:
+    place = move(foreign.parent)
+    carry_out_moves(foreign.parent, disk=Disk())
+    for name in NAMES:
+        (foreign.parent / name).write_bytes(b"ours")
+    assert [aside.place for aside in finish(foreign.parent)] == [place]
+    assert [(foreign.parent / name).read_bytes() for name in NAMES] == [b"ours", b"ours"]
+    assert (place / NAMES[0]).read_bytes() == b"theirs"
+    assert not (place / NAMES[1]).exists()
+
+
+def test_a_move_that_was_cut_short_does_not_take_what_comes_after(foreign: Path) -> None:
+    first = move(foreign.parent)  # and the power goes
+    move(foreign.parent)
+    carry_out_moves(foreign.parent, disk=Disk())
+    foreign.write_bytes(b"ours")
+    finish(foreign.parent)
+    assert foreign.read_bytes() == b"ours"
+    assert (first / NAMES[0]).read_bytes() == b"theirs"
+
+
+def test_what_somebody_else_took_away_meanwhile_is_not_waited_for(foreign: Path) -> None:
+    move(foreign.parent)
+    foreign.unlink()
+    carry_out_moves(foreign.parent, disk=Disk())
+    foreign.write_bytes(b"ours")
+    finish(foreign.parent)
+    assert foreign.read_bytes() == b"ours"
+    assert len(moved_aside(foreign.parent)) == 1

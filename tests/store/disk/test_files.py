@@ -1,0 +1,72 @@
+"""Files that somebody names are read when they are files, and no further than a limit."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from store.backup import manifest
+from store.cli.search import _content
+from store.disk.files import NotAFile, file_hash, read_regular
+from store.disk.layout import Layout
+from store.disk.sidecars import read
+from store.errors import BadBackup, BadPicture, BadSource, InvalidRecord
+from store.memory.documents import documents
+from store.memory.story.worlds import read_worlds
+from store.memory.transcripts import files
+from store.tags.taxonomy import Taxonomy
+from tests.store.conftest import address
+
+
+def endless(path: Path) -> None:
+    """A device that never ends, under this name."""
+    path.symlink_to("/dev/zero")
+
+
+def silent(path: Path) -> None:
+    """A pipe nobody writes to."""
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("make", [endless, silent])
+def test_no_device_and_no_pipe_is_read_whoever_names_it(make: Callable[[Path], None], tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    for name in ("picture.png", "manifest.json", "paper.pdf", "world.yaml", "taxonomy.json", "session.json",
+                 "lines.jsonl"):  # fmt: skip
+        make(tmp_path / name)
+    layout.sidecar_folder("pending").mkdir(parents=True)
+    make(layout.sidecar("pending", address(0)))
+
+    with pytest.raises(NotAFile, match="device or a pipe"):
+        read_regular(tmp_path / "picture.png", limit=10)
+    assert file_hash(tmp_path / "picture.png") is None
+    with pytest.raises(BadPicture, match="device or a pipe"):
+        _content(tmp_path / "picture.png")
+    with pytest.raises(BadBackup, match="device or a pipe"):
+        manifest.read(tmp_path)
+    with pytest.raises(BadSource, match="device or a pipe"):
+        documents._read(tmp_path / "paper.pdf")
+    with pytest.raises(BadSource, match="device or a pipe"):
+        Taxonomy.load(tmp_path / "taxonomy.json")
+    with pytest.raises(InvalidRecord, match="device or a pipe"):
+        read(layout, "pending", address(0))
+    assert list(read_worlds(tmp_path, known={})) == [], "what is no file is no world"
+    (refused,) = files.read_sessions(tmp_path / "session.json")
+    assert "device or a pipe" in refused.reason
+    (session,) = files.read_sessions(tmp_path / "lines.jsonl")
+    assert list(session.messages) == []
+    assert "device or a pipe" in session.refused[0].reason
+
+
+def test_no_more_than_the_limit_is_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"12345")
+    assert read_regular(tmp_path / "file", limit=5) == b"12345"
+    with pytest.raises(OSError, match="larger than 4 bytes"):
+        read_regular(tmp_path / "file", limit=4)
+    with pytest.raises(NotAFile, match="directory"):
+        read_regular(tmp_path, limit=4)
+
+
+def test_a_transcript_whose_time_has_400_digits_is_taken_without_it() -> None:
+    assert files.moment(int("9" * 400)) is None

@@ -1,0 +1,74 @@
+"""Pictures with something to see, and what copycats do to them."""
+
+from collections.abc import Callable
+from functools import cache
+from io import BytesIO
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageOps
+
+from store.disk.images import normalise
+from store.importing.candidate import Candidate
+from tests.store.conftest import coin
+
+
+@cache
+def drawing(number: int) -> Image.Image:
+    """A few shapes on a sky of two colours; equal numbers give equal pictures."""
+    random = np.random.default_rng(number)
+    sky = np.linspace(random.integers(0, 255, 3), random.integers(0, 255, 3), 256).astype(np.uint8)
+    image = Image.fromarray(np.repeat(sky[:, None], 256, axis=1))
+    pen = ImageDraw.Draw(image)
+    for _ in range(12):
+        x, y, size = (int(value) for value in random.integers((0, 0, 30), (220, 220, 110)))
+        colour = tuple(int(value) for value in random.integers(0, 255, 3))
+        if random.random() < 0.5:
+            pen.ellipse((x, y, x + size, y + size * 0.7), fill=colour)
+        else:
+            pen.polygon([(x, y), (x + size, y + size // 3), (x + size // 4, y + size)], fill=colour)
+    return image
+
+
+def hue_turned(image: Image.Image) -> Image.Image:
+    hue, *rest = image.convert("HSV").split()
+    return Image.merge("HSV", (hue.point(lambda value: (value + 80) % 256), *rest)).convert("RGB")
+
+
+def with_text(image: Image.Image) -> Image.Image:
+    image = image.copy()
+    ImageDraw.Draw(image).text(
+        (128, 236), "OFFICIAL", anchor="ms", font_size=30, fill="white", stroke_width=2, stroke_fill="black"
+    )
+    return image
+
+
+def recompressed(image: Image.Image) -> Image.Image:
+    return Image.open(BytesIO(jpg(image, quality=25)))
+
+
+COPIES: dict[str, Callable[[Image.Image], Image.Image]] = {
+    "resized": lambda image: image.resize((90, 90)),
+    "recompressed": recompressed,
+    "cropped all around": lambda image: image.crop((8, 8, 248, 248)),
+    "cropped at a corner": lambda image: image.crop((0, 13, 243, 256)),
+    "with text": with_text,
+    "hue turned": hue_turned,
+    "with a border": lambda image: ImageOps.expand(image, 20, fill="navy"),
+}
+
+
+def jpg(image: Image.Image, *, quality: int = 90) -> bytes:
+    file = BytesIO()
+    image.convert("RGB").save(file, "JPEG", quality=quality)
+    return file.getvalue()
+
+
+def kept(image: Image.Image) -> bytes:
+    """The picture as the library keeps it."""
+    return normalise(jpg(image))
+
+
+def drawn(number: int, image: Image.Image | None = None, **more: object) -> Candidate:
+    """A coin of this number with a picture worth comparing."""
+    plain = coin(number, **more)
+    return Candidate(plain.item, plain.sidecar, kept(image or drawing(number)))

@@ -1,0 +1,232 @@
+"""CLIP from a checkpoint file, sentence-transformers and embeddings endpoints, through the real libraries."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from store.embedding import open_embedder
+from store.embedding.huggingface_cache import stay_offline
+from store.embedding.text_tower import weights_folder
+from store.embedding.torchvision_shim import define_missing_operators
+from store.errors import ModelUnavailable
+from store.settings import settings
+from tests.store.language_model_server import LanguageModelServer, running
+
+SMALL = "ViT-S-32-alt"
+
+pytestmark = pytest.mark.slow  # PyTorch alone takes seconds to import
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Weights of a small CLIP, at random."""
+    stay_offline()
+    define_missing_operators()
+    import open_clip
+    import torch
+
+    path = tmp_path_factory.mktemp("weights") / "clip.pt"
+    torch.manual_seed(1)
+    torch.save(open_clip.create_model(SMALL).state_dict(), path)
+    return path
+
+
+def activations(model: object) -> set[str]:
+    network = model._parts.get().model  # what is computed cannot be told from outside
+    return {type(module).__name__ for module in network.modules()} & {"GELU", "QuickGELU"}
+
+
+def test_clip_from_a_file_gives_unit_rows_for_texts_and_pictures(checkpoint: Path) -> None:
+    model = open_embedder(f"openclip:{SMALL}@{checkpoint}")
+    assert (model.dimensions, model.token_limit, model.cross_modal_scale) == (256, 77, 1.0)
+    assert model.status == "not loaded"
+    texts = model.embed_texts(["a dog", "", "word " * 400])
+    images = model.embed_images([Image.new("RGB", (512, 512), colour) for colour in ("red", "blue")])
+    assert model.status == "ready"
+    for rows, count in ((texts, 3), (images, 2)):
+        assert rows.shape == (count, 256)
+        assert rows.dtype == np.float32
+        assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-5)
+    assert model.embed_texts([]).shape == model.embed_images([]).shape == (0, 256)
+
+
+def test_openai_weights_get_quickgelu_also_from_a_file(checkpoint: Path) -> None:
+    assert activations(open_embedder(f"openclip:{SMALL}/openai@{checkpoint}")) == {"QuickGELU"}
+    assert activations(open_embedder(f"openclip:{SMALL}@{checkpoint}")) == {"GELU"}
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # OpenAI's files are what they are
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
+def test_a_torchscript_file_as_openai_published_them_gives_the_same_and_has_quickgelu(
+    checkpoint: Path, tmp_path: Path
+) -> None:
+    import torch
+
+    named = open_embedder(f"openclip:{SMALL}/openai@{checkpoint}")
+    named.warm()
+    network = named._parts.get().model
+    scripted = torch.jit.trace(
+        network, (torch.zeros(1, 3, 224, 224), torch.zeros(1, 77, dtype=torch.long)), check_trace=False
+    )
+    scripted.save(str(tmp_path / "ViT.pt"))
+    published = open_embedder(f"openclip:{SMALL}@{tmp_path / 'ViT.pt'}")
+    assert activations(published) == {"QuickGELU"}
+    assert published.embed_texts(["a dog"]) == pytest.approx(named.embed_texts(["a dog"]), abs=1e-5)
+
+
+def test_the_reference_model_is_built_with_quickgelu_and_another_tag_is_not() -> None:
+    from store.embedding.openclip_weights import Choice, quick_gelu
+
+    nowhere = Path("weights.safetensors")
+    assert quick_gelu(Choice.parse("ViT-L-14/openai"), nowhere)
+    assert quick_gelu(Choice.parse("ViT-B-32/metaclip_400m"), nowhere)
+    assert not quick_gelu(Choice.parse("ViT-B-32/laion2b_s34b_b79k"), nowhere)
+
+
+def test_quickgelu_is_part_of_what_identifies_a_vector(checkpoint: Path) -> None:
+    names = (f"openclip:{SMALL}/openai@{checkpoint}", f"openclip:{SMALL}@{checkpoint}")
+    assert len({open_embedder(name).fingerprint for name in names}) == 2
+
+
+def test_clip_reads_a_caption_of_more_than_77_tokens_to_its_end(checkpoint: Path) -> None:
+    model = open_embedder(f"openclip:{SMALL}@{checkpoint}")
+    start = "harbour " * 100
+    assert model.count_tokens(start) == 102
+    plain, changed = model.embed_texts([start, start + "shiba"])
+    assert not np.allclose(plain, changed, atol=1e-4)
+
+
+def test_short_texts_give_what_open_clip_itself_gives(checkpoint: Path) -> None:
+    import open_clip
+    import torch
+
+    model = open_embedder(f"openclip:{SMALL}@{checkpoint}")
+    texts = ["a Dog  &amp; a cat", "ünïcode"]
+    own = model.embed_texts(texts)
+    network = model._parts.get().model
+    with torch.inference_mode():
+        theirs = network.encode_text(open_clip.get_tokenizer(SMALL)(texts), normalize=True).numpy()
+    assert own == pytest.approx(theirs, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("openclip:ViT-L-14@/nowhere/clip.pt", "there is no file /nowhere/clip.pt"),
+        ("openclip:ViT-L-14", "names no weights"),
+        ("openclip:../../x/y", "open_clip has no model '..'"),
+        ("openclip:ViT-Z-99/openai", "open_clip has no model 'ViT-Z-99'"),
+    ],
+)
+def test_a_clip_that_cannot_be_is_said_when_it_is_named(name: str, message: str) -> None:
+    with pytest.raises(ModelUnavailable, match=message):
+        open_embedder(name)
+
+
+def test_an_unknown_tag_is_told_the_known_ones() -> None:
+    with pytest.raises(ModelUnavailable, match="no weights 'mine' for ViT-B-32; it has: openai, "):
+        open_embedder("openclip:ViT-B-32/mine").warm()
+
+
+def test_a_file_that_holds_no_weights_is_named_as_such(tmp_path: Path) -> None:
+    (tmp_path / "clip.pt").write_bytes(b"not weights")
+    model = open_embedder(f"openclip:{SMALL}@{tmp_path / 'clip.pt'}")
+    with pytest.raises(ModelUnavailable, match=r"clip.pt is not a file of weights"):
+        model.warm()
+    assert model.status.startswith("unavailable: ")
+
+
+def test_the_packaged_sentence_model_equals_sentence_transformers() -> None:
+    texts = ["a dog on the moon", "HODL, wen lambo?", "ünï 漢字 🚀", ""]
+    packaged = open_embedder("sentence-transformers:all-MiniLM-L6-v2")
+    library = open_embedder(f"sentence-transformers:{weights_folder()}")
+    assert packaged.dimensions == library.dimensions == 384
+    assert packaged.token_limit == library.token_limit == 256
+    assert packaged.embed_texts(texts) == pytest.approx(library.embed_texts(texts), abs=2e-4)
+    assert packaged.embed_texts(texts[:2]) == pytest.approx(library.embed_texts(texts[:2]), abs=1e-5)
+    assert packaged.count_tokens(texts[0]) == library.count_tokens(texts[0])
+
+
+def test_a_long_text_is_windowed_by_any_sentence_model_too() -> None:
+    library = open_embedder(f"sentence-transformers:{weights_folder()}")
+    start = "the annual report of the harbour authority. " * 60
+    plain, dog, wanted = library.embed_texts([start, start + "a shiba dog. " * 80, "a shiba dog"])
+    assert dog @ wanted > plain @ wanted + 0.2
+
+
+def test_a_sentence_model_that_is_not_here_names_the_command_that_fetches_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(ModelUnavailable, match="hf download sentence-transformers/all-mpnet-base-v2"):
+        open_embedder("sentence-transformers:all-mpnet-base-v2")
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
+    with running() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
+        monkeypatch.setenv("MEMEDEX_EMBEDDING_API_BASE", server.address)
+        settings.cache_clear()
+        yield server
+    settings.cache_clear()
+
+
+def test_an_endpoint_is_asked_in_batches_and_its_rows_put_in_order(endpoint: LanguageModelServer) -> None:
+    model = open_embedder("litellm:openai/my-embeddings")
+    rows = model.embed_texts(["ab", "", "abcd"])
+    assert rows.shape == (3, 4)
+    assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-5)
+    assert rows[2, 0] > rows[0, 0] > rows[1, 0]
+    assert model.dimensions == 4
+
+
+def test_a_text_longer_than_an_endpoint_reads_is_sent_in_windows(endpoint: LanguageModelServer) -> None:
+    model = open_embedder("litellm:openai/my-embeddings")
+    model.embed_texts(["dog " * (2 * model.token_limit)])
+    assert len(endpoint.asked[-1]["input"]) > 1
+
+
+def test_what_litellm_knows_of_a_model_is_not_asked_again(endpoint: LanguageModelServer) -> None:
+    model = open_embedder("litellm:text-embedding-ada-002")
+    assert (model.dimensions, model.token_limit) == (1536, 8191)
+    assert endpoint.asked == []
+
+
+@pytest.mark.parametrize("name", ["litellm:text-embedding-ada-002", "sentence-transformers:all-MiniLM-L6-v2"])
+def test_a_model_that_reads_only_says_which_ones_see(name: str) -> None:
+    with pytest.raises(ModelUnavailable, match="reads texts only: choose offline"):
+        open_embedder(name).embed_images([Image.new("RGB", (8, 8))])
+
+
+def test_an_endpoint_that_is_not_there_is_said_so(endpoint: LanguageModelServer) -> None:
+    endpoint.server.server_close()
+    with pytest.raises(ModelUnavailable, match="cannot be reached"):
+        open_embedder("litellm:openai/my-embeddings").embed_texts(["a"])
+
+
+@pytest.mark.parametrize(
+    "already_there", [False, True], ids=["missing operators", "operators of a binary that fits"]
+)
+def test_torchvision_imports_beside_this_torch(already_there: bool) -> None:
+    """Where a fitting binary has defined the operators before, they must not be defined twice."""
+    define = (
+        "from torch.library import Library; library = Library('torchvision', 'DEF');"
+        "shape = '(Tensor dets, Tensor scores, float iou_threshold) -> Tensor';"
+        "[library.define(name + shape) for name in ('nms', 'qnms')];"
+        if already_there
+        else ""
+    )
+    code = (
+        f"{define}from store.embedding.torchvision_shim import define_missing_operators;"
+        "define_missing_operators(); define_missing_operators(); import torchvision.transforms"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr

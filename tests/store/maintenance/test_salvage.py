@@ -1,0 +1,125 @@
+"""What a damaged catalog can still be made to say goes into a new one; nothing is made up."""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from store.catalog.filters import Filter
+from store.disk.layout import Layout
+from store.errors import CatalogDamaged
+from store.reading.reader import Reader
+from store.runtime import open_library
+from store.writing.salvage import salvage_if_damaged
+from store.writing.sqlite_pages import RawRows
+from tests.store.conftest import address, approved_with_caption, coin
+from tests.store.hashed import Hashed
+from tests.store.invariants import holds
+
+FIRST, SECOND, FOURTH = address(0), address(1), address(3)
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+def overwritten(start: int, length: int) -> Callable[[Path], None]:
+    def damage(catalog: Path) -> None:
+        with catalog.open("r+b") as file:
+            file.seek(start)
+            file.write(os.urandom(length))
+
+    return damage
+
+
+def without_a_table(catalog: Path) -> None:
+    with sqlite3.connect(catalog) as db:
+        db.execute("DROP TABLE journal")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [overwritten(0, 100), overwritten(0, 4096), without_a_table],
+    ids=["header", "schema", "table gone"],
+)
+def test_nothing_that_was_decided_is_lost_with_the_beginning_of_the_catalog(
+    damage: Callable[[Path], None], quick_root: Path
+) -> None:
+    with open_library(quick_root, embedder=Hashed()) as library:
+        long = "x" * 20_000  # goes on in a chain of pages
+        approved_with_caption(library, 0, 1)
+        library.promote([FIRST])
+        library.add([coin(2), coin(3, description=long)])
+        library.reject([SECOND], reason="blurred")
+        library.drafts.save(FOURTH, {"entity": "half a"}, actor="ann")
+        library.filters.save("dogs", "tag:dog")
+        before = {record.address: record for record in library.find(Filter())}
+        events = library.history(limit=-1)
+        with library.catalog.reading() as db:
+            vectors = db.execute("SELECT * FROM vectors ORDER BY key").fetchall()
+    layout = Layout(quick_root)
+    damage(layout.catalog)
+    with pytest.raises(CatalogDamaged):
+        open_library(quick_root, embedder=Hashed())
+
+    salvaged = salvage_if_damaged(layout)
+
+    assert salvaged
+    assert salvaged.kept.exists()
+    with open_library(quick_root, embedder=Hashed()) as library:
+        found = {record.address: record for record in library.find(Filter())}
+        assert {
+            key: (one.sidecar, one.tier, one.image_hash, one.came_from) for key, one in found.items()
+        } == {key: (one.sidecar, one.tier, one.image_hash, one.came_from) for key, one in before.items()}
+        assert library.history(limit=-1) == events, "and no event was added: the files are as they were left"
+        assert library.drafts.own(FOURTH, actor="ann") == {"entity": "half a"}
+        assert "dogs" in library.filters.all()
+        with library.catalog.reading() as db:
+            assert db.execute("SELECT * FROM vectors ORDER BY key").fetchall() == vectors
+        library.undo()
+        assert library.get(SECOND).tier == "approved"
+        holds(library)
+
+
+def test_damage_that_is_met_on_the_way_is_said_with_the_way_out(quick_root: Path) -> None:
+    with open_library(quick_root, embedder=Hashed()) as library:
+        library.add([coin(0)])
+    layout = Layout(quick_root)
+    with Reader(quick_root) as reader:
+        content = layout.catalog.read_bytes()
+        with layout.catalog.open("r+b") as file:
+            file.seek(4096)
+            file.write(b"\xff" * (len(content) - 4096))
+        with pytest.raises(CatalogDamaged, match="doctor --repair makes a new one"):
+            reader.find(Filter())
+    assert salvage_if_damaged(layout)
+
+
+def test_a_sound_catalog_and_none_at_all_are_left_alone(quick_root: Path) -> None:
+    layout = Layout(quick_root)
+    assert salvage_if_damaged(layout) is None
+    with open_library(quick_root, embedder=Hashed()) as library:
+        library.add([coin(0)])
+    before = layout.catalog.read_bytes()
+    assert salvage_if_damaged(layout) is None
+    assert layout.catalog.read_bytes() == before
+
+
+def test_pages_say_what_sqlite_says_also_those_still_in_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "some.sqlite3"
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA wal_autocheckpoint = 0")
+    db.execute("CREATE TABLE t (a, b, c, d)")
+    rows = [
+        (number - 40, number / 7, b"\x00\xff" * number * 90, None if number % 2 else "ż" * number * 50)
+        for number in range(80)
+    ] + [(1 << shift, -(1 << shift), b"", "") for shift in range(0, 62, 3)]
+    db.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows[:50])
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows[50:])
+
+    found = [values for tree, _, values in RawRows(path) if tree == "table" and len(values) == 4]
+
+    assert sorted(found, key=repr) == sorted(db.execute("SELECT * FROM t").fetchall(), key=repr)
+    db.close()

@@ -1,0 +1,200 @@
+"""Maps: what is alike lies together, what was placed stays, new records come between their neighbours."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from store.errors import InvalidRecord
+from store.library import Library
+from store.maps import Map, Maps, Space, maps, spaces
+from store.maps.chart import carried
+from store.maps.interpolate import interpolate
+from store.maps.pca import along, directions
+from store.maps.tsne import neighbourly
+from store.progress import Progress
+from store.records import FACETS
+from store.vectors.blocks import VectorSnapshot
+from store.vectors.matrices import Matrices, load
+from tests.store.conftest import address
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+RANDOM = np.random.default_rng(8)
+MIDDLES = RANDOM.standard_normal((3, 32))
+
+
+def one(group: int) -> dict[str, np.ndarray]:
+    own = MIDDLES[group] + 0.3 * RANDOM.standard_normal((5, 32))
+    own /= np.linalg.norm(own, axis=1, keepdims=True)
+    return {facet: own[place].astype(np.float32) for place, facet in enumerate(FACETS)}
+
+
+@pytest.fixture
+def groups() -> Matrices:
+    """Ninety records of three kinds; some lack emotions."""
+    rows = []
+    for number in range(90):
+        record = one(number % 3)
+        if number % 4 == 0:
+            del record["emotions"]
+        rows.append((f"local-{number:02}", record))
+    return load(rows, dimensions=32)  # type: ignore[arg-type]
+
+
+def places(chart: Map) -> dict[str, list[float]]:
+    return dict(zip(chart.addresses, chart.points.tolist(), strict=True))
+
+
+def apart(chart: Map) -> float:
+    """How far the groups lie from each other, in widths of a group."""
+    group = np.array([int(address[-2:]) % 3 for address in chart.addresses])
+    middles = np.array([chart.points[group == number].mean(axis=0) for number in range(3)])
+    width = max(float(chart.points[group == number].std(axis=0).max()) for number in range(3))
+    nearest = min(float(np.linalg.norm(middles[a] - middles[b])) for a, b in ((0, 1), (0, 2), (1, 2)))
+    return nearest / width
+
+
+@pytest.mark.parametrize("space", ["entity", "emotions", "fused"])
+def test_what_is_alike_lies_together_at_once_and_arranged(groups: Matrices, space: Space) -> None:
+    snapshot = groups.snapshot()
+    nothing = Map(space, "pca", (), np.empty((0, 2), np.float32))
+    flat = carried(nothing, snapshot, along(snapshot, space, directions(snapshot, space)))
+    arranged = neighbourly(snapshot, space, progress=Progress())
+    assert arranged is not None
+    for chart in (flat, arranged):
+        assert len(chart.addresses) == len(chart.points) == (67 if space == "emotions" else 90)
+        assert np.abs(chart.points).max() <= 1.5
+        assert apart(chart) > 2
+
+
+def test_new_records_come_between_their_neighbours_and_no_old_one_moves(groups: Matrices) -> None:
+    snapshot = groups.snapshot()
+    known = neighbourly(snapshot, "entity", progress=Progress())
+    assert known is not None
+    groups.update([("local-90", one(0)), ("local-91", one(1)), ("local-05", None)])  # type: ignore[list-item]
+    later = groups.snapshot()
+    after = carried(known, later, interpolate(known, later))
+    before, now = places(known), places(after)
+    assert set(now) == set(before) - {"local-05"} | {"local-90", "local-91"}
+    assert all(now[address] == before[address] for address in now if address in before)
+    assert apart(after) > 2
+
+
+def test_a_cancelled_arrangement_is_none(groups: Matrices) -> None:
+    progress = Progress()
+    progress.cancel()
+    assert neighbourly(groups.snapshot(), "entity", progress=progress) is None
+
+
+def test_two_records_are_no_map_and_there_are_no_other_spaces(library: Library) -> None:
+    with pytest.raises(InvalidRecord, match="3 coins"):
+        library.maps.of("entity")
+    with pytest.raises(InvalidRecord, match="sound"):
+        library.maps.of("sound")
+
+
+def test_the_job_keeps_a_map_and_brings_it_up_to_date(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    library.promote(captioned(*range(8)))
+    assert library.maps.of("entity", "tsne") is None
+
+    def arrange(**options: object) -> Map:
+        job = library.jobs.start("map", name="arrange", options={"space": "entity", **options})
+        assert library.jobs.wait(job.id, timeout=60)
+        found = library.maps.of("entity", "tsne")
+        assert found is not None
+        return found
+
+    first = arrange()
+    library.promote(captioned(8))
+    seen = library.maps.of("entity", "tsne")
+    assert seen is not None
+    assert set(seen.addresses) == {address(number) for number in range(9)}  # before anything was kept
+    kept = arrange()
+    assert kept.points.tolist() == seen.points.tolist()
+    assert kept.points[:8].tolist() == first.points.tolist()
+    assert arrange(anew=True).at > first.at
+
+
+def started_again(library: Library) -> Maps:
+    """The library's maps as after a restart: nothing but what is kept."""
+    return Maps(library.catalog, library._model, snapshot=library.snapshot)
+
+
+def test_a_large_pca_is_kept_but_for_what_changed_since(
+    library: Library, captioned: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maps, "KEPT_FLAT", 4)
+    monkeypatch.setattr(maps, "LASTING", 4)
+    library.promote(captioned(*range(6)))
+    before = library.maps.of("entity")
+    assert before is not None
+    laid_out: list[str] = []
+    own = spaces.vectors
+
+    def counted(snapshot: VectorSnapshot, space: Space, rows: np.ndarray) -> np.ndarray:
+        laid_out.extend(spaces.names(snapshot, rows))
+        return own(snapshot, space, rows)
+
+    monkeypatch.setattr(spaces, "vectors", counted)
+    again = started_again(library).of("entity")
+    assert again is not None
+    assert (again.addresses, again.points.tolist()) == (before.addresses, before.points.tolist())
+    assert laid_out == []
+    library.caption(address(0), caption={"entity": "a volcano of cheese"})
+    library.delete([address(1)])
+    library.promote(captioned(9))
+    after = started_again(library).of("entity")
+    assert after is not None
+    assert sorted(laid_out) == sorted([address(0), address(9)])
+    with library.catalog.writing() as db:
+        db.execute("DELETE FROM maps WHERE name = 'flat entity'")
+    anew = started_again(library).of("entity")
+    assert anew is not None
+    assert places(anew).keys() == places(after).keys()
+    assert all(np.allclose(places(anew)[name], place, atol=1e-6) for name, place in places(after).items())
+
+
+def test_a_map_in_use_follows_the_library_and_no_other_point_moves(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    library.promote(captioned(*range(5)))
+    before = library.maps.of("fused")
+    assert before is not None
+    library.promote(captioned(5))
+    library.degrade([address(0)])
+    after = library.maps.of("fused")
+    assert after is not None
+    assert places(after).keys() == {address(number) for number in range(1, 6)}
+    assert all(places(after)[address(number)] == places(before)[address(number)] for number in range(1, 5))
+    assert after.at == before.at
+    library.promote(captioned(*range(6, 12)))  # twice as many deserve directions of their own
+    larger = library.maps.of("fused")
+    assert larger is not None
+    assert larger.at > before.at
+
+
+def test_a_coin_between_its_neighbours_stays_there_when_one_of_them_goes(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
+    library.promote(captioned(*range(6)))
+    job = library.jobs.start("map", name="arrange", options={"space": "entity"})
+    assert library.jobs.wait(job.id, timeout=60)
+    library.promote(captioned(6))
+    before = library.maps.of("entity", "tsne")
+    library.degrade([address(number) for number in range(3)])
+    after = library.maps.of("entity", "tsne")
+    assert before is not None
+    assert after is not None
+    assert places(after) == {address(number): places(before)[address(number)] for number in range(3, 7)}
+
+
+def test_of_records_that_are_all_alike_another_one_lies_in_sight() -> None:
+    same = one(0)
+    matrices = load([(f"local-{n}", same) for n in range(7)], dimensions=32)  # type: ignore[list-item, misc]
+    axes = directions(matrices.snapshot(), "entity")
+    matrices.update([("local-7", one(1))])  # type: ignore[list-item]
+    points = along(matrices.snapshot(), "entity", axes)(np.arange(8))
+    assert np.abs(points).max() <= 2

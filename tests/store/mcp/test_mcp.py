@@ -1,0 +1,223 @@
+"""The library for agents, asked with the official client over both transports."""
+
+import json
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+import uvicorn
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from store.mcp import http
+from store.mcp.access import Access
+from store.mcp.tools import server
+from store.memory import Memory, demo
+from store.memory.chroma.follower import MemoryFollower
+from store.runtime import open_library, open_reader
+from tests.browser.coins import COINS, FROG
+from tests.store.hashed import Hashed
+from tests.store.memory.bags import Bags
+
+PROJECT = Path(__file__).resolve().parent.parent.parent.parent
+PATIENCE = 120  # seconds
+TOKEN = "a-token-of-the-test"
+TOOLS = {
+    "store_memory", "search_memory", "query_lore", "query_memory", "search_documents", "search_transcripts",
+    "search_memecoins",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four coins and the demo memory, with models that need no weights."""
+    root = tmp_path_factory.mktemp("agents") / "res"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MemoryFollower, "wake", lambda self: None)
+        with open_library(root, embedder=Hashed()) as library:
+            library.add([coin.candidate() for coin in COINS])
+            library.approve([coin.address for coin in COINS])
+            library.promote([coin.address for coin in COINS])
+        with Memory.open(root, embedder=Bags()) as memory:
+            demo.load(memory)
+    return root
+
+
+@pytest.fixture
+def access(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Access]:
+    monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
+    monkeypatch.setattr("store.mcp.access.open_embedder", lambda name: Bags())
+    monkeypatch.setattr("store.embedding.active_model.open_embedder", lambda name: Hashed())
+    opened = Access(root, actor="agent", open_reader=open_reader)
+    yield opened
+    opened.close()
+
+
+@contextmanager
+def serving(access: Access, *, port: int) -> Iterator[str]:
+    """The server on a real socket, in a thread."""
+    app = http.application(server(access), port=port, token=TOKEN)
+    running = uvicorn.Server(uvicorn.Config(app, host=http.HOST, port=port, log_level="error"))
+    thread = threading.Thread(target=running.run)
+    thread.start()
+    try:
+        while not running.started:
+            assert thread.is_alive()
+        yield f"http://{http.HOST}:{port}{http.PATH}"
+    finally:
+        running.should_exit = True
+        thread.join()
+
+
+@pytest.fixture
+def address(access: Access) -> Iterator[str]:
+    from tests.browser.conftest import free_port
+
+    with serving(access, port=free_port()) as address:
+        yield address
+
+
+def in_a_loop(ask: Callable[[], Awaitable[Any]]) -> Any:
+    """What it answers, in a thread of its own: a browser's tests leave a loop running in this one."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(anyio.run, ask).result()
+
+
+def over_http(address: str, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    async def ask() -> list[Any]:
+        with anyio.fail_after(PATIENCE):
+            async with (
+                create_mcp_http_client(headers={"Authorization": f"Bearer {TOKEN}"}) as client,
+                Client(streamable_http_client(address, http_client=client)) as session,
+            ):
+                return await asked(session, calls)
+
+    return in_a_loop(ask)
+
+
+async def asked(session: Client, calls: tuple[tuple[str, dict[str, Any]], ...]) -> list[Any]:
+    """What each tool answered; for a refusal its text."""
+    answers: list[Any] = []
+    for name, arguments in calls:
+        result = await session.call_tool(name, arguments)
+        text = result.content[0].text  # type: ignore[union-attr]
+        answers.append(text if result.is_error else json.loads(text))
+    return answers
+
+
+def test_every_tool_answers_over_http_as_the_references_have_it(address: str) -> None:
+    stored, searched, lore, recalled, papers, both, said, coins, weighed = over_http(
+        address,
+        ("store_memory", {"content": "Agents prefer brass submarines", "tags": ["a,b"]}),
+        ("search_memory", {"query": "brass submarines"}),
+        ("query_lore", {"world_id": "mempool_city", "query": "lamps", "max_chars": 100}),
+        ("query_memory", {"session_id": "mira_lantern", "query": "Who lit the lamp?", "n_results": 1}),
+        ("search_documents", {"query": "opening fee", "protocols": ["Harbor"]}),
+        ("search_documents", {"query": "opening fee", "compare": True, "n": 1}),
+        ("search_transcripts", {"query": "restart", "mode": "full_text"}),
+        ("search_memecoins", {"query": FROG.entity, "top": 1}),
+        ("search_memecoins", {"query": FROG.entity, "weights": {"context": 1, "emotions": 3}}),
+    )
+    assert stored["success"]
+    assert stored["embedding_dimensions"] == 384
+    assert searched["results"][0]["memory_id"] == stored["memory_id"]
+    assert searched["results"][0]["tags"] == ["a,b"]
+    assert (len(lore["documents"]), lore["context_warning"]) == (2, True)
+    assert recalled["documents"][0].startswith("User: Who lit the lamp?\nAI: ")
+    assert {hit["metadata"]["protocol"] for hit in papers["results"]} == {"harbor"}
+    assert {name: len(hits) for name, hits in both["protocols"].items()} == {"harbor": 1, "millrace": 1}
+    assert "restart" in said["results"][0]["text"]
+    assert coins["hits"][0]["token_address"] == FROG.address
+    assert coins["hits"][0]["facets"]["entity"]["present"]
+    assert coins["weights"] == {"image": 0, "entity": 4, "context": 3, "visual": 2, "emotions": 1}
+    assert weighed["weights"] == {"image": 0, "entity": 0, "context": 1, "visual": 0, "emotions": 3}
+
+
+def test_what_the_store_refuses_is_said_in_its_own_words(address: str) -> None:
+    empty, many, unknown, argument, facet, nothing = over_http(
+        address,
+        ("store_memory", {"content": " "}),
+        ("search_memory", {"query": "x", "limit": 21}),
+        ("search_transcripts", {"query": "x", "content_types": ["nonsense"]}),
+        ("search_memecoins", {"query": "x", "limit": 3}),
+        ("search_memecoins", {"query": "x", "weights": {"colour": 3}}),
+        ("search_memecoins", {"query": "x", "weights": {}}),
+    )
+    assert "the content is empty" in empty
+    assert "less than or equal to 20" in many
+    assert "nonsense" in unknown
+    assert "limit\n  Extra inputs are not permitted" in argument
+    assert "colour" in facet
+    assert nothing["hits"] == []
+    assert "weight" in nothing["why_empty"]
+
+
+def test_while_the_dashboard_holds_the_memory_agents_read_and_are_told_so(
+    address: str, access: Access, root: Path
+) -> None:
+    with Memory.open(root, embedder=Bags()) as dashboard:
+        assert access.how.startswith("reading only: another program")
+        before = dashboard.passages["memories"].count()
+        found, refused = over_http(
+            address,
+            ("query_lore", {"world_id": "mempool_city", "query": "lamps"}),
+            ("search_memory", {"query": "tickers"}),
+        )
+        assert found["documents"]
+        assert refused["total_results"] >= 0
+        assert dashboard.passages["memories"].count() == before
+    assert access.how == "reading and storing"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 401),
+        ({"Authorization": "Bearer wrong"}, 401),
+        ({"Authorization": f"Bearer {TOKEN}", "Host": "evil.example"}, 421),
+        ({"Authorization": f"Bearer {TOKEN}", "Origin": "http://evil.example"}, 403),
+    ],
+    ids=["no token", "another token", "another Host", "another Origin"],
+)
+def test_whoever_should_not_ask_is_not_answered(headers: dict[str, str], status: int, address: str) -> None:
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    accepted = {"Accept": "application/json, text/event-stream"}
+    answer = httpx.post(address, json=hello, headers={**accepted, **headers}, trust_env=False)
+    assert answer.status_code == status
+    assert "store_memory" not in answer.text
+
+
+def test_over_standard_input_beside_a_program_that_writes(tmp_path: Path) -> None:
+    """The real program with the real model, while this process holds the memory as the dashboard does."""
+    with Memory.open(tmp_path / "res") as held:
+        held.memories.store_memory("Submarines are made of brass.")
+
+        async def ask() -> tuple[set[str], str, list[Any]]:
+            command = ["-m", "store", "--root", str(tmp_path / "res"), "mcp"]
+            parameters = StdioServerParameters(command=sys.executable, args=command, cwd=str(PROJECT))
+            with anyio.fail_after(PATIENCE):
+                async with Client(parameters) as session:
+                    tools = {tool.name for tool in (await session.list_tools()).tools}
+                    answers = await asked(
+                        session,
+                        (
+                            ("search_memory", {"query": "What are submarines made of?"}),
+                            ("store_memory", {"content": "Refused for now."}),
+                        ),
+                    )
+                    return tools, session.instructions or "", answers
+
+        tools, instructions, (found, refused) = in_a_loop(ask)
+        assert tools == TOOLS
+        assert "Opened for reading only: another program" in instructions
+        assert found["results"][0]["content"] == "Submarines are made of brass."
+        assert "nothing was stored, this server only reads for now" in refused
+        assert held.passages["memories"].count() == 1

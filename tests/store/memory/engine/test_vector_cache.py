@@ -1,0 +1,196 @@
+"""What was embedded once, and what others left, stays through repair, another model and a rebuild."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from store.catalog.history import FORGET_VECTORS, MOVE_ASIDE, PROGRAM
+from store.chroma.contents import MARK, read_contents
+from store.disk.aside import moved_aside
+from store.errors import ModelUnavailable
+from store.memory import Memory, doctor
+from store.memory.engine.errors import InvalidInput
+from store.memory.engine.places import Places
+from store.memory.engine.reembedding import reembed
+from store.memory.story.worlds import put_world_file
+from tests.store.memory.bags import Bags
+from tests.store.memory.chroma_as_it_is import stored
+from tests.store.memory.test_commands import run  # noqa: F401  a fixture
+from tests.store.references import (
+    client_of,
+    everything_in,
+    memory_store_of_reference_2,
+    story_engine_of_reference_4,
+    transcripts_of_reference_5,
+    vector,
+)
+
+PAID = "text-embedding-3-large"
+TEXTS = ["where is the log", "why does the build fail"]
+
+
+@pytest.fixture
+def bought(tmp_path: Path, reopen: Callable[[], Memory]) -> Memory:
+    """A transcript database of reference 5 whose vectors were paid for."""
+    transcripts_of_reference_5(Places(tmp_path / "res").database("transcripts"), TEXTS)
+    return reopen()
+
+
+def paid_for(memory: Memory) -> dict[str, bytes]:
+    """The vectors of the entries themselves that the paid model made."""
+    with memory.passages["transcript_vectors"].database.reading() as db:
+        rows = db.execute(
+            "SELECT source_text, vector FROM transcript_vectors WHERE embedding_model = ?", [PAID]
+        )
+        return {text: bytes(found) for text, found in rows}
+
+
+BOUGHT = {text: vector(text, dimensions=3072).tobytes() for text in TEXTS}
+
+
+def test_repair_leaves_vectors_of_another_model_where_they_are_and_names_them(bought: Memory) -> None:
+    left = [one.what for one in doctor.repair(bought)]
+    assert left == [f"2 entries have a vector by {PAID}, not by this kind's model bags; repair keeps it"]
+    assert paid_for(bought) == BOUGHT
+
+
+def test_another_model_keeps_the_old_vectors_and_going_back_asks_nobody(bought: Memory) -> None:
+    passages = bought.passages["transcript_vectors"]
+    assert reembed(passages)
+    assert paid_for(bought) == {}
+    assert {(one.model, one.count, one.size) for one in passages.vectors_by_model()} == {
+        ("bags", 2, 2 * 4 * 384), (PAID, 2, 2 * 4 * 3072),
+    }  # fmt: skip
+    other = Bags(name="other", dimensions=32)
+    assert reembed(passages, other)
+    paid = Bags(name=PAID, dimensions=3072)
+    assert reembed(passages, paid)
+    assert paid.asked == [], "what was paid for is used again"
+    assert paid_for(bought) == BOUGHT
+    assert [one.model for one in passages.vectors_by_model()] == [PAID, "bags", "other"]
+
+
+def test_a_model_that_answers_what_is_no_vector_replaces_none(
+    bought: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passages = bought.passages["transcript_vectors"]
+    broken = Bags(name="broken", dimensions=32)
+    monkeypatch.setattr(broken, "embed_texts", lambda texts: np.full((len(texts), 32), np.nan, np.float32))
+    with pytest.raises(ModelUnavailable, match="finite numbers of unit length"):
+        reembed(passages, broken)
+    assert passages.model == "bags"
+    assert paid_for(bought) == BOUGHT
+
+
+def test_vectors_of_another_model_go_only_by_a_verb_of_their_own_that_is_recorded(bought: Memory) -> None:
+    passages = bought.passages["transcript_vectors"]
+    reembed(passages)
+    with pytest.raises(InvalidInput, match="is the model of"):
+        passages.forget_vectors("bags")
+    assert passages.forget_vectors("nobody's") is None
+    gone = passages.forget_vectors(PAID, actor="ann")
+    assert gone is not None
+    assert (gone.count, gone.size) == (2, 2 * 4 * 3072)
+    assert [one.model for one in passages.vectors_by_model()] == ["bags"]
+    decision = passages.decisions()[0]
+    assert (decision.verb, decision.actor, decision.count) == (FORGET_VECTORS, "ann", 2)
+    assert passages.last_decision(by="ann") is None, "it cannot be undone"
+    assert passages.count() == 2
+
+
+def test_on_the_command_line_they_go_only_with_yes(
+    run: Any,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("store.embedding.open_embedder", lambda name: Bags(name=name))
+    run("store", "words of a memory")
+    run("model", "other", "--kind", "memories")
+    status, found = run("forget-vectors", "--kind", "memories")
+    assert status == 0
+    assert [one["model"] for one in found["vectors"]["memories"]] == ["other", "offline"]
+    assert run("forget-vectors", "offline") == (1, None)
+    assert run("forget-vectors", "--kind", "memories")[1] == found
+    status, gone = run("forget-vectors", "offline", "--yes")
+    assert status == 0
+    assert gone["deleted"]["memories"][0]["count"] == 1
+    assert [one["model"] for one in run("forget-vectors")[1]["vectors"]["memories"]] == ["other"]
+
+
+def test_forgetting_a_session_forgets_its_kept_vectors_as_well(memory: Memory) -> None:
+    memory.sessions.add_memory("elf_s1", "1", "a secret")
+    memory.sessions.add_memory("elf_s2", "1", "no secret")
+    assert reembed(memory.passages["session_memory"], Bags(name="other", dimensions=32))
+    memory.sessions.delete_session_memory("elf_s1")
+    with memory.passages["session_memory"].database.reading() as db:
+        assert [row[0] for row in db.execute("SELECT id FROM kept_vectors")] == ["elf_s2_1"]
+
+
+def test_a_world_s_file_that_another_takes_the_place_of_is_kept(tmp_path: Path) -> None:
+    worlds = tmp_path / "worlds"
+    for content in (b"id: peaks\nlore: by hand", b"id: peaks\nlore: by hand", b"id: peaks\nlore: new"):
+        put_world_file(worlds, "peaks.yaml", content)
+    assert (worlds / "peaks.yaml").read_bytes() == b"id: peaks\nlore: new"
+    assert [path.read_bytes() for path in (tmp_path / "set-aside").iterdir()] == [b"id: peaks\nlore: by hand"]
+
+
+@pytest.mark.usefixtures("chroma")
+@pytest.mark.parametrize("reference", [2, 4])
+def test_a_chroma_of_a_reference_where_the_memorys_own_belongs_is_moved_aside_whole(
+    tmp_path: Path, reopen: Callable[[], Memory], reference: int
+) -> None:
+    folder = Places(tmp_path / "res").chroma
+    if reference == 2:
+        memory_store_of_reference_2(folder, ["I prefer TypeScript", "tabs"])
+    else:
+        story_engine_of_reference_4(folder, ["The dwarves"], ["User: hi\nAI: hello"])
+    held = everything_in(folder)
+    memory = reopen()
+    assert "did not make" in memory.check_chroma()[0]
+    memory.memories.store_memory("ours")
+    assert memory.wait_for_chroma(120)
+    (aside,) = moved_aside(memory.places.folder)
+    assert memory.status().moved_aside == (aside.summary,)
+    assert aside.place.name in [one.what for one in doctor.check(memory)][-1]
+    decision = memory.passages["memories"].decisions()
+    assert (decision[0].verb, decision[0].actor) == (MOVE_ASIDE, PROGRAM)
+    (event,) = [one for one in memory.passages["memories"].history() if one.verb == MOVE_ASIDE]
+    assert json.loads(event.before or "") == {"what": aside.what}
+    assert memory.check_chroma() == []
+    memory.close()
+    assert everything_in(aside.place) == held
+    assert len(stored(memory.places.root, "memories")) == 1
+    assert all(MARK in one.metadata for one in read_contents(folder).collections)
+
+
+@pytest.mark.usefixtures("chroma", "chroma_apart")
+def test_forgetting_a_session_leaves_what_others_keep_in_the_same_chroma(
+    memory: Memory, reopen: Callable[[], Memory]
+) -> None:
+    memory.sessions.add_memory("elf_s1", "1", "a secret")
+    memory.sessions.add_memory("elf_s2", "1", "no secret")
+    assert memory.wait_for_chroma(60)
+    memory.close()
+    client = client_of(memory.places.chroma)
+    notes = client.create_collection("notes")
+    notes.add(ids=["a"], embeddings=[vector("a", dimensions=8)], documents=["keep me"])
+    client.close()
+    held = everything_in(memory.places.chroma)["notes"]
+    memory = reopen()
+    memory.sessions.delete_session_memory("elf_s1")
+    assert memory.wait_for_chroma(60)
+    assert memory.check_chroma() == []
+    memory.close()
+    (theirs,) = [one for one in read_contents(memory.places.chroma).collections if one.name == "notes"]
+    files = [
+        file  # an index may hold what lay in the memory of this test's process, which wrote theirs
+        for file in memory.places.folder.rglob("*")
+        if file.is_file() and file.parent.name not in theirs.segments
+    ]
+    assert [file.name for file in files if b"elf_s1" in file.read_bytes()] == []
+    found = everything_in(memory.places.chroma)
+    assert found["notes"] == held
+    assert list(found["session_memory"]) == ["elf_s2_1"]

@@ -1,0 +1,247 @@
+"""World lore: reference 4's names, limits, logging and failures; worlds from YAML."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from store.errors import ModelUnavailable
+from store.memory import InvalidInput, Memory, World
+from tests.store.memory.bags import Bags
+from tests.store.memory.chroma_as_it_is import stored
+
+LINE = "the mountains were forged by dragons in a long forgotten age of fire and ash "
+
+
+def world(lore: str, **more: str) -> World:
+    return World(**{"id": "peaks", "name": "Crimson Peaks", "start_message": "Hail", "lore": lore, **more})
+
+
+def ids(memory: Memory) -> list[str]:
+    return [row["id"] for row in memory.lore.passages.find(limit=None)]
+
+
+# -- add_lore ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("chroma")
+def test_lore_is_kept_under_world_and_lore_id_with_its_metadata(memory: Memory, tmp_path: Path) -> None:
+    given = {"category": "geography", "world_id": "another"}
+    memory.lore.add_lore("crimson_peaks", "mountain_lore_1", "Forged in dragon fire", metadata=given)
+    assert given == {"category": "geography", "world_id": "another"}, "the caller's own is left alone"
+    assert memory.wait_for_chroma(60)
+    memory.close()
+    (found,) = stored(tmp_path / "res", "world_lore").items()
+    assert found[0] == "crimson_peaks_mountain_lore_1"
+    assert found[1]["metadata"] == {"category": "geography", "world_id": "crimson_peaks"}
+    assert found[1]["document"] is None
+
+
+def test_the_same_lore_id_again_replaces_the_text(memory: Memory) -> None:
+    memory.lore.add_lore("peaks", "one", "old text")
+    memory.lore.add_lore("peaks", "one", "new words")
+    assert memory.lore.query_lore("peaks", "old text") == (["new words"], False)
+    assert memory.lore.passages.count(words="old") == 0
+
+
+def test_two_worlds_whose_ids_run_together_do_not_overwrite_each_other(memory: Memory) -> None:
+    memory.lore.add_lore("a", "b_c", "first")
+    with pytest.raises(InvalidInput, match="already an entry of a"):
+        memory.lore.add_lore("a_b", "c", "second")
+    assert memory.lore.query_lore("a", "first") == (["first"], False)
+
+
+@pytest.mark.parametrize("given", [("", "l", "text"), ("w", "", "text"), ("w", "l", " ")])
+def test_lore_without_world_id_or_text_is_refused(memory: Memory, given: tuple[str, str, str]) -> None:
+    with pytest.raises(ValueError, match="is empty"):
+        memory.lore.add_lore(*given)
+
+
+# -- query_lore ----------------------------------------------------------------------------------------------
+
+
+def test_lore_is_filtered_by_world(memory: Memory) -> None:
+    memory.lore.add_lore("peaks", "1", "dragons of the peaks")
+    memory.lore.add_lore("swamp", "1", "dragons of the swamp")
+    assert memory.lore.query_lore("swamp", "dragons of the peaks") == (["dragons of the swamp"], False)
+    assert memory.lore.query_lore("nowhere", "dragons") == ([], False)
+
+
+def test_three_results_by_default_nearest_first(memory: Memory) -> None:
+    for number in range(5):
+        memory.lore.add_lore("peaks", str(number), "dragon " + " ".join(f"w{i}" for i in range(number)))
+    documents, _ = memory.lore.query_lore("peaks", "dragon")
+    assert documents == ["dragon ", "dragon w0", "dragon w0 w1"]
+    assert len(memory.lore.query_lore("peaks", "dragon", n_results=5)[0]) == 5
+
+
+@pytest.mark.parametrize(("length", "warning"), [(500, False), (501, True)])
+def test_context_warning_above_max_chars_and_nothing_is_removed(
+    memory: Memory, length: int, warning: bool
+) -> None:
+    memory.lore.add_lore("peaks", "1", "d" * 500)
+    memory.lore.add_lore("peaks", "2", "e" * length)
+    documents, warned = memory.lore.query_lore("peaks", "anything")
+    assert sorted(map(len, documents)) == [500, length]
+    assert warned is warning
+    assert memory.lore.query_lore("peaks", "anything", max_chars=1001)[1] is False
+
+
+@pytest.mark.parametrize("n_results", [0, -1, None])
+def test_a_failing_query_is_logged_and_answers_nothing(
+    memory: Memory, bags: Bags, caplog: pytest.LogCaptureFixture, n_results: int
+) -> None:
+    memory.lore.add_lore("peaks", "1", "dragons")
+    assert memory.lore.query_lore("peaks", "dragons", n_results=n_results) == ([], False)
+    assert "Error querying lore: n_results" in caplog.text
+    bags.fails = True
+    assert memory.lore.query_lore("peaks", "dragons") == ([], False)
+    assert "Error querying lore: the model is on fire" in caplog.text
+    assert {record.levelno for record in caplog.records} == {logging.ERROR}
+    with pytest.raises(OSError, match="on fire"):
+        memory.lore.search("peaks", "dragons")
+
+
+def test_a_warm_up_question_to_no_world_finds_nothing(memory: Memory) -> None:
+    assert memory.lore.query_lore("test", "test") == ([], False)
+
+
+# -- worlds --------------------------------------------------------------------------------------------------
+
+
+def test_base_lore_is_split_and_numbered(memory: Memory) -> None:
+    memory.lore.put_world(world("\n".join([LINE * 9] * 3)))
+    assert ids(memory) == ["peaks_base_lore_0", "peaks_base_lore_1", "peaks_base_lore_2"]
+    assert memory.lore.passages.counts() == {"peaks": 3}
+
+
+def test_a_world_imported_again_leaves_no_old_chunks_and_keeps_what_was_added(memory: Memory) -> None:
+    memory.lore.put_world(world("\n".join([LINE * 9] * 4)))
+    memory.lore.add_lore("peaks", "base_lore_1_notes", "added by hand")
+    memory.lore.put_world(world("all of it is new"))
+    assert sorted(ids(memory)) == ["peaks_base_lore_0", "peaks_base_lore_1_notes"]
+    assert memory.lore.passages.count(words="dragons") == 0
+
+
+def test_undo_brings_the_worlds_former_chunks_back(memory: Memory) -> None:
+    memory.lore.put_world(world("\n".join([LINE * 9] * 3)))
+    before = memory.lore.passages.find(limit=None)
+    memory.lore.put_world(world("all of it is new", name="Other"))
+    memory.lore.passages.undo()
+    assert sorted(memory.lore.passages.find(limit=None), key=lambda row: row["id"]) == before
+    assert [found.name for found in memory.lore.worlds()] == ["Crimson Peaks"]
+
+
+def test_unchanged_chunks_are_not_embedded_again(memory: Memory, bags: Bags) -> None:
+    memory.lore.put_world(world("\n".join([LINE * 9, "x" * 600])))
+    bags.asked.clear()
+    memory.lore.put_world(world("\n".join([LINE * 9, "y" * 600])))
+    assert bags.asked == ["y" * 600]
+
+
+def test_worlds_are_loaded_from_yaml_on_opening(reopen: Callable[[], Memory], tmp_path: Path) -> None:
+    folder = tmp_path / "res" / "memory" / "worlds"
+    folder.mkdir(parents=True)
+    (folder / "peaks.yaml").write_text(
+        "id: peaks\nname: Crimson Peaks\nstart_message: Hail\nlore: |\n  Dragons live here.\n  So do goats.\n"
+    )
+    (folder / "bare.yml").write_text("id: bare\nname: Bare\n")
+    memory = reopen()
+    assert [(found.id, found.name, found.start_message) for found in memory.lore.worlds()] == [
+        ("bare", "Bare", ""),
+        ("peaks", "Crimson Peaks", "Hail"),
+    ]
+    assert memory.lore.query_lore("peaks", "dragons") == (["Dragons live here.\nSo do goats."], False)
+    assert memory.lore.query_lore("bare", "dragons") == ([], False), "a world without lore is a world"
+    (folder / "peaks.yaml").write_text("id: peaks\nlore: Only goats are left.\n")
+    memory = reopen()
+    assert memory.lore.query_lore("peaks", "dragons") == (["Only goats are left."], False)
+
+
+def test_an_unchanged_world_is_not_embedded_on_the_next_opening(
+    reopen: Callable[[], Memory], tmp_path: Path, bags: Bags
+) -> None:
+    folder = tmp_path / "res" / "memory" / "worlds"
+    folder.mkdir(parents=True)
+    (folder / "peaks.yaml").write_text("id: peaks\nlore: Dragons.\n")
+    reopen()
+    bags.asked.clear()
+    memory = reopen()
+    assert bags.asked == []
+    assert [decision.verb for decision in memory.lore.passages.decisions()] == ["load world"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"id: [unclosed", "not YAML"),
+        (b"- a list", "add fields"),
+        (b"name: no id\nlore: text", "add an `id`"),
+        (b"id: true\nlore: text", "add an `id`"),
+        (b"id: peaks\nlore: [1, 2]", "lore is not text"),
+        (b"\xff\xfe\x00", "not YAML"),
+        (b'id: peaks\nlore: "half \\ud83d"', "surrogate"),
+        (b"!!python/object/apply:os.system [true]", "not YAML"),
+    ],
+)
+def test_a_broken_world_is_named_and_the_others_are_taken(
+    reopen: Callable[[], Memory], tmp_path: Path, content: bytes, reason: str
+) -> None:
+    folder = tmp_path / "res" / "memory" / "worlds"
+    folder.mkdir(parents=True)
+    (folder / "broken.yaml").write_bytes(content)
+    (folder / "swamp.yaml").write_text("id: swamp\nlore: Frogs.\n")
+    memory = reopen()
+    assert [found.id for found in memory.lore.worlds()] == ["swamp"]
+    assert [refusal.item for refusal in memory.lore.refused] == ["broken.yaml"]
+    assert reason in memory.lore.refused[0].reason
+
+
+def test_a_second_file_that_tells_the_same_world_is_refused(memory: Memory) -> None:
+    folder = memory.places.worlds
+    (folder / "a.yaml").write_text("id: peaks\nlore: First.\n")
+    (folder / "b.yaml").write_text("id: peaks\nlore: Second.\n")
+    report = memory.lore.load_worlds(folder)
+    assert (report.done, [refusal.item for refusal in report.refused]) == (["peaks"], ["b.yaml"])
+    assert memory.lore.query_lore("peaks", "which") == (["First."], False)
+    (folder / "a.yaml").unlink()
+    assert memory.lore.load_worlds(folder).done == ["peaks"], "renamed, it is taken"
+    assert memory.lore.query_lore("peaks", "which") == (["Second."], False)
+
+
+def test_a_world_whose_file_is_gone_stays(reopen: Callable[[], Memory]) -> None:
+    memory = reopen()
+    (memory.places.worlds / "a.yaml").write_text("id: peaks\nlore: First.\n")
+    memory = reopen()
+    (memory.places.worlds / "a.yaml").unlink()
+    assert reopen().lore.query_lore("peaks", "which") == (["First."], False)
+
+
+def test_how_often_a_world_was_asked_is_counted_and_nothing_of_the_question_kept(
+    reopen: Callable[[], Memory], tmp_path: Path
+) -> None:
+    memory = reopen()
+    memory.lore.add_lore("peaks", "1", "dragons")
+    for _ in range(3):
+        memory.lore.query_lore("peaks", "an unmistakable questionnaire")
+    assert memory.lore.passages.questions.all() == {"peaks": (3, 1_769_853_600.25)}
+    memory.close()
+    assert all(b"questionnaire" not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_a_model_that_is_not_there_keeps_no_memory_from_opening(
+    memory: Memory, reopen: Callable[[], Memory], bags: Bags, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (memory.places.worlds / "peaks.yaml").write_text("id: peaks\nlore: The forge is cold.\n")
+
+    def fails(texts: object) -> None:
+        raise ModelUnavailable("no weights here")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(bags, "embed_texts", fails)
+        opened = reopen()
+        assert [(one.item, one.reason) for one in opened.lore.refused] == [
+            ("peaks.yaml", "it was not taken in: no weights here")
+        ]
+    assert [world.id for world in reopen().lore.worlds()] == ["peaks"], "the next opening takes it in"

@@ -1,0 +1,232 @@
+"""Session memory: reference 4's names and limits, and deletion that leaves nothing in any file."""
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from store.disk.files import Disk
+from store.errors import NothingToUndo, NotWritten
+from store.memory import InvalidInput, Memory, exchange, memory_key
+from store.runtime import open_library
+from tests.store.conftest import approved_with_caption
+from tests.store.hashed import Hashed
+from tests.store.memory.bags import Bags
+from tests.store.memory.chroma_as_it_is import stored
+
+SECRET = "The vault opens with zanzibarium and quicksilverish words"
+
+
+# -- keys, adding, asking ------------------------------------------------------------------------------------
+
+
+def test_the_key_is_character_and_session_or_the_character_alone() -> None:
+    assert memory_key("elf", "s1") == "elf_s1"
+    assert memory_key("elf") == memory_key("elf", "") == memory_key("elf", None) == "elf"
+
+
+def test_an_exchange_is_remembered_as_user_and_ai() -> None:
+    assert exchange("Who are you?", "An elf.") == "User: Who are you?\nAI: An elf."
+
+
+@pytest.mark.usefixtures("chroma")
+def test_a_memory_is_kept_under_session_and_memory_id(memory: Memory, tmp_path: Path) -> None:
+    memory.sessions.add_memory("elf_s1", "m1", "User: hello\nAI: hail")
+    assert memory.wait_for_chroma(60)
+    memory.close()
+    (found,) = stored(tmp_path / "res", "session_memory").items()
+    assert found[0] == "elf_s1_m1"
+    assert found[1]["metadata"] == {"session_id": "elf_s1"}
+    assert found[1]["document"] is None
+
+
+def test_the_same_memory_id_again_replaces_the_text(memory: Memory) -> None:
+    memory.sessions.add_memory("elf_s1", "m1", "old words")
+    memory.sessions.add_memory("elf_s1", "m1", "new text")
+    assert memory.sessions.query_memory("elf_s1", "old words") == (["new text"], False)
+
+
+def test_keys_that_run_together_do_not_overwrite_each_other(memory: Memory) -> None:
+    memory.sessions.add_memory("elf", "s1_m1", "first")
+    with pytest.raises(InvalidInput):
+        memory.sessions.add_memory("elf_s1", "m1", "second")
+
+
+def test_memory_is_filtered_by_key_three_by_default(memory: Memory) -> None:
+    for number in range(5):
+        memory.sessions.add_memory("elf_s1", str(number), f"dragon {number}")
+    memory.sessions.add_memory("orc_s1", "1", "dragon")
+    documents, _ = memory.sessions.query_memory("elf_s1", "dragon")
+    assert len(documents) == 3
+    assert memory.sessions.query_memory("orc_s1", "dragon") == (["dragon"], False)
+
+
+@pytest.mark.parametrize(("length", "warning"), [(1000, False), (1001, True)])
+def test_context_warning_above_1500_characters(memory: Memory, length: int, warning: bool) -> None:
+    memory.sessions.add_memory("elf_s1", "1", "d" * 500)
+    memory.sessions.add_memory("elf_s1", "2", "e" * length)
+    documents, warned = memory.sessions.query_memory("elf_s1", "anything")
+    assert (sorted(map(len, documents)), warned) == ([500, length], warning)
+
+
+def test_a_failing_query_is_logged_and_answers_nothing(
+    memory: Memory, bags: Bags, caplog: pytest.LogCaptureFixture
+) -> None:
+    bags.fails = True
+    assert memory.sessions.query_memory("elf_s1", "dragon") == ([], False)
+    assert "Error querying memory: the model is on fire" in caplog.text
+
+
+def test_all_characters_keys_of_a_session_are_found(memory: Memory) -> None:
+    for key in ("elf_s1", "orc_s1", "orc_s2", "s1", "s10", "elf"):
+        memory.sessions.add_memory(key, "m", "text")
+    assert memory.sessions.keys_of("s1") == ["elf_s1", "orc_s1", "s1"]
+
+
+# -- deletion ------------------------------------------------------------------------------------------------
+
+
+def traces(root: Path, texts: list[str], vectors: list[np.ndarray]) -> dict[str, list[str]]:
+    """In which files below root something of these can still be read."""
+    found: dict[str, list[str]] = {}
+    needles = {text: [text.encode(), text.encode("utf-16-le"), text.lower().encode()] for text in texts}
+    for path in root.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            here = [text for text, forms in needles.items() if any(form in content for form in forms)]
+            here += [f"vector {n}" for n, vector in enumerate(vectors) if _holds(content, vector)]
+            if here:
+                found[path.name] = here
+    return found
+
+
+def _holds(content: bytes, vector: np.ndarray) -> bool:
+    """Whether four numbers of the vector stand in a row, also if Chroma has scaled them by a hair."""
+    start = int(np.argmax(np.abs(vector[: len(vector) - 4])))
+    wanted = vector[start : start + 4]
+    for shift in range(4):
+        length = (len(content) - shift) // 4 * 4
+        numbers = np.frombuffer(content[shift : shift + length], np.float32)
+        with np.errstate(invalid="ignore", over="ignore"):
+            near = np.flatnonzero(np.abs(numbers - wanted[0]) < 1e-6)
+            near = near[near + 4 <= len(numbers)]
+            if any(np.allclose(numbers[at : at + 4], wanted, atol=1e-6) for at in near[:100_000]):
+                return True
+    return struct.pack("<4f", *wanted) in content
+
+
+@pytest.fixture
+def deleted(chroma: None, chroma_apart: None, memory: Memory) -> Memory:
+    """Sixty exchanges of two sessions, edited, removed, undone, asked; then one session is deleted."""
+    for number in range(30):
+        memory.sessions.add_memory("elf_xylophonist", f"m{number}", f"{SECRET} {number} kumquatty{number}")
+        memory.sessions.add_memory("orc_s2", f"m{number}", f"plain exchange {number}")
+    passages = memory.sessions.passages
+    passages.edit("elf_xylophonist_m1", text="User: zanzibarium once more")
+    passages.remove(["elf_xylophonist_m2", "elf_xylophonist_m3"])
+    passages.undo()
+    passages.remove(["elf_xylophonist_m4"])
+    memory.sessions.query_memory("elf_xylophonist", SECRET)
+    assert memory.wait_for_chroma(60)
+    return memory
+
+
+def test_the_search_for_traces_finds_them_before_the_deletion(deleted: Memory, bags: Bags) -> None:
+    vector = bags.embed_texts([f"{SECRET} 7 kumquatty7"])[0]
+    found = traces(deleted.places.root, ["zanzibarium", "xylophonist"], [vector])
+    assert {"session_memory.sqlite3-wal", "chroma.sqlite3"} <= found.keys(), found.keys()
+    assert any("vector 0" in here for here in found.values())
+
+
+def test_a_deleted_session_is_in_no_file_any_more(deleted: Memory, bags: Bags) -> None:
+    texts = [f"{SECRET} {number} kumquatty{number}" for number in range(30)]
+    vectors = [*bags.embed_texts([*texts, "User: zanzibarium once more"])]
+    words = ["zanzibarium", "quicksilverish", "xylophonist", *(f"kumquatty{n}" for n in range(30))]
+    assert deleted.sessions.delete_session_memory("elf_xylophonist") == 29
+    assert traces(deleted.places.root, words, vectors) == {}, "at once"
+    assert deleted.wait_for_chroma(60)
+    assert traces(deleted.places.root, words, vectors) == {}, "when Chroma has the rest again"
+    deleted.close()
+    assert traces(deleted.places.root, words, vectors) == {}, "and after closing"
+
+
+def test_the_other_sessions_are_untouched(deleted: Memory) -> None:
+    deleted.sessions.delete_session_memory("elf_xylophonist")
+    assert deleted.sessions.passages.counts() == {"orc_s2": 30}
+    assert deleted.sessions.query_memory("orc_s2", "plain exchange 7", 1) == (["plain exchange 7"], False)
+    assert deleted.sessions.query_memory("elf_xylophonist", "zanzibarium") == ([], False)
+    assert deleted.sessions.passages.count(words="plain") == 30
+    assert deleted.wait_for_chroma(60)
+    assert deleted.check_chroma() == []
+    deleted.close()
+    assert len(stored(deleted.places.root, "session_memory")) == 30
+
+
+def test_a_deletion_is_not_to_be_undone(deleted: Memory) -> None:
+    deleted.sessions.delete_session_memory("elf_xylophonist")
+    passages = deleted.sessions.passages
+    while True:
+        try:
+            passages.undo()
+        except NothingToUndo:
+            break
+    assert "elf_xylophonist" not in passages.counts()
+    assert [d.verb for d in passages.decisions(limit=1000) if d.verb == "forget"] == ["forget"]
+
+
+def test_deleting_what_is_not_there_changes_nothing(memory: Memory) -> None:
+    memory.sessions.add_memory("elf_s1", "1", "text")
+    assert memory.sessions.delete_session_memory("elf_s2") == 0
+    assert memory.sessions.passages.counts() == {"elf_s1": 1}
+
+
+@pytest.mark.usefixtures("chroma", "chroma_apart")
+@pytest.mark.parametrize("struck", ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"])
+def test_a_deletion_cut_short_is_said_so_and_finished_on_the_next_opening(
+    tmp_path: Path, bags: Bags, caplog: pytest.LogCaptureFixture, struck: str
+) -> None:
+    def strike(name: str, path: Path) -> None:
+        if name == struck and armed:
+            raise OSError("the disk says no")
+
+    armed = False
+    memory = Memory.open(tmp_path / "res", embedder=bags, disk=Disk(before=strike))
+    memory.sessions.add_memory("elf_s1", "1", SECRET)
+    assert memory.wait_for_chroma(60)
+    armed = True
+    with pytest.raises(NotWritten, match="the disk says no"):
+        memory.sessions.delete_session_memory("elf_s1")
+    assert "Failed to delete vector memory" in caplog.text
+    assert memory.sessions.query_memory("elf_s1", "vault") == ([], False)
+    memory.close()
+    vector = bags.embed_texts([SECRET])[0]
+    with Memory.open(tmp_path / "res", embedder=bags):
+        assert traces(tmp_path / "res", ["zanzibarium", "elf_s1"], [vector]) == {}
+
+
+def test_a_reader_in_another_connection_sees_the_rest(
+    deleted: Memory, reopen: Callable[[], Memory], bags: Bags
+) -> None:
+    with Memory.open_for_reading(deleted.places.root, embedder=bags) as reader:
+        reader.sessions.query_memory("orc_s2", "plain")
+        deleted.sessions.delete_session_memory("elf_xylophonist")
+        assert reader.sessions.query_memory("elf_xylophonist", "zanzibarium") == ([], False)
+        assert len(reader.sessions.query_memory("orc_s2", "plain")[0]) == 3
+
+
+def test_nothing_of_it_is_in_the_files_of_the_coins_either_which_are_written_by_the_same_program(
+    deleted: Memory,
+) -> None:
+    """Chroma writes what lay in its process's memory into its index: here it never had a text."""
+    words = ["zanzibarium", "quicksilverish", "xylophonist", *(f"kumquatty{n}" for n in range(30))]
+    with open_library(deleted.places.root, embedder=Hashed()) as library:
+        addresses = approved_with_caption(library, *range(20))
+        library.promote(addresses[:10])
+        assert library.wait_for_chroma(60)
+        deleted.sessions.delete_session_memory("elf_xylophonist")
+        library.promote(addresses[10:])
+        assert library.wait_for_chroma(60)
+    deleted.close()
+    assert traces(deleted.places.root, words, []) == {}

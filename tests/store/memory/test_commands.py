@@ -1,0 +1,144 @@
+"""The text memory on the command line."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.cli.memory_arguments import add_arguments
+from store.cli.terminal import Terminal
+from store.errors import MemedexError
+from store.memory import Memory
+from tests.store.memory.bags import Bags
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run one verb as `python -m store memory` does; its exit status and its answer."""
+    Memory.open(tmp_path / "res", embedder=Bags(name="offline")).close()
+    monkeypatch.setattr("store.memory.memory.open_embedder", lambda name: Bags(name=name))
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+
+    def run(*words: str, root: str = str(tmp_path / "res")) -> tuple[int, Any]:
+        parser = argparse.ArgumentParser()
+        parser.set_defaults(who=None, root=None, json=False)
+        add_arguments(parser)
+        given = parser.parse_args([*words, "--root", root, "--json"])
+        capsys.readouterr()
+        stdout = sys.stdout
+        try:
+            status = given.run(given, Terminal())
+        finally:
+            sys.stdout = stdout
+        answer = capsys.readouterr().out
+        return status, json.loads(answer) if answer else None
+
+    monkeypatch.setattr("store.memory.memory.Memory.wait_for_chroma", lambda self, timeout=None: True)
+    return run
+
+
+def test_a_memory_is_stored_and_found(run: Any) -> None:
+    status, done = run("store", "short tickers are preferred", "--tag", "a,b")
+    assert (status, done["success"]) == (0, True)
+    status, found = run("search", "short tickers", "--limit", "3")
+    assert (status, found["total_results"]) == (0, 1)
+    assert found["results"][0]["tags"] == ["a,b"]
+    with pytest.raises(MemedexError, match="the limit"):
+        run("search", "short tickers", "--limit", "21")
+
+
+def test_worlds_are_taken_in_and_asked(run: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "worlds"
+    folder.mkdir()
+    (folder / "peaks.yaml").write_text("id: peaks\nname: Peaks\nlore: Dragons live here.\n")
+    (folder / "broken.yaml").write_text("- nothing")
+    status, found = run("worlds", str(folder))
+    assert (status, found) == (1, [{"id": "peaks", "name": "Peaks", "file": "peaks.yaml"}])
+    status, found = run("lore", "peaks", "dragons")
+    assert [row["id"] for row in found] == ["peaks_base_lore_0"]
+
+
+def test_documents_are_taken_in_searched_and_compared(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("liquidity pools")
+    (tmp_path / "b.docx").write_bytes(b"PK")
+    status, done = run(
+        "import-document", str(tmp_path / "a.md"), str(tmp_path / "b.docx"), "--protocol", "Aave"
+    )
+    assert (status, len(done["done"]), done["refused"][0]["item"]) == (1, 1, "b.docx")
+    status, found = run("documents", "liquidity", "--protocol", "aave")
+    assert (status, found[0]["metadata"]["page"]) == (0, 1)
+    assert run("documents", "liquidity", "--compare")[1].keys() == {"aave"}
+
+
+def test_transcripts_are_taken_in_and_searched_and_sessions_forgotten(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_text(json.dumps({"role": "user", "content": "why is it slow"}) + "\n")
+    status, report = run("import-transcripts", str(tmp_path / "s.jsonl"))
+    assert (status, report["messages"]) == (0, 1)
+    assert run("transcripts", "slow", "--type", "user_query")[1][0]["message"]["session_id"] == "s"
+    with Memory.open(tmp_path / "res") as memory:
+        memory.sessions.add_memory("elf_s1", "1", "a secret")
+    assert run("recall", "elf_s1", "secret")[1][0]["text"] == "a secret"
+    assert run("forget-session", "elf_s1") == (0, {"elf_s1": 1})
+    assert run("status")[1]["counts"] == {
+        "memories": 0, "documents": 0, "world_lore": 0, "session_memory": 0, "transcript_vectors": 1,
+    }  # fmt: skip
+
+
+def test_an_answer_without_anything_says_so(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = list[str]()
+    monkeypatch.setattr(Terminal, "say", lambda self, text: said.append(text))
+    for words, told in (
+        (["search", "frogs"], "no memory is relevant to at least 30 %"),
+        (["lore", "nowhere", "frogs"], "nothing is known of a world nowhere"),
+        (["recall", "elf_s1", "frogs"], "nothing is remembered under elf_s1"),
+        (["documents", "frogs"], "no paper of these protocols is there"),
+        (["transcripts", "frogs"], "no message was found"),
+    ):
+        said.clear()
+        assert run(*words)[0] == 0
+        assert [line.startswith(told) for line in said] == [True], words
+
+
+def test_a_mistyped_root_makes_no_memory(run: Any, tmp_path: Path) -> None:
+    with pytest.raises(MemedexError, match="there is no text memory"):
+        run("status", root=str(tmp_path / "nowhere"))
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_lore_and_exchanges_are_added_asked_and_taken_back(
+    run: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("add-lore", "peaks", "forge", "Dwarves forged the peaks.") == (0, {"id": "peaks_forge"})
+    status, done = run("add-memory", "mira_one", "Who forged?", "Dwarves.")
+    assert (status, done["id"][:9]) == (0, "mira_one_")
+    assert run("recall", "mira_one", "forged")[1][0]["text"] == "User: Who forged?\nAI: Dwarves."
+    assert run("lore", "peaks", "forged", "--max-chars", "10")[1][0]["id"] == "peaks_forge"
+    assert run("undo") == (0, {"done": [done["id"]], "refused": []})
+    assert run("undo") == (0, {"done": ["peaks_forge"], "refused": []})
+    with pytest.raises(MemedexError, match="nothing to undo"):
+        run("undo")
+
+
+def test_events_are_listed_by_their_structure(run: Any, tmp_path: Path) -> None:
+    session = tmp_path / "s1"
+    session.mkdir()
+    told = [{"event": f"e{n}", "ts": f"2026-01-0{n}", "lvl": "INFO"} for n in (1, 2, 3)]
+    (session / "events.jsonl").write_text("\n".join(map(json.dumps, told)))
+    run("import-transcripts", str(session))
+    status, found = run("events", "--level", "INFO", "--since", "2026-01-02", "-n", "1", "--offset", "1")
+    assert (status, [event["event"] for event in found]) == (0, ["e2"])
+
+
+def test_another_model_embeds_one_kind_anew(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("store", "short tickers are preferred")
+    monkeypatch.setattr("store.embedding.open_embedder", lambda name: Bags(name=name))
+    status, models = run("model", "other", "--kind", "memories")
+    assert (status, models["memories"], models["documents"]) == (0, "other", "offline")
+    with Memory.open_for_reading(tmp_path / "res") as memory:
+        assert memory.passages["memories"].model == "other"
+        assert memory.passages["memories"].to_embed() == 0

@@ -1,0 +1,226 @@
+"""Agent memories: every row of reference 2's tables, and the limits in its text."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from store.errors import NothingToUndo
+from store.memory import InvalidInput, Memory
+from tests.store.memory.bags import Bags
+from tests.store.memory.chroma_as_it_is import stored
+from tests.store.memory.conftest import Clock
+
+# -- the table of edge cases ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", ["", " \n\t", None, 7, "half a \ud83d"])
+def test_empty_content(memory: Memory, bags: Bags, content: str) -> None:
+    with pytest.raises(ValueError, match="the content"):
+        memory.memories.store_memory(content, ["tag"])
+    assert bags.asked == [], "refused before embedding"
+    assert memory.memories.passages.count() == 0
+
+
+def test_duplicate_content(memory: Memory, clock: Clock) -> None:
+    first = memory.memories.store_memory("the same words", [])
+    clock.now += 60
+    second = memory.memories.store_memory("the same words", [])
+    assert first["memory_id"] != second["memory_id"]
+    assert first["timestamp"] != second["timestamp"]
+    found = memory.memories.search_memory("the same words")
+    assert {hit["memory_id"] for hit in found["results"]} == {first["memory_id"], second["memory_id"]}
+
+
+def test_search_returns_no_results(memory: Memory) -> None:
+    expected = {"results": [], "total_results": 0, "query_embedding_generated": True}
+    assert memory.memories.search_memory("anything at all") == expected
+    memory.memories.store_memory("something", [])
+    assert memory.memories.search_memory("unrelated question") == expected
+
+
+@pytest.mark.usefixtures("chroma")
+def test_chromadb_directory_missing(reopen: Callable[[], Memory], tmp_path: Path) -> None:
+    memory = reopen()
+    assert not (tmp_path / "res" / "memory" / "chroma").exists(), "opening alone does not open Chroma"
+    memory.memories.store_memory("first words", [])
+    assert memory.wait_for_chroma(60)
+    memory.close()
+    assert stored(tmp_path / "res", "memories").keys() == {"mem_1769853600"}
+
+
+@pytest.mark.usefixtures("chroma")
+def test_collection_doesnt_exist(reopen: Callable[[], Memory], tmp_path: Path) -> None:
+    for words in ("first words", "second words"):
+        memory = reopen()
+        memory.memories.store_memory(words, [])
+        assert memory.wait_for_chroma(60)
+    memory.close()
+    assert len(stored(tmp_path / "res", "memories")) == 2
+
+
+@pytest.mark.usefixtures("chroma")
+def test_tag_with_commas(memory: Memory, tmp_path: Path) -> None:
+    memory.memories.store_memory("words with tags", ["a,b", "c", "", "a,b"])
+    found = memory.memories.search_memory("words with tags")
+    assert found["results"][0]["tags"] == ["a,b", "c", "", "a,b"], "the list as it was given"
+    assert memory.wait_for_chroma(60)
+    memory.close()
+    (entry,) = stored(tmp_path / "res", "memories").values()
+    assert entry["metadata"] == {"tags": "a,b,c,,a,b", "timestamp": "2026-01-31T10:00:00Z"}
+    assert entry["document"] is None, "Chroma holds no text"
+
+
+# -- storing -------------------------------------------------------------------------------------------------
+
+
+def test_store_answers_with_id_success_timestamp_and_dimensions(memory: Memory) -> None:
+    assert memory.memories.store_memory(
+        content="User prefers TypeScript over JavaScript", tags=["preference", "language"]
+    ) == {
+        "memory_id": "mem_1769853600",
+        "success": True,
+        "timestamp": "2026-01-31T10:00:00Z",
+        "embedding_dimensions": 384,
+    }
+
+
+def test_two_memories_in_the_same_second_both_survive_with_the_true_time(
+    memory: Memory, clock: Clock
+) -> None:
+    given = [memory.memories.store_memory(f"words {number}", []) for number in range(3)]
+    clock.now += 1
+    given.append(memory.memories.store_memory("words 3", []))
+    assert [answer["memory_id"] for answer in given] == [f"mem_{1769853600 + n}" for n in range(4)]
+    assert [answer["timestamp"][-3:] for answer in given] == ["00Z", "00Z", "00Z", "01Z"]
+    assert memory.memories.passages.count() == 4
+
+
+@pytest.mark.parametrize(
+    "tags", [["t"] * 11, ["x" * 51], "abc", [1], ["fine", None]], ids=["11", "51 long", "str", "int", "None"]
+)
+def test_more_than_ten_tags_or_fifty_characters_or_no_texts_are_refused(memory: Memory, tags: list) -> None:
+    with pytest.raises(InvalidInput):
+        memory.memories.store_memory("words", tags)
+    assert memory.memories.passages.count() == 0
+
+
+def test_ten_tags_of_fifty_characters_are_taken(memory: Memory) -> None:
+    tags = [f"{number}" * 50 for number in range(10)]
+    memory.memories.store_memory("words", tags)
+    assert memory.memories.search_memory("words")["results"][0]["tags"] == tags
+
+
+def test_memories_outlive_the_process(reopen: Callable[[], Memory]) -> None:
+    reopen().memories.store_memory("persistent words", ["kept"])
+    (hit,) = reopen().memories.search_memory("persistent words")["results"]
+    assert (hit["memory_id"], hit["content"], hit["tags"]) == ("mem_1769853600", "persistent words", ["kept"])
+
+
+# -- searching -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", ["", "  ", None])
+def test_an_empty_query_is_refused(memory: Memory, query: str) -> None:
+    with pytest.raises(ValueError, match="the query"):
+        memory.memories.search_memory(query)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 21, 2.0, "5", True, None])
+def test_a_limit_below_1_or_above_20_is_refused(memory: Memory, limit: int) -> None:
+    with pytest.raises(ValueError, match="the limit"):
+        memory.memories.search_memory("words", limit=limit)
+
+
+@pytest.mark.parametrize("limit", [1, 20])
+def test_no_more_than_the_limit_are_found_best_first(memory: Memory, limit: int) -> None:
+    for number in range(25):
+        memory.memories.store_memory("shared " + " ".join(f"w{i}" for i in range(number // 5)), [])
+    found = memory.memories.search_memory("shared", limit=limit)
+    scores = [hit["relevance_score"] for hit in found["results"]]
+    assert len(scores) == found["total_results"] == limit
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] == pytest.approx(100)
+
+
+def test_relevance_is_one_minus_chromas_distance_in_percent(memory: Memory, bags: Bags) -> None:
+    memory.memories.store_memory("alpha beta gamma delta", [])
+    (hit,) = memory.memories.search_memory("alpha beta")["results"]
+    assert hit.keys() == {"memory_id", "content", "timestamp", "relevance_score", "tags"}
+    one, other = bags.embed_texts(["alpha beta gamma delta", "alpha beta"])
+    distance = 1 - float(np.dot(one, other))
+    assert hit["relevance_score"] == pytest.approx((1 - distance) * 100, abs=1e-4)
+
+
+def test_below_thirty_percent_is_left_out_and_thirty_is_not(memory: Memory, bags: Bags) -> None:
+    passages = memory.memories.passages
+    for id, cosine in (("mem_1", 0.2999), ("mem_2", 0.3001), ("mem_3", -0.5)):
+        vector = np.zeros(384, np.float32)
+        vector[:2] = cosine, (1 - cosine**2) ** 0.5
+        row = {"id": id, "content": id, "tags": "[]", "timestamp": "2026-01-31T10:00:00Z"}
+        with passages.change("store") as change:
+            change.upsert({**row, "vector": vector.tobytes(), "embedding_model": passages.model})
+    bags.embed_texts = lambda texts: np.eye(1, 384, dtype=np.float32)  # type: ignore[method-assign]
+    found = memory.memories.search_memory("exactly the first direction", limit=20)
+    assert [hit["memory_id"] for hit in found["results"]] == ["mem_2"]
+    assert found["results"][0]["relevance_score"] == pytest.approx(30.01, abs=1e-3)
+
+
+def test_the_packaged_model_gives_384_dimensions_and_finds_by_meaning(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "res") as memory:
+        stored_ = memory.memories.store_memory("User prefers TypeScript over JavaScript", ["preference"])
+        memory.memories.store_memory("The cat sleeps on the sofa all day", ["animal"])
+        assert stored_["embedding_dimensions"] == 384
+        assert memory.memories.passages.model == "sentence-transformers:all-MiniLM-L6-v2"
+        found = memory.memories.search_memory("Does the user like TypeScript?")
+        assert [hit["memory_id"] for hit in found["results"]] == [stored_["memory_id"]]
+
+
+# -- editing, history, undo ----------------------------------------------------------------------------------
+
+
+def test_an_edited_memory_is_embedded_again_and_keeps_id_and_time(memory: Memory, clock: Clock) -> None:
+    id = memory.memories.store_memory("old words", ["old"])["memory_id"]
+    clock.now += 100
+    memory.memories.edit(id, content="quite another text", tags=["new"])
+    (hit,) = memory.memories.search_memory("quite another text")["results"]
+    assert (hit["memory_id"], hit["tags"], hit["timestamp"]) == (id, ["new"], "2026-01-31T10:00:00Z")
+    assert memory.memories.search_memory("old words")["results"] == []
+    assert [event.verb for event in memory.memories.passages.history(id=id)] == ["edit", "store"]
+
+
+def test_undo_takes_back_edits_removals_and_stores_and_redo_does_them_again(memory: Memory) -> None:
+    passages = memory.memories.passages
+    id = memory.memories.store_memory("first version", [])["memory_id"]
+    memory.memories.edit(id, content="second version")
+    assert passages.remove([id]) == 1
+    states = [None, "second version", "first version", None]
+    for expected in states[1:]:
+        passages.undo()
+        assert [row["content"] for row in passages.find()] == ([expected] if expected else [])
+    with pytest.raises(NothingToUndo):
+        passages.undo()
+    for expected in ("first version", "second version", None):
+        passages.redo()
+        found = [row["content"] for row in passages.find()]
+        assert found == ([expected] if expected else [])
+        if expected:
+            assert memory.memories.search_memory(expected)["results"][0]["content"] == expected
+    assert passages.find(words="version") == []
+
+
+def test_undo_refuses_what_was_changed_since(memory: Memory) -> None:
+    passages = memory.memories.passages
+    id = memory.memories.store_memory("mine", [], actor="me")["memory_id"]
+    memory.memories.edit(id, content="somebody else's", actor="other")
+    outcome = passages.undo(actor="me")
+    assert (outcome.done, [refusal.item for refusal in outcome.refused]) == ([], [id])
+    assert passages.get(id)["content"] == "somebody else's"
+
+
+def test_every_identifier_is_mem_and_a_number(memory: Memory) -> None:
+    for number in range(3):
+        memory.memories.store_memory(f"words {number}")
+    assert all(re.fullmatch(r"mem_\d+", row["id"]) for row in memory.memories.passages.find())

@@ -1,0 +1,154 @@
+"""Who may change the text memory, and who may only look."""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.disk.aside import Aside
+from store.errors import ReadOnly
+from store.memory import Memory, World
+from store.memory import doctor as memory_doctor
+from store.permissions import Actor
+from store.progress import Progress
+from store.settings import settings
+from tests.store.every_verb import came_of, parts, stored, verbs
+from tests.store.memory.bags import Bags
+
+COUNTS_QUESTIONS = ("queried",)  # that a question was asked is counted for viewers as well
+
+
+def write_session(folder: Path, question: str) -> None:
+    folder.mkdir(parents=True)
+    (folder / "metadata.json").write_text(json.dumps({"session_id": folder.name, "user_id": "ann"}))
+    (folder / "transcript.jsonl").write_text(json.dumps({"role": "user", "content": question}) + "\n")
+
+
+@pytest.fixture
+def stocked(memory: Memory, tmp_path: Path) -> Memory:
+    """A memory with something of every kind in it."""
+    memory.memories.store_memory("short tickers", ["naming"])
+    memory.lore.add_lore("peaks", "forge", "dwarves forged the mountains")
+    memory.sessions.add_memory("elf_s1", "1", "dragons sleep")
+    memory.documents.import_document(Path("paper.md"), protocol="aave", content=b"# Lending\n\nRates rise.\n")
+    session = tmp_path / "sessions" / "s1"
+    write_session(session, "why is it slow")
+    memory.transcripts.import_sessions([session])
+    with memory.passages["memories"].database.writing() as db:
+        db.execute("INSERT INTO kept_vectors VALUES ('mem_1', 'another model', 'hash', x'00')")
+    return memory
+
+
+@pytest.fixture
+def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
+    """What every verb is called with."""
+    new = tmp_path / "sessions" / "s2"
+    write_session(new, "what is a fork")
+    worlds = tmp_path / "worlds"
+    worlds.mkdir()
+    (worlds / "sea.yaml").write_text("id: sea\nname: Sea\nlore: salt\n")
+    kind = stocked.passages["memories"]
+    (kept,) = kind.find()
+    passage, message = stocked.passages["documents"].find()[0], stocked.transcripts.messages("s1")[0]
+    return {
+        "aside": Aside(stocked.places.folder / "foreign-1", "a database", 0.0), "by": "ann",
+        "character": "elf", "column": "timestamp", "content": "more", "embedder": Bags(dimensions=8),
+        "folder": worlds,
+        "id": kept["id"], "ids": [kept["id"]], "key": "model", "lore_id": "war", "memory_id": "2",
+        "model": "another model", "n": 3, "name": "sea.yaml", "path": Path("more.md"), "paths": [new],
+        "progress": Progress(), "prompt": "dragons", "protocol": "aave", "protocols": ["aave"],
+        "purge": lambda: None, "query": "tickers", "question": "rates", "root": stocked.places.root,
+        "rows": [{**kept, "id": "mem_7"}], "scope": "peaks", "session": "s1", "session_id": "s1",
+        "source": "paper.md", "text": "tickers", "texts": ["tickers"], "value": kept["timestamp"],
+        "vector": kind.vector(kept["id"]), "verb": "store", "world": World("sea", "Sea", "", "salt"),
+        "world_id": "peaks",
+        "Documents.cite.id": passage["id"], "Documents.import_document.content": b"# More\n\nText.\n",
+        "Lore.put_file.content": b"id: sea\n", "Lore.search.key": "peaks", "Memories.edit.content": "longer",
+        "Memory.retrieve.world": "peaks", "Passages.counts.column": "timestamp",
+        "Passages.edit.columns": {"content": "longer"},
+        "Sessions.delete_session_memory.session_id": "elf_s1", "Sessions.query_memory.session_id": "elf_s1",
+        "Sessions.search.key": "elf_s1", "Transcripts.beside.id": message["id"],
+        "Transcripts.event_values.column": "event",
+    }  # fmt: skip
+
+
+@pytest.fixture
+def eve(stocked: Memory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """A viewer of it."""
+    monkeypatch.setenv("MEMEDEX_VIEWERS", "eve")
+    settings.cache_clear()
+    yield stocked.for_actor(Actor("eve"))
+    settings.cache_clear()
+
+
+def test_every_verb_says_whose_it_is(memory: Memory) -> None:
+    ann = memory.for_actor(Actor("ann"))
+    kept = ann.memories.store_memory("short tickers")["memory_id"]
+    ann.memories.edit(kept, content="long tickers")
+    ann.passages["memories"].undo()
+    ann.lore.add_lore("peaks", "forge", "dwarves")
+    ann.sessions.add_memory("elf", "1", "dragons")
+    ann.sessions.delete_session_memory("elf")
+    for name, made in {"memories": 3, "world_lore": 1, "session_memory": 1}.items():
+        assert [decision.actor for decision in memory.passages[name].decisions()] == ["ann"] * made
+    assert memory.passages["memories"].get(kept)["content"] == "short tickers"
+
+
+def test_a_viewer_asks_and_lists_everything(eve: Memory, stocked: Memory) -> None:
+    assert not eve.can_write
+    assert eve.memories.search_memory("short tickers")["total_results"] == 1
+    assert eve.lore.query_lore("peaks", "mountains")[0] == ["dwarves forged the mountains"]
+    assert eve.retrieve("dragons", world="peaks", character="elf", session="s1").memory == ["dragons sleep"]
+    assert eve.passages["memories"].count() == 1
+    assert eve.status().counts["world_lore"] == 1
+    assert stocked.passages["world_lore"].questions.all()["peaks"][0] == 2
+
+
+def test_a_viewer_changes_nothing_by_any_verb(
+    eve: Memory, stocked: Memory, arguments: dict[str, Any]
+) -> None:
+    before = stored(stocked.places.root, without=COUNTS_QUESTIONS)
+    for _, part in parts(eve):
+        for name, verb in verbs(part):
+            if came_of(name, verb, arguments) != "ReadOnly":
+                now = stored(stocked.places.root, without=COUNTS_QUESTIONS)
+                assert now == before, f"{name} changes something for a viewer"
+                assert isinstance(verb, partial) or "actor" not in signature(verb).parameters, name
+    assert stored(stocked.places.root, without=COUNTS_QUESTIONS) == before
+    with pytest.raises(ReadOnly, match="eve may look"):
+        memory_doctor.repair(eve)
+
+
+# What says nothing of the memory's content.
+ANSWERS_ALWAYS = {
+    "Memory.can_write", "Memory.close", "Memory.usable", "Memory.wait_for_chroma", "Passages.actor",
+    "Passages.can_write", "Passages.close", "Passages.embed", "Passages.embedder", "Passages.fault",
+    "Passages.model", "Passages.question", "Database.can_write", "Database.close", "Database.is_in_place",
+    "Database.lock",
+}  # fmt: skip
+
+
+def test_nobody_changes_or_reads_anything_once_the_login_ended(
+    stocked: Memory, arguments: dict[str, Any]
+) -> None:
+    gone = stocked.for_actor(Actor("ann", is_logged_in=lambda: False))
+    before = stored(stocked.places.root)
+    for _, part in parts(gone):
+        for name, verb in verbs(part):
+            assert name in ANSWERS_ALWAYS or came_of(name, verb, arguments) == "LoginEnded", name
+    assert stored(stocked.places.root) == before
+
+
+def test_what_an_actor_leaves_stays_open_for_the_others(stocked: Memory) -> None:
+    with stocked.for_actor(Actor("ann")) as ann:
+        resident = ann.passages["memories"].resident()
+    assert stocked.passages["memories"].resident() is resident
+    reader = Memory.open_for_reading(stocked.places.root, embedder=Bags())
+    reader.for_actor(Actor("ann")).close()
+    assert reader.passages["memories"].count() == 1
+    reader.close()
+    assert stocked.memories.search_memory("short tickers")["total_results"] == 1

@@ -1,0 +1,330 @@
+"""Every row of the references' tables that no test elsewhere is named after; one memory for all of them.
+
+Reference 2, edge cases: test_memories.py. Reference 3, columns and fields: documents/test_documents.py.
+Reference 5, content types: text/test_extraction.py. Reference 4 has no tables: its figures are below.
+"""
+
+import inspect
+import json
+import logging
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from store.memory import EventFilter, Memory, exchange, memories, memory_key
+from store.memory.chroma.follower import MemoryFollower
+from store.memory.documents import documents
+from store.memory.engine.settings import LOCAL, MemorySettings
+from store.memory.story import context, lore
+from store.memory.story import sessions as session_memory
+from store.memory.text import extraction
+from store.memory.text.line_chunks import LONGEST as LORE_CHUNK
+from store.memory.text.recursive_chunks import LONGEST, OVERLAP, SEPARATORS, split_recursively
+from store.memory.text.token_chunks import SIZES
+from store.memory.text.tokens import NAME, count_tokens
+from tests.store.memory.bags import Bags
+
+THOUGHT = " ".join(f"Thought {number} follows the last one." for number in range(1_900))  # 16,000 tokens
+TALK: list[dict[str, Any]] = [
+    {"role": "user", "content": "why does the bridge fail", "turn": 1, "ts": "2025-02-06T10:00:00Z"},
+    {"role": "assistant", "content": [{"type": "text", "text": "the relayer stopped"}]},
+    {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "restart the relayer"}],
+    },
+    {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": THOUGHT}, {"type": "text", "text": "done at last"}],
+    },
+    {"role": "tool", "content": "relayer: connection refused"},
+]
+LARGE = {"tool_name": "bash", "output": "x" * 100_000, "error": {"type": "Timeout"}, "model": "gpt-x"}
+HAPPENED: list[dict[str, Any]] = [
+    {"event": "tool:error", "ts": "2025-02-06T10:00:01Z", "lvl": "ERROR", "turn": 1, "data": LARGE},
+    {"event": "llm:response", "ts": "2025-02-07T10:00:00Z", "lvl": "INFO"},
+]
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder = tmp_path_factory.mktemp("rows")
+    session = folder / "s1"
+    session.mkdir()
+    (session / "metadata.json").write_text(json.dumps({"user_id": "ann", "project_slug": "bridges"}))
+    (session / "transcript.jsonl").write_text("\n".join(map(json.dumps, TALK)))
+    (session / "events.jsonl").write_text("\n".join(map(json.dumps, HAPPENED)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MemoryFollower, "wake", lambda self: None)
+        with Memory.open(folder / "res", embedder=Bags()) as opened:
+            opened.transcripts.import_sessions([session])
+            yield opened
+
+
+def rows(memory: Memory, query: str, *values: object) -> list[dict[str, Any]]:
+    with memory.transcripts.passages.database.reading() as db:
+        return [dict(row) for row in db.execute(query, values)]
+
+
+# -- reference 5, the tables of columns: type, whether it may be missing, default, and what was stored -------
+
+COLUMNS = {
+    "transcripts": """
+        id VARCHAR PRIMARY KEY
+        user_id VARCHAR NOT NULL
+        session_id VARCHAR NOT NULL
+        project_slug VARCHAR
+        sequence INTEGER NOT NULL
+        role VARCHAR NOT NULL
+        content JSON NOT NULL
+        turn INTEGER
+        ts TIMESTAMP
+        text_content TEXT
+        synced_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP""",
+    "transcript_vectors": """
+        id VARCHAR NOT NULL PRIMARY KEY
+        parent_id VARCHAR NOT NULL
+        user_id VARCHAR NOT NULL
+        session_id VARCHAR NOT NULL
+        project_slug VARCHAR
+        content_type VARCHAR NOT NULL
+        chunk_index INTEGER NOT NULL DEFAULT 0
+        total_chunks INTEGER NOT NULL DEFAULT 1
+        span_start INTEGER NOT NULL DEFAULT 0
+        span_end INTEGER NOT NULL
+        token_count INTEGER NOT NULL
+        source_text TEXT NOT NULL
+        vector BLOB
+        embedding_model VARCHAR
+        created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP""",
+    "events": """
+        id VARCHAR PRIMARY KEY
+        user_id VARCHAR NOT NULL
+        session_id VARCHAR NOT NULL
+        sequence INTEGER NOT NULL
+        event VARCHAR NOT NULL
+        ts TIMESTAMP NOT NULL
+        lvl VARCHAR
+        turn INTEGER
+        data JSON
+        tool_name VARCHAR
+        error_type VARCHAR
+        model_used VARCHAR
+        data_truncated BOOLEAN
+        data_size_bytes INTEGER
+        synced_at TIMESTAMP""",
+    "schema_meta": """
+        key VARCHAR PRIMARY KEY
+        value VARCHAR""",
+}
+STORED = {  # in the first row of each table, or one it can be told by
+    "transcripts": {
+        "user_id": "ann", "session_id": "s1", "project_slug": "bridges", "sequence": 0, "role": "user",
+        "content": '"why does the bridge fail"', "turn": 1, "ts": "2025-02-06T10:00:00.000+00:00",
+        "text_content": "why does the bridge fail",
+    },
+    "transcript_vectors": {
+        "user_id": "ann", "session_id": "s1", "project_slug": "bridges", "content_type": "user_query",
+        "chunk_index": 0, "total_chunks": 1, "span_start": 0, "span_end": 24, "token_count": 5,
+        "source_text": "why does the bridge fail", "embedding_model": "bags",
+    },
+    "events": {
+        "user_id": "ann", "session_id": "s1", "sequence": 0, "event": "tool:error",
+        "ts": "2025-02-06T10:00:01.000+00:00", "lvl": "ERROR", "turn": 1, "tool_name": "bash",
+        "error_type": "Timeout", "model_used": "gpt-x", "data_truncated": 1,
+        "data_size_bytes": len(json.dumps(LARGE, separators=(",", ":"))),
+    },
+    "schema_meta": {"key": "version", "value": "2"},
+}  # fmt: skip
+ROWS = [
+    (table, line.strip()) for table, lines in COLUMNS.items() for line in lines.split("\n") if line.strip()
+]
+
+
+@pytest.mark.parametrize(("table", "row"), ROWS, ids=[f"{table}.{row.split()[0]}" for table, row in ROWS])
+def test_column(table: str, row: str, memory: Memory) -> None:
+    name, kind, *rest = row.split()
+    (column,) = rows(memory, "SELECT * FROM pragma_table_info(?) WHERE name = ?", table, name)
+    assert column["type"] == kind
+    assert bool(column["notnull"]) == ("NOT NULL" in row)
+    assert bool(column["pk"]) == ("PRIMARY KEY" in row)
+    assert column["dflt_value"] == (rest[-1] if "DEFAULT" in row else None)
+    (first,) = rows(memory, f"SELECT * FROM {table} ORDER BY rowid LIMIT 1")
+    if name in STORED[table]:
+        assert first[name] == STORED[table][name]
+    else:
+        assert first[name] is not None
+
+
+@pytest.mark.parametrize("table", list(COLUMNS))
+def test_no_other_column_and_no_vector_but_in_the_table_of_vectors(table: str, memory: Memory) -> None:
+    names = [column["name"] for column in rows(memory, "SELECT name FROM pragma_table_info(?)", table)]
+    assert names == [name.split()[0] for of, name in ROWS if of == table]
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("idx_vectors_parent", ["parent_id"]),
+        ("idx_vectors_session", ["user_id", "session_id"]),
+        ("idx_vectors_user", ["user_id"]),
+        ("idx_event_type", ["user_id", "event", "ts"]),
+        ("idx_tool_name", ["user_id", "tool_name", "ts"]),
+        ("idx_level", ["user_id", "lvl", "ts"]),
+    ],
+)
+def test_index(name: str, columns: list[str], memory: Memory) -> None:
+    assert [row["name"] for row in rows(memory, "SELECT name FROM pragma_index_info(?)", name)] == columns
+
+
+# -- reference 5, the tables of what a message and a vector weigh --------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sequence", "expected"),
+    [
+        pytest.param(0, {"user_query": 1}, id="User"),
+        pytest.param(1, {"assistant_response": 1}, id="Assistant (simple)"),
+        pytest.param(2, {"assistant_response": 1, "assistant_thinking": 1}, id="Assistant (with thinking)"),
+        pytest.param(4, {"tool_output": 1}, id="Tool"),
+    ],
+)
+def test_per_message(sequence: int, expected: dict[str, int], memory: Memory) -> None:
+    (message,) = memory.transcripts.messages("s1", offset=sequence, limit=1)
+    assert vectors_of(memory, message["id"]) == expected
+
+
+def test_per_message_assistant_long_thinking_16k_tokens(memory: Memory) -> None:
+    """The reference estimates two chunks; by its own figures (1,024 tokens, 128 twice) there are more."""
+    (message,) = memory.transcripts.messages("s1", offset=3, limit=1)
+    found = vectors_of(memory, message["id"])
+    assert found["assistant_response"] == 1
+    assert 15_000 < count_tokens(THOUGHT) < 18_500
+    assert found["assistant_thinking"] == pytest.approx(count_tokens(THOUGHT) / (1024 - 128), rel=0.15)
+
+
+def vectors_of(memory: Memory, parent: str) -> dict[str, int]:
+    query = (
+        "SELECT content_type, count(*) AS n FROM transcript_vectors WHERE parent_id = ? GROUP BY 1 ORDER BY 1"
+    )
+    return {row["content_type"]: row["n"] for row in rows(memory, query, parent)}
+
+
+def test_per_vector_record_vector(memory: Memory) -> None:
+    """Float32: 3,072 numbers have 12 KB, the 384 of the local model 1.5."""
+    (row,) = rows(memory, "SELECT vector FROM transcript_vectors LIMIT 1")
+    assert len(row["vector"]) == 4 * 384
+    assert np.linalg.norm(np.frombuffer(row["vector"], np.float32)) == pytest.approx(1, abs=1e-5)
+
+
+def test_per_vector_record_source_text(memory: Memory) -> None:
+    """A chunk's own text, not the message's: up to about 4 KB."""
+    found = rows(
+        memory, "SELECT source_text FROM transcript_vectors WHERE content_type = 'assistant_thinking'"
+    )
+    assert all(row["source_text"] in (THOUGHT, "hm") or row["source_text"] in THOUGHT for row in found)
+    assert max(len(row["source_text"]) for row in found) < 8_000
+
+
+def test_per_vector_record_metadata_fields(memory: Memory) -> None:
+    (row,) = rows(memory, "SELECT * FROM transcript_vectors LIMIT 1")
+    fields = {name: value for name, value in row.items() if name not in ("vector", "source_text")}
+    assert sum(len(str(value)) for value in fields.values()) < 300
+
+
+# -- reference 5, how events are searched --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        pytest.param(EventFilter(event="tool:error"), ["tool:error"], id="event type"),
+        pytest.param(EventFilter(tool_name="bash"), ["tool:error"], id="tool_name"),
+        pytest.param(EventFilter(lvl="INFO"), ["llm:response"], id="lvl"),
+        pytest.param(EventFilter(since="2025-02-07", until="2025-02-07"), ["llm:response"], id="date range"),
+    ],
+)
+def test_events_are_filtered_by(asked: EventFilter, found: list[str], memory: Memory) -> None:
+    assert [row["event"] for row in memory.transcripts.find_events(asked)] == found
+
+
+# -- the figures of the references, each under the reference's name for it -----------------------------------
+
+
+def defaults(verb: object) -> dict[str, Any]:
+    assert callable(verb)
+    given = inspect.signature(verb).parameters.values()
+    return {one.name: one.default for one in given if one.default is not one.empty and one.name != "actor"}
+
+
+@pytest.mark.parametrize(
+    ("is_here", "is_there"),
+    [
+        pytest.param(
+            (memories.MOST_TAGS, memories.LONGEST_TAG), (10, 50), id="2: tags, max 10, each max 50 chars"
+        ),
+        pytest.param(memories.MOST_RESULTS, 20, id="2: limit 1-20"),
+        pytest.param(memories.RELEVANT, 30.0, id="2: relevance >= 30%"),
+        pytest.param(memories.relevance(1 - 0.125), 87.5, id="2: (1 - distance) * 100"),
+        pytest.param(SEPARATORS, ("\n\n", "\n", " ", ""), id="3: Chunking Strategy"),
+        pytest.param(LONGEST, 1000, id="3: Chunk Size"),
+        pytest.param(OVERLAP, 100, id="3: Overlap"),
+        pytest.param(documents.RESULTS, 5, id="3: LIMIT 5"),
+        pytest.param(LORE_CHUNK, 800, id="4: chunk_size"),
+        pytest.param(defaults(lore.Lore.query_lore), {"n_results": 3, "max_chars": 1000}, id="4: query_lore"),
+        pytest.param(
+            defaults(session_memory.Sessions.query_memory),
+            {"n_results": 3, "max_chars": 1500},
+            id="4: query_memory",
+        ),
+        pytest.param((context.LORE_RESULTS, context.MEMORY_RESULTS), (2, 3), id="4: production usage"),
+        pytest.param(context.TOTAL_CHARS, 2500, id="4: total RAG context"),
+        pytest.param(context.HEADING, "--- RECENT MEMORY ---", id="4: full_context"),
+        pytest.param(memory_key("mira", "s1"), "mira_s1", id="4: memory_key"),
+        pytest.param(memory_key("mira"), "mira", id="4: memory_key without a session"),
+        pytest.param(exchange("a", "b"), "User: a\nAI: b", id="4: memory text"),
+        pytest.param(extraction.MAX_TOOL_OUTPUT_LENGTH, 10_000, id="5: MAX_TOOL_OUTPUT_LENGTH"),
+        pytest.param(
+            (SIZES.limit, SIZES.target, SIZES.overlap, SIZES.least_overlap),
+            (8192, 1024, 128, 64),
+            id="5: tokens",
+        ),
+        pytest.param(NAME, "cl100k_base", id="5: tiktoken encoding"),
+        pytest.param(LOCAL, "sentence-transformers:all-MiniLM-L6-v2", id="2, 4: embedding model"),
+    ],
+)
+def test_figure(is_here: object, is_there: object) -> None:
+    assert is_here == is_there
+
+
+def test_embedding_model_of_documents_is_the_one_configured_and_of_the_rest_the_local_one() -> None:
+    ada = MemorySettings(document_embedder="litellm:text-embedding-ada-002")
+    assert ada.embedder_of("documents") == "litellm:text-embedding-ada-002"
+    assert ada.embedder_of("memories") == MemorySettings().embedder_of("documents") == LOCAL
+
+
+def test_a_thousand_characters_of_words_are_split_recursively_with_an_overlap_of_about_a_hundred() -> None:
+    text = "word " * 500
+    spans = split_recursively(text)
+    assert all(end - start <= 1000 for start, end in spans)
+    assert all(0 < before[1] - after[0] <= 100 for before, after in pairwise(spans))
+
+
+def test_retrieval_is_logged_line_by_line_as_in_production(
+    memory: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory.lore.add_lore("peaks", "forge", "Dwarves forged the peaks.")
+    memory.sessions.add_memory("mira_s1", "0", exchange("Who forged?", "Dwarves."))
+    with caplog.at_level(logging.INFO, "store.memory"):
+        found = memory.retrieve("Who forged the peaks?", world="peaks", character="mira", session="s1")
+    assert found.block == "--- RECENT MEMORY ---\nUser: Who forged?\nAI: Dwarves."
+    assert [record.getMessage() for record in caplog.records] == [
+        "\n=== RETRIEVED LORE (1 chunks) ===",
+        "[LORE 1]\nDwarves forged the peaks.\n",
+        "=== END LORE ===\n",
+        "\n=== RETRIEVED MEMORY (1 chunks) ===",
+        "[MEMORY 1]\nUser: Who forged?\nAI: Dwarves.\n",
+        "=== END MEMORY ===\n",
+    ]

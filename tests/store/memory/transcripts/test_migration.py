@@ -1,0 +1,270 @@
+"""Transcript databases of version 1 become version 2 on opening, wholly or not at all."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from store.disk.files import Disk
+from store.memory import CONTENT_TYPES, Memory
+from store.memory.engine.database import Database
+from store.memory.engine.places import Places
+from store.memory.engine.reembedding import reembed
+from store.memory.transcripts.tables import KIND, TABLES
+from tests.store.memory.bags import Bags
+
+INLINE = ", ".join(f"{kind}_vector FLOAT[3072]" for kind in CONTENT_TYPES)
+
+
+class PowerCut(BaseException):
+    pass
+
+
+def version_1(path: Path, *, count: int, as_json: bool = False) -> None:
+    """A database as the reference's version 0.2.0 wrote it, with `count` messages."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(
+            "CREATE TABLE transcripts (id VARCHAR PRIMARY KEY, user_id VARCHAR NOT NULL, session_id VARCHAR "
+            "NOT NULL, project_slug VARCHAR, sequence INTEGER NOT NULL, role VARCHAR NOT NULL, content JSON "
+            "NOT NULL, turn INTEGER, ts TIMESTAMP, text_content TEXT, synced_at TIMESTAMP, "
+            f"{INLINE}, embedding_model VARCHAR)"
+        )
+        db.execute("CREATE INDEX idx_transcripts_session ON transcripts (session_id)")
+        db.execute("CREATE TABLE schema_meta (key VARCHAR PRIMARY KEY, value VARCHAR)")
+        db.execute("INSERT INTO schema_meta VALUES ('version', '1')")
+        for number in range(count):
+            numbers = vector(number)
+            value = json.dumps(numbers.tolist()) if as_json else numbers.tobytes()
+            blocks = [
+                {"type": "thinking", "thinking": f"hm {number}"},
+                {"type": "text", "text": f"so {number}"},
+            ]
+            role, content, vectors = [
+                ("user", f"question {number}", (value, None, None, None)),
+                ("assistant", blocks, (None, value, value, None)),
+                ("tool", f"output {number}", (None, None, None, value)),
+                ("tool", "not embedded yet", (None, None, None, None)),
+            ][number % 4]
+            db.execute(
+                f"INSERT INTO transcripts VALUES ({', '.join('?' * 16)})",
+                [
+                    f"m{number}", "ann", f"s{number % 7}", "bridges", number, role, json.dumps(content), 1,
+                    "2026-01-31T10:00:00Z", None, "2026-01-31 10:00:00", *vectors, "text-embedding-3-large",
+                ],
+            )  # fmt: skip
+        db.commit()
+
+
+def vector(number: int) -> np.ndarray:
+    return np.random.default_rng(number).standard_normal(8).astype(np.float32)
+
+
+def found(path: Path) -> dict[str, list[tuple]]:
+    with closing(sqlite3.connect(path)) as db:
+        names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        tables = [name for name in ("transcripts", "transcript_vectors", "schema_meta") if name in names]
+        return {name: db.execute(f"SELECT * FROM {name} ORDER BY 1").fetchall() for name in tables}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return Places(tmp_path / "res").database("transcripts")
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["bytes", "JSON"])
+def test_every_vector_moves_to_a_row_of_its_own_and_keeps_its_model(
+    path: Path, reopen: Callable[[], Memory], as_json: bool
+) -> None:
+    version_1(path, count=8, as_json=as_json)
+    memory = reopen()
+    chunks = {row["id"]: row for row in memory.transcripts.passages.find(limit=None)}
+    assert {id for id, row in chunks.items() if row["embedding_model"]} == {
+        "m0_user_query_0", "m1_assistant_response_0", "m1_assistant_thinking_0", "m2_tool_output_0",
+        "m4_user_query_0", "m5_assistant_response_0", "m5_assistant_thinking_0", "m6_tool_output_0",
+    }  # fmt: skip
+    assert {id for id, row in chunks.items() if not row["embedding_model"]} == {
+        "m3_tool_output_0",
+        "m7_tool_output_0",
+    }, "what had no vector waits for one"
+    row = chunks["m1_assistant_thinking_0"]
+    assert (row["source_text"], row["span_start"], row["span_end"]) == ("hm 1", 0, 4)
+    assert (row["chunk_index"], row["total_chunks"], row["token_count"]) == (0, 1, 3)
+    assert row["embedding_model"] == "text-embedding-3-large"
+    assert (memory.transcripts.passages.vector("m1_assistant_thinking_0") == vector(1)).all()
+    assert len(memory.transcripts.messages("s0", limit=1000)) == 2
+    memory.close()
+    with closing(sqlite3.connect(path)) as db:
+        columns = [row[1] for row in db.execute("PRAGMA table_info(transcripts)")]
+        assert not any("vector" in column or "model" in column for column in columns)
+        assert db.execute("SELECT * FROM schema_meta").fetchall() == [("version", "2")]
+        tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
+        assert not any("version_1" in name for name in tables)
+
+
+def test_what_needs_embedding_again_is_counted_and_can_be_embedded(
+    path: Path, reopen: Callable[[], Memory], bags: Bags
+) -> None:
+    version_1(path, count=8)
+    memory = reopen()
+    assert (memory.transcripts.passages.to_embed(), memory.transcripts.without_vector()) == (10, 2)
+    assert memory.transcripts.search("question 4", mode="semantic") == [], "two models are never compared"
+    assert [hit.message["id"] for hit in memory.transcripts.search("question 4")] == ["m4"]
+    assert memory.transcripts.embed_new()
+    assert (memory.transcripts.passages.to_embed(), len(bags.asked)) == (8, 4)
+    assert reembed(memory.transcripts.passages)
+    assert memory.transcripts.passages.to_embed() == 0
+    assert memory.transcripts.search("question 4", mode="semantic")[0].message["id"] == "m4"
+
+
+def test_interrupted_at_every_step_the_file_is_as_before_and_the_next_opening_finishes(
+    tmp_path: Path,
+) -> None:
+    original = tmp_path / "original.sqlite3"
+    version_1(original, count=2_100)
+    before = found(original)
+    steps: list[str] = []
+    whole = Places(tmp_path / "whole").database("transcripts")
+    whole.parent.mkdir(parents=True)
+    whole.write_bytes(original.read_bytes())
+    Database(whole, KIND, disk=Disk(before=lambda name, _: steps.append(name)), writable=True).close()
+    after = found(whole)
+    assert len(after["transcript_vectors"]) == 2_625
+    assert "rows from 2000" in steps
+    path = tmp_path / "res" / "transcripts.sqlite3"
+    path.parent.mkdir()
+    path.write_bytes(original.read_bytes())
+    # Every step is struck; of the like statements that make tables, a few.
+    struck = [n for n, name in enumerate(steps) if name not in ("make tables", "schema")]
+    struck += [steps.index("make tables"), steps.index("schema"), len(steps) - 2]
+    for at in sorted(struck):
+        left = [at]
+
+        def cut(name: str, _: Path, left: list[int] = left) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise PowerCut
+
+        with pytest.raises(PowerCut):
+            Database(path, KIND, disk=Disk(before=cut), writable=True)
+        assert found(path) == before, f"cut at {steps[at]}"
+    Database(path, KIND, disk=Disk(), writable=True).close()
+    assert _timeless(found(path)) == _timeless(after)
+
+
+@pytest.mark.slow
+def test_ten_thousand_messages_migrate(path: Path, reopen: Callable[[], Memory]) -> None:
+    version_1(path, count=10_000)
+    memory = reopen()
+    assert memory.transcripts.passages.count() == 12_500
+    assert memory.transcripts.passages.to_embed() == 12_500
+    assert memory.transcripts.passages.count(words="question") == 2_500
+
+
+def test_what_another_programs_migration_left_halfway_is_finished(
+    path: Path, reopen: Callable[[], Memory]
+) -> None:
+    version_1(path, count=8)
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(TABLES.replace("'2'", "'1'"))
+        db.execute(
+            "INSERT INTO transcript_vectors VALUES ('own-id', 'm0', 'ann', 's0', NULL, 'user_query', 0, 1, "
+            "0, 10, 2, 'question 0', ?, 'text-embedding-3-large', NULL)",
+            [vector(0).tobytes()],
+        )
+        db.commit()
+    memory = reopen()
+    ids = {row["id"] for row in memory.transcripts.passages.find(limit=None)}
+    assert "own-id" in ids
+    assert "m0_user_query_0" not in ids
+    assert len(ids) == 10
+
+
+def test_a_version_1_file_whose_columns_are_gone_already_only_gets_its_number(
+    path: Path, reopen: Callable[[], Memory]
+) -> None:
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(TABLES.replace("'2'", "'1'"))
+        db.execute(
+            "INSERT INTO transcripts (id, user_id, session_id, sequence, role, content) "
+            "VALUES ('m', 'ann', 's', 0, 'user', '\"hi\"')"
+        )
+        db.commit()
+    assert len(reopen().transcripts.messages("s")) == 1
+    assert found(path)["schema_meta"] == [("version", "2")]
+
+
+@pytest.mark.parametrize("version", ["3", "10", "two"])
+def test_a_newer_version_is_refused_and_not_touched(path: Path, bags: Bags, version: str) -> None:
+    version_1(path, count=3)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE schema_meta SET value = ?", [version])
+        db.commit()
+    before = path.read_bytes()
+    with Memory.open(path.parent.parent, embedder=bags) as memory:
+        assert "newer" in memory.status().faults["transcript_vectors"]
+        assert memory.transcripts.sessions() == []
+    assert path.read_bytes() == before
+    assert [name for name in path.parent.glob("transcripts*") if name != path] == []
+
+
+def test_a_file_of_a_newer_memedex_is_refused_and_not_touched(tmp_path: Path, bags: Bags) -> None:
+    Memory.open(tmp_path / "res", embedder=bags).close()
+    path = Places(tmp_path / "res").database("memories")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 99")
+    before = path.read_bytes()
+    with Memory.open(tmp_path / "res", embedder=bags) as memory:
+        assert "newer" in memory.status().faults["memories"]
+    assert path.read_bytes() == before
+
+
+def _timeless(tables: dict[str, list[tuple]]) -> dict[str, list[tuple]]:
+    """Without `created_at`, which is when the row was made."""
+    return {**tables, "transcript_vectors": [row[:-1] for row in tables["transcript_vectors"]]}
+
+
+def test_a_migrated_session_imported_again_adds_only_what_is_new(
+    path: Path, reopen: Callable[[], Memory], tmp_path: Path
+) -> None:
+    version_1(path, count=1)
+    memory = reopen()
+    first = {"role": "user", "content": "question 0", "user_id": "ann"}
+    lines = [first, {"role": "user", "content": "question 1"}]
+    (tmp_path / "s0.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    report = memory.transcripts.import_sessions([tmp_path / "s0.jsonl"])
+    assert (report.messages, report.changed, report.present) == (1, 0, 1)
+    assert memory.transcripts.messages("s0")[0]["id"] == "m0"
+
+
+def test_migrated_texts_longer_than_any_chunk_may_be_are_cut_with_exact_spans(
+    path: Path, reopen: Callable[[], Memory]
+) -> None:
+    version_1(path, count=2)
+    long = "\n".join(f"line {number} of a long output" for number in range(6_000))
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE transcripts SET content = ? WHERE id = 'm0'", [json.dumps(long)])
+        db.commit()
+    memory = reopen()
+    passages = memory.passages["transcript_vectors"]
+    assert passages.get("m0_user_query_0")["token_count"] > 8192
+    assert memory.transcripts.cut_long_chunks() == 1
+    chunks = sorted(
+        (row for row in passages.find(limit=None) if row["parent_id"] == "m0"),
+        key=lambda row: row["chunk_index"],
+    )
+    assert len(chunks) > 20
+    assert all(row["source_text"] == long[row["span_start"] : row["span_end"]] for row in chunks)
+    assert all(row["token_count"] <= 1_200 for row in chunks)
+    assert {row["total_chunks"] for row in chunks} == {len(chunks)}
+    assert chunks[-1]["span_end"] == len(long)
+    assert all(passages.vector(row["id"]) is None for row in chunks)
+    assert memory.transcripts.embed_new()
+    assert memory.transcripts.cut_long_chunks() == 0
+    memory.undo()
+    assert passages.get("m0_user_query_0")["total_chunks"] == 1

@@ -1,0 +1,211 @@
+"""Orders by what pictures look like: to a chosen coin, to what was approved, to the library."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from store.catalog.filters import Filter
+from store.errors import ModelUnavailable, UnknownRecord
+from store.importing.candidate import Candidate
+from store.library import Library
+from store.progress import Progress
+from store.runtime import open_library
+from store.search.picture_index import Order
+from tests.store.conftest import address, approved_with_caption, coin
+from tests.store.duplicates.copies import jpg
+from tests.store.hashed import Hashed
+from tests.waiting import eventually
+
+PENDING = Filter(tier="pending")
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+class Turning(Hashed):
+    """A model that sees of a picture only its red: a direction in a plane, a degree for each shade."""
+
+    fingerprint = "turning 1"
+
+    def embed_images(self, images: Sequence[Image.Image]) -> np.ndarray:
+        self.asked += len(images)
+        reds = np.radians([np.asarray(image)[..., 0].mean() for image in images])
+        rows = np.zeros((len(images), self.dimensions), np.float32)
+        rows[:, 0], rows[:, 1] = np.cos(reds), np.sin(reds)
+        return rows
+
+
+def shade(number: int, red: int) -> Candidate:
+    plain = coin(number)
+    return Candidate(plain.item, plain.sidecar, jpg(Image.new("RGB", (64, 64), (red, 90, 90))))
+
+
+@pytest.fixture
+def library(root: Path) -> Iterator[Library]:
+    """Five pending coins, redder by ten degrees each, all of them looked at."""
+    with open_library(root, embedder=Turning()) as library:
+        library.add(shade(number, 10 * number) for number in range(5))
+        look(library)
+        yield library
+
+
+def look(library: Library) -> None:
+    library._prefetcher.embed_next(Progress())
+
+
+def ordered(library: Library, order: Order, *, like: str = "") -> list[int]:
+    """The numbers of the pending coins."""
+    numbers = {address(number): number for number in range(20)}
+    found = library.by_appearance(library.addresses(PENDING), order, like=like)
+    assert found.unseen == 0
+    return [numbers[one] for one in found.addresses]
+
+
+def test_most_similar_to_a_chosen_coin(library: Library) -> None:
+    assert ordered(library, "like", like=address(0)) == [0, 1, 2, 3, 4]
+    assert ordered(library, "like", like=address(4)) == [4, 3, 2, 1, 0]
+    with pytest.raises(UnknownRecord):
+        library.by_appearance([], "like", like="local-gone")
+
+
+def test_most_like_what_was_approved_follows_decisions_and_undo(library: Library) -> None:
+    library.approve([address(0)])
+    assert ordered(library, "approved") == [1, 2, 3, 4]
+    library.approve([address(4), address(3)])
+    assert ordered(library, "approved") == [2, 1]
+    library.undo()
+    assert ordered(library, "approved") == [1, 2, 3, 4]
+
+
+def test_most_unlike_the_library_follows_promotion_and_degrading(library: Library) -> None:
+    library.add([shade(10, 0), shade(11, 90)])
+    look(library)
+    for number in (10, 11):
+        library.approve([address(number)])
+        library.caption(address(number), caption={"entity": "a", "context": "b"})
+    library.promote([address(10)])
+    assert ordered(library, "unlike") == [4, 3, 2, 1, 0]
+    library.promote([address(11)])
+    assert ordered(library, "unlike")[-1] == 0
+    library.degrade([address(10)])
+    assert ordered(library, "unlike") == [0, 1, 2, 3, 4]
+
+
+def test_what_was_looked_at_and_read_costs_promotion_nothing_more(library: Library) -> None:
+    embedder = library.embedder
+    assert isinstance(embedder, Turning)
+    assert embedder.asked == 5
+    approved_with_caption(library, 0)
+    look(library)
+    assert embedder.asked == 5 + 3, "its texts"
+    assert library.promote([address(0)]).refused == []
+    assert embedder.asked == 5 + 3
+
+
+@pytest.fixture
+def ready(library: Library) -> str:
+    """A captioned coin that nobody has looked at yet."""
+    library.add([shade(12, 80)])
+    library.approve([address(12)])
+    library.caption(address(12), caption={"entity": "a", "context": "b"})
+    return address(12)
+
+
+def interrupted(library: Library, monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> list[int]:
+    """How many pictures the model is given each time; at the first, `act` comes in between."""
+    plain, given = library.embedder.embed_images, list[int]()
+
+    def embed(images: Sequence[Image.Image]) -> np.ndarray:
+        given.append(len(images))
+        if len(given) == 1:
+            act()
+        return plain(images)
+
+    monkeypatch.setattr(library.embedder, "embed_images", embed)
+    return given
+
+
+def test_the_background_begins_with_nothing_that_a_promotion_has_in_hand(
+    library: Library, ready: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = interrupted(library, monkeypatch, lambda: look(library))
+    assert library.promote([ready]).refused == []
+    look(library)
+    assert given == [1]
+
+
+def test_a_promotion_waits_for_what_the_background_has_in_hand(
+    library: Library, ready: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    promotion = Thread(target=library.promote, args=([ready],))
+
+    def promote() -> None:
+        promotion.start()
+        promotion.join(0.5)
+        assert promotion.is_alive()
+
+    given = interrupted(library, monkeypatch, promote)
+    look(library)
+    promotion.join()
+    assert given == [1]
+    assert library.get(ready).tier == "library"
+
+
+def test_what_was_left_to_a_promotion_that_failed_is_looked_at_later(
+    library: Library, ready: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        look(library)
+        raise ModelUnavailable("out of memory")
+
+    given = interrupted(library, monkeypatch, fail)
+    assert library.promote([ready]).refused
+    look(library)
+    assert given == [1, 1]
+    assert library.by_appearance([ready], "like", like=address(0)).unseen == 0
+
+
+def test_of_the_approved_the_background_looks_first_at_what_a_promotion_comes_to_last(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(shade(number, 11 * number) for number in range(5, 9))
+    library.approve([address(number) for number in (5, 6)])
+    seen = list[int]()
+
+    def embed(images: Sequence[Image.Image]) -> np.ndarray:
+        seen.extend(round(np.asarray(image)[..., 0].mean() / 11) for image in images)
+        return np.eye(1, library.embedder.dimensions, dtype=np.float32).repeat(len(images), axis=0)
+
+    monkeypatch.setattr(library.embedder, "embed_images", embed)
+    look(library)
+    assert seen == [8, 7, 5, 6]
+
+
+def test_a_new_picture_stands_at_the_end_until_it_is_looked_at(library: Library) -> None:
+    library.add([shade(7, 6)])
+    found = library.by_appearance(library.addresses(PENDING), "like", like=address(0))
+    assert (found.addresses[-1], found.unseen) == (address(7), 1)
+    look(library)
+    assert ordered(library, "like", like=address(0)) == [0, 7, 1, 2, 3, 4]
+
+
+def test_figures_that_were_brought_up_to_date_are_those_made_anew(library: Library) -> None:
+    random = np.random.default_rng(5)
+    library.add(shade(number, int(random.integers(0, 200))) for number in range(5, 20))
+    look(library)
+    for _ in range(6):
+        some = [address(int(number)) for number in random.choice(20, 4, replace=False)]
+        verb = (library.approve, library.send_back)[int(random.integers(0, 2))]
+        verb(some)
+        kept = ordered(library, "approved")
+        library._appearance._looks = None
+        assert ordered(library, "approved") == kept
+
+
+def test_the_dashboard_looks_in_the_background(root: Path) -> None:
+    with open_library(root, embedder=Turning()) as library:
+        library.watch_for_duplicates()
+        library.add([shade(0, 10)])
+        assert eventually(lambda: library.by_appearance([address(0)], "unlike").unseen == 0)

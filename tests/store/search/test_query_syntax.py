@@ -1,0 +1,101 @@
+"""A question written as one line says the same as its chips, and nothing typed is an error."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from store.catalog.filters import Filter
+from store.records import FACETS
+from store.search.query import MAX_PARTS
+from store.search.query_syntax import Question, Term, read, written
+from tests.store.catalog.test_filter_syntax import FILTERS
+
+WORDS = st.lists(st.from_regex(r"\A[a-z]{1,8}\Z"), min_size=1, max_size=4).map(" ".join)
+SAID = WORDS | st.sampled_from(
+    ["dog + cat", "sad - but funny", "entity: x", "tag:dog", "2 × frog", "picture", "a; b"]
+)
+PLACES = st.just(FACETS) | st.sets(st.sampled_from(FACETS), min_size=1, max_size=4).map(
+    lambda chosen: tuple(facet for facet in FACETS if facet in chosen)
+)
+WEIGHTS = st.sampled_from([1.0, 2.0, 0.5, -1.0, -3.0, 0.0, 100.0, 1e-7, -2.3456789])
+TERMS = st.one_of(
+    st.builds(Term, st.just("text"), SAID, WEIGHTS, PLACES),
+    st.builds(Term, st.just("picture"), st.sampled_from(["", "0a1b2c", "local-x"]), WEIGHTS, PLACES),
+    st.builds(Term, st.just("like"), st.sampled_from(["0xabc", "local-y"]), WEIGHTS, PLACES),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(TERMS, min_size=1, max_size=5).map(tuple), FILTERS, st.lists(WORDS, max_size=2))
+def test_every_question_can_be_written_as_a_line_and_read_again(
+    terms: tuple[Term, ...], filter: Filter, phrases: list[str]
+) -> None:
+    asked = Question(terms, replace(filter, words=" ".join(f'"{phrase}"' for phrase in phrases)))
+    line = written(asked)
+    assert read(line) == asked, line
+    assert not read(line).faults
+
+
+@given(
+    st.text(max_size=60)
+    | st.text('0a"−-+ x×*:;,“”„tg')
+    | st.lists(
+        st.sampled_from(
+            ["entity:", "-", "−", "+", '"', " ", "2 ×", "3*", "picture", "like:", ";", "x", "tag:", "words:"]
+        )
+    ).map("".join)
+)
+def test_nothing_typed_is_an_error(text: str) -> None:
+    assert len(read(text).terms) <= MAX_PARTS
+    again = read(written(read(text)))
+    assert again.terms == read(text).terms
+
+
+@pytest.mark.parametrize(
+    ("line", "same"),
+    [
+        ('2*"shiba in space" + picture - "text overlay"', '2 × "shiba in space" + picture − "text overlay"'),
+        ("entity: frog; visual: pixel art", 'entity:"frog" + visual:"pixel art"'),
+        ("frog -rain", '"frog" − "rain"'),
+        ("dog + cat", '"dog" + "cat"'),
+        ("visual:like:abc - entity:like:abc", "visual:like:abc − entity:like:abc"),
+        ("frog; visual: pixel art", 'image,entity,context,emotions:"frog" + visual:"pixel art"'),
+        ('dog + entity:"frog"', '"dog" + entity:"frog"'),
+        ("“frog” + “dog”", '"frog" + "dog"'),
+        ("a sci-fi dog - funny", "a sci-fi dog - funny"),
+        ("5 x 5 grid", "5 x 5 grid"),
+        ("entity: 5 x 5 grid", '1 × entity:"5 x 5 grid"'),
+        ('2.5 × "dog" − 0,5 × "cat"', '2.5 × "dog" − 0.5 × "cat"'),
+        ('.5*"dog" + 1000000 × "cat"', '0.5 × "dog" + 1000000 × "cat"'),
+        ("entity: 2 × frog; visual: 3*pixel art", '2 × entity:"frog" + 3 × visual:"pixel art"'),
+        ('"tag:dog"', '1 × "tag:dog" words:"tag:dog"'),
+        ('"note: sell" " -tag:cat"', '1 × "note: sell -tag:cat" words:"note: sell" words:"-tag:cat"'),
+        ("a picture of a dog", "a picture of a dog"),
+        ('2*"shiba in space"+picture-"overlay"', '2 × "shiba in space" + picture − "overlay"'),
+        ("„to the moon“ dog", 'to the moon dog words:"to the moon"'),
+        ("«dog» + “cat”", '"dog" + "cat"'),
+        ("entity: a 5 x 5 grid", '1 × entity:"a 5 x 5 grid"'),
+        ("entity: frog; tag:pond; visual: art", 'entity:"frog" + visual:"art" tag:pond'),
+        ("frog -5 +tag:cold", "frog -5 tag:cold"),
+        ('frog tag:"a pond', 'frog tag:"a pond"'),
+        ("frog tag:„a pond“ -tag:«sea»", 'frog tag:"a pond" -tag:sea'),
+        ('frog tag:"«" tag:"»"', 'frog tag:"«" tag:»'),
+        ('"0""0 −', '1 × "0 0 −" words:"0" words:"0 −"'),
+    ],
+)
+def test_a_line_is_understood_as_a_person_means_it(line: str, same: str) -> None:
+    assert written(read(line)) == same
+
+
+def test_half_a_character_is_left_out_and_said() -> None:
+    asked = read("frog \udcff tag:mo\ud83don")
+    assert asked == read("frog tag:moon")
+    assert asked.faults == ("half a character was left out: it was not UTF-8",)
+
+
+def test_what_is_quoted_among_words_has_to_stand_there() -> None:
+    asked = read('frog "to the moon" tag:dog')
+    assert [term.said for term in asked.terms] == ["frog to the moon"]
+    assert asked.filter == Filter(words='"to the moon"', tags=("dog",))

@@ -1,0 +1,76 @@
+"""Python ranks as the page does: both pass the cases of tests/shared/ranking.json (rank.test.js)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from store.embedding.arrays import Vector
+from store.records import FACETS, Facet
+from store.search.ranking import RAW, Scale, Words, folded, hits, rank
+from store.search.similarities import Similarities
+from store.vectors.matrices import load
+
+CASES: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[2] / "shared" / "ranking.json").read_text("utf-8")
+)
+
+
+def address(row: int) -> str:
+    return f"local-{row:04}"
+
+
+def compared(columns: list[list[float | None]]) -> Similarities:
+    """Records whose cosines with the question are these, by facet and row."""
+    rows = []
+    for row in range(len(columns[0])):
+        own = {facet: cosines[row] for facet, cosines in zip(FACETS, columns, strict=True)}
+        rows.append((address(row), {facet: beside(c) for facet, c in own.items() if c is not None}))
+    asked: dict[Facet, Vector] = dict.fromkeys(FACETS, beside(1.0))
+    return Similarities(load(rows, dimensions=8).snapshot(), asked)
+
+
+def beside(cosine: float) -> Vector:
+    """A unit vector with this cosine to the question."""
+    vector: Vector = np.zeros(8, np.float32)
+    vector[0], vector[1] = cosine, (1 - cosine**2) ** 0.5
+    return vector
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_ranking(case: dict[str, Any]) -> None:
+    similarities = compared(case["columns"])
+    rows = len(similarities.addresses)
+    scale = Scale(tuple(case["scale"]["centre"]), tuple(case["scale"]["spread"])) if case["scale"] else RAW
+    shares = np.array(case["words"] or [], np.float64)
+    words = Words(np.flatnonzero(shares), shares[shares > 0]) if case["words"] else None
+    ranking = rank(similarities, case["weights"], top=rows, scale=scale, words=words)
+    groups = {address(row): group for row, group in enumerate(case["groups"] or []) if group >= 0}
+    found = folded(hits(similarities, ranking, case["weights"], scale=scale, words=words), groups)
+
+    means = [None if np.isnan(mean) else mean for mean in similarities.means.tolist()]
+    assert [mean is None for mean in means] == [mean is None for mean in case["means"]]
+    assert [m for m in means if m is not None] == pytest.approx([m for m in case["means"] if m is not None])
+    assert similarities.deviations.tolist() == pytest.approx(case["deviations"])
+    assert len(found) == case["hits"]
+    best, expected = found[: case["top"]], case["expected"]
+    assert [hit.row for hit in best] == [each["row"] for each in expected]
+    assert [hit.score for hit in best] == pytest.approx([each["score"] for each in expected], rel=1e-12)
+    for hit, each in zip(best, expected, strict=True):
+        assert [facet.contribution for facet in hit.facets.values()] == pytest.approx(
+            each["facets"], rel=1e-12
+        )
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if not case["groups"]], ids=lambda case: case["name"]
+)
+def test_the_best_alone_are_the_first_of_all(case: dict[str, Any]) -> None:
+    similarities = compared(case["columns"])
+    scale = Scale(tuple(case["scale"]["centre"]), tuple(case["scale"]["spread"])) if case["scale"] else RAW
+    shares = np.array(case["words"] or [], np.float64)
+    words = Words(np.flatnonzero(shares), shares[shares > 0]) if case["words"] else None
+    ranking = rank(similarities, case["weights"], top=case["top"], scale=scale, words=words)
+    assert ranking.rows == [each["row"] for each in case["expected"]]

@@ -1,0 +1,262 @@
+"""Captions drafted for many coins: through the real litellm, past a provider's moods, within a budget."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from store.errors import InvalidRecord, ModelUnavailable
+from store.jobs import Job, JobContext, circuit_breaker
+from store.library import Library
+from store.reading import statistics
+from store.settings import settings
+from store.tasks.draft_start import lacking, plan_drafting, plan_trial, start
+from tests.store.conftest import address, coin
+from tests.store.language_model_server import GOOD, Answer, LanguageModelServer, fails, running, says
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+MODEL = "openai/gpt-4o-mini"
+JSON = json.dumps(GOOD)
+
+
+@pytest.fixture
+def model(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
+    """A provider, and six approved coins without captions."""
+    monkeypatch.setattr(circuit_breaker, "_FIRST", 0.01)
+    with running() as server:
+        monkeypatch.setenv("MEMEDEX_CAPTION_MODEL", MODEL)
+        monkeypatch.setenv("MEMEDEX_CAPTION_API_BASE", server.address)
+        monkeypatch.setenv("MEMEDEX_CAPTION_TIMEOUT", "5")
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        settings.cache_clear()
+        library.add([coin(number) for number in range(6)])
+        library.approve(COINS)
+        server.answers = [says(JSON)]
+        yield server
+        library.jobs.close()
+    settings.cache_clear()
+
+
+COINS = [address(number) for number in range(6)]
+
+
+def drafted(library: Library, addresses: Sequence[str] = COINS, **options: Any) -> Job:
+    job = start(library, plan_drafting(library, addresses), **options)
+    return over(library, job)
+
+
+def over(library: Library, job: Job) -> Job:
+    assert library.jobs.wait(job.id, timeout=60)
+    found = library.jobs.get(job.id)
+    assert found
+    return found
+
+
+def test_drafts_wait_as_suggestions_and_nothing_of_a_record_or_of_what_is_typed_changes(
+    model: LanguageModelServer, library: Library
+) -> None:
+    library.drafts.save(COINS[0], {"entity": "My own words"})
+    before = library.generation
+    job = drafted(library)
+    assert (job.state, job.done, job.refused) == ("done", 6, 0)
+    assert library.generation == before
+    assert (library.drafts.own(COINS[0]) or {})["entity"] == "My own words"
+    found = {one.facet: one for one in library.suggestions.of(COINS[0])}
+    assert found["entity"].text == GOOD["entity"]
+    assert (found["entity"].model, found["entity"].prompt) == (MODEL, "caption v1")
+    assert found["new_tags"].tags == ["space"], "dog is the coin's already, space not in the taxonomy"
+    assert lacking(library) == [], "what has a suggestion is not asked for again"
+    assert job.note["prompt_tokens"] == 6000
+    assert job.note["cost"] == pytest.approx(6 * 2.1e-4)
+    [spent] = statistics.spending(library)
+    assert (spent.model, spent.prompt_tokens, spent.cost) == (MODEL, 6000, pytest.approx(6 * 2.1e-4))
+    assert spent.day == int(job.made_at // 86_400)
+
+
+def test_a_suggestion_is_taken_or_refused_and_a_newer_one_of_the_same_model_takes_its_place(
+    model: LanguageModelServer, library: Library
+) -> None:
+    drafted(library, COINS[:1])
+    drafted(library, COINS[:1])
+    everything = library.suggestions.of(COINS[0], states=("open", "replaced"))
+    assert [one.state for one in everything if one.facet == "entity"] == ["open", "replaced"]
+    first = library.suggestions.of(COINS[0])[0]
+    assert library.suggestions.resolve([first.id], "taken", actor="ann") == 1
+    assert first.id not in [one.id for one in library.suggestions.of(COINS[0])]
+    (taken,) = library.suggestions.of(COINS[0], states=["taken"])
+    assert (taken.id, taken.settled_by) == (first.id, "ann")
+
+
+def test_before_it_starts_one_sees_how_many_which_model_and_what_it_costs(
+    model: LanguageModelServer, library: Library
+) -> None:
+    plan = plan_drafting(library, COINS)
+    assert (plan.count, plan.variants[0].model, plan.variants[0].prompt.label) == (6, MODEL, "caption v1")
+    assert plan.cost is not None
+    assert 0.0005 < plan.cost < 0.01
+    assert plan.prompt_tokens > 6 * 500
+    assert model.asked == []
+    unknown = plan_drafting(library, COINS, model="openai/nobody-knows")
+    assert unknown.cost is None
+    with pytest.raises(InvalidRecord, match="no price is known"):
+        start(library, unknown, budget=1.0)
+    assert not plan_drafting(library, COINS, model="gpt-3.5-turbo").sees
+
+
+def test_without_a_model_it_says_what_to_set(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMEDEX_CAPTION_MODEL", raising=False)
+    settings.cache_clear()
+    with pytest.raises(ModelUnavailable, match="MEMEDEX_CAPTION_MODEL"):
+        plan_drafting(library, [])
+
+
+def test_a_budget_stops_it_before_it_is_passed_and_a_larger_one_goes_on(
+    model: LanguageModelServer, library: Library
+) -> None:
+    job = drafted(library, budget=0.0008, lanes=4)  # a caption costs 0.00021
+    assert (job.state, job.left) == ("failed", 6 - job.done)
+    assert "raise the budget" in job.error
+    assert 0 < job.note["cost"] <= 0.0008
+    library.jobs.resume(job.id, options={"budget": 1.0})
+    assert over(library, job).state == "done"
+    assert len(model.asked) == 6, "no coin was asked for twice"
+
+
+def test_many_are_asked_at_once_and_each_only_once(model: LanguageModelServer, library: Library) -> None:
+    slow = says(JSON)
+    slow.after = 0.2
+    model.answers = [slow]
+    assert drafted(library, lanes=3).done == 6
+    assert model.most_at_once == 3
+    assert len(model.asked) == 6
+
+
+def test_a_provider_that_asks_for_patience_gets_it_from_all_lanes(
+    model: LanguageModelServer, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: set[str] = set()
+    rest = JobContext.rest
+    monkeypatch.setattr(
+        JobContext, "rest", lambda *how, reason: (said.add(reason), rest(*how, reason=reason))
+    )
+    model.answers = [fails(429, "slow", Retry_After="1"), says(JSON)]
+    job = drafted(library, lanes=2)
+    assert (job.done, job.refused) == (6, 0)
+    assert job.worked >= 1.0
+    assert said == {f"waiting: {MODEL} asks to slow down (rate limit)"}
+
+
+def test_a_provider_that_goes_away_in_the_middle_costs_nothing_but_time(
+    model: LanguageModelServer, library: Library
+) -> None:
+    away = [Answer(cut=True), fails(500, "oh"), fails(503, "no"), fails(500, "oh"), Answer(cut=True)]
+    model.answers = [says(JSON), says(JSON), *away, says(JSON)]
+    job = drafted(library, lanes=1)
+    assert (job.state, job.done, job.refused) == ("done", 6, 0)
+    assert len(model.asked) == 6 + len(away)
+
+
+def test_one_that_was_never_there_ends_the_job_with_the_reason_and_every_coin_still_waiting(
+    model: LanguageModelServer, library: Library
+) -> None:
+    model.answers = [fails(500, "oh no")]
+    job = drafted(library, lanes=2)
+    assert (job.state, job.done, job.refused, job.left) == ("failed", 0, 0, 6)
+    assert "failed on its own side" in job.error
+    model.answers = [says(JSON)]
+    library.jobs.resume(job.id)
+    assert over(library, job).done == 6
+
+
+def test_a_wrong_key_ends_the_job_at_once(model: LanguageModelServer, library: Library) -> None:
+    model.answers = [fails(401, "bad key")]
+    job = drafted(library, lanes=1)
+    assert (job.state, job.left, len(model.asked)) == ("failed", 6, 1)
+    assert "OPENAI_API_KEY" in job.error
+
+
+BAD = {
+    "prose": says("What a lovely picture!"),
+    "half of it": says(JSON[:50], finish_reason="length"),
+    "refusal": says(None, refusal="I can't help with that."),
+    "ten megabytes": says("x" * 10_000_000),
+    "bad request": fails(400, "bad picture"),
+}
+
+
+def test_each_bad_answer_costs_its_own_coin_alone_and_says_why(
+    model: LanguageModelServer, library: Library
+) -> None:
+    names = [library.get(one).name for one in COINS]
+    for name, bad in BAD.items():
+        model.answer_to = lambda asked, bad=bad: bad if f"Name: {names[2]}\n" in told(asked) else says(JSON)
+        job = drafted(library)
+        assert (job.state, job.done, job.refused) == ("done", 5, 1), name
+        (refused,) = library.jobs.items(job.id, state="refused")
+        assert refused.key == COINS[2]
+        assert names[2] in refused.reason
+    model.answer_to = None
+    library.jobs.try_again(job.id)
+    assert (over(library, job).done, over(library, job).refused) == (6, 0)
+
+
+def told(asked: dict[str, Any]) -> str:
+    return str(asked["messages"][0]["content"][0]["text"])
+
+
+def test_a_coin_that_alone_the_provider_fails_on_is_given_up(
+    model: LanguageModelServer, library: Library
+) -> None:
+    name = library.get(COINS[1]).name
+    model.answer_to = lambda asked: fails(500, "boom") if f"Name: {name}\n" in told(asked) else says(JSON)
+    job = drafted(library)
+    assert (job.done, job.refused) == (5, 1)
+    job = drafted(library, COINS[1:2])
+    assert (job.state, job.refused) == ("done", 1)
+    assert "failed on its own side" in library.jobs.items(job.id)[0].reason
+
+
+def test_one_facet_is_asked_for_anew_with_a_hint(model: LanguageModelServer, library: Library) -> None:
+    model.answers = [says('{"context": "shorter"}')]
+    job = start(library, plan_drafting(library, COINS[:1], only="context", hint="shorter, please"))
+    assert over(library, job).done == 1
+    (found,) = library.suggestions.of(COINS[0])
+    assert (found.facet, found.text, found.hint) == ("context", "shorter", "shorter, please")
+
+
+def test_two_prompts_are_tried_side_by_side_and_suggest_nothing_yet(
+    model: LanguageModelServer, library: Library
+) -> None:
+    library.prompts.save("short", "Describe {name} in five words.", actor="ann")
+    plan = plan_trial(library, COINS[:2], [(MODEL, "caption"), ("openai/other", "short")])
+    job = over(library, start(library, plan))
+    assert (job.done, job.total) == (4, 4)
+    assert library.suggestions.of(COINS[0]) == []
+    tried = {(one.model, one.prompt) for one in library.suggestions.of_job(job.id)}
+    assert tried == {(MODEL, "caption v1"), ("openai/other", "short v1")}
+
+
+def test_a_run_keeps_the_prompt_it_was_begun_with(model: LanguageModelServer, library: Library) -> None:
+    model.answers = [fails(401, "bad key")]
+    library.prompts.save("caption", "First {name}")
+    job = drafted(library)
+    library.prompts.save("caption", "Second {name}")
+    assert [prompt.version for prompt in library.prompts.versions("caption")] == [2, 1]
+    model.answers = [says(JSON)]
+    library.jobs.resume(job.id)
+    over(library, job)
+    assert all(told(asked).startswith("First Coin") for asked in model.asked)
+    assert library.suggestions.of(COINS[0])[0].prompt == "caption v1"
+
+
+def test_a_prompt_edited_with_another_program_is_a_version_of_its_own(library: Library) -> None:
+    kept = library.prompts.save("mine", "one {name}")
+    assert (kept.version, kept.who) == (1, library.who)
+    (library.layout.prompts / "mine.txt").write_text("two {name}")
+    assert (library.prompts.get("mine").version, library.prompts.get("mine").text) == (2, "two {name}")
+    assert library.prompts.names() == ["caption", "mine"]
+    for bad in ("../up", "", "UPPER"):
+        with pytest.raises(InvalidRecord):
+            library.prompts.save(bad, "text")

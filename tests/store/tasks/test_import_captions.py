@@ -1,0 +1,111 @@
+"""Captions from outside: what would change is shown, then written as one decision and undone as one."""
+
+import json
+
+import pytest
+
+from store.catalog.filters import Filter
+from store.exporting import FORMATS, export
+from store.importing.captions import captions_at, captions_dropped
+from store.library import Library
+from store.tasks.import_captions import Preview, preview, start
+from tests.store.conftest import address, approved_with_caption
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+@pytest.fixture
+def coins(library: Library) -> list[str]:
+    """Three coins with captions, one of them with nothing to say on emotions."""
+    coins = approved_with_caption(library, 0, 1, 2)
+    library.caption(coins[1], caption={"emotions": ""}, tags=["dog", "new one"])
+    return coins
+
+
+def over(library: Library, shown: Preview) -> None:
+    job = start(library, shown.changes)
+    assert library.jobs.wait(job.id, timeout=30)
+    assert library.jobs.get(job.id).refused == 0
+
+
+@pytest.mark.parametrize("ending", ["", ".zip"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_was_exported_says_the_same_and_brings_back_what_was_changed_since(
+    library: Library, coins: list[str], tmp_path, form: str, ending: str
+) -> None:
+    records = library.find(Filter(tier="approved"))
+    out = tmp_path / f"out{ending}"
+    export(records, library.picture, destination=out, format=form)
+    shown = preview(library, captions_at([out], facet="context"))
+    assert (shown.changes, shown.same, shown.refused) == ([], 3, [])
+
+    library.caption(coins[1], caption={"context": "something else"})
+    shown = preview(library, captions_at([out], facet="context"))
+    (change,) = shown.changes
+    assert (change.record.address, change.caption, change.tags) == (
+        coins[1], {"context": "text 1 context"}, None,
+    )  # fmt: skip
+    over(library, shown)
+    assert library.get(coins[1]).sidecar == {record.address: record for record in records}[coins[1]].sidecar
+
+
+def test_a_text_file_that_was_edited_counts_unless_nobody_can_tell_its_facets_apart(
+    library: Library, coins: list[str], tmp_path
+) -> None:
+    for texts in ("context", "joined"):
+        export(
+            [library.get(coins[0])], library.picture, destination=tmp_path / texts, format="txt", texts=texts
+        )
+        (tmp_path / texts / f"{coins[0]}.txt").write_text("edited elsewhere\n")
+    shown = preview(library, captions_at([tmp_path / "context"], facet="entity"))
+    assert [(one.caption, one.tags) for one in shown.changes] == [({"context": "edited elsewhere"}, None)]
+    shown = preview(library, captions_at([tmp_path / "joined"], facet="entity"))
+    assert (shown.changes, shown.same) == ([], 1)
+    assert "change its line in records.jsonl instead" in shown.refused[0].reason
+
+
+def test_one_undo_takes_back_everything_that_was_taken_in(library: Library, coins: list[str]) -> None:
+    lines = [{"token_address": coin, "entity": f"new {coin}", "tags": ["moon"]} for coin in coins]
+    dropped = [("captions.jsonl", "\n".join(map(json.dumps, lines)).encode())]
+    shown = preview(library, captions_dropped(dropped, facet="entity"))
+    assert [(one.caption["entity"], one.tags) for one in shown.changes] == [
+        (f"new {coin}", ["moon"]) for coin in coins
+    ]
+    over(library, shown)
+    found = library.get(coins[0])
+    assert (found.caption["entity"], found.caption["context"]) == (f"new {coins[0]}", "text 0 context")
+    assert (found.tags, found.categories) == (["moon"], ["space"])
+    library.undo()
+    assert library.get(coins[0]).caption["entity"] == "text 0 entity"
+
+
+def test_what_cannot_be_taken_in_is_named_and_the_rest_is_not_held_up(
+    library: Library, coins: list[str]
+) -> None:
+    rows = ["address,entity", f"{coins[0]},fine", f"{address(77)},whose?", "no address,x", f"{coins[1]},"]
+    shown = preview(library, captions_dropped([("a.csv", "\n".join(rows).encode())], facet="entity"))
+    assert [one.caption for one in shown.changes] == [{"entity": "fine"}]
+    assert shown.same == 1
+    assert len(shown.refused) == 2
+    space = [(f"{coins[1]}.csv", f'address,entity\n{coins[1]}," text 1 entity "'.encode())]
+    assert preview(library, captions_dropped(space, facet="entity")).same == 1, (
+        "space around is no other text"
+    )
+    assert "no record has the address" in "".join(refusal.reason for refusal in shown.refused)
+
+
+def test_a_record_changed_after_the_preview_is_left_as_it_is(library: Library, coins: list[str]) -> None:
+    dropped = [(f"{coins[0]}.txt", b"from a file")]
+    shown = preview(library, captions_dropped(dropped, facet="entity"))
+    library.caption(coins[0], caption={"entity": "a person's"})
+    job = start(library, shown.changes)
+    library.jobs.wait(job.id, timeout=30)
+    (refused,) = library.jobs.items(job.id, state="refused")
+    assert "changed since you looked" in refused.reason
+    assert library.get(coins[0]).caption["entity"] == "a person's"
+
+
+def test_a_draft_that_somebody_types_outlives_an_import(library: Library, coins: list[str]) -> None:
+    library.drafts.save(coins[0], {"entity": "half a sen"})
+    over(library, preview(library, captions_dropped([(f"{coins[0]}.txt", b"a file's")], facet="entity")))
+    assert library.drafts.own(coins[0]) == {"entity": "half a sen"}

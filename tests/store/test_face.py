@@ -1,0 +1,57 @@
+"""What `from store import …` offers is there, and docs/python.md shows how it is used."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import store
+from store.disk.layout import RESOURCES
+
+ROOT = Path(__file__).resolve().parents[2]
+SHOWN = "\n".join(
+    re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.S)
+)
+
+
+def test_every_name_it_offers_is_where_it_says() -> None:
+    assert sorted(store._FROM) == sorted(store.__all__)
+    for name in store.__all__:
+        assert getattr(store, name).__name__.lower().startswith(name.split("_")[0].lower())
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nothing_of_the_kind"):
+        store.nothing_of_the_kind  # noqa: B018
+
+
+def test_importing_the_package_loads_nothing_of_it() -> None:
+    code = "import sys, store; print([name for name in sys.modules if name.startswith('store.')])"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert loaded.stdout.strip() == "[]"
+
+
+def test_the_manual_for_python_runs_as_it_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    coins = tmp_path / "coins"
+    coins.mkdir()
+    for name in ("local-demo-zen-frog", "local-demo-soup-frog"):
+        for ending in (".json", ".jpg"):
+            shutil.copy(RESOURCES / "demo" / f"{name}{ending}", coins)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMEDEX_EMBEDDER", "offline")
+    said: dict[str, object] = {"coins": coins}
+    exec(compile(SHOWN, "docs/python.md", "exec"), said)
+    assert (tmp_path / "coins.zip").is_file()
+    with store.open_reader(tmp_path / "res") as reader:
+        assert reader.counts()["library"] == 1
+        assert [decision.verb for decision in reader.decisions()][-1] == "import"
+    printed = capsys.readouterr().out
+    assert "The team prefers short tickers" in printed
+    assert "2 added; []" in printed

@@ -1,0 +1,141 @@
+"""Whatever lay in a root before is there afterwards: in its place, taken in, or moved aside and told of."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from store.catalog.history import MOVE_ASIDE
+from store.disk.aside import moved_aside
+from store.disk.layout import Layout
+from store.errors import MemedexError
+from store.maintenance import doctor
+from store.memory import Memory
+from store.memory import doctor as memory_doctor
+from store.memory.chroma.follower import MemoryFollower
+from store.runtime import open_library
+from store.writing.salvage import move_foreign_catalog_aside, salvage_if_damaged
+from tests.store.conftest import address, coin
+from tests.store.hashed import Hashed
+from tests.store.memory.bags import Bags
+
+EXAMPLES = int(os.environ.get("MEMEDEX_TEST_ROOTS", "12"))  # roots generated; thousands for a long run
+
+UUID = "7dd70cc7-b5f3-42e1-ac74-00b8e1fe53fc"
+STAGED = "0123456789abcdef0123456789abcdef"
+# Names of ours in which something foreign may lie, and names that mean nothing to us.
+PLACES = st.sampled_from(
+    [
+        "notes.txt", "taxonomy.json.old",
+        *(
+            f"memecoins/{name}"
+            for name in (
+                "catalog.sqlite3", "catalog.sqlite3-wal", "catalog.sqlite3-journal", "writer.lock",
+                "writer.holder", "notes.md", "rag_db/chroma.sqlite3", "rag_db/chroma.sqlite3-journal",
+                "rag_db/chroma.sqlite3-wal",
+                f"rag_db/{UUID}/data_level0.bin", f"rag_db/{UUID}/header.bin", "rag_db/README", "rag_db/x/y",
+                "rag_db/metadata/abc.json", "rag_db/images/abc.jpg", "rag_db/foreign-1/about.json",
+                "pending/a.json", "pending/a.jpg", "approved/b.jpg", "trash/c.json", "pending/notes.txt",
+                f"operations/{STAGED}/x.json", f"operations/{STAGED}/x.jpg", "operations/loose",
+                "matrices/mine/x.npy", "matrices/1-0123abcd/x.bin", "samples/cat.jpg", "set-aside/old.json",
+                "thumbnails/mine.webp",
+            )
+        ),
+        *(
+            f"memory/{name}"
+            for name in (
+                "memories.sqlite3", "documents.sqlite3", "transcripts.sqlite3", "sessions.sqlite3",
+                "memories.sqlite3-wal", "chroma/chroma.sqlite3", f"chroma/{UUID}/data_level0.bin",
+                "chroma/mine.txt", "chroma.dirty", "originals/paper.pdf", "worlds/w.yaml", "writer.lock",
+            )
+        ),
+        "exports/mine.zip", "prompts/mine.txt", "golden/mine.json", "backups/x/y",
+    ]
+)  # fmt: skip
+
+
+def database(*statements: str) -> bytes:
+    """A SQLite file that these statements make."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        for statement in statements:
+            db.execute(statement)
+        return db.serialize()
+
+
+CONTENTS = st.one_of(
+    st.binary(min_size=1, max_size=200),
+    st.sampled_from(
+        [
+            b"", b"{}", b"[]", b'{"token_address": "a"}',
+            database("CREATE TABLE bookmarks (url)", "INSERT INTO bookmarks VALUES ('x')"),
+            database("CREATE TABLE meta (key, value)", "PRAGMA user_version = 99"),
+            database("CREATE TABLE collections (id, name)"),
+            database("CREATE TABLE transcripts (id)"),
+            database("CREATE TABLE x (y)", "PRAGMA application_id = 12345")[:2048],
+        ]
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_chroma")
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(files=st.dictionaries(PLACES, CONTENTS, min_size=1, max_size=6))
+def test_nothing_that_lay_in_a_root_is_destroyed(
+    quick_root: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes]
+) -> None:
+    monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
+    root = quick_root / sha256(repr(sorted(files.items())).encode()).hexdigest()[:16] / "res"
+    shutil.rmtree(root, ignore_errors=True)
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(content)
+
+    use(root)
+    use(root)
+
+    kept = {path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    for name, content in files.items():
+        assert content in kept or not content, f"{name} is gone"
+    told = " ".join(everything_told(root))
+    for aside in moved_aside(Layout(root).memecoins, Layout(root).chroma, root / "memory"):
+        assert aside.place.name in told
+
+
+def use(root: Path) -> None:
+    """Open, write, look everything over, repair, rebuild, close."""
+    layout = Layout(root)
+    move_foreign_catalog_aside(layout)
+    salvage_if_damaged(layout)
+    with open_library(root, embedder=Hashed()) as library:
+        library.add([coin(1), coin(2)])
+        library.approve([address(1)])
+        library._follower._folder.remove_own()
+        doctor.repair(library)
+    with Memory.open(root, embedder=Bags()) as memory:
+        with contextlib.suppress(MemedexError):  # of a file that cannot be used
+            memory.memories.store_memory("words")
+        memory_doctor.repair(memory)
+        if memory._follower and memory.usable:
+            memory._follower._folder.remove_own()
+
+
+def everything_told(root: Path) -> list[str]:
+    """The places that the histories of library and memory name."""
+    with open_library(root, embedder=Hashed()) as library:
+        found = [event.address for event in library.history(limit=-1) if event.verb == MOVE_ASIDE]
+    with Memory.open(root, embedder=Bags()) as memory:
+        for passages in memory.usable:
+            found += [event.id for event in passages.history(limit=-1) if event.verb == MOVE_ASIDE]
+    return found

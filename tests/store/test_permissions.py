@@ -1,0 +1,251 @@
+"""Who may decide, and who may only look."""
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.captions.replacement import Replacement
+from store.catalog.filters import Filter
+from store.errors import ReadOnly
+from store.evaluation import evaluation
+from store.identity import may_change
+from store.library import Library
+from store.maintenance import doctor
+from store.permissions import Actor
+from store.progress import Progress
+from store.runtime import open_library, open_reader
+from store.search.query import Part, Query
+from store.search.saved_searches import SavedSearch
+from store.settings import settings
+from tests.store.conftest import address, coin, picture, written
+from tests.store.every_verb import came_of, parts, stored, verbs
+from tests.store.hashed import Hashed
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+READING_SAYS_WHO = ("Drafts.own", "Library.to_undo")
+FIRST, SECOND, THIRD = address(0), address(1), address(2)
+
+
+@pytest.fixture
+def setting(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    settings.cache_clear()
+    yield monkeypatch
+    settings.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("viewers", "curators", "may"),
+    [
+        ("", "", True),
+        ("eve@x.org", "", True),
+        ("eve@x.org, Ann@x.org", "", False),
+        ("", "bob@x.org", False),
+        ("", "bob@x.org,ann@X.org", True),
+        ("ann@x.org", "ann@x.org", False),
+    ],
+)
+def test_lists_of_people_say_who_decides(
+    setting: pytest.MonkeyPatch, viewers: str, curators: str, may: bool
+) -> None:
+    setting.setenv("MEMEDEX_VIEWERS", viewers)
+    setting.setenv("MEMEDEX_CURATORS", curators)
+    assert may_change("ann@x.org") is may
+
+
+def test_every_verb_says_whose_it_is(library: Library) -> None:
+    ann, bob = library.for_actor(Actor("ann")), library.for_actor(Actor("bob"))
+    ann.add([coin(0)])
+    bob.approve([FIRST])
+    bob.edit_tags([FIRST], add=["moon"])
+    assert [decision.actor for decision in library.decisions()] == ["bob", "bob", "ann"]
+    bob.undo()
+    assert library.get(FIRST).tags == ["dog"]
+    bob.drafts.save(FIRST, {"entity": "typed"})
+    assert [draft.actor for draft in library.drafts.of(FIRST)] == ["bob"]
+    assert ann.drafts.own(FIRST) is None
+
+
+def test_what_actors_use_is_one_library(library: Library) -> None:
+    ann, bob = library.for_actor(Actor("ann")), library.for_actor(Actor("bob"))
+    ann.add([coin(0)])
+    with bob.for_actor(Actor("eve")):
+        pass  # and leaving it closes nothing
+    ann.close()
+    assert bob.get(FIRST).tier == "pending"
+    assert ann.taxonomy is bob.taxonomy
+    assert ann.jobs.get(bob.jobs.run("Add", lambda _: 1).id) is not None
+
+
+@pytest.fixture
+def stocked(library: Library) -> Library:
+    """A library with something of every kind in it."""
+    library.add(coin(number) for number in range(6))
+    library.approve([SECOND, *(address(number) for number in range(3, 6))])
+    for number in range(3, 6):
+        library.caption(address(number), caption=written(f"text {number}"))
+    library.promote([address(number) for number in range(3, 6)])
+    library.reject([THIRD], reason="a copy")
+    library.approve([FIRST])
+    library.undo()
+    library.drafts.save(FIRST, {"entity": "typed"})
+    library.golden.save("a frog", [FIRST, address(4)])
+    library.golden.judge("a frog", FIRST, True)
+    library.filters.save("dogs", "tag:dog")
+    library.filters.save("cats", "tag:cat")
+    library.filters.delete("cats")
+    library.searches.save("dogs", SavedSearch("dog"))
+    library.suggestions.save(FIRST, {"entity": "a dog"}, model="a model")
+    library.samples.store(picture(5))
+    with library.catalog.writing() as db:
+        db.execute("INSERT INTO vectors VALUES ('key', 'another model', x'00')")
+    library.jobs.wait(library.jobs.run("Add", lambda _: 1).id, timeout=60)
+    library.check_chroma()  # which the catalog notes, once
+    return library
+
+
+@pytest.fixture
+def arguments(stocked: Library, tmp_path: Path) -> dict[str, Any]:
+    """What every verb is called with."""
+    (removed,), last = stocked.removed.all(), stocked.decisions()[0]
+    inbox = tmp_path / "inbox"
+    inbox.mkdir()
+    (inbox / "coin.json").write_text("{}")
+    captioned = stocked.get(address(4))
+    replacement = Replacement(captioned.address, captioned.revision, "entity", "text 4 entity", "other words")
+    said = {"caption": {"entity": "other words"}, "tags": None, "revision": captioned.revision}
+    with stocked.catalog.reading() as db:
+        query = Query((Part(text="a frog"),))
+        return {
+            "address": FIRST, "addresses": [FIRST], "answers": [SECOND], "candidates": [coin(7)],
+            "caption": written("new"), "collection": "own", "content": picture(7), "db": db,
+            "decision": "a new decision", "decisions": [last.id], "digest": "0" * 64,
+            "embedder": Hashed(dimensions=8), "entries": {"dog": "animals", "hat": "clothes"},
+            "facet": "entity", "fields": {"entity": "more"}, "filter": Filter(), "folder": inbox,
+            "generation": 0, "good": False, "ids": [1], "image_hash": captioned.image_hash, "job": 1,
+            "kept": {"answers": [FIRST], "collection": "own", "who": "ann"}, "key": "model", "keys": [FIRST],
+            "kind": "move", "limit": 5, "line": "a frog", "model": "another model", "moment": 0.0,
+            "name": "dogs", "number": 1, "options": {}, "order": "approved", "others": [SECOND],
+            "progress": Progress(), "query": query, "removed": removed, "said": ["dog"], "space": "image",
+            "state": "taken", "target": tmp_path / "copy.sqlite3", "text": "a frog", "texts": {"entity": "x"},
+            "thing": "tag:dog", "ticker": "C1", "value": "x", "verb": "approve", "verdict": "different",
+            "wanted": {captioned.address: said}, "actor": "eve", "reason": "repair", "words": "frog",
+            "work": lambda _: 0,
+            "GoldenQueries.delete.line": "a frog", "GoldenQueries.restore.line": "a cat",
+            "GoldenQueries.import_content.content": b'{"queries": []}',
+            "Library.approve.addresses": [FIRST], "Library.degrade.addresses": [address(4)],
+            "Library.edit_tags.add": ["moon"], "Library.send_back.addresses": [SECOND],
+            "Library.labels.kind": "tag", "Library.replace.wanted": [replacement],
+            "Library.restore.addresses": [THIRD], "Prompts.get.name": "caption",
+            "Prompts.store.name": "caption", "Prompts.versions.name": "caption",
+            "SavedSearches.save.thing": SavedSearch("x"),
+            "SavedSearches.restore.name": "mice", "NamedValues.restore.name": "mice",
+        }  # fmt: skip
+
+
+def says_who(verb: Callable[..., Any]) -> bool:
+    return not isinstance(verb, partial) and "actor" in signature(verb).parameters
+
+
+def test_a_viewer_changes_nothing_by_any_verb(
+    stocked: Library, arguments: dict[str, Any], setting: pytest.MonkeyPatch
+) -> None:
+    setting.setenv("MEMEDEX_VIEWERS", "eve")
+    settings.cache_clear()
+    eve, before = stocked.for_actor(Actor("eve")), stored(stocked.layout.root)
+    assert not eve.can_write
+    for _, part in parts(eve):
+        for name, verb in verbs(part):
+            if came_of(name, verb, arguments) != "ReadOnly":
+                assert stored(stocked.layout.root) == before, f"{name} changes something for a viewer"
+                assert name in READING_SAYS_WHO or not says_who(verb), f"{name} says who does it to nobody"
+    assert stored(stocked.layout.root) == before
+
+
+# What says nothing of the library's content, or is given the connection of a transaction to work in.
+ANSWERS_ALWAYS = {
+    "Calibrations.scale", "Catalog.can_write", "Catalog.close", "Catalog.is_in_place", "Catalog.lock",
+    "GoldenQueries.restore", "Library.can_write", "Library.close", "Library.embedder",
+    "Library.model", "Library.reading_vectors", "Library.wait_for_chroma",
+    "Library.who", "RemovedThings.can_restore", "SavedSearches.noun", "SavedSearches.restore",
+    "NamedValues.noun", "NamedValues.restore",
+}  # fmt: skip
+
+
+def test_nobody_changes_or_reads_anything_once_the_login_ended(
+    stocked: Library, arguments: dict[str, Any]
+) -> None:
+    gone = stocked.for_actor(Actor("ann", is_logged_in=lambda: False))
+    before = stored(stocked.layout.root)
+    for _, part in parts(gone):
+        for name, verb in verbs(part):
+            assert name in ANSWERS_ALWAYS or came_of(name, verb, arguments) == "LoginEnded", name
+    assert stored(stocked.layout.root) == before
+
+
+def test_a_library_opened_for_reading_refuses_what_it_refuses_a_viewer(
+    stocked: Library, arguments: dict[str, Any]
+) -> None:
+    before = stored(stocked.layout.root)
+    with open_reader(stocked.layout.root, embedder=Hashed()) as reader:
+        ann = reader.for_actor(Actor("ann"))
+        assert not ann.can_write
+        for verb in (ann.approve, ann.delete, ann.promote):
+            with pytest.raises(ReadOnly, match="ann may look at this library"):
+                verb([FIRST])
+        for _, part in parts(ann):
+            for name, verb in verbs(part):
+                if came_of(name, verb, arguments) != "ReadOnly":
+                    assert name in READING_SAYS_WHO or not says_who(verb), name
+    assert stored(stocked.layout.root) == before
+
+
+def test_repairing_and_evaluating_are_refused_before_they_begin(
+    stocked: Library, setting: pytest.MonkeyPatch
+) -> None:
+    setting.setenv("MEMEDEX_CURATORS", "ann")
+    settings.cache_clear()
+    eve, before = stocked.for_actor(Actor("eve")), stored(stocked.layout.root)
+    found = evaluation.evaluate(stocked, presets={"entity": {"entity": 1}})
+    for change in (lambda: doctor.repair(eve), lambda: evaluation.store(eve, found, actor="eve")):
+        with pytest.raises(ReadOnly, match="eve may look"):
+            change()
+    assert stored(stocked.layout.root) == before
+
+
+DATABASES = ("store/disk/sqlite.py", "store/catalog/catalog.py", "store/memory/engine/database.py")
+# These make the connection or close it, or say whether there is one.
+NOT_WRITING = {"__init__", "_prepare", "close", "leave_to_parent", "can_write", "check_writable", "_writer"}
+
+
+@pytest.mark.parametrize("folder", ["store", "components", "pages"])
+def test_only_the_databases_hold_a_connection_that_writes(folder: str) -> None:
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr in ("_writer", "_connections", "query_only"):
+                assert path.relative_to(ROOT).as_posix() in DATABASES, f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_every_method_that_writes_asks_for_permission_first(database: str) -> None:
+    for function in ast.walk(ast.parse((ROOT / database).read_text("utf-8"))):
+        if isinstance(function, ast.FunctionDef) and function.name not in NOT_WRITING:
+            used = [node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)]
+            if {"_writer", "writer"}.intersection(used):
+                assert "check_writable" in used, f"{database}: {function.name} writes unasked"
+
+
+def test_nobody_opens_a_read_only_library_for_writing(library: Library, setting: pytest.MonkeyPatch) -> None:
+    library.add([coin(0)])
+    setting.setenv("MEMEDEX_READ_ONLY", "1")
+    settings.cache_clear()
+    with pytest.raises(ReadOnly, match="MEMEDEX_READ_ONLY"):
+        open_library(library.layout.root)
+    with open_reader(library.layout.root) as reader:
+        assert reader.get(FIRST).tier == "pending"

@@ -1,0 +1,108 @@
+"""Vectors as bytes: the bound on what that costs, and the exact answers found through it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from store.embedding.arrays import Vector
+from store.records import FACETS, Facet
+from store.search.ranking import rank
+from store.search.similarities import Similarities
+from store.vectors import quantised
+from store.vectors.blocks import USUAL
+from store.vectors.matrices import load
+
+
+def made(kind: str, *, rows: int, dimensions: int, seed: int) -> Vector:
+    random = np.random.default_rng(seed)
+    found = random.standard_normal((rows, dimensions), dtype=np.float32)
+    if kind == "few large numbers":  # as CLIP's
+        found[:, :3] *= 30
+    if kind == "one number":
+        found = np.eye(dimensions, dtype=np.float32)[random.integers(0, dimensions, rows)]
+    if kind == "close together":
+        found = found * np.float32(0.05) + found[:1]
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+kinds = st.sampled_from(["anywhere", "few large numbers", "one number", "close together"])
+
+
+@settings(deadline=None, max_examples=60)
+@given(kinds, kinds, st.sampled_from([1, 6, 48, 384, 768]), st.integers(0, 1_000), st.floats(0.01, 3))
+def test_no_product_is_further_from_the_truth_than_the_bound(
+    kind: str, asked: str, dimensions: int, seed: int, length: float
+) -> None:
+    rows = made(kind, rows=40, dimensions=dimensions, seed=seed)
+    rows[7] = 0
+    direction = quantised.direction(
+        made(asked, rows=1, dimensions=dimensions, seed=seed + 1)[0] * np.float32(length)
+    )
+    own = quantised.quantise(rows)
+    found = quantised.products(own.codes, direction) * own.steps * direction.step
+    truth = rows.astype(np.float64) @ direction.exact.astype(np.float64)
+    assert np.all(np.abs(found - truth) <= direction.error_slope() * own.errors + direction.error_floor())
+    assert found[7] == 0
+
+
+@pytest.mark.parametrize("kind", ["anywhere", "few large numbers", "close together"])
+def test_the_best_are_exact_though_few_rows_were_read_exactly(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.search.similarities.FEW", 1_000)
+    rows = {facet: made(kind, rows=9_000, dimensions=256, seed=number) for number, facet in enumerate(FACETS)}
+    matrices = load(
+        (
+            (f"local-{row:05}", {facet: own[row] for facet, own in rows.items() if (row + len(facet)) % 4})
+            for row in range(9_000)
+        ),
+        dimensions=256,
+    )
+    direction = made(kind, rows=1, dimensions=256, seed=77)[0]
+    directions: dict[Facet, Vector] = dict.fromkeys(FACETS, direction)
+    weights: dict[Facet, float] = {"entity": 4, "context": 3, "visual": 2, "emotions": 1}
+    similarities = Similarities(matrices.snapshot(), directions)
+    first = rank(similarities, weights, top=20)
+    scanned = set(similarities._scanned)
+    few = int(similarities._exact.sum())
+    exact = Similarities(matrices.snapshot(), directions)
+    exact.rescore(np.arange(9_000))
+    assert first == rank(exact, weights, top=20)
+    if kind != "close together":
+        assert few < 900
+        assert not scanned  # the blend alone was
+    moved: dict[Facet, float] = {**weights, "visual": 7}
+    assert rank(similarities, moved, top=20) == rank(exact, moved, top=20)
+    assert similarities._scanned - scanned <= {FACETS.index("visual")}
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 6])  # so few that errors come near to what is said of them
+def test_no_score_is_further_from_the_truth_than_it_says(dimensions: int) -> None:
+    random = np.random.default_rng(dimensions)
+    rows = [made("anywhere", rows=2_000, dimensions=dimensions, seed=number) for number in range(5)]
+    rows[4][:, 0] += 40 * (dimensions > 1)  # of which little is left over, unlike of the others
+    rows[4] /= np.linalg.norm(rows[4], axis=1, keepdims=True)
+    has = random.random((5, 2_000)) > 0.3
+    direction = made("anywhere", rows=1, dimensions=dimensions, seed=9)[0] * np.float32(0.9)
+    library = (
+        (f"local-{at:04}", {facet: rows[n][at] for n, facet in enumerate(FACETS) if has[n, at]})
+        for at in range(2_000)
+    )
+    similarities = Similarities(
+        load(library, dimensions=dimensions, block_rows=300).snapshot(), dict.fromkeys(FACETS, direction)
+    )
+    truth = np.stack([own.astype(np.float64) @ direction.astype(np.float64) for own in rows])
+    truth = np.where(has, truth, np.mean(truth, axis=1, where=has)[:, None])
+    blended = False
+    for turn in range(60):
+        gains = USUAL * 10
+        gains[turn % 5] *= (1.0, 0.3, 2.5)[turn % 3]
+        if turn % 4 == 3:
+            gains = random.uniform(0, 1, 5)
+        scores, wrong = similarities.approximate(gains.tolist())
+        blended |= len(similarities._blended) > 0
+        assert np.all(np.abs(scores - gains @ truth) <= wrong)
+        if turn > 30:
+            similarities.rescore(np.sort(random.permutation(2_000)[:20]))
+    assert blended

@@ -1,0 +1,128 @@
+"""A process that writes is killed at any moment: what it said it had done is there, and no half of anything.
+
+MEMEDEX_TEST_KILLS says how often (30; every tenth while Chroma writes).
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.catalog.filters import Filter
+from store.chroma.follower import LibraryFollower
+from store.chroma.probe import probe
+from store.library import Library
+from store.runtime import open_library
+from tests.store.hashed import Hashed
+from tests.store.invariants import chroma_says_what_the_sidecars_say, contents, holds
+
+pytestmark = pytest.mark.kills
+KILLS = int(os.environ.get("MEMEDEX_TEST_KILLS", "30"))
+MOST = 20  # verbs before the end, which comes in the middle of another one
+LONGEST = 0.01  # seconds after the last of them; a verb takes some milliseconds
+PROGRAM = Path(__file__).resolve().parents[3]
+
+States = dict[str, list[str]]
+
+
+@pytest.fixture
+def root(quick_root: Path) -> Path:
+    return quick_root
+
+
+@pytest.fixture
+def nursery(root: Path) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "tests.store.nursery", str(root)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=PROGRAM) as process:
+        yield process
+        process.kill()
+
+
+def test_killed_at_any_moment_all_that_was_acknowledged_is_there(
+    nursery: subprocess.Popen[str], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(20)
+    expected: States = {}
+    verbs = cut_short = 0
+    for number in range(KILLS):
+        kind = "chroma" if number % 10 == 9 else "quick"
+        lines = killed(nursery, f"{kind} {number}", chance=chance)
+        before, after, acknowledged = told(lines, expected)
+        verbs += acknowledged
+        cut_short += before != after
+        with monkeypatch.context() as patch:
+            patch.setattr(LibraryFollower, "wake", lambda self: None)
+            with open_library(root, embedder=Hashed()) as library:
+                found = states(library)
+                assert found in (before, after), f"kill {number}"
+                expected = found
+                kept = contents(library)
+                holds(library)
+            with open_library(root, embedder=Hashed()) as library:
+                assert contents(library) == kept, "recovering twice equals once"
+    assert verbs > 5 * KILLS, "it was killed while it worked, not while it began"
+    assert cut_short > KILLS / 5, "and often in the middle of something"
+
+    with open_library(root, embedder=Hashed()) as library:
+        assert library.wait_for_chroma(120)
+        assert library.counts()["library"]
+    chroma_says_what_the_sidecars_say(root, Hashed())
+    assert probe(root) == []
+
+
+def killed(nursery: subprocess.Popen[str], order: str, *, chance: random.Random) -> list[dict[str, Any]]:
+    """Everything a writer said until SIGKILL ended it at a random moment."""
+    assert nursery.stdin
+    assert nursery.stdout
+    nursery.stdin.write(order + "\n")
+    nursery.stdin.flush()
+    verbs, moment = chance.randrange(MOST), chance.uniform(0, LONGEST)
+    ready = "chroma" if order.startswith("chroma") else "ready"  # not before it has begun
+    lines: list[dict[str, Any]] = []
+    timer: threading.Timer | None = None
+    child = 0
+    left = -1  # verbs before it is killed; counted once it is ready
+    for text in nursery.stdout:
+        line = json.loads(text)
+        child = line.get("born", child)
+        if "dead" in line:
+            break
+        lines.append(line)
+        if ready in line:
+            left = verbs
+        elif "done" in line and left > 0:
+            left -= 1
+        if left == 0 and child and timer is None:
+            timer = threading.Timer(moment, os.kill, (child, signal.SIGKILL))
+            timer.start()
+    assert timer
+    timer.join()
+    return lines
+
+
+def told(lines: list[dict[str, Any]], known: States) -> tuple[States, States, int]:
+    """What must be there, what may be there instead (the verb it died in), and how many verbs were done."""
+    before, under_way, done = dict(known), States(), 0
+    for line in lines:
+        if "begin" in line:
+            under_way = line["begin"]
+        if "done" in line:
+            before |= under_way
+            under_way = {}
+            done += 1
+    return before, before | under_way, done
+
+
+def states(library: Library) -> States:
+    return {
+        record.address: [record.tier, record.caption.get("entity", "")] for record in library.find(Filter())
+    }

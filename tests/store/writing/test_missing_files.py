@@ -1,0 +1,101 @@
+"""A file removed by hand between a decision and its end: repair goes on, and nothing else is lost."""
+
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from store.disk.files import Disk
+from store.library import Library
+from store.maintenance import doctor
+from store.runtime import open_library
+from tests.store.conftest import address, coin
+from tests.store.hashed import Hashed
+
+FIRST, SECOND, THIRD = (address(number) for number in range(3))
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+class _NoRenames:
+    """A disk on which nothing can be renamed into `approved` for a while."""
+
+    is_broken = False
+
+    def __call__(self, name: str, path: Path) -> None:
+        if self.is_broken and name == "rename" and path.parent.name == "approved":
+            raise OSError(errno.EACCES, "the disk says no")
+
+
+@pytest.fixture
+def stuck(root: Path) -> Iterator[Library]:
+    """Two coins are decided to be approved, and not there yet."""
+    disk = _NoRenames()
+    library = open_library(root, embedder=Hashed(), disk=Disk(before=disk))
+    library.add([coin(0), coin(1), coin(2)])
+    disk.is_broken = True
+    library.approve([FIRST, SECOND], actor="ann")
+    disk.is_broken = False
+    assert library.status().applying == (FIRST, SECOND)
+    yield library
+    library.close()
+
+
+def test_a_lost_picture_costs_its_own_coin_a_picture_and_nothing_else(stuck: Library) -> None:
+    stuck.layout.image("pending", FIRST).unlink()
+    assert "doctor --repair" in stuck.approve([THIRD]).refused[0].reason
+
+    said: list[str] = []
+    (left,) = doctor.repair(stuck, tell=said.append)
+
+    assert len(said) == 1
+    assert FIRST in said[0]
+    assert str(stuck.layout.image("approved", FIRST)) in said[0]
+    assert (left.address, left.what) == (FIRST, "its picture is missing in approved")
+    assert not stuck.status().stuck
+    assert stuck.get(FIRST).tier == stuck.get(SECOND).tier == "approved"
+    assert stuck.layout.sidecar("approved", FIRST).exists()
+    assert stuck.layout.image("approved", SECOND).exists()
+    assert stuck.approve([THIRD]).done == [THIRD]
+
+
+def test_a_coin_without_its_picture_is_not_moved_until_it_is_put_back(stuck: Library) -> None:
+    kept = stuck.layout.image("pending", FIRST).read_bytes()
+    stuck.layout.image("pending", FIRST).unlink()
+    doctor.repair(stuck)
+    assert "picture is missing" in stuck.delete([FIRST]).refused[0].reason
+    assert not stuck.status().stuck
+
+    stuck.layout.image("approved", FIRST).write_bytes(kept)
+    assert doctor.repair(stuck) == []
+    assert sorted(stuck.undo(actor="ann").done) == sorted([FIRST, SECOND])
+    assert stuck.get(FIRST).tier == "pending"
+
+
+def test_a_lost_sidecar_is_written_again_from_the_catalog(stuck: Library) -> None:
+    before = dict(stuck.get(FIRST).sidecar)
+    stuck.layout.sidecar("pending", FIRST).unlink()
+    said: list[str] = []
+    assert doctor.repair(stuck, tell=said.append) == []
+    assert "its sidecar was removed" in said[0]
+    assert dict(stuck.get(FIRST).sidecar) == before
+
+
+def test_a_picture_that_was_moved_elsewhere_is_found_again(stuck: Library) -> None:
+    stuck.layout.image("library", FIRST).parent.mkdir(parents=True, exist_ok=True)
+    stuck.layout.image("pending", FIRST).rename(stuck.layout.image("library", FIRST))
+    said: list[str] = []
+    assert doctor.repair(stuck, tell=said.append) == []
+    assert "was copied" in said[0]
+    assert stuck.layout.image("approved", FIRST).exists()
+
+
+def test_removing_both_files_lets_the_coin_go_once_repair_was_asked_for(stuck: Library) -> None:
+    for path in (stuck.layout.image("pending", FIRST), stuck.layout.sidecar("pending", FIRST)):
+        path.unlink()
+    (left,) = doctor.repair(stuck)
+    assert "picture is missing" in left.what
+    stuck.layout.sidecar("approved", FIRST).unlink()
+    assert not [finding for finding in doctor.repair(stuck) if finding.address]
+    assert stuck.counts()["approved"] == 1

@@ -1,0 +1,204 @@
+"""Anything in any order, power cuts and full disks included, against a plain dict.
+
+MEMEDEX_TEST_EXAMPLES says how many lives of a library are tried (each of some 30 steps).
+"""
+
+import errno
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, note, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from store.chroma.collections import INDEX
+from store.chroma.follower import LibraryFollower
+from store.disk.files import Disk
+from store.library import Library
+from store.runtime import open_library
+from store.search.query import Part, Query
+from tests.store.conftest import address, furnished
+from tests.store.hashed import Hashed
+from tests.store.invariants import Contents, Kept, chroma_says_what_the_sidecars_say, contents, holds
+from tests.store.model import Model
+from tests.store.strategies import COINS, PEOPLE, TEXTS, Command, commands
+from tests.store.world import Disaster, PowerCut, abandon
+
+EXAMPLES = int(os.environ.get("MEMEDEX_TEST_EXAMPLES", "8"))
+STEPS = st.integers(1, 40)  # the longest verb takes about as many
+
+pytestmark = pytest.mark.slow
+
+
+class Lives(RuleBasedStateMachine):
+    """One library on a real disk, with real SQLite and real Chroma, and the dict it has to equal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        memory = Path("/dev/shm")
+        self.folder = Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else None)).resolve()
+        self.root = furnished(self.folder / "res")
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(
+            LibraryFollower, "wake", lambda self: None
+        )  # Chroma follows when it is told to, below
+        self.patch.setitem(INDEX, "batch_size", 2)  # so that its index files matter
+        self.patch.setitem(INDEX, "sync_threshold", 2)
+        self.embedder = Hashed()
+        self.disaster = Disaster()
+        self.model = Model()
+        self.library: Library | None = None
+
+    @initialize(promoted=st.lists(st.sampled_from(COINS), unique=True).map(tuple))
+    def begin(self, promoted: tuple[int, ...]) -> None:
+        self.open()
+        self.do(Command("import", "ann", promoted))
+        self.do(Command("approve", "ann", promoted))
+        for number in promoted:
+            caption = (("entity", TEXTS[number % 3]), ("context", TEXTS[0]))
+            self.do(Command("caption", "ann", (number,), caption))
+        self.do(Command("promote", "ann", promoted))
+
+    def open(self) -> None:
+        self.library = open_library(self.root, embedder=self.embedder, disk=Disk(before=self.disaster))
+
+    # -- what can happen -----------------------------------------------------------------------------------
+
+    @rule(command=commands())
+    def do(self, command: Command) -> None:
+        done = command.to_library(self.library)
+        expected = command.to_model(self.model)
+        assert done is expected is None or sorted(done or ()) == sorted(expected or ())
+
+    @rule(command=commands(), step=STEPS, again=STEPS)
+    def cut_power(self, command: Command, step: int, again: int) -> None:
+        """… during a verb, and once more during what opening does about it."""
+        self.disaster.cut_power(step)
+        try:
+            command.to_library(self.library)
+        except PowerCut:
+            note(f"cut before {self.disaster.steps[-1]}")
+        abandon(self.library)
+        self.disaster.cut_power(again)
+        try:
+            self.open()
+        except PowerCut:
+            note(f"cut again before {self.disaster.steps[-1]}")
+            self.disaster.heal()
+            self.open()
+        self.disaster.heal()
+        self.is_before_or_after(command)
+
+    @rule(command=commands(), step=STEPS, lasts=st.booleans())
+    def refuse(self, command: Command, step: int, lasts: bool) -> None:
+        """The disk is full in the middle of a verb; there is room again before the next."""
+        self.disaster.fail(step, OSError(errno.ENOSPC, "no room"), lasts=lasts)
+        command.to_library(self.library)
+        self.disaster.heal()
+        was_stuck = bool(self.library.status().applying)
+        self.reopen()
+        assert not self.library.status().applying
+        self.is_before_or_after(command)
+        if was_stuck:
+            assert self.says(self.model), "once decided, it goes forward"
+
+    @rule()
+    def reopen(self) -> None:
+        self.library.close()
+        self.open()
+
+    @rule(number=st.sampled_from(COINS), text=st.sampled_from(TEXTS), actor=st.sampled_from(PEOPLE))
+    def type_a_draft(self, number: int, text: str, actor: str) -> None:
+        self.library.drafts.save(address(number), {"entity": text}, actor=actor)
+        self.model.drafts[address(number), actor] = {"entity": text}
+
+    @rule(text=st.sampled_from(TEXTS[:3]))
+    def search(self, text: str) -> None:
+        results = self.library.search(Query((Part(text=text),), weights={"entity": 1.0}))
+        library = {key: record for key, record in self.model.records.items() if record.tier == "library"}
+        assert {hit.address for hit in results.hits} == library.keys()
+        saying = {key for key, record in library.items() if record.sidecar["caption"]["entity"] == text}
+        assert {hit.address for hit in results.hits[: len(saying)]} == saying
+        assert all(abs(hit.score - 1) < 1e-5 for hit in results.hits[: len(saying)])
+
+    @precondition(lambda self: self.library and self.library.status().chroma_behind)
+    @rule()
+    def let_chroma_follow(self) -> None:
+        self.library._follower._follow()
+        assert self.library.status().chroma_behind == 0
+
+    # -- what always holds ---------------------------------------------------------------------------------
+
+    @invariant()
+    def library_equals_model(self) -> None:
+        if self.library:
+            found, expected = contents(self.library), expectation(self.model, contents(self.library))
+            assert found.records == expected.records
+            assert found == expected
+            holds(self.library)
+
+    def teardown(self) -> None:
+        try:
+            if self.library:
+                self.library._follower._follow()
+                self.library.close()
+                chroma_says_what_the_sidecars_say(self.root, self.embedder)
+        finally:
+            self.patch.undo()
+            shutil.rmtree(self.folder)
+
+    # -- whichever it is -----------------------------------------------------------------------------------
+
+    def is_before_or_after(self, command: Command) -> None:
+        """The library equals the model before the verb or the model after it, which is kept."""
+        after = self.model.copy()
+        command.to_model(after)
+        if self.says(after):
+            self.model = after
+        assert self.says(self.model), "half of it happened"
+
+    def says(self, model: Model) -> bool:
+        found = contents(self.library)
+        return found == expectation(model, found)
+
+
+def expectation(model: Model, found: Contents) -> Contents:
+    """What the library must say if the model is right; Chroma's queue is left to Chroma's own checks."""
+    records = {
+        key: Kept(
+            record.tier,
+            record.came_from,
+            record.sidecar,
+            record.image_hash,
+            frozenset(_embedded(record.sidecar) if record.tier == "library" else ()),
+            {actor: fields for (of, actor), fields in model.drafts.items() if of == key},
+        )
+        for key, record in model.records.items()
+    }
+    events = [
+        (made.verb, key, before.tier if before else None, after.tier, "", made.is_undone)
+        for made in model.decisions
+        for key, before, after in made.changes
+    ]
+    decisions = [(made.verb, made.actor, len(made.changes), made.is_undone) for made in model.decisions]
+    assert all(actor in PEOPLE for _, actor, _, _ in decisions)
+    in_order = sorted(events, key=repr) == sorted(found.events, key=repr)
+    return Contents(records, found.events if in_order else events[::-1], decisions[::-1], found.waiting)
+
+
+def _embedded(sidecar: dict[str, Any]) -> set[str]:
+    return {"image", *(facet for facet, text in sidecar["caption"].items() if text.strip())}
+
+
+TestLives = Lives.TestCase
+TestLives.settings = settings(
+    max_examples=EXAMPLES,
+    stateful_step_count=30,
+    deadline=None,
+    derandomize="MEMEDEX_TEST_EXAMPLES" not in os.environ,
+    suppress_health_check=list(HealthCheck),
+)

@@ -1,0 +1,200 @@
+"""Imports point down the ordered tree of ARCHITECTURE.md, and nothing runs in a circle.
+
+Every import counts, also for types only and inside functions: what a file names, it has to know.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DRAWING = {"pandas", "plotly"}  # Streamlit itself imports a part of plotly, a tenth of a second
+HEAVY = {"chromadb", "torch", "torchvision", "open_clip", "sentence_transformers", "transformers", "litellm"}
+
+# From the top down. Rooms of one line may import each other, but never in a circle.
+FLOORS = """
+app overview pages
+components/search components/memory
+components/map components/overview
+components/review components/captions components/exchange components/generate
+components/grid components/editor
+components/shell
+components
+store/__main__ store/cli store
+store/runtime
+store/tasks
+store/generation store/captioning store/maintenance store/mcp store/demo
+store/library
+store/backup store/evaluation
+store/memory/chroma_check store/memory/demo store/memory/doctor
+store/memory/inspect
+store/memory
+store/memory/memory store/memory/kinds
+store/memory/transcripts store/memory/documents store/memory/story store/memory/memories store/memory/status
+store/memory/text store/memory/chroma
+store/memory/engine
+store/reading store/writing
+store/duplicates
+store/search store/maps
+store/vectors store/exporting
+store/embedding store/importing
+store/captions store/chroma store/jobs store/llm store/tags
+store/catalog store/fetching
+store/disk
+store/operations
+store/outcome
+store/records store/permissions store/identity store/errors store/settings store/progress store/lru
+"""
+HEIGHT = {room: -floor for floor, line in enumerate(FLOORS.split("\n")) for room in line.split()}
+
+# What still runs up, or in a circle, and why; nothing may be added.
+KNOWN: Mapping[tuple[str, str], str] = {}
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def files() -> dict[str, Path]:
+    """Every module of the program by its name."""
+    paths = [ROOT / "app.py", ROOT / "overview.py"]
+    for folder in ("pages", "components", "store"):
+        paths += sorted((ROOT / folder).rglob("*.py"))
+    return {name_of(path): path for path in paths}
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT).with_suffix("")).replace("/", ".").removesuffix(".__init__")
+
+
+def imported(nodes: Iterable[ast.AST], modules: Mapping[str, Path]) -> set[str]:
+    """The modules, by their full names, that these statements import."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            whole = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= whole & modules.keys()
+            if whole - modules.keys():
+                found.add(str(node.module))
+    return found
+
+
+@cache
+def graph() -> dict[str, set[str]]:
+    """Who imports whom, the exceptions left out."""
+    modules = files()
+    found = {name: imported(ast.walk(tree(path)), modules) & modules.keys() for name, path in modules.items()}
+    return {
+        name: {other for other in others if (name, other) not in KNOWN} - {name}
+        for name, others in found.items()
+    }
+
+
+def room(name: str) -> str:
+    """The line of the plan that a module belongs to: its own, or its folder's."""
+    path = name.replace(".", "/")
+    while path not in HEIGHT:
+        path = path.rpartition("/")[0]
+        assert path, f"{name} has no place in the plan"
+    return path
+
+
+def in_circles(edges: Mapping[str, set[str]]) -> list[str]:
+    """What is left when everything that imports, or is imported by, nothing left is taken away."""
+    left = {name: set(others) for name, others in edges.items()}
+    while True:
+        names = left.keys() & set().union(*left.values())
+        smaller = {name: left[name] & names for name in names if left[name] & names}
+        if smaller == left:
+            return sorted(f"{name} → {', '.join(sorted(others))}" for name, others in left.items())
+        left = smaller
+
+
+def test_no_file_imports_itself_through_others() -> None:
+    assert in_circles(graph()) == []
+
+
+def test_no_folder_imports_itself_through_others() -> None:
+    rooms: dict[str, set[str]] = {}
+    for name, others in graph().items():
+        rooms.setdefault(room(name), set()).update(
+            room(other) for other in others if room(other) != room(name)
+        )
+    assert in_circles(rooms) == []
+
+
+def test_no_import_runs_up() -> None:
+    up = [
+        f"{name} → {other}"
+        for name, others in graph().items()
+        for other in others
+        if HEIGHT[room(name)] < HEIGHT[room(other)]
+    ]
+    assert sorted(up) == []
+
+
+def test_every_exception_is_still_needed() -> None:
+    modules = files()
+    for name, other in KNOWN:
+        assert other in imported(ast.walk(tree(modules[name])), modules), f"{name} no longer imports {other}"
+
+
+@pytest.mark.parametrize("folder", ["store", "components"])
+def test_only_what_the_plan_names_lies_at_the_root(folder: str) -> None:
+    named = {
+        place.removeprefix(f"{folder}/")
+        for place in HEIGHT
+        if place.count("/") == 1 and place.startswith(folder)
+    }
+    loose = {path.stem for path in (ROOT / folder).glob("*.py")} - {"__init__"}
+    assert loose <= named
+
+
+def test_the_store_runs_without_streamlit() -> None:
+    assert [name for name in files() if name.startswith("store") and "streamlit" in tops(name)] == []
+
+
+def test_pages_and_components_know_neither_models_nor_chroma() -> None:
+    assert [
+        name for name in files() if not name.startswith("store") and tops(name) & {*HEAVY, "onnxruntime"}
+    ] == []
+
+
+def test_heavy_modules_are_imported_when_first_used() -> None:
+    early = [name for name in files() if tops(name, at_once=True) & {*HEAVY, "onnxruntime"}]
+    assert early == []
+
+
+def test_charts_and_frames_are_made_above_the_store_and_imported_when_first_drawn() -> None:
+    assert [name for name in files() if name.startswith("store") and tops(name) & DRAWING] == []
+    assert [name for name in files() if tops(name, at_once=True) & DRAWING] == []
+
+
+def tops(name: str, *, at_once: bool = False) -> set[str]:
+    """The packages that a module imports anywhere, or as soon as it is imported itself."""
+    whole = tree(files()[name])
+    return {module.partition(".")[0] for module in imported(whole.body if at_once else ast.walk(whole), {})}
+
+
+def test_opening_the_dashboard_loads_no_model_and_no_chroma() -> None:
+    names = [name for name in files() if name.startswith("components") or name == "store.runtime"]
+    script = (
+        "import importlib, sys\n"
+        f"for name in {names!r}:\n"
+        "    importlib.import_module(name)\n"
+        f"print(sorted({HEAVY | {'pandas'}!r} & set(sys.modules)))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert loaded.stdout.strip() == "[]"

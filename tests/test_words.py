@@ -1,0 +1,72 @@
+"""What has a plain name is not called by its earlier one on any page."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+# Only as whole strings: parts of other sentences may well say the same words.
+EARLIER = {
+    "Answered worst", "Any case", "Arrange anew", "As", "Ask again", "Ask them all",
+    "At odds with the picture", "At once", "Better than it", "Captions in", "Choose what is in view",
+    "Chroma behind", "Chroma in step", "Decisions an hour", "Degrade", "Do again", "Done again",
+    "Draft kept", "Drafting", "Examine everything", "Fold copies", "Fold copies into one", "Forget",
+    "Forget it", "Forget one", "From look-alikes", "Health", "In and out", "Keep", "Lacks a facet", "Look",
+    "No clear drop in relevance", "Nobody has asked them yet.", "Nothing to say", "Optional, not written",
+    "Out", "Over", "Pattern", "Pending", "Refuse", "Right answers", "Save what is asked now as",
+    "Send back", "Sent back", "Suspicious captions", "Take", "Take all", "Take back",
+    "Take in these worlds", "Taken back", "Text files hold", "Throw away", "To model", "To the model",
+    "Trash", "What to look after", "Whole map", "Work",
+}  # fmt: skip
+
+
+def _python(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def _script(path: Path) -> Iterator[str]:
+    yield from re.findall(r'"([^"\n]*)"', path.read_text())
+
+
+def test_no_page_calls_anything_by_an_earlier_name() -> None:
+    told = [
+        f"{path.relative_to(ROOT)}: {text}"
+        for folder in ("components", "pages")
+        for ending, read in (("py", _python), ("js", _script))
+        for path in (ROOT / folder).rglob(f"*.{ending}")
+        if path.name != "address.py"  # earlier links go on leading where they did
+        for text in read(path)
+        if text in EARLIER
+    ]
+    assert told == []
+
+
+# Names that said nothing to who had read nothing else; each has a plain one (docs/decisions.md).
+BANNED = {
+    "Appearance", "Asked", "Beside", "Book", "Changing", "ChosenModel", "Compared", "InHand", "Looks", "Lost",
+    "Onlooker", "Patience", "Recent", "Shelf", "Shift", "Slab", "bury", "dealt_with", "give_back", "myself",
+    "retagged", "told", "troubles",
+}  # fmt: skip
+
+
+def _definitions() -> Iterator[tuple[str, ast.ClassDef | ast.FunctionDef]]:
+    for folder in ("store", "components", "pages"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                    yield str(path.relative_to(ROOT)), node
+
+
+def test_no_two_classes_have_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for place, node in _definitions():
+        if isinstance(node, ast.ClassDef):
+            places.setdefault(node.name, []).append(place)
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_no_definition_has_a_banned_name() -> None:
+    assert [f"{place}: {node.name}" for place, node in _definitions() if node.name.strip("_") in BANNED] == []
