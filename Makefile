@@ -4,31 +4,54 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-# PyTorch's own index has builds without CUDA, gigabytes smaller; where it cannot be reached, what is at hand serves.
+# PyTorch's own index has builds without CUDA, gigabytes smaller; where it cannot be reached, pip's usual index serves.
 CPU_TORCH := --index-url https://download.pytorch.org/whl/cpu --retries 0 --timeout 10
 
-.PHONY: run test check clean
+.PHONY: run clip test test-fast check wheel clean
 
 run: .venv/installed
 	$(BIN)/streamlit run app.py
 
+clip: .venv/clip-installed
+
 test: .venv/ready-to-test
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadscope
 
-check: .venv/ready-to-test
+# Without browsers, and without what kills processes or takes more than a few seconds.
+test-fast: .venv/ready-to-test
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadscope -m "not browser and not kills and not slow"
+
+check: .venv/ready-to-test node_modules/.package-lock.json
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	npm run --silent lint
+
+# Builds the wheel, installs it where nothing else is, and runs the demo with it.
+wheel:
+	PYTHON=$(PYTHON) scripts/check_wheel.sh
 
 clean:
-	rm -rf .venv
+	rm -rf .venv node_modules
 
 .venv/installed: requirements.txt
 	$(PYTHON) -m venv .venv
-	[ "$$(uname)" != Linux ] || $(PIP) install --quiet $(CPU_TORCH) "$$(grep '^torch==' requirements.txt)" || true
-	$(PIP) install --quiet -r requirements.txt
+	$(PIP) install --quiet --no-deps -r requirements.txt
 	@touch $@
 
-.venv/ready-to-test: .venv/installed requirements-test.txt
+.venv/clip-installed: .venv/installed requirements-clip.txt
+	[ "$$(uname)" != Linux ] || $(PIP) install --quiet $(CPU_TORCH) "$$(grep '^torch==' requirements-clip.txt)" || true
+	$(PIP) install --quiet --no-deps -r requirements-clip.txt
+	@touch $@
+
+.venv/ready-to-test: .venv/clip-installed requirements-test.txt
 	$(PIP) install --quiet -r requirements-test.txt
+	@touch $@
+
+# ESLint, for `make check`; the program itself needs no Node.js.
+node_modules/.package-lock.json: package.json package-lock.json
+	@command -v npm > /dev/null || { \
+		echo "make check looks through the pages' JavaScript with ESLint: it needs Node.js 18.19 or later with npm (Debian: apt install nodejs npm)." >&2; \
+		exit 1; }
+	npm ci --silent --no-audit --no-fund
 	@touch $@
