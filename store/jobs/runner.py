@@ -84,7 +84,8 @@ class Runner:
             worked=job.worked + context.unstored,
             what=counted.what,
             rate=context.rate(),
-            is_stopping=context.is_stopping,
+            # The row says so a moment before `stop` tells the work.
+            is_stopping=context.is_stopping or job.state in ("paused", "cancelled"),
         )
 
     def wait(self, is_over: Callable[[], bool], timeout: float | None) -> bool:
