@@ -223,7 +223,7 @@ class Library(Reader):
         A background job that carries out the last one is stopped first.
         """
         self.catalog.check_writable()
-        person = actor or self.who
+        person = actor or self.actor_name
         with self.catalog.reading() as db:
             last = history.to_undo(db, person)
         stopped = cancel_own.stop_own(self.jobs, self.decisions(limit=100), actor=person, last=last)
@@ -269,7 +269,7 @@ class Library(Reader):
             raise InvalidRecord(f"{model} is the model of this library; choose another one first: model NAME")
         if found:
             with self.catalog.writing() as db:
-                embedding_cache.forget(db, found, actor=actor or self.who)
+                embedding_cache.forget(db, found, actor=actor or self.actor_name)
         return found
 
     def wait_for_chroma(self, timeout: float | None = None) -> bool:

@@ -45,19 +45,22 @@ class Operation:
     id: str
     decision: str
     verb: str
-    who: str
-    at: float  # UNIX seconds
+    actor: str
+    created_at: float  # UNIX seconds
     changes: tuple[Change, ...]
     reason: str = ""
     reverses: str | None = None  # the decision of which nothing is left to take back after this
     sources: Mapping[Facet, CaptionSource] = field(default_factory=dict)  # of facets that a model wrote
 
     def as_json(self) -> str:
-        return json.dumps(asdict(self))
+        fields = asdict(self)
+        fields["who"], fields["at"] = fields.pop("actor"), fields.pop("created_at")  # as journals have it
+        return json.dumps(fields)
 
     @classmethod
     def from_json(cls, text: str) -> "Operation":
         fields = json.loads(text)
+        fields["actor"], fields["created_at"] = fields.pop("who"), fields.pop("at")
         fields["changes"] = tuple(
             Change(
                 **{

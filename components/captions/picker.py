@@ -52,7 +52,7 @@ def pick(library: Library) -> Picked | None:
             icon=":material/search:", width=260, persist_state="session", on_change=_forget_link,
             label_visibility="collapsed",
         )  # fmt: skip
-        line = parsed(words or "", base=_DESKS[desk or first], actor=library.who)
+        line = parsed(words or "", base=_DESKS[desk or first], actor=library.actor_name)
         asked = line.filter
         Drawer("caption", "caption-words", changed=_forget_link).show(library, asked)
         mended([*line.faults, *line.hints])

@@ -83,7 +83,7 @@ def _versions(library: Library, prompt: Prompt) -> None:
     with st.expander(f"Earlier versions ({len(older):,})"):
         chosen = st.selectbox(
             "Version", older, key=f"version-{prompt.name}", label_visibility="collapsed", width=320,
-            format_func=lambda one: f"{one.label} · {one.who} · {format.ago(one.at)}",
+            format_func=lambda one: f"{one.label} · {one.actor} · {format.ago(one.created_at)}",
         )  # fmt: skip
         if chosen is None:
             return

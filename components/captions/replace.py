@@ -95,7 +95,7 @@ def _selection(library: Library) -> tuple[list[Record], list[str]]:
             icon=":material/search:", label_visibility="collapsed",
         )  # fmt: skip
         tiers = _SCOPES[scope or next(iter(_SCOPES))]
-        asked = parsed(line or "", base=Filter(tier=tiers[0]), actor=library.who)
+        asked = parsed(line or "", base=Filter(tier=tiers[0]), actor=library.actor_name)
         Drawer("replace", "replace-line").show(library, asked.filter.among(tiers))
     if asked.faults:  # without what was not understood, it would be far more than was meant
         return [], asked.faults

@@ -28,12 +28,14 @@ def content(library: Library, record: Record) -> dict[str, Any]:
         "stored": {"caption": record.caption, "tags": record.tags},
         "changed": _who_when(revisions[0]) if revisions else None,
         "wrote": {facet: _by(by, facet) for facet, by in authors(revisions, record.caption).items()},
-        "draft": next((readable(each.fields, record) for each in drafts if each.actor == library.who), None),
+        "draft": next(
+            (readable(each.fields, record) for each in drafts if each.actor == library.actor_name), None
+        ),
         "suggestions": proposed(library, record.address),
         "others": [
             {"who": each.actor, "when": format.ago(each.created_at)}
             for each in drafts
-            if each.actor != library.who
+            if each.actor != library.actor_name
         ],
     }
 
@@ -56,7 +58,7 @@ def proposed(library: Library, address: str) -> dict[str, Any]:
                 "model": each.model,
                 "prompt": each.prompt,
                 "hint": each.hint,
-                "when": format.ago(each.at),
+                "when": format.ago(each.created_at),
             }
             for each in library.suggestions.of(address)
         ],

@@ -46,7 +46,7 @@ def show(
         data={
             "routes": f"{base_path()}/editor",
             "token": token(library),
-            "who": library.who,
+            "who": library.actor_name,
             "library": library.id,
             "folder": library.layout.root.name,  # by which browsers kept drafts before
             "canWrite": library.can_write,

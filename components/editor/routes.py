@@ -133,7 +133,7 @@ def _history(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
 def _suggest(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Ask the language model about one facet, or all; the answer becomes a suggestion."""
     if not library.can_write:
-        raise ReadOnly(f"{library.who} may look at this library, not change it")
+        raise ReadOnly(f"{library.actor_name} may look at this library, not change it")
     address, facet = _address(asked), asked.get("facet")
     plan = draft_start.plan_drafting(
         library,
@@ -141,16 +141,16 @@ def _suggest(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
         only=facet if facet in CAPTION_FACETS else None,
         hint=str(asked.get("hint") or "")[:_HINT],
     )
-    job = draft_start.start(library, plan, actor=library.who)
+    job = draft_start.start(library, plan, actor=library.actor_name)
     return {"job": job.id, **content.proposed(library, address)}
 
 
 def _nearest(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Suggestions that need only the embedding model."""
     if not library.can_write:
-        raise ReadOnly(f"{library.who} may look at this library, not change it")
+        raise ReadOnly(f"{library.actor_name} may look at this library, not change it")
     address = _address(asked)
-    found = nearest_suggestions.suggest(library, address, actor=library.who)
+    found = nearest_suggestions.suggest(library, address, actor=library.actor_name)
     why = "" if found else "The library holds no coin yet whose picture could be near to this one."
     return {"why": why, **content.proposed(library, address)}
 

@@ -85,7 +85,7 @@ def _ask_which(library: Library) -> None:
             "Filter", key="export-line", placeholder="tag:dog -tag:nsfw category:animals after:2025-01 words",
             help="As in the search line of the queues; empty for everything.",
         )  # fmt: skip
-        asked = parsed(line or "", base=Filter(tier=_PLACES[place][0]), actor=library.who)
+        asked = parsed(line or "", base=Filter(tier=_PLACES[place][0]), actor=library.actor_name)
         Drawer("export", "export-line").show(library, asked.filter.among(_PLACES[place]))
     mended([*asked.faults, *asked.hints])
 
@@ -96,7 +96,7 @@ def _which(library: Library) -> list[str]:
         return list(chosen)
     place, line = st.session_state["export-from"], st.session_state["export-line"] or ""
     tiers = _PLACES[place]
-    asked = parsed(line, base=Filter(tier=tiers[0]), actor=library.who)
+    asked = parsed(line, base=Filter(tier=tiers[0]), actor=library.actor_name)
     if asked.faults:  # without what was not understood, it would be far more than was meant
         return []
     return [address for tier in tiers for address in library.addresses(replace(asked.filter, tier=tier))]
@@ -120,7 +120,7 @@ def _ask_form() -> None:
 def _begin(library: Library) -> None:
     """Start the export with the controls' latest values, even if a filter was typed just before."""
     try:
-        job_bar.watched(start(library, _which(library), actor=library.who, **_form()))
+        job_bar.watched(start(library, _which(library), actor=library.actor_name, **_form()))
     except MemedexError as error:
         session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
 

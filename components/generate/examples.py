@@ -44,7 +44,7 @@ def controls(library: Library) -> str:
             "What should be made", key=_QUESTION, bind="query-params", icon=":material/search:",
             type="search", placeholder="dog with sunglasses in cyberpunk style", label_visibility="collapsed",
         )  # fmt: skip
-        asked = query_syntax.read(line or "", base=Filter(tier="library"), actor=library.who)
+        asked = query_syntax.read(line or "", base=Filter(tier="library"), actor=library.actor_name)
         Drawer("gen", _QUESTION, "question").show(library, asked.filter)
     mended(asked.hints)
     return (line or "").strip()
@@ -87,7 +87,7 @@ def chosen(library: Library, line: str, *, top: int) -> list[Record]:
 
 
 def _nearest(library: Library, line: str, *, top: int) -> list[str]:
-    asked = query_syntax.read(line, base=Filter(tier="library"), actor=library.who)
+    asked = query_syntax.read(line, base=Filter(tier="library"), actor=library.actor_name)
     parts, faults = query_pictures.parts_of(library, asked)
     faults = [*asked.faults, *faults]
     if faults or not parts:

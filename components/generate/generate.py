@@ -61,7 +61,7 @@ def _generate(library: Library, asked: ContextRequest, key: str) -> None:
 
 def _drafts(library: Library) -> None:
     """Running requests as they stream in, and results that wait; newest first."""
-    drafts = generate.own_jobs(library.jobs, library.who)
+    drafts = generate.own_jobs(library.jobs, library.actor_name)
     for job in drafts[:_SHOWN]:
         if job.is_under_way:
             st.fragment(_coming, run_every=_LOOK)(library, job.id)

@@ -32,7 +32,8 @@ def _apply(library: Library, log: Mapping[str, Any]) -> Response:
         ledger_of(library.layout.root).apply(library, client, entries, handlers=None, session=log["session"])
     if foreign:
         return PlainTextResponse(
-            f"{foreign:,} of these were not decided in this library by {library.who}: they were not applied",
+            f"{foreign:,} of these were not decided in this library by {library.actor_name}: "
+            "they were not applied",
             409,
         )
     return Response(status_code=204)

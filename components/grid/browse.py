@@ -46,7 +46,7 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
                 "Words", key=f"{key}_words", bind="query-params", icon=":material/search:",
                 placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
             )  # fmt: skip
-            asked = parsed(words or "", base=base, actor=library.who)
+            asked = parsed(words or "", base=base, actor=library.actor_name)
             drawer.show(library, asked.filter)
             sort, like = ordering.choose(key)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):

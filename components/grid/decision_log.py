@@ -92,7 +92,7 @@ class Ledger:
         next visit. Entries decided in another `session` (None: any) are applied as after a restart. It stops
         if the login ends: the rest waits until the person is back.
         """
-        page = self._page(library.who, client)
+        page = self._page(library.actor_name, client)
         with page.lock:
             sent = sorted(entries, key=lambda each: each.n)
             if sent:  # what came of those before, the page has heard: it sends them no more
@@ -186,7 +186,7 @@ def _carry_out(library: Library, entry: LoggedDecision, *, page: SettledPage, is
 
 def _takes_back_its_own(library: Library, entry: LoggedDecision, page: SettledPage) -> bool:
     """Whether a late undo still means what it meant: a decision of the log that it is in."""
-    last = library.to_undo(actor=library.who) if entry.verb == "undo" else None
+    last = library.to_undo(actor=library.actor_name) if entry.verb == "undo" else None
     return last is not None and last.id in page.made
 
 

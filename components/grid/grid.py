@@ -108,11 +108,11 @@ def mount(
             "boot": BOOT,
             # Whose decisions these are: they stand in each of them, and in the browser's key for it.
             "library": library.id,
-            "who": library.who,
+            "who": library.actor_name,
             "session": login.session(),
             "actions": [action.as_json() for action in actions],
             "undoable": library.can_write,
-            "confirmed": ledger.confirmed(clients_of(state.get("log")), actor=library.who),
+            "confirmed": ledger.confirmed(clients_of(state.get("log")), actor=library.actor_name),
             "foreign": belonging(library, state.get("log"))[1],
             "tags": f"{base_path()}/tags",
             "beacon": {"url": f"{base_path()}/decisions", "token": token(library)},

@@ -57,7 +57,7 @@ def belonging(library: Library, log: object) -> tuple[dict[str, list[LoggedDecis
     A client's log is cut at the first entry of others, because confirming a later one would drop it. An entry
     without a name, from before entries had one, cannot be verified and counts as another's.
     """
-    here = (library.id, library.who)
+    here = (library.id, library.actor_name)
     own, foreign = {}, 0
     for client, entries in entries_of(log).items():
         entries.sort(key=lambda each: each.n)

@@ -58,7 +58,7 @@ def _asked_for(library: Library) -> tuple[Sheet, Colours] | None:
             "Which coins", key="map_q", bind="query-params", placeholder="all, or: frog in space tag:dog",
             icon=":material/search:", type="search", label_visibility="collapsed",
         )  # fmt: skip
-        asked = query_syntax.read(line or "", base=Filter(tier="library"), actor=library.who)
+        asked = query_syntax.read(line or "", base=Filter(tier="library"), actor=library.actor_name)
         Drawer(KEY, "map_q", "question").show(library, asked.filter)
         space = st.selectbox(
             "Map of", SPACES, index=len(SPACES) - 1, key="map_of", bind="query-params", width=120,

@@ -92,7 +92,7 @@ def _card(library: Library, job: Job) -> None:
         st.badge("stopping" if job.is_stopping else word, color=color, icon=icon)
         st.markdown(f"**{format.plain(job.name)}**", width="stretch")
         by = job.note.get("ended_by", "")
-        actor = f"{job.who}, ended by {by}" if by and by != job.who else job.who
+        actor = f"{job.actor}, ended by {by}" if by and by != job.actor else job.actor
         st.caption(f"{format.plain(actor)} · {format.ago(job.ended_at or job.made_at)}", width="content")
         _buttons(library, job)
     if job.total and not (job.state == "done" and not job.refused):
@@ -216,4 +216,4 @@ def _row(library: Library, item: Item) -> dict[str, object]:
         name = library.get(address).name
     except UnknownRecord:
         name = ""
-    return {"coin": name, "reason": item.reason, "when": tables.moment(item.at), "address": address}
+    return {"coin": name, "reason": item.reason, "when": tables.moment(item.ended_at), "address": address}

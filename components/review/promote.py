@@ -164,7 +164,7 @@ def _summaries(library: Library) -> None:
 
 
 def _summary(library: Library, job: Job) -> None:
-    st.markdown(f"**{_headline(job)}** · {format.plain(job.who)} · {format.ago(job.ended_at)}")
+    st.markdown(f"**{_headline(job)}** · {format.plain(job.actor)} · {format.ago(job.ended_at)}")
     st.caption(f"{format.plain(job.name)}: {job.state} after {job.worked:,.1f} s")
     if job.error:
         st.text(job.error)

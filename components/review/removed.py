@@ -24,8 +24,8 @@ def _line(library: Library, one: Removed) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.badge(one.what, color="gray")
         st.text(one.name, width="stretch")
-        actor = one.who or "removed to make room"
-        st.caption(f"{format.plain(actor)} · {format.ago(one.at)}", width="content")
+        actor = one.actor or "removed to make room"
+        st.caption(f"{format.plain(actor)} · {format.ago(one.removed_at)}", width="content")
         if one.put_back_at:
             st.caption(f"put back by {format.plain(one.put_back_by)}", width="content")
         elif library.can_write and library.removed.can_restore(one):

@@ -56,7 +56,7 @@ def controls(library: Library) -> SearchRequest:
     chips = st.container()
     bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with bar:
-        question = read(line or "", actor=library.who)
+        question = read(line or "", actor=library.actor_name)
         among = replace(question.filter, tier=question.filter.tier or "library")
         DRAWER.show(library, among)
         folded = st.toggle("Group duplicates", key="fold", bind="query-params")

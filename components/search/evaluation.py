@@ -64,7 +64,7 @@ def show(library: Library) -> None:
 
 
 def _ask(library: Library) -> None:
-    actor = library.who
+    actor = library.actor_name
 
     def work(progress: Progress) -> None:
         evaluation.store(library, evaluation.evaluate(library, progress=progress), actor=actor)

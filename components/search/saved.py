@@ -119,7 +119,9 @@ def _open(library: Library, name: str, search: SavedSearch) -> None:
 def _this_search(library: Library, question: Question) -> SavedSearch:
     """The line and the controls beside it as one line, with the ranking."""
     ranked = st.session_state.get(_NOW) if question.terms else None
-    return replace(ranked or SavedSearch(""), line=written(question), looked={library.who: time.time()})
+    return replace(
+        ranked or SavedSearch(""), line=written(question), looked={library.actor_name: time.time()}
+    )
 
 
 def _forget(forget: Callable[[str], None], name: str, *, key: str, can_write: bool) -> None:
@@ -154,7 +156,7 @@ def _news(library: Library, saved: Mapping[str, SavedSearch]) -> dict[str, int]:
     before: dict[Any, int] = st.session_state.get("search.news", {})
     now, news = {}, {}
     for name, search in saved.items():
-        since = search.looked.get(library.who)
+        since = search.looked.get(library.actor_name)
         if since is None:
             continue
         key = (
@@ -169,7 +171,7 @@ def _news(library: Library, saved: Mapping[str, SavedSearch]) -> dict[str, int]:
 
 
 def _new(library: Library, search: SavedSearch, since: float) -> int:
-    question = read(search.line, base=Filter(tier="library"), actor=library.who)
+    question = read(search.line, base=Filter(tier="library"), actor=library.actor_name)
     parts, faults = query_pictures.parts_of(library, question)
     if faults or read(search.line).filter.tier not in (None, "library"):
         return 0

@@ -41,7 +41,7 @@ def _answered(body: bytes, claims: logins.Claims, answer: Answer) -> Response:
     try:
         library = pictures.library_of_routes()
         bearer = tokens.bearer(library, given, claims=claims)
-        return answer(library.for_actor(Actor(bearer.who)), {**sent, "session": bearer.session})
+        return answer(library.for_actor(Actor(bearer.actor)), {**sent, "session": bearer.session})
     except LoginEnded as error:
         return PlainTextResponse(str(error), 401)
     except NotPermitted as error:

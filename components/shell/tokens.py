@@ -33,7 +33,7 @@ _lock = threading.Lock()
 class Bearer:
     """The person and session that a token was given to."""
 
-    who: str
+    actor: str
     session: str
 
 
@@ -41,7 +41,7 @@ def token(library: Reader) -> str:
     """A token for this run's page, or outside of a run for the current user."""
     session = shell_login.session()
     claims: logins.Claims = st.user if session else {}
-    return signed(library, actor=library.who, session=session, claims=claims)
+    return signed(library, actor=library.actor_name, session=session, claims=claims)
 
 
 def signed(library: Reader, *, actor: str, session: str = "", claims: logins.Claims | None = None) -> str:

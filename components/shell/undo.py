@@ -19,7 +19,7 @@ AT_ONCE = 256  # records a page waits for, one operation; more are decided in th
 
 def undo_button(library: Library) -> None:
     """A button that undoes one's own last decision, and names it."""
-    last = library.to_undo(actor=library.who)
+    last = library.to_undo(actor=library.actor_name)
     told = f"Undo: {sentence(library, last)}" if last else "Nothing to undo."
     button("memedex.undo", partial(undo, library), told=told, disabled=last is None)
 

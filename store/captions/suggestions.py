@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from store.catalog.catalog import Catalog
+from store.disk.sqlite import renamed
 from store.errors import UnknownRecord
 from store.records import Facet
 
@@ -32,9 +33,9 @@ class Suggestion:
     model: str  # by its name, or "nearest · …" where no language model was asked
     prompt: str  # "caption v3"
     hint: str
-    who: str  # who asked for it
+    actor: str  # who asked for it
     job: int | None
-    at: float  # UNIX seconds
+    created_at: float  # UNIX seconds
     state: SuggestionState
     settled_at: float
     settled_by: str
@@ -108,7 +109,7 @@ class Suggestions:
     def _found(self, where: str, *values: str | int) -> list[Suggestion]:
         with self._catalog.reading() as db:
             rows = db.execute(f"SELECT * FROM suggestions WHERE {where}", values).fetchall()
-        return [Suggestion(**dict(row)) for row in rows]
+        return [Suggestion(**renamed(row, actor="who", created_at="at")) for row in rows]
 
 
 def save(

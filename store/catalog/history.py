@@ -58,7 +58,9 @@ class PastDecision:
 
 def record(db: sqlite3.Connection, operation: Operation) -> None:
     """Add an operation's events, its decision if it is the first part, and what the last part reverses."""
-    record_decision(db, operation.decision, verb=operation.verb, actor=operation.who, at=operation.at)
+    record_decision(
+        db, operation.decision, verb=operation.verb, actor=operation.actor, at=operation.created_at
+    )
     if operation.reverses:
         record_reversal(db, operation.decision, of=operation.reverses)
     db.executemany(
@@ -74,7 +76,7 @@ def record(db: sqlite3.Connection, operation: Operation) -> None:
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
-                operation.decision, operation.verb, change.address, operation.at, operation.who,
+                operation.decision, operation.verb, change.address, operation.created_at, operation.actor,
                 operation.reason, state_json(change.before), state_json(change.after),
             )
             for change in operation.changes

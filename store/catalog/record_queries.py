@@ -24,7 +24,7 @@ class RecordLists:
         self._labels: LruCache[tuple[str, Filter, int], dict[str, int]] = LruCache(_KEPT_COUNTS)
 
     @property
-    def who(self) -> str:
+    def actor_name(self) -> str:
         """The name of the current actor."""
         return self.catalog.actor.name
 

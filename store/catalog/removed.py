@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.catalog.catalog import Catalog, writing_errors
+from store.disk.sqlite import renamed
 from store.errors import InvalidRecord
 
 PutBack = Callable[[sqlite3.Connection, str, Any], None]  # given the name and what was kept; may refuse
@@ -18,8 +19,8 @@ class Removed:
     """One deleted thing."""
 
     id: int
-    at: float  # UNIX seconds
-    who: str  # "": the program, to make room
+    removed_at: float  # UNIX seconds
+    actor: str  # "": the program, to make room
     what: str  # "golden query", "search", "filter", "preset" or "job"
     name: str
     kept: Any
@@ -72,4 +73,4 @@ class RemovedThings:
 
 
 def _removed(row: sqlite3.Row) -> Removed:
-    return Removed(**{**dict(row), "kept": json.loads(row["kept"])})
+    return Removed(**{**renamed(row, removed_at="at", actor="who"), "kept": json.loads(row["kept"])})

@@ -209,7 +209,11 @@ def _common(to: argparse.ArgumentParser, *, default: str | None) -> None:
         help="holds memecoins/ (MEMEDEX_ROOT, else res)",
     )
     to.add_argument(
-        "--who", default=default, metavar="NAME", help="who decides (MEMEDEX_USER, else your login)"
+        "--who",
+        dest="actor",
+        default=default,
+        metavar="NAME",
+        help="who decides (MEMEDEX_USER, else your login)",
     )
 
 

@@ -24,6 +24,6 @@ def run(arguments: Namespace, terminal: Terminal) -> int:
     command += [option for option in arguments.options if option != "--"]
     named = {
         "MEMEDEX_ROOT": str(root_of(arguments)),
-        **({"MEMEDEX_USER": arguments.who} if arguments.who else {}),
+        **({"MEMEDEX_USER": arguments.actor} if arguments.actor else {}),
     }
     os.execve(sys.executable, command, os.environ | named)

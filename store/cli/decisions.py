@@ -21,7 +21,7 @@ def import_(arguments: Namespace, terminal: Terminal) -> int:
         progress.what = "import"
         source = ", ".join(path.resolve().name for path in arguments.paths)
         found = candidates(arguments.paths)
-        return library.add(found, source=source, progress=progress, actor=arguments.who or "")
+        return library.add(found, source=source, progress=progress, actor=arguments.actor or "")
 
     with making(arguments, terminal) as library:
         report = terminal.watch(work)
@@ -39,7 +39,7 @@ def move(arguments: Namespace, terminal: Terminal) -> int:
     """approve, return, reject, degrade, delete, restore."""
 
     def work(progress: Progress) -> Outcome:
-        actor = arguments.who or ""
+        actor = arguments.actor or ""
         if arguments.verb == "reject":
             return library.reject(addresses, reason=arguments.reason, actor=actor)
         verbs: dict[str, Callable[..., Outcome]] = {
@@ -65,7 +65,7 @@ def promote(arguments: Namespace, terminal: Terminal) -> int:
     def work(progress: Progress) -> Outcome:
         addresses = spelled(arguments.addresses) or library.addresses(Filter(tier="approved"))
         progress.what, progress.total = "promote", len(addresses)
-        return library.promote(addresses, progress=progress, actor=arguments.who or "")
+        return library.promote(addresses, progress=progress, actor=arguments.actor or "")
 
     with writing(arguments, terminal) as library:
         outcome = terminal.watch(work)
@@ -89,7 +89,7 @@ def caption(arguments: Namespace, terminal: Terminal) -> int:
 
     def work(progress: Progress) -> Outcome:
         (address,) = spelled([arguments.address])
-        return library.caption(address, caption=written, tags=tags, actor=arguments.who or "")
+        return library.caption(address, caption=written, tags=tags, actor=arguments.actor or "")
 
     with writing(arguments, terminal) as library:
         outcome = terminal.watch(work)
@@ -101,7 +101,7 @@ def reverse(arguments: Namespace, terminal: Terminal) -> int:
 
     def work(progress: Progress) -> Outcome:
         verb = library.undo if arguments.verb == "undo" else library.redo
-        return verb(arguments.count, actor=arguments.who or "")
+        return verb(arguments.count, actor=arguments.actor or "")
 
     with writing(arguments, terminal) as library:
         outcome = terminal.watch(work)

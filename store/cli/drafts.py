@@ -70,7 +70,7 @@ def draft_(arguments: Namespace, terminal: Terminal) -> int:
         if not arguments.json:
             _print_plan(plan, arguments, terminal)
         job = start(
-            library, plan, budget=arguments.budget, lanes=arguments.concurrency, actor=arguments.who or ""
+            library, plan, budget=arguments.budget, lanes=arguments.concurrency, actor=arguments.actor or ""
         )
         return follow(library, job, arguments, terminal)
 
@@ -100,7 +100,7 @@ def take_(arguments: Namespace, terminal: Terminal) -> int:
 
         def work(progress: Progress) -> Any:
             progress.what, progress.total = "take", len(addresses)
-            return take_suggestions(library, addresses, progress=progress, actor=arguments.who or "")
+            return take_suggestions(library, addresses, progress=progress, actor=arguments.actor or "")
 
         outcome = terminal.watch(work)
     return report(outcome, arguments, terminal)
@@ -140,7 +140,7 @@ def import_captions(arguments: Namespace, terminal: Terminal) -> int:
         if arguments.preview or not shown.changes:
             return status
         assert isinstance(library, Library)  # opened by `writing`
-        job = take_in(library, shown.changes, actor=arguments.who or "")
+        job = take_in(library, shown.changes, actor=arguments.actor or "")
         return max(status, follow(library, job, arguments, terminal))
 
 
@@ -154,7 +154,7 @@ def prompts_(arguments: Namespace, terminal: Terminal) -> int:
         except (OSError, UnicodeDecodeError) as error:
             raise BadSource(f"{arguments.set} cannot be read as text: {error}") from error
         with writing(arguments, terminal) as library:
-            actor = {"actor": arguments.who} if arguments.who else {}
+            actor = {"actor": arguments.actor} if arguments.actor else {}
             terminal.say(f"saved as {library.prompts.save(arguments.name, text, **actor).label}")
         return 0
     with reading(arguments, terminal) as reader:

@@ -21,7 +21,7 @@ def evaluate(arguments: Namespace, terminal: Terminal) -> int:
         elsewhere = evaluation.elsewhere(reader, evaluation.all_of(reader))
         found = terminal.watch(lambda progress: evaluation.evaluate(reader, progress=progress))
         if arguments.keep:
-            evaluation.store(reader, found, actor=arguments.who or current_user())
+            evaluation.store(reader, found, actor=arguments.actor or current_user())
     if arguments.json:
         terminal.answer_json(found.as_json(k=arguments.k))
     else:
@@ -35,7 +35,7 @@ def evaluate(arguments: Namespace, terminal: Terminal) -> int:
 def calibrate(arguments: Namespace, terminal: Terminal) -> int:
     """Measure the library's calibration again."""
     with writing(arguments, terminal) as library:
-        made = terminal.watch(lambda progress: library.calibration.measure(actor=arguments.who or ""))
+        made = terminal.watch(lambda progress: library.calibration.measure(actor=arguments.actor or ""))
     if arguments.json:
         terminal.answer_json({"version": made.version, "model": made.model, "figures": made.figures})
     terminal.say(f"calibration {made.version} of {made.model} over {made.records:,} coins holds from now on")

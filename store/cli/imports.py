@@ -65,7 +65,7 @@ def _begun(library: Library, arguments: Namespace) -> tuple[list[Refusal], Job |
     logos = [one for one in found if isinstance(one, RemoteLogo)]
     refused = [one for one in found if type(one) is Refusal]
     name = f"Fetch logos of {arguments.paths[0].name}"
-    return refused, start(library, logos, name=name, actor=arguments.who or "")
+    return refused, start(library, logos, name=name, actor=arguments.actor or "")
 
 
 def _left(library: Library) -> Job | None:

@@ -88,7 +88,7 @@ def _print_jobs(found: list[Job], arguments: Namespace, terminal: Terminal) -> N
                 str(job.id),
                 job.state,
                 job.name,
-                job.who,
+                job.actor,
                 time.strftime("%Y-%m-%d %H:%M", time.localtime(job.made_at)),
                 " · ".join(part for part in (_figures(job), job.error) if part),
             )
@@ -109,5 +109,6 @@ def _figures(job: Job) -> str:
 
 
 def _as_json(job: Job) -> dict[str, Any]:
-    keys = ("id", "kind", "name", "who", "state", "total", "done", "refused", "error", "made_at", "ended_at")
-    return {key: getattr(job, key) for key in keys} | {"options": dict(job.options), "note": dict(job.note)}
+    keys = ("id", "kind", "name", "state", "total", "done", "refused", "error", "made_at", "ended_at")
+    fields = {key: getattr(job, key) for key in keys}
+    return fields | {"who": job.actor, "options": dict(job.options), "note": dict(job.note)}

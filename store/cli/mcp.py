@@ -29,7 +29,7 @@ def serve(arguments: Namespace, terminal: Terminal) -> int:
     if not has_library(root) and not Places(root).folder.is_dir():  # a mistyped --root must not make one
         raise UnknownRecord(f"there is no library in {root}; --root names another place")
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    access = Access(root, actor=arguments.who or current_user(), open_reader=open_reader)
+    access = Access(root, actor=arguments.actor or current_user(), open_reader=open_reader)
     try:
         terminal.say(f"opened for {access.how}")
         if arguments.http:

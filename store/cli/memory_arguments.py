@@ -28,7 +28,7 @@ def add_arguments(memory: ArgumentParser) -> None:
             verb, help=meaning, description=f"memory {verb}: {meaning}", allow_abbrev=False
         )
         added.add_argument("--root", type=typed_path, default=argparse.SUPPRESS, metavar="DIR")
-        added.add_argument("--who", default=argparse.SUPPRESS, metavar="NAME")
+        added.add_argument("--who", dest="actor", default=argparse.SUPPRESS, metavar="NAME")
         added.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
         added.set_defaults(run=run, parser=added)
         return added

@@ -34,14 +34,14 @@ def demo(arguments: Namespace, terminal: Terminal) -> int:
 def store(arguments: Namespace, terminal: Terminal) -> int:
     """Store a memory."""
     with _writing(arguments, terminal) as memory:
-        done = memory.memories.store_memory(arguments.content, arguments.tags, actor=arguments.who or "")
+        done = memory.memories.store_memory(arguments.content, arguments.tags, actor=arguments.actor or "")
     return answered(done, arguments, terminal, [done["memory_id"]])
 
 
 def add_lore(arguments: Namespace, terminal: Terminal) -> int:
     """Add a text to a world."""
     with _writing(arguments, terminal) as memory:
-        memory.lore.add_lore(arguments.world, arguments.name, arguments.text, actor=arguments.who or "")
+        memory.lore.add_lore(arguments.world, arguments.name, arguments.text, actor=arguments.actor or "")
     id = f"{arguments.world}_{arguments.name}"
     return answered({"id": id}, arguments, terminal, [id])
 
@@ -54,7 +54,7 @@ def add_memory(arguments: Namespace, terminal: Terminal) -> int:
 
     name, text = str(uuid4()), exchange(arguments.prompt, arguments.answer)
     with _writing(arguments, terminal) as memory:
-        memory.sessions.add_memory(arguments.key, name, text, actor=arguments.who or "")
+        memory.sessions.add_memory(arguments.key, name, text, actor=arguments.actor or "")
     id = f"{arguments.key}_{name}"
     return answered({"id": id}, arguments, terminal, [id])
 
@@ -62,7 +62,7 @@ def add_memory(arguments: Namespace, terminal: Terminal) -> int:
 def undo(arguments: Namespace, terminal: Terminal) -> int:
     """Undo one's own last decision of any kind; entries changed since are named."""
     with _writing(arguments, terminal) as memory:
-        outcome = memory.undo(actor=arguments.who or "")
+        outcome = memory.undo(actor=arguments.actor or "")
     terminal.say(f"taken back: {len(outcome.done):,} entr{'y' if len(outcome.done) == 1 else 'ies'}")
     answered({"done": outcome.done, "refused": as_json(outcome.refused)}, arguments, terminal, outcome.done)
     return named(outcome.refused, terminal)
@@ -97,7 +97,7 @@ def forget_vectors(arguments: Namespace, terminal: Terminal) -> int:
         return 0 if arguments.model is None else stored_vectors.REFUSED
     with _writing(arguments, terminal) as memory:
         for kind in chosen:
-            memory.passages[kind].forget_vectors(arguments.model, actor=arguments.who or "")
+            memory.passages[kind].forget_vectors(arguments.model, actor=arguments.actor or "")
     return stored_vectors.deleted(chosen, arguments, terminal)
 
 
@@ -119,7 +119,7 @@ def worlds(arguments: Namespace, terminal: Terminal) -> int:
                     refused.append(Refusal(path.name, f"it cannot be read: {error.strerror}"))
                 else:
                     memory.lore.put_file(memory.places.worlds, path.name, content)
-            report = memory.lore.load_worlds(memory.places.worlds, actor=arguments.who or "")
+            report = memory.lore.load_worlds(memory.places.worlds, actor=arguments.actor or "")
         refused += report.refused
         terminal.say(f"took in {len(report.done):,} worlds, refused {len(refused):,}")
     with reading(arguments) as memory:
@@ -132,7 +132,7 @@ def forget_session(arguments: Namespace, terminal: Terminal) -> int:
     """Delete a session's memory for good."""
     with _writing(arguments, terminal) as memory:
         gone = {
-            key: memory.sessions.delete_session_memory(key, actor=arguments.who or "")
+            key: memory.sessions.delete_session_memory(key, actor=arguments.actor or "")
             for key in arguments.keys
         }
     return answered(gone, arguments, terminal, [f"{key}: {count:,} deleted" for key, count in gone.items()])
@@ -147,7 +147,7 @@ def import_document(arguments: Namespace, terminal: Terminal) -> int:
         for path in arguments.paths:
             try:
                 source = memory.documents.import_document(
-                    path, protocol=arguments.protocol, actor=arguments.who or ""
+                    path, protocol=arguments.protocol, actor=arguments.actor or ""
                 )
                 done.append(asdict(source))
             except BadSource as error:
@@ -166,7 +166,7 @@ def import_transcripts(arguments: Namespace, terminal: Terminal) -> int:
     with _writing(arguments, terminal) as memory:
         report = terminal.watch(
             lambda progress: memory.transcripts.import_sessions(
-                arguments.paths, progress=progress, actor=arguments.who or ""
+                arguments.paths, progress=progress, actor=arguments.actor or ""
             )
         )
         left = memory.transcripts.without_vector()

@@ -55,7 +55,7 @@ def search(arguments: Namespace, terminal: Terminal) -> int:
 def _question(arguments: Namespace) -> Question:
     """The line, narrowed by the flags, with their pictures; wrong usage if it asks nothing."""
     usage: ArgumentParser = arguments.parser
-    line, actor = arguments.text or "", arguments.who or current_user()
+    line, actor = arguments.text or "", arguments.actor or current_user()
     asked = read(line, base=filter_of(arguments), actor=actor)
     terms = list(asked.terms)
     if arguments.image is None and _SHOWN.said in [term.said for term in terms if term.source == "picture"]:

@@ -18,7 +18,7 @@ def tag(arguments: Namespace, terminal: Terminal) -> int:
     def work(progress: Progress) -> Outcome:
         return library.edit_tags(
             spelled(arguments.addresses), add=arguments.add, remove=arguments.remove, progress=progress,
-            actor=arguments.who or "",
+            actor=arguments.actor or "",
         )  # fmt: skip
 
     with writing(arguments, terminal) as library:
@@ -31,7 +31,7 @@ def rename(arguments: Namespace, terminal: Terminal) -> int:
 
     def work(progress: Progress) -> Outcome:
         names = dict.fromkeys(arguments.tags, arguments.to)
-        return tags.rename(library, names, progress=progress, actor=arguments.who or "")
+        return tags.rename(library, names, progress=progress, actor=arguments.actor or "")
 
     with writing(arguments, terminal) as library:
         outcome = terminal.watch(work)
@@ -53,7 +53,7 @@ def taxonomy(arguments: Namespace, terminal: Terminal) -> int:
         entries = {**library.taxonomy.entries, **dict(arguments.entries)}
         gone = {tag.casefold() for tag in arguments.forget}
         kept = {tag: category for tag, category in entries.items() if tag.casefold() not in gone}
-        return tags.change_taxonomy(library, kept, progress=progress, actor=arguments.who or "")
+        return tags.change_taxonomy(library, kept, progress=progress, actor=arguments.actor or "")
 
     with writing(arguments, terminal) as library:
         outcome = terminal.watch(work)

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 from weakref import WeakSet
 
 from store.disk.aside import carry_out_moves, move_aside
@@ -202,6 +202,14 @@ def connect(path: Path) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")  # what was decided or answered must outlive a power cut
     return db
+
+
+def renamed(row: sqlite3.Row, **columns: str) -> dict[str, Any]:
+    """The row as keyword arguments; `actor="who"` gives the column `who` the name `actor`."""
+    fields = dict(row)
+    for name, column in columns.items():
+        fields[name] = fields.pop(column)
+    return fields
 
 
 def identify(path: Path) -> Identity | None:

@@ -15,7 +15,7 @@ def stop_own(jobs: Jobs, decisions: Iterable[PastDecision], *, actor: str, last:
     `decisions` are the latest ones, `last` is the id of this person's last. Returns None if no such job is
     running.
     """
-    mine = [job for job in jobs.under_way() if job.who == actor and not job.is_passing]
+    mine = [job for job in jobs.under_way() if job.actor == actor and not job.is_passing]
     made = next((found.created_at for found in decisions if found.id == last), 0.0)
     for job in sorted(mine, key=lambda job: job.id, reverse=True):
         if job.kind in _DECIDING and (job.decision == last or (job.done == 0 and job.made_at > made)):

@@ -19,7 +19,7 @@ class Job:
     id: int
     kind: str
     name: str  # what a person calls it
-    who: str
+    actor: str
     decision: str  # what its changes of records have in common in the history, so that undo takes all back
     state: State
     options: Mapping[str, Any]
@@ -79,4 +79,4 @@ class Item:
     payload: Any  # what the work needs beside the key, as JSON
     state: ItemState = "waiting"
     reason: str = ""  # why it was refused
-    at: float = 0.0  # when it was done or refused, UNIX seconds
+    ended_at: float = 0.0  # when it was done or refused, UNIX seconds

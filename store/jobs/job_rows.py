@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from store.catalog import removed
 from store.catalog.catalog import Catalog
+from store.disk.sqlite import renamed
 from store.jobs.job import EPHEMERAL, Item, ItemState, Job, State
 
 KEPT = 200  # jobs that are over and still remembered, with their items
@@ -247,10 +248,10 @@ def _marks(values: Sequence[str]) -> str:
 
 
 def _job(row: sqlite3.Row) -> Job:
-    fields = dict(row)
+    fields = renamed(row, actor="who")
     return Job(**{**fields, "options": json.loads(fields["options"]), "note": json.loads(fields["note"])})
 
 
 def _item(row: sqlite3.Row) -> Item:
-    fields = dict(row)
+    fields = renamed(row, ended_at="at")
     return Item(**{**fields, "payload": json.loads(fields["payload"]) if fields["payload"] else None})

@@ -10,6 +10,7 @@ from pathlib import Path
 from store.catalog.catalog import Catalog
 from store.disk.files import Disk, read_regular
 from store.disk.layout import Layout
+from store.disk.sqlite import renamed
 from store.errors import InvalidRecord, UnknownPrompt
 from store.settings import settings
 
@@ -28,8 +29,8 @@ class Prompt:
     name: str
     version: int
     text: str
-    who: str = ""
-    at: float = 0.0  # when it was saved, or first asked with; UNIX seconds, 0 before
+    actor: str = ""
+    created_at: float = 0.0  # when it was saved, or first asked with; UNIX seconds, 0 before
 
     @property
     def label(self) -> str:
@@ -72,7 +73,7 @@ class Prompts:
         """All versions, newest first."""
         with self._catalog.reading() as db:
             rows = db.execute("SELECT * FROM prompts WHERE name = ? ORDER BY version DESC", [name])
-            return [Prompt(**dict(row)) for row in rows]
+            return [Prompt(**renamed(row, actor="who", created_at="at")) for row in rows]
 
     def save(self, name: str, text: str, *, actor: str = "") -> Prompt:
         """Make this text the current version; older versions stay."""
@@ -94,7 +95,7 @@ class Prompts:
     def store(self, name: str, *, actor: str = "") -> Prompt:
         """Store the current version before it is used."""
         prompt = self.get(name)
-        if not prompt.at:
+        if not prompt.created_at:
             prompt = Prompt(name, prompt.version, prompt.text, actor or self._catalog.actor.name, time.time())
             with self._catalog.writing() as db:
                 _insert(db, prompt)
@@ -122,5 +123,5 @@ def filled(template: str, words: Mapping[str, str]) -> str:
 def _insert(db: sqlite3.Connection, prompt: Prompt) -> None:
     db.execute(
         "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?, ?)",
-        [prompt.name, prompt.version, prompt.text, prompt.who, prompt.at],
+        [prompt.name, prompt.version, prompt.text, prompt.actor, prompt.created_at],
     )

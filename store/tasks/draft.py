@@ -156,7 +156,7 @@ class _Run:
         texts |= {"tags": ",".join(known)} if known else {}
         texts |= {"new_tags": ",".join(unknown)} if unknown else {}
         job, hint = self.shift.job, self.shift.job.options.get("hint", "")
-        origin = Origin(draft.model, prompt.label, hint, job.who, job.id)
+        origin = Origin(draft.model, prompt.label, hint, job.actor, job.id)
         state: suggestions.SuggestionState = "trial" if job.options.get("trial") else "open"
         pay = self.paid(draft.usage, model=draft.model)
 

@@ -85,7 +85,7 @@ class Fetching:
             [candidate],
             source=item.payload["item"].partition(":")[0],
             decision=self._shift.job.decision,
-            actor=self._shift.job.who,
+            actor=self._shift.job.actor,
         )
         return ItemRefused(item, report.refused[0].reason) if report.refused else ItemDone(item)
 

@@ -51,7 +51,9 @@ def retry(jobs: Jobs, job: Job) -> None:
 def own_jobs(jobs: Jobs, actor: str) -> list[Job]:
     """This person's results that are neither saved nor discarded, newest first."""
     return [
-        job for job in jobs.all() if job.kind == KIND.name and job.who == actor and not job.note.get("dealt")
+        job
+        for job in jobs.all()
+        if job.kind == KIND.name and job.actor == actor and not job.note.get("dealt")
     ]
 
 

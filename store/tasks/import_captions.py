@@ -100,7 +100,7 @@ def _take_in(context: JobContext) -> None:
 
     def do(items: Sequence[Item]) -> list[Result]:
         outcome = library.import_captions(
-            {item.key: item.payload for item in items}, decision=context.job.decision, actor=context.job.who
+            {item.key: item.payload for item in items}, decision=context.job.decision, actor=context.job.actor
         )
         return results_of(items, outcome)
 

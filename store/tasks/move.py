@@ -26,7 +26,7 @@ def move(context: JobContext) -> None:
             [item.key for item in items],
             decision=context.job.decision,
             reason=context.job.options.get("reason", ""),
-            actor=context.job.who,
+            actor=context.job.actor,
         )
         if len(items) == 1:
             return results_of(items, outcome)

@@ -57,11 +57,11 @@ def in_background(context: JobContext) -> None:
     edits = {name: options[name] for name in ("add", "remove", "rename") if name in options}
     if "taxonomy" in options:
         verb = "rename tag" if "rename" in options else "taxonomy"
-        library.edit_taxonomy(options["taxonomy"], verb=verb, decision=job.decision, actor=job.who)
+        library.edit_taxonomy(options["taxonomy"], verb=verb, decision=job.decision, actor=job.actor)
 
     def do(items: Sequence[Item]) -> list[Result]:
         keys = [item.key for item in items]
-        return results_of(items, library.edit_tags(keys, **edits, decision=job.decision, actor=job.who))
+        return results_of(items, library.edit_tags(keys, **edits, decision=job.decision, actor=job.actor))
 
     context.progress.what = "tags"
     context.each(do, batch=_BATCH)

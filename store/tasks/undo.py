@@ -18,7 +18,7 @@ def undo_decisions(context: JobContext) -> None:
     After an interruption it starts again; what is reversed stays reversed.
     """
     library: Library = context.library
-    options, actor = context.job.options, context.job.who
+    options, actor = context.job.options, context.job.actor
     decisions = (
         options["decisions"] if "decisions" in options else _chosen(library, options["verb"], actor=actor)
     )
@@ -44,9 +44,9 @@ def reverse(library: "Library", verb: Literal["undo", "redo"], *, at_once: int) 
         library.jobs.start(KIND.name, name=name, options={"verb": verb})
         return Outcome()
     coming = [decision for options in before for decision in options["decisions"]]
-    chosen = "".join(_chosen(library, verb, actor=library.who, besides=coming))
+    chosen = "".join(_chosen(library, verb, actor=library.actor_name, besides=coming))
     if verb == "undo":
-        cancel_own.stop_own(library.jobs, library.decisions(limit=100), actor=library.who, last=chosen)
+        cancel_own.stop_own(library.jobs, library.decisions(limit=100), actor=library.actor_name, last=chosen)
     if coming and not chosen:
         raise NothingToUndo("nothing more to undo")
     if chosen and start(library, [chosen], at_once=-1 if coming else at_once):

@@ -261,7 +261,7 @@ class Journal:
                     change.address,
                     change.after,
                     stats=file_stats(self._layout, change.after, change.address),
-                    now=operation.at,
+                    now=operation.created_at,
                     generation=generation,
                     embeddings=change.embeddings,
                 )
@@ -271,7 +271,7 @@ class Journal:
                     )
             if operation.verb == "caption":  # what was being typed is what is now written
                 for change in operation.changes:
-                    drafts.delete(db, change.address, actor=operation.who)
+                    drafts.delete(db, change.address, actor=operation.actor)
             history.record(db, operation)
             db.execute("DELETE FROM journal WHERE id = ?", [operation.id])
 

@@ -163,7 +163,7 @@ def test_what_one_curator_decides_disappears_for_the_other(
 def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, grid: GridPage) -> None:
     address = grid.at()
     with app.stored() as library:
-        place = {"library": library.id, "who": library.who, "session": "before"}
+        place = {"library": library.id, "who": library.actor_name, "session": "before"}
     stale = {"n": 1, "boot": "an earlier server", "verb": "approve", "addresses": [address], "seen": {}}
     key = ":".join(["memedex-log", *place.values(), "pending", "before"])
     grid.page.evaluate(

@@ -34,7 +34,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def decided() -> dict[str, Any]:
     library = pictures.library_of_routes()
-    place = {"library": library.id, "who": library.who, "session": "", "boot": BOOT, "seen": {}}
+    place = {"library": library.id, "who": library.actor_name, "session": "", "boot": BOOT, "seen": {}}
     entry = {"n": 1, "verb": "approve", "addresses": [address(0)], **place}
     return {"token": token(library), "client": "beside another", "entries": [entry]}
 

@@ -20,7 +20,7 @@ from tests.store.conftest import address
 
 def named(library: Library, /, **more: Any) -> dict[str, Any]:
     """A decision as a page writes it: with its library, person and session."""
-    place = {"library": library.id, "who": library.who, "session": "", "boot": BOOT, "seen": {}}
+    place = {"library": library.id, "who": library.actor_name, "session": "", "boot": BOOT, "seen": {}}
     return {"n": 1, "verb": "approve", "addresses": [address(0)], **place, **more}
 
 
@@ -109,4 +109,4 @@ def test_nobody_confirms_what_somebody_else_has_still_to_deliver(client: Client,
     client.post("/decisions", content=json.dumps(high))
     client.post("/decisions", content=json.dumps(log(library, client="shared")))
     assert [library.get(address(n)).tier for n in range(2)] == ["approved", "approved"]
-    assert [decision.actor for decision in library.decisions()[:2]] == [library.who, "bob@x.org"]
+    assert [decision.actor for decision in library.decisions()[:2]] == [library.actor_name, "bob@x.org"]

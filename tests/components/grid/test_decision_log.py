@@ -198,7 +198,7 @@ def test_what_was_decided_after_the_login_ended_waits_for_the_next_one(
     library: Library, ledger: Ledger
 ) -> None:
     login = [False]
-    page = library.for_actor(Actor(library.who, is_logged_in=lambda: login[0]))
+    page = library.for_actor(Actor(library.actor_name, is_logged_in=lambda: login[0]))
     ledger.apply(page, "page", [entry(1, "approve", 0)], handlers={})
     assert approved(library) == set()
     assert ledger.confirmed(["page"])["page"] == {"n": 0, "results": []}

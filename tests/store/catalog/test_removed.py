@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
 def noted(library: Library) -> list[tuple[str, str, str]]:
-    return [(one.who, one.what, one.name) for one in library.removed.all()]
+    return [(one.actor, one.what, one.name) for one in library.removed.all()]
 
 
 def test_a_saved_search_is_put_back_with_all_it_had(library: Library) -> None:
@@ -28,8 +28,8 @@ def test_a_saved_search_is_put_back_with_all_it_had(library: Library) -> None:
     library.for_actor(Actor("ben")).removed.restore(library.removed.all()[0].id)
     assert library.searches.all() == before
     (one,) = library.removed.all()
-    assert (one.who, one.put_back_by) == ("ann", "ben")
-    assert one.at <= one.put_back_at
+    assert (one.actor, one.put_back_by) == ("ann", "ben")
+    assert one.removed_at <= one.put_back_at
     with pytest.raises(InvalidRecord, match="already"):
         library.removed.restore(one.id)
 

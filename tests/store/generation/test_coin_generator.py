@@ -232,11 +232,11 @@ def test_a_coin_is_made_in_the_background_and_waits_until_somebody_deals_with_it
     job = begun(library, three)
     assert job.name == "Make a coin: a frog"
     assert library.jobs.wait(job.id, timeout=30)
-    (draft,) = generate.own_jobs(library.jobs, library.who)
+    (draft,) = generate.own_jobs(library.jobs, library.actor_name)
     assert (draft.state, draft.note["answer"], draft.note["sources"]) == ("done", json.dumps(COIN), three)
     assert generate.own_jobs(library.jobs, "somebody else") == []
     library.jobs.dismiss(job.id)
-    assert generate.own_jobs(library.jobs, library.who) == []
+    assert generate.own_jobs(library.jobs, library.actor_name) == []
 
 
 def test_an_answer_that_is_stopped_keeps_what_had_come(
@@ -256,7 +256,7 @@ def test_an_answer_that_is_stopped_keeps_what_had_come(
     library.jobs.cancel(job.id)
     assert library.jobs.wait(job.id, timeout=30)  # though the model says nothing more
     may_go_on.set()
-    (draft,) = generate.own_jobs(library.jobs, library.who)
+    (draft,) = generate.own_jobs(library.jobs, library.actor_name)
     assert (draft.state, draft.note["answer"]) == ("cancelled", '{"name": "Rain ')
 
 
@@ -281,7 +281,7 @@ def test_an_interrupted_answer_is_asked_for_again_only_by_a_person(
     may_go_on.set()
     library.jobs.resume(job.id)
     assert library.jobs.wait(job.id, timeout=30)
-    (draft,) = generate.own_jobs(library.jobs, library.who)
+    (draft,) = generate.own_jobs(library.jobs, library.actor_name)
     assert draft.note["answer"] == came
     assert len(asked) == 1
     if came == json.dumps(COIN):
@@ -299,7 +299,7 @@ def test_a_refusal_of_the_provider_stands_with_the_draft(
     configured.answers = [fails(401, "bad key")]
     job = begun(library, three)
     assert library.jobs.wait(job.id, timeout=30)
-    (draft,) = generate.own_jobs(library.jobs, library.who)
+    (draft,) = generate.own_jobs(library.jobs, library.actor_name)
     assert (draft.state, draft.note["answer"]) == ("failed", "")
     assert "did not accept the key" in draft.error
     library.jobs.dismiss(job.id)
@@ -313,11 +313,11 @@ def test_an_answer_that_is_no_coin_has_failed_and_may_be_asked_for_again(
     configured.answers[0].streamed = True
     job = begun(library, three)
     assert library.jobs.wait(job.id, timeout=30)
-    (draft,) = generate.own_jobs(library.jobs, library.who)
+    (draft,) = generate.own_jobs(library.jobs, library.actor_name)
     assert (draft.state, draft.note["answer"]) == ("failed", "I would rather talk about frogs.")
     assert "answered in words, not with a coin" in draft.error
     configured.answers = [says(json.dumps(COIN))]
     configured.answers[0].streamed = True
     generate.retry(library.jobs, draft)
     assert library.jobs.wait(job.id, timeout=30)
-    assert generate.own_jobs(library.jobs, library.who)[0].state == "done"
+    assert generate.own_jobs(library.jobs, library.actor_name)[0].state == "done"

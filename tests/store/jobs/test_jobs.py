@@ -314,7 +314,7 @@ def test_whoever_may_only_look_sees_the_jobs_and_directs_none(
     for direct in (jobs.pause, jobs.resume, jobs.cancel, jobs.try_again):
         with pytest.raises(ReadOnly, match="vera may look"):
             direct(job.id)
-    assert library.for_actor(Actor("carl")).jobs.run("Subtract", lambda _: 0).who == "carl"
+    assert library.for_actor(Actor("carl")).jobs.run("Subtract", lambda _: 0).actor == "carl"
     with open_reader(library.layout.root) as reader, pytest.raises(ReadOnly):
         reader.jobs.start("move", ["x"], name="Move")
     settings.cache_clear()

@@ -24,7 +24,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
 
     def run(*words: str, root: str = str(tmp_path / "res")) -> tuple[int, Any]:
         parser = argparse.ArgumentParser()
-        parser.set_defaults(who=None, root=None, json=False)
+        parser.set_defaults(actor=None, root=None, json=False)
         add_arguments(parser)
         given = parser.parse_args([*words, "--root", root, "--json"])
         capsys.readouterr()

@@ -253,7 +253,7 @@ def test_a_run_keeps_the_prompt_it_was_begun_with(model: LanguageModelServer, li
 
 def test_a_prompt_edited_with_another_program_is_a_version_of_its_own(library: Library) -> None:
     kept = library.prompts.save("mine", "one {name}")
-    assert (kept.version, kept.who) == (1, library.who)
+    assert (kept.version, kept.actor) == (1, library.actor_name)
     (library.layout.prompts / "mine.txt").write_text("two {name}")
     assert (library.prompts.get("mine").version, library.prompts.get("mine").text) == (2, "two {name}")
     assert library.prompts.names() == ["caption", "mine"]
