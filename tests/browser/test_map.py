@@ -113,3 +113,17 @@ def test_a_lasso_chooses_coins_that_are_then_tagged(page: Page, seeded: Server) 
     expect(page).to_have_url(f"{seeded.url}/search?q=frog+tag%3Amapped&as=map")
     page.get_by_role("group", name="View").get_by_role("button", name="Cards").click()
     expect(pictures(page).first).to_contain_text(FROG.name)
+
+
+def test_a_whole_map_fills_the_page_also_when_the_page_becomes_wider(page: Page, shared: Server) -> None:
+    page.set_viewport_size({"width": 500, "height": 900})
+    visit(page, shared, "map", title="Map")
+    in_view = page.locator(".memedex-atlas .told")
+    expect(in_view).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
+    canvas = page.locator(".memedex-atlas canvas")
+    narrow = canvas.evaluate("canvas => canvas.clientWidth")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(canvas).not_to_have_js_property("clientWidth", narrow)
+    at_rest(page)
+    canvas.press("+")
+    expect(in_view).not_to_contain_text(f"{len(COINS)} of {len(COINS)} in view")

@@ -65,9 +65,9 @@ class Atlas {
 
   /** The whole map, or what was seen and chosen of it before the page was left. */
   arrive() {
-    if (!left || left.sheet !== this.sheet) return this.whole();
-    const { x, y, scale } = left.view;
-    Object.assign(this.view, { x, y, scale });
+    const before = left?.sheet === this.sheet ? left.view : null;
+    if (before && !before.isWhole) Object.assign(this.view, { x: before.x, y: before.y, scale: before.scale });
+    else this.view.fit(this.x, this.y);
     if (this.chosen) this.tellChosen();
     this.soon();
   }
@@ -116,6 +116,7 @@ class Atlas {
     Object.assign(this.view, { width, height });
     this.painting.resize(this.view);
     if (first) this.arrive();
+    else if (this.view.isWhole) this.view.fit(this.x, this.y); // the page may get its width only now
     this.soon();
   }
 

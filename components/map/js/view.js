@@ -6,7 +6,7 @@ const LEAST = 0.05; // of the map's units: what lies closer together is not torn
 
 export class View {
   constructor() {
-    Object.assign(this, { x: 0, y: 0, scale: 1, width: 0, height: 0 });
+    Object.assign(this, { x: 0, y: 0, scale: 1, width: 0, height: 0, isWhole: false });
   }
 
   /** Everything in sight. */
@@ -22,6 +22,7 @@ export class View {
     this.y = (top + bottom) / 2;
     const [wide, high] = [Math.max(right - left, LEAST), Math.max(bottom - top, LEAST)];
     this.scale = Math.min(this.width / wide, this.height / high) / MARGIN;
+    this.isWhole = true; // until somebody zooms or moves it
   }
 
   /** Closer or farther, while what lies at this place on the screen stays there. */
@@ -30,12 +31,14 @@ export class View {
     this.scale = Math.min(1e6, Math.max(20, this.scale * factor));
     this.x = mapX - (x - this.width / 2) / this.scale;
     this.y = mapY - (y - this.height / 2) / this.scale;
+    this.isWhole = false;
   }
 
   /** By so many px on the screen. */
   move(x, y) {
     this.x += x / this.scale;
     this.y += y / this.scale;
+    this.isWhole = false;
   }
 
   /** What lies at a place on the screen. */
