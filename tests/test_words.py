@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -21,8 +22,13 @@ EARLIER = {
 }  # fmt: skip
 
 
+@cache
+def _nodes(path: Path) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(path.read_text()))]
+
+
 def _python(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in _nodes(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
@@ -55,7 +61,7 @@ BANNED = {
 def _definitions() -> Iterator[tuple[str, ast.ClassDef | ast.FunctionDef]]:
     for folder in ("store", "components", "pages"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in _nodes(path):
                 if isinstance(node, ast.ClassDef | ast.FunctionDef):
                     yield str(path.relative_to(ROOT)), node
 

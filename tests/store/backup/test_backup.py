@@ -122,6 +122,7 @@ def test_what_was_decided_before_a_backup_can_be_undone_after_its_return(
         assert restored.get(address(7)).tier == "pending"
 
 
+@pytest.mark.slow
 def test_backups_made_while_another_process_writes_are_each_of_one_moment(root: Path, tmp_path: Path) -> None:
     busy = subprocess.Popen(
         [sys.executable, "-c", BUSY, str(root)], cwd=PROJECT, stdout=subprocess.PIPE, text=True
@@ -148,6 +149,7 @@ def test_backups_made_while_another_process_writes_are_each_of_one_moment(root: 
             }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_chroma")
 @pytest.mark.usefixtures("without_chroma")
 def test_a_backup_made_at_any_step_of_an_operation_returns_as_that_operation_will_end(

@@ -203,6 +203,7 @@ def many(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["power cut", "full disk"])
 def test_an_undo_of_many_that_was_interrupted_is_gone_on_with(many: Path, end: str) -> None:
     copy, step = many.parent / "copy", 0

@@ -67,6 +67,7 @@ def first(library: Library, line: str) -> list[str]:
 # -- exact matches ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_demo_coin_is_first_by_its_ticker_its_name_and_its_address(shown: Library) -> None:
     coins = shown.find(IN_LIBRARY)
     assert len(coins) > 100
@@ -78,6 +79,7 @@ def test_every_demo_coin_is_first_by_its_ticker_its_name_and_its_address(shown: 
             assert shown.named(line, IN_LIBRARY, limit=5)[0].address == one.address, line
 
 
+@pytest.mark.slow
 def test_what_is_only_like_a_name_is_no_exact_match(shown: Library) -> None:
     for line in ("frog", "Starry", "Starry Frog Coin", "STF", "local-demo-starry", "not there", "$", "***"):
         assert first(shown, line) == [], line
@@ -123,6 +125,7 @@ def test_exact_is_an_address_a_ticker_or_a_name_without_case_and_accents(
 # -- words that count ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_fused_contributions_add_up_and_without_words_nothing_is_added(shown: Library) -> None:
     parts = (Part(text="a frog in the rain"),)
     plain, fused = shown.search(Query(parts)), shown.search(Query(parts, fused=True))
@@ -138,6 +141,7 @@ def test_fused_contributions_add_up_and_without_words_nothing_is_added(shown: Li
     )
 
 
+@pytest.mark.slow
 def test_minus_and_what_speaks_about_one_facet_have_no_words(shown: Library) -> None:
     for parts in (
         (Part(text="dog"), Part(text="frog", weight=-1)),
@@ -163,6 +167,7 @@ def test_tags_are_words_of_the_search_and_not_of_the_filter(library: Library) ->
     assert library.count(Filter(words="hoodie")) == 0
 
 
+@pytest.mark.slow
 def test_golden_queries_are_answered_better_fused(shown: Library) -> None:
     """Parameters were chosen on the one half; the other is only told."""
     found = evaluation.evaluate(shown, presets={"Reference": DEFAULT_WEIGHTS["text"]})
@@ -243,6 +248,7 @@ def test_fused_the_best_are_exact_and_among_what_a_page_is_sent(
 # -- spelling and emoji -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "meant"),
     [
@@ -274,6 +280,7 @@ def test_an_emoji_says_its_name(text: str, said: str) -> None:
     assert in_words(text) == said
 
 
+@pytest.mark.slow
 def test_an_emoji_is_asked_for_like_its_name(shown: Library) -> None:
     from store.reading.query_binding import parts_of
 
@@ -286,17 +293,20 @@ def test_an_emoji_is_asked_for_like_its_name(shown: Library) -> None:
 # -- what fits nothing --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nonsense_fits_nothing_and_is_answered_all_the_same(shown: Library) -> None:
     found = {text: shown.search(Query((Part(text=text),), fused=True)) for text in NONSENSE}
     assert all(one.hits for one in found.values())
     assert sum(not one.fits for one in found.values()) >= 0.9 * len(NONSENSE)
 
 
+@pytest.mark.slow
 def test_what_is_meant_fits_though_no_coin_has_the_word(shown: Library) -> None:
     fits = [shown.search(Query((Part(text=text),))).fits for text in REAL]
     assert sum(fits) >= 8, dict(zip(REAL, fits, strict=True))
 
 
+@pytest.mark.slow
 def test_every_golden_query_and_what_is_no_text_fits(shown: Library) -> None:
     for golden in evaluation.all_of(shown):
         assert shown.search(Query(golden.parts)).fits, golden.line

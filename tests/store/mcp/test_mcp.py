@@ -195,6 +195,7 @@ def test_whoever_should_not_ask_is_not_answered(headers: dict[str, str], status:
     assert "store_memory" not in answer.text
 
 
+@pytest.mark.slow
 def test_over_standard_input_beside_a_program_that_writes(tmp_path: Path) -> None:
     """The real program with the real model, while this process holds the memory as the dashboard does."""
     with Memory.open(tmp_path / "res") as held:

@@ -506,6 +506,7 @@ def test_a_new_record_is_found_by_a_query_that_was_asked_before() -> None:
     assert eyes.asked == ["frog"]  # the model is not asked twice
 
 
+@pytest.mark.slow
 def test_searches_beside_a_writer_are_each_of_one_moment() -> None:
     matrices = Matrices(dimensions=DIMENSIONS, block_rows=4)
     matrices.update([(f"local-{number}", {"entity": unit(1)}) for number in range(9)])

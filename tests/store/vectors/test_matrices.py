@@ -199,6 +199,7 @@ def test_matrices_hold_what_a_dict_would_and_so_does_every_earlier_snapshot(
         assert contents(snapshot) == then
 
 
+@pytest.mark.slow
 def test_readers_see_an_update_whole_or_not_at_all_while_a_writer_works() -> None:
     group = [f"coin {number}" for number in range(10)]
     matrices = load([(address, {"image": unit(1)}) for address in group], dimensions=DIMENSIONS, block_rows=4)
