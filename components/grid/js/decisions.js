@@ -77,9 +77,13 @@ export class Decisions {
     }
     tools.say(verb === "undo" ? "Undone" : "Redone");
     this.grid.paint({ focus: true });
+    entry.cursor = model.cursor;
   }
 
-  /** What the server made of it: reasons for what was refused, the cursor onto what was taken back; whether it moved. */
+  /**
+   * What the server made of it: reasons for what was refused, the cursor onto what was taken back, unless it
+   * was moved since; whether it moved now.
+   */
   settle(results) {
     const { model, tools, data } = this.grid;
     const before = model.cursor;
@@ -92,7 +96,8 @@ export class Decisions {
       if (isCalm) tools.say(reason);
       else if (first) tools.say(result.refused.length > 1 ? `${count(result.refused.length, "coin")} refused: ${first.reason}` : reason, "red");
       else if (result.said) tools.say(result.said);
-      if (result.verb === "undo" && result.done.length && data.cards?.some((card) => card.address === result.done[0])) model.moveTo(result.done[0]);
+      const isMoved = result.cursor !== before; // the next key is for the card that somebody went to since
+      if (result.verb === "undo" && !isMoved && result.done.length && data.cards?.some((card) => card.address === result.done[0])) model.moveTo(result.done[0]);
     }
     return model.cursor !== before;
   }

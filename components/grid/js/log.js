@@ -58,7 +58,8 @@ export class DecisionLog {
     }
     const own = confirmed[this.client];
     if (!own || own.n <= this.confirmed) return news;
-    const fresh = own.results.filter((result) => result.n > this.confirmed);
+    const cursors = new Map(this.entries.map(({ n, cursor }) => [n, cursor]));
+    const fresh = own.results.filter(({ n }) => n > this.confirmed).map((result) => ({ ...result, cursor: cursors.get(result.n) }));
     this.confirmed = own.n;
     this.inVain = 0;
     this.entries = this.entries.filter((entry) => entry.n > own.n);
@@ -185,7 +186,7 @@ function isAtWork() {
 }
 
 /** An entry without what only the page needs. */
-function bare({ effect, undone, hides, goes, ...entry }) {
+function bare({ effect, undone, hides, goes, cursor, ...entry }) {
   return entry;
 }
 

@@ -5,7 +5,7 @@ export class Model {
     this.key = key;
     this.cards = new Map(); // address → card as the server last gave it
     this.order = []; // addresses in the server's order
-    this.remembered = new Map(); // address → {card, index}: what undo brings back before the server does
+    this.remembered = new Map(); // address → {card, order, index}, as last given: what undo brings back before the server does
     this.selection = new Map(); // address → revision
     this.everything = null; // all that match: {filter, generation, count, except}
     this.cleared = chosenBefore(key); // what can be brought back: {selection, everything}
@@ -20,7 +20,8 @@ export class Model {
   take(cards) {
     this.cards = new Map(cards.map((card) => [card.address, card]));
     this.order = cards.map((card) => card.address);
-    cards.forEach((card, index) => this.remembered.set(card.address, { card, index }));
+    const { order } = this;
+    cards.forEach((card, index) => this.remembered.set(card.address, { card, order, index }));
     for (const [address] of this.selection) {
       const card = this.cards.get(address);
       if (card) this.selection.set(address, card.revision);
@@ -60,12 +61,21 @@ export class Model {
     this.hidden = hidden;
     const visible = this.order.filter((address) => !hidden.has(address));
     for (const address of shown) {
-      const known = this.remembered.get(address);
       // Among ranked results its place is not known before the server says it.
-      if (known && !this.isRanked && !this.cards.has(address)) visible.splice(Math.min(known.index, visible.length), 0, address);
+      if (!this.isRanked && !this.cards.has(address) && this.remembered.has(address)) visible.splice(this.placeAmong(visible, address), 0, address);
     }
     this.replaceCursor(visible);
     this.visible = visible;
+  }
+
+  /** Where a card stands that the server left out: between the neighbours that it had; cards before it may have gone since. */
+  placeAmong(visible, address) {
+    const { order, index } = this.remembered.get(address);
+    const seen = new Set(visible);
+    const next = order.slice(index + 1).find((each) => seen.has(each));
+    if (next) return visible.indexOf(next);
+    const previous = order.slice(0, index).findLast((each) => seen.has(each));
+    return previous ? visible.indexOf(previous) + 1 : Math.min(index, visible.length);
   }
 
   /** When the card under the cursor goes, the cursor is on the one that takes its place. */

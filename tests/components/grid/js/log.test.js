@@ -33,13 +33,14 @@ for (const { name, place, boot, made, sent } of shared("decision_log")) {
 
 test("what is confirmed leaves the log, the rest is sent again", () => {
   const { log, sent } = opened();
-  for (let n = 0; n < 3; n++) log.add(APPROVE);
+  for (let n = 1; n <= 3; n++) log.add(APPROVE).cursor = `local-${n}`;
   const results = [1, 2].map((n) => ({ n, refused: [], said: `${n}` }));
-  assert.deepEqual(log.confirm({ [log.client]: { n: 2, results } }), results);
+  const news = results.map((result) => ({ ...result, cursor: `local-${result.n}` }));
+  assert.deepEqual(log.confirm({ [log.client]: { n: 2, results } }), news, "each with where the cursor was");
   assert.deepEqual(log.entries.map(({ n }) => n), [3]);
   assert.deepEqual(log.confirm({ [log.client]: { n: 2, results } }), [], "an answer that comes again is no news");
   log.sendNow();
-  assert.deepEqual(sent.at(-1).entries.map(({ n }) => n), [3]);
+  assert.deepEqual(sent.at(-1).entries.map(({ n, cursor }) => [n, cursor]), [[3, undefined]]);
   assert.notEqual(sent.at(-1).sending, sent.at(-2).sending, "equal values are not looked at");
   ended(log);
 });

@@ -37,6 +37,19 @@ test("what is taken back stands where it stood, also when the server has dropped
   assert.deepEqual(model.visible, ["a", "c"], "its place among ranked results is the server's to say");
 });
 
+test("what is taken back stands between its neighbours, also when cards before it have gone since", () => {
+  const model = shown("a", "b", "c", "d", "e");
+  model.take(cards("d", "e", "f")); // a, b and c are decided, and the server has said so
+  model.settle([show("c"), show("b")]);
+  assert.deepEqual(model.visible, ["b", "c", "d", "e", "f"]);
+  model.moveTo("b");
+  model.settle([show("c"), show("b"), hide("b")]);
+  assert.deepEqual([model.visible, model.cursor], [["c", "d", "e", "f"], "c"]);
+  model.take(cards("a", "b"));
+  model.settle([show("c")]);
+  assert.deepEqual(model.visible, ["a", "b", "c"], "where none that came after it is left");
+});
+
 test("a decision that hides nothing is waited for", () => {
   const model = shown("a", "b");
   model.settle([{ addresses: ["b"] }]);

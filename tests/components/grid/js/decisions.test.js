@@ -1,0 +1,51 @@
+// Decisions and the cursor: what the server says of an undo never leads away from where somebody went since.
+
+import assert from "node:assert/strict";
+
+import { Decisions } from "../../../../components/grid/js/decisions.js";
+import { Model } from "../../../../components/grid/js/model.js";
+import { test } from "../../../shared/browser.js";
+
+function opened(...addresses) {
+  const model = new Model("library:ann:pending");
+  const cards = addresses.map((address) => ({ address, revision: 1 }));
+  const entries = [];
+  const grid = {
+    model,
+    data: { undoable: true, cards },
+    log: { add: (entry) => (entries.push({ n: entries.length + 1, ...entry }), entries.at(-1)) },
+    tools: { say: () => {} },
+    viewer: { isOpen: false },
+    comparison: { isOpen: false },
+    earlyKeys: { rest: () => {} },
+    paint: () => model.settle(entries),
+  };
+  model.take(cards);
+  model.settle([]);
+  return { model, entries, decisions: new Decisions(grid) };
+}
+
+const undone = ({ cursor }, address) => ({ n: 1, verb: "undo", done: [address], refused: [], said: "", cursor });
+
+test("the cursor goes to what was taken back, which this page did not know", () => {
+  const { model, entries, decisions } = opened("a", "b", "c");
+  decisions.takeBack("undo");
+  assert.equal(decisions.settle([undone(entries[0], "c")]), true);
+  assert.equal(model.cursor, "c");
+});
+
+test("the answer to an undo comes late, and the cursor stays where somebody went meanwhile", () => {
+  const { model, entries, decisions } = opened("a", "b", "c");
+  decisions.make({ verb: "approve", label: "Approve", said: "Approved {}", leaves: true });
+  decisions.takeBack("undo");
+  assert.equal(model.cursor, "a");
+  model.moveTo("c");
+  assert.equal(decisions.settle([undone(entries[1], "a")]), false);
+  assert.equal(model.cursor, "c", "the next key is for this one");
+});
+
+test("an undo that a reload left behind moves no cursor", () => {
+  const { model, decisions } = opened("a", "b");
+  assert.equal(decisions.settle([undone({}, "b")]), false);
+  assert.equal(model.cursor, "a");
+});
