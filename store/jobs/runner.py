@@ -72,9 +72,15 @@ class Runner:
     def seen(self, job: Job) -> Job:
         """The job, completed with what only this process knows about it."""
         context = self._live.get(job.id)
-        if context is None:
-            if job.state == "running":  # its end could not be written down
+        if (
+            context is None and job.state == "running"
+        ):  # read before its end, or that could not be written down
+            with self._change:
+                context = self._live.get(job.id)
+                job = self._book.job(job.id) or job
+            if context is None and job.state == "running":
                 job = replace(job, state="interrupted")
+        if context is None:
             return replace(job, result=self._results.get(job.id))
         counted = context.progress
         return replace(

@@ -93,7 +93,7 @@ class Gate:
     def __call__(self, item: Item) -> Result:
         if item.key == self.at:
             self.reached.set()
-            assert self.open.wait(10)
+            assert self.open.wait(60)
         return ItemDone(item)
 
 
@@ -124,7 +124,7 @@ def test_a_job_does_each_of_its_items_once_and_counts_them(shop: Workshop) -> No
 def test_jobs_of_one_queue_follow_each_other_and_another_queue_does_not_wait(shop: Workshop) -> None:
     shop.answer = gate = Gate("a")
     first, second = shop.start(), shop.start(["x"])
-    assert gate.reached.wait(10)
+    assert gate.reached.wait(60)
     assert shop.rested(shop.start(["y"], kind="other")).state == "done"
     assert [job.id for job in shop.jobs.under_way()] == [first, second]
     assert shop.jobs.keys_under_way("letters") == {*LETTERS, "x"}
@@ -137,7 +137,7 @@ def test_jobs_of_one_queue_follow_each_other_and_another_queue_does_not_wait(sho
 def test_a_paused_job_stays_so_past_a_restart_and_goes_on_where_it_was(shop: Workshop) -> None:
     shop.answer = gate = Gate("d")
     number = shop.start()
-    assert gate.reached.wait(10)
+    assert gate.reached.wait(60)
     shop.jobs.pause(number)
     assert shop.jobs.get(number).is_stopping
     gate.open.set()
@@ -150,10 +150,47 @@ def test_a_paused_job_stays_so_past_a_restart_and_goes_on_where_it_was(shop: Wor
     assert shop.done == Counter(LETTERS)
 
 
+@pytest.mark.parametrize("verb", ["pause", "cancel"])
+def test_a_job_that_is_stopped_is_under_way_until_its_work_has_ended(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    shop.answer = gate = Gate("d")
+    number = shop.start()
+    assert gate.reached.wait(60)
+    runner = shop.jobs._runner
+    assert runner
+    tell, before = runner.stop, []
+
+    def stop(number: int) -> None:
+        """The row says so already, and the work has not heard of it."""
+        before.append((shop.jobs.get(number).is_under_way, shop.jobs.wait(number, timeout=0)))
+        tell(number)
+
+    monkeypatch.setattr(runner, "stop", stop)
+    getattr(shop.jobs, verb)(number)
+    assert before == [(True, False)]
+    assert not shop.jobs.wait(number, timeout=0)
+    gate.open.set()
+    assert not shop.rested(number).is_stopping
+    assert shop.done == Counter("abcd")
+
+
+def test_a_job_that_ends_while_its_row_is_read_is_not_interrupted(shop: Workshop) -> None:
+    shop.answer = gate = Gate("d")
+    number = shop.start()
+    assert gate.reached.wait(60)
+    read = shop.jobs._book.job(number)
+    assert read
+    assert read.state == "running"
+    gate.open.set()
+    assert shop.rested(number).state == "done"
+    assert shop.jobs._seen(read).state == "done"
+
+
 def test_what_a_restart_interrupted_waits_until_somebody_goes_on_with_it(shop: Workshop) -> None:
     shop.answer = gate = Gate("d")
     number = shop.start()
-    assert gate.reached.wait(10)
+    assert gate.reached.wait(60)
     killed = sqlite3.connect(shop.folder / "catalog.sqlite3")  # as a crash leaves the row
     assert killed.execute("SELECT state FROM jobs").fetchone() == ("running",)
     killed.close()
@@ -170,7 +207,7 @@ def test_a_crash_between_two_items_loses_neither_the_job_nor_what_is_done(tmp_pa
     before = Workshop(tmp_path)
     before.answer = gate = Gate("d")
     number = before.start()
-    assert gate.reached.wait(10)  # and nobody ever closes it
+    assert gate.reached.wait(60)  # and nobody ever closes it
     after = Workshop(tmp_path)
     assert (after.jobs.get(number).state, after.jobs.get(number).done) == ("interrupted", 3)
     after.jobs.resume(number)
@@ -186,7 +223,7 @@ def test_a_crash_between_two_items_loses_neither_the_job_nor_what_is_done(tmp_pa
 def test_cancelling_keeps_what_is_done_and_leaves_the_rest(shop: Workshop) -> None:
     shop.answer = gate = Gate("c")
     number, waiting = shop.start(), shop.start(["z"])
-    assert gate.reached.wait(10)
+    assert gate.reached.wait(60)
     shop.jobs.cancel(waiting)
     shop.jobs.cancel(number)
     gate.open.set()
@@ -279,7 +316,7 @@ def test_work_that_ends_with_the_program_has_a_result_and_is_not_continued(shop:
         return progress.done
 
     counting = shop.jobs.run("Count", count)
-    assert began.wait(10)
+    assert began.wait(60)
     shop.jobs.pause(counting.id)  # it cannot be
     assert shop.jobs.get(counting.id).state == "running"
     shop.jobs.cancel(counting.id)
@@ -288,7 +325,7 @@ def test_work_that_ends_with_the_program_has_a_result_and_is_not_continued(shop:
 
     began.clear()
     cut_short = shop.jobs.run("Count on", count)
-    assert began.wait(10)
+    assert began.wait(60)
     shop.reopen()
     assert shop.jobs.get(cut_short.id).state == "failed"
     assert "begin it again" in shop.jobs.get(cut_short.id).error
@@ -365,12 +402,12 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background_worker, "FIRST", 0.0)
 
 
-@pytest.mark.usefixtures("impatient")
 def troubles_with(reason: str) -> list[str]:
     """Which workers of this process say so; those of other tests may be in trouble of their own."""
     return [one.worker for one in background_worker.faults() if reason in one.reason]
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_folder_that_was_away_for_a_moment_stops_neither_the_job_nor_those_behind_it(
     shop: Workshop, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -378,7 +415,7 @@ def test_a_folder_that_was_away_for_a_moment_stops_neither_the_job_nor_those_beh
 
     def answer(item: Item) -> Result:
         if item.key == "d" and not came.is_set():
-            assert both.wait(10)
+            assert both.wait(60)
             catalog.rename(catalog.with_name("away"))
             came.set()
         return ItemDone(item)
@@ -386,7 +423,7 @@ def test_a_folder_that_was_away_for_a_moment_stops_neither_the_job_nor_those_beh
     shop.answer = answer
     number, behind = shop.start(), shop.start(["z"])
     both.set()
-    assert came.wait(10)
+    assert came.wait(60)
     assert eventually(lambda: troubles_with("removed or replaced") == ["long work (library)"])
     assert "Traceback" in caplog.text
     catalog.with_name("away").rename(catalog)
@@ -418,7 +455,7 @@ def test_a_queue_that_cannot_begin_a_job_begins_it_later(
 def test_who_ended_a_job_stands_in_it(shop: Workshop) -> None:
     shop.answer = gate = Gate("c")
     number = shop.start()
-    assert gate.reached.wait(10)
+    assert gate.reached.wait(60)
     shop.jobs.cancel(number, actor="ann")
     gate.open.set()
     assert shop.rested(number).note["ended_by"] == "ann"
