@@ -20,12 +20,13 @@ from components.grid.actions import (
     TAGS,
     Action,
 )
-from components.grid.browse import View, browse, no_matches, turning
+from components.grid.browse import View, browse, no_matches
 from components.grid.cards import Mark
 from components.grid.decision_log import Handler
 from components.grid.grid import go_to, lead_to, show_cards
 from components.grid.logged_decision import LoggedDecision
 from components.grid.ordering import resembling
+from components.grid.page_number import turning
 from components.grid.results import (
     RESULT_VIEWS,
     ResultView,

@@ -6,10 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from components.grid import ordering, saved
-from components.grid.decision_log import Handler
+from components.grid import ordering, page_number, saved
 from components.grid.filters import Drawer, mended
-from components.grid.logged_decision import LoggedDecision
 from components.grid.matching import offered
 from components.shell import format
 from store.catalog.filter_syntax import corrected, parsed
@@ -58,7 +56,7 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
             total = 0 if asked.faults else library.count(asked.filter)
             pages = max(1, -(-total // size))
             counted = st.container(width="content")
-            page = _page(key, pages)
+            page = page_number.draw(key, pages)
             counted.caption(_sentence(total, page, size))
     mended(asked.hints)
     records = []
@@ -93,28 +91,6 @@ def no_matches(key: str, view: View) -> None:
 
 def _drawer(key: str) -> Drawer:
     return Drawer(key, f"{key}_words")
-
-
-def turning(key: str) -> Mapping[str, Handler]:
-    """Handlers for the keys that turn the page."""
-    return {"next": _turn(key, 1), "previous": _turn(key, -1)}
-
-
-def _turn(key: str, by: int) -> Handler:
-    def handler(_: LoggedDecision) -> None:
-        name = f"{key}_page"
-        st.session_state[name] = max(1, st.session_state.get(name, 1) + by)
-
-    return handler
-
-
-def _page(key: str, pages: int) -> int:
-    name = f"{key}_page"
-    if st.session_state.get(name, 1) > pages:  # decided away, or an old link
-        st.session_state[name] = pages
-    if pages == 1:
-        return 1
-    return st.pagination(pages, key=name, bind="query-params", max_visible_pages=5, width=250)
 
 
 def _sentence(total: int, page: int, size: int) -> str:

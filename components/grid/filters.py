@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from components.grid import saved
-from components.grid.ordering import to_first_page
+from components.grid.page_number import turn_to
 from components.shell import format
 from store.catalog.filter_syntax import cleared, edited, parsed, values
 from store.catalog.filters import Filter
@@ -81,7 +81,7 @@ class Drawer:
         if self.changed:
             self.changed()
         else:
-            to_first_page(self.key)
+            turn_to(self.key, 1)
 
     def clear(self) -> None:
         """Remove all filters from the line."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.grid import assets
+from components.grid import assets, page_number
 from components.grid.actions import Action
 from components.grid.cards import Mark, card, details
 from components.grid.comparison import comparison, twins
@@ -122,8 +122,8 @@ def mount(
             **data,
         },
         on_log_change=lambda: _apply(key, library, handlers),
-        on_open_change=_nothing,
-        on_compare_change=_nothing,
+        on_open_change=lambda: page_number.keep(key),
+        on_compare_change=lambda: page_number.keep(key),
         on_weights_change=_nothing,
         on_knows_change=_nothing,
         on_view_change=_nothing,
@@ -165,6 +165,7 @@ _HARMLESS = {
 
 
 def _apply(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:
+    page_number.keep(key)
     own, _ = belonging(library, sent(key).get("log"))
     for client, entries in own.items():
         ledger_of(library.layout.root).apply(

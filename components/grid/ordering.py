@@ -6,6 +6,7 @@ import streamlit as st
 
 from components.grid.decision_log import Handler
 from components.grid.logged_decision import LoggedDecision
+from components.grid.page_number import turn_to
 from components.shell import format
 from store.catalog.filters import Filter
 from store.errors import MemedexError
@@ -54,15 +55,9 @@ def resembling(key: str) -> Mapping[str, Handler]:
             st.session_state[f"{key}_sort"] = LIKE_ONE
             # Through the address: a widget that was not there before takes its first value from it.
             st.session_state[f"{key}_like"] = st.query_params[f"{key}_like"] = entry.addresses[0]
-            to_first_page(key)
+            turn_to(key, 1)
 
     return {"like": handler}
-
-
-def to_first_page(key: str) -> None:
-    """Start at the first page from now on."""
-    if st.session_state.get(f"{key}_page", 1) != 1:
-        st.session_state[f"{key}_page"] = 1
 
 
 def page_of(

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from components.shell import resources
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
+from store.llm.client import import_litellm
 from store.runtime import open_library
 from store.settings import settings
 from tests import installed_components  # noqa: F401  for what it does
@@ -32,6 +33,12 @@ def _chroma_behind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     keep_chroma_here(monkeypatch)
     if "chroma" not in request.fixturenames:
         monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _litellm() -> None:
+    """Not by a page's thread, under which pytest would exchange the filters of warnings at the end of a test."""
+    import_litellm()
 
 
 @pytest.fixture

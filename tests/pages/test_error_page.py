@@ -18,7 +18,7 @@ def page() -> None:
 
 
 def test_a_refusal_is_told_with_the_way_out() -> None:
-    test = AppTest.from_function(page).run()
+    test = AppTest.from_function(page, default_timeout=60).run()
     assert [error.value for error in test.error] == ["This could not be done. What went wrong:"]
     assert test.text[0].value.endswith("is full; make room and try again")
     assert [button.label for button in test.button] == ["Show the page again"]
@@ -32,7 +32,7 @@ def two() -> None:
 
 
 def test_two_parts_of_a_page_that_fail_are_both_told() -> None:
-    test = AppTest.from_function(two).run()
+    test = AppTest.from_function(two, default_timeout=60).run()
     assert not test.exception
     assert len(test.error) == 2
 
@@ -52,7 +52,7 @@ def mistake() -> None:
 
 
 def test_a_mistake_is_shown_whole_at_this_machine() -> None:
-    test = AppTest.from_function(mistake).run()
+    test = AppTest.from_function(mistake, default_timeout=60).run()
     assert "a secret of the server" in test.exception[0].message
     assert test.exception[0].stack_trace
 
@@ -61,7 +61,7 @@ def test_another_machine_is_told_a_number_that_stands_in_the_log_with_the_traceb
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(login, "is_local", lambda: False)
-    test = AppTest.from_function(mistake).run()
+    test = AppTest.from_function(mistake, default_timeout=60).run()
     assert not test.exception
     shown = "\n".join(str(one.value) for kind in (test.error, test.text, test.caption) for one in kind)
     assert "secret" not in shown
@@ -75,7 +75,7 @@ def test_another_machine_is_not_told_where_the_files_lie(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(login, "is_local", lambda: False)
-    test = AppTest.from_function(page).run()
+    test = AppTest.from_function(page, default_timeout=60).run()
     assert "disk" in test.text[0].value
     assert "/" not in test.text[0].value
     assert "No space left" in caplog.text
