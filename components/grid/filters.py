@@ -132,7 +132,7 @@ class Drawer:
         """
         moment = parsed(" ".join(f"{name}:{value}" for value in self._values(name))).filter
         seconds = moment.since if name == "after" else moment.until
-        day = None if seconds is None else date.fromtimestamp(0) + timedelta(days=seconds // 86_400)
+        day = None if seconds is None else date(1970, 1, 1) + timedelta(days=seconds // 86_400)
         st.session_state[f"{self.key}-by-{name}"] = day
         st.date_input(
             title, value=None, key=f"{self.key}-by-{name}", width=140,

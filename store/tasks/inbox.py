@@ -57,9 +57,9 @@ class Inbox:
         if not self.folder.is_dir():
             raise BadSource(f"the inbox {self.folder} is no folder; make it, or set MEMEDEX_INBOX")
         folders: dict[str, int] = {}
+        fresh = time.time_ns() - EVERY * 1e9  # so coarse may a folder's time be
         found = dict(sorted(_found(self.folder, "", folders)))
         before, self._resting, self._folders = self._resting, found, folders
-        fresh = time.time_ns() - EVERY * 1e9  # so coarse may a folder's time be
         self.is_restless = before != found or any(changed > fresh for changed in folders.values())
         known = self._known()
         for names in _together(found).values():

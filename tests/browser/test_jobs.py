@@ -55,7 +55,7 @@ def test_what_a_crash_interrupted_goes_on_before_anybody_opens_a_page(
     root = shutil.copytree(seed, tmp_path / "res")
     library = open_library(root)
     job = start(library, [UNCAPTIONED.address], format="jsonl")
-    assert library.jobs.wait(job.id, timeout=30)
+    assert library.jobs.wait(job.id, timeout=60)
     place = destination(library.layout, job)
     place.unlink()
     with library.catalog.writing() as db:  # as a kill in its middle leaves it

@@ -37,7 +37,7 @@ def _chroma_behind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture(scope="session", autouse=True)
 def _litellm() -> None:
-    """Not by a page's thread, under which pytest would exchange the filters of warnings at the end of a test."""
+    """Not by a page's thread: pytest would exchange the filters of warnings under its import."""
     import_litellm()
 
 

@@ -194,7 +194,7 @@ def test_what_fails_in_the_background_and_pictures_set_apart_stand_on_health(
     library._prefetcher._set_apart(PENDING.address, "its picture is not what was written")
     with closing(Worker("polishing coins", fail)) as worker:
         worker.wake()
-        assert not worker.wait(10)
+        assert not worker.wait(60)
         said = words(opened("health"))
         assert "polishing coins: OSError: the folder is away (since just now; again in " in said
         assert f"{PENDING.address}: its picture is not what was written" in said

@@ -219,7 +219,7 @@ def test_an_answer_without_a_coin_is_shown_and_thrown_away(
 ) -> None:
     monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter(["I would ", "rather not."]))
     job = generate.start(library.jobs, "frog", [FROG.address], model="m", budget=None, pictures=False)
-    assert library.jobs.wait(job.id, timeout=30)
+    assert library.jobs.wait(job.id, timeout=60)
     app = opened("generate")
     assert "No coin was made for “frog”" in words(app)
     assert "answered in words, not with a coin" in words(app)
@@ -244,7 +244,7 @@ def test_an_answer_without_a_coin_is_asked_for_again_in_its_place(
     asked: list[str] = []
     monkeypatch.setattr(coin_generator, "stream", answered)
     job = generate.start(library.jobs, "frog", [FROG.address], model="m", budget=None, pictures=False)
-    assert library.jobs.wait(job.id, timeout=30)
+    assert library.jobs.wait(job.id, timeout=60)
     press(opened("generate"), "Retry")
     finish_jobs()
     app = opened("generate")

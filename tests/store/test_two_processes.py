@@ -206,7 +206,7 @@ def test_a_child_that_outlives_its_parent_keeps_nobody_out(root: Path) -> None:
     with other_process(root, ORPHAN) as parent:
         assert parent.stdout
         assert parent.stdout.readline() == "child\n"
-        parent.wait(timeout=30)
+        parent.wait(timeout=60)
         with open_library(root, embedder=Hashed()) as library:
             assert library.add([coin(1)]).done
 

@@ -16,7 +16,7 @@ from store.jobs import background_worker
 from store.jobs.background_worker import faults
 from store.library import Library
 from store.memory import Memory
-from store.runtime import open_library
+from store.runtime import open_library, open_reader
 from tests.store.conftest import approved_with_caption
 from tests.store.hashed import Hashed
 from tests.store.memory.bags import Bags
@@ -103,10 +103,12 @@ def test_a_library_whose_chroma_hangs_shows_its_state_at_once_and_closes(root: P
     assert library.status().chroma_fault == ""
     library.close()
     assert is_gone(pid)
+    with open_reader(root, embedder=Hashed()) as reader:
+        assert reader.status().chroma_behind == 1
     with open_library(root, embedder=Hashed()) as again:
         assert isinstance(again, Library)
-        assert again.status().chroma_behind == 1
         assert again.wait_for_chroma(60)
+        assert again.status().chroma_behind == 0
 
 
 def test_a_library_whose_chroma_cannot_start_says_why_and_goes_on_when_it_can(

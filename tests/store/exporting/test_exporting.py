@@ -200,7 +200,7 @@ def test_an_export_in_the_background_is_begun_anew_after_it_was_cut_short(root):
     with open_library(root, embedder=Hashed()) as library:
         coins = approved_with_caption(library, 0, 1)
         job = start(library, [*coins, MINT], format="txt")
-        library.jobs.wait(job.id, timeout=30)
+        library.jobs.wait(job.id, timeout=60)
         (refused,) = library.jobs.items(job.id, state="refused")
         assert (refused.key, library.jobs.get(job.id).done) == (MINT, 2)
         place = where(library.layout, job)
@@ -213,7 +213,7 @@ def test_an_export_in_the_background_is_begun_anew_after_it_was_cut_short(root):
     with open_library(root, embedder=Hashed()) as library:
         assert library.jobs.get(job.id).state == "interrupted"
         library.jobs.resume_interrupted()
-        library.jobs.wait(job.id, timeout=30)
+        library.jobs.wait(job.id, timeout=60)
         assert list(library.layout.exports.iterdir()) == [place]
         assert len(list(candidates([place]))) == library.jobs.get(job.id).done == 2
 
@@ -224,7 +224,7 @@ def test_the_last_exports_stay_and_what_somebody_renamed(root):
         places = []
         for number in range(KEPT + 2):
             job = start(library, coins, format="jsonl")
-            library.jobs.wait(job.id, timeout=30)
+            library.jobs.wait(job.id, timeout=60)
             places.append(where(library.layout, job))
             if number == 0:
                 mine = places[0].rename(places[0].with_name("mine.zip"))
@@ -290,7 +290,7 @@ def test_an_export_lets_another_one_s_half_be_and_removes_what_a_kill_left(root,
         with appearing(exports / "mine.zip") as place:  # as another process writes to the same folder
             place.write("a.txt", b"a")
             job = start(library, coins, format="jsonl")
-            assert library.jobs.wait(job.id, timeout=30)
+            assert library.jobs.wait(job.id, timeout=60)
             assert not killed.exists()
             assert len([path for path in exports.iterdir() if path.is_dir()]) == 1
         assert sorted(path.suffix for path in exports.iterdir()) == [".zip", ".zip"]

@@ -231,7 +231,7 @@ def test_a_coin_is_made_in_the_background_and_waits_until_somebody_deals_with_it
     configured.answers = [answer]
     job = begun(library, three)
     assert job.name == "Make a coin: a frog"
-    assert library.jobs.wait(job.id, timeout=30)
+    assert library.jobs.wait(job.id, timeout=60)
     (draft,) = generate.own_jobs(library.jobs, library.actor_name)
     assert (draft.state, draft.note["answer"], draft.note["sources"]) == ("done", json.dumps(COIN), three)
     assert generate.own_jobs(library.jobs, "somebody else") == []
@@ -247,14 +247,14 @@ def test_an_answer_that_is_stopped_keeps_what_had_come(
     def slowly(*_: object, **__: object) -> Iterator[str]:
         yield '{"name": "Rain '
         has_begun.set()
-        assert may_go_on.wait(30)
+        assert may_go_on.wait(60)
         yield 'Frog"'
 
     monkeypatch.setattr(coin_generator, "stream", slowly)
     job = begun(library, three)
-    assert has_begun.wait(30)
+    assert has_begun.wait(60)
     library.jobs.cancel(job.id)
-    assert library.jobs.wait(job.id, timeout=30)  # though the model says nothing more
+    assert library.jobs.wait(job.id, timeout=60)  # though the model says nothing more
     may_go_on.set()
     (draft,) = generate.own_jobs(library.jobs, library.actor_name)
     assert (draft.state, draft.note["answer"]) == ("cancelled", '{"name": "Rain ')
@@ -270,17 +270,17 @@ def test_an_interrupted_answer_is_asked_for_again_only_by_a_person(
         asked.append(came)
         yield came
         has_begun.set()
-        assert may_go_on.wait(30)
+        assert may_go_on.wait(60)
         yield " "
 
     monkeypatch.setattr(coin_generator, "stream", slowly)
     job = begun(library, three)
-    assert has_begun.wait(30)
+    assert has_begun.wait(60)
     library.jobs.pause(job.id)  # as the end of the program does
-    assert library.jobs.wait(job.id, timeout=30)
+    assert library.jobs.wait(job.id, timeout=60)
     may_go_on.set()
     library.jobs.resume(job.id)
-    assert library.jobs.wait(job.id, timeout=30)
+    assert library.jobs.wait(job.id, timeout=60)
     (draft,) = generate.own_jobs(library.jobs, library.actor_name)
     assert draft.note["answer"] == came
     assert len(asked) == 1
@@ -289,7 +289,7 @@ def test_an_interrupted_answer_is_asked_for_again_only_by_a_person(
     else:
         assert (draft.state, "was not asked again" in draft.error) == ("failed", True)
         library.jobs.resume(job.id)
-        assert library.jobs.wait(job.id, timeout=30)
+        assert library.jobs.wait(job.id, timeout=60)
         assert len(asked) == 2
 
 
@@ -298,7 +298,7 @@ def test_a_refusal_of_the_provider_stands_with_the_draft(
 ) -> None:
     configured.answers = [fails(401, "bad key")]
     job = begun(library, three)
-    assert library.jobs.wait(job.id, timeout=30)
+    assert library.jobs.wait(job.id, timeout=60)
     (draft,) = generate.own_jobs(library.jobs, library.actor_name)
     assert (draft.state, draft.note["answer"]) == ("failed", "")
     assert "did not accept the key" in draft.error
@@ -312,12 +312,12 @@ def test_an_answer_that_is_no_coin_has_failed_and_may_be_asked_for_again(
     configured.answers = [says("I would rather talk about frogs.")]
     configured.answers[0].streamed = True
     job = begun(library, three)
-    assert library.jobs.wait(job.id, timeout=30)
+    assert library.jobs.wait(job.id, timeout=60)
     (draft,) = generate.own_jobs(library.jobs, library.actor_name)
     assert (draft.state, draft.note["answer"]) == ("failed", "I would rather talk about frogs.")
     assert "answered in words, not with a coin" in draft.error
     configured.answers = [says(json.dumps(COIN))]
     configured.answers[0].streamed = True
     generate.retry(library.jobs, draft)
-    assert library.jobs.wait(job.id, timeout=30)
+    assert library.jobs.wait(job.id, timeout=60)
     assert generate.own_jobs(library.jobs, library.actor_name)[0].state == "done"

@@ -24,6 +24,7 @@ from store.jobs import (
     Result,
     background_worker,
     job_rows,
+    runner,
 )
 from store.library import Library
 from store.permissions import Actor
@@ -77,7 +78,8 @@ class Workshop:
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Workshop]:
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workshop]:
+    monkeypatch.setattr(runner, "_PATIENCE", 60.0)  # the machine may be busy
     shop = Workshop(tmp_path)
     yield shop
     shop.jobs.close()
@@ -157,16 +159,16 @@ def test_a_job_that_is_stopped_is_under_way_until_its_work_has_ended(
     shop.answer = gate = Gate("d")
     number = shop.start()
     assert gate.reached.wait(60)
-    runner = shop.jobs._runner
-    assert runner
-    tell, before = runner.stop, []
+    ran_by = shop.jobs._runner
+    assert ran_by
+    tell, before = ran_by.stop, []
 
     def stop(number: int) -> None:
         """The row says so already, and the work has not heard of it."""
         before.append((shop.jobs.get(number).is_under_way, shop.jobs.wait(number, timeout=0)))
         tell(number)
 
-    monkeypatch.setattr(runner, "stop", stop)
+    monkeypatch.setattr(ran_by, "stop", stop)
     getattr(shop.jobs, verb)(number)
     assert before == [(True, False)]
     assert not shop.jobs.wait(number, timeout=0)
@@ -187,15 +189,24 @@ def test_a_job_that_ends_while_its_row_is_read_is_not_interrupted(shop: Workshop
     assert shop.jobs._seen(read).state == "done"
 
 
-def test_what_a_restart_interrupted_waits_until_somebody_goes_on_with_it(shop: Workshop) -> None:
+def test_what_a_restart_interrupted_waits_until_somebody_goes_on_with_it(
+    shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shop.answer = gate = Gate("d")
     number = shop.start()
     assert gate.reached.wait(60)
     killed = sqlite3.connect(shop.folder / "catalog.sqlite3")  # as a crash leaves the row
     assert killed.execute("SELECT state FROM jobs").fetchone() == ("running",)
     killed.close()
-    threading.Timer(0.05, gate.open.set).start()
-    shop.reopen()
+    close = background_worker.Worker.close
+
+    def close_told(worker: background_worker.Worker, *, patience: float) -> bool:
+        gate.open.set()  # the work was told to stop before
+        return close(worker, patience=patience)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(background_worker.Worker, "close", close_told)
+        shop.reopen()
     assert shop.jobs.get(number).state == "interrupted"
     assert shop.jobs.under_way() == []
     shop.jobs.resume_interrupted()

@@ -393,7 +393,7 @@ def test_what_was_interrupted_goes_on_after_a_restart(
     gate = threading.Event()
     for number in range(1, 6):
         plain = gives(picture(number))
-        server.answers[f"/{number}.png"] = lambda request, plain=plain: (gate.wait(30), plain(request))
+        server.answers[f"/{number}.png"] = lambda request, plain=plain: (gate.wait(60), plain(request))
     job = fetch_logos.start(library, listed, name="Logos")
     assert job is not None
     library.jobs.pause(job.id)

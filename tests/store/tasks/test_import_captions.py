@@ -24,7 +24,7 @@ def coins(library: Library) -> list[str]:
 
 def over(library: Library, shown: Preview) -> None:
     job = start(library, shown.changes)
-    assert library.jobs.wait(job.id, timeout=30)
+    assert library.jobs.wait(job.id, timeout=60)
     assert library.jobs.get(job.id).refused == 0
 
 
@@ -99,7 +99,7 @@ def test_a_record_changed_after_the_preview_is_left_as_it_is(library: Library, c
     shown = preview(library, captions_dropped(dropped, facet="entity"))
     library.caption(coins[0], caption={"entity": "a person's"})
     job = start(library, shown.changes)
-    library.jobs.wait(job.id, timeout=30)
+    library.jobs.wait(job.id, timeout=60)
     (refused,) = library.jobs.items(job.id, state="refused")
     assert "changed since you looked" in refused.reason
     assert library.get(coins[0]).caption["entity"] == "a person's"

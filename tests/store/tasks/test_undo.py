@@ -41,7 +41,7 @@ def in_tier(library: Library, tier: str) -> int:
 
 def finished(library: Library) -> None:
     for job in library.jobs.under_way():
-        assert library.jobs.wait(job.id, timeout=30)
+        assert library.jobs.wait(job.id, timeout=60)
 
 
 def test_a_large_decision_goes_back_in_the_background_and_forth_again(approved: Library) -> None:
@@ -82,7 +82,7 @@ def test_the_next_undo_waits_its_turn_behind_one_under_way(
     asked, take_back = threading.Event(), approved.undo_decisions
 
     def once_all_are_asked_for(*decisions: Any, **how: Any) -> Outcome:
-        assert asked.wait(30)
+        assert asked.wait(60)
         return take_back(*decisions, **how)
 
     monkeypatch.setattr(approved, "undo_decisions", once_all_are_asked_for)
@@ -107,7 +107,7 @@ def test_a_redo_waits_its_turn_too_and_what_comes_after_it(
     asked, take_back = threading.Event(), approved.undo_decisions
 
     def once_all_are_asked_for(*decisions: Any, **how: Any) -> Outcome:
-        assert asked.wait(30)
+        assert asked.wait(60)
         return take_back(*decisions, **how)
 
     monkeypatch.setattr(approved, "undo_decisions", once_all_are_asked_for)
