@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Lock, Thread
+from threading import Barrier, Event, Lock, Thread
 from typing import Any
 
 ADA = "text-embedding-ada-002"
@@ -63,6 +63,7 @@ class LanguageModelServer:
         self.answers: list[Answer] = []
         self.answer_to: Callable[[dict[str, Any]], Answer] | None = None
         self.under_way = self.most_at_once = 0
+        self.together: Barrier | None = None  # so many wait for each other before any of them is answered
         self.lock = Lock()
         self.asked: list[dict[str, Any]] = []
         self.ending = Event()
@@ -101,6 +102,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, _embeddings(request["input"], numbers=1536 if request["model"] == ADA else 4))
             return
         with self.owner.answering():
+            if self.owner.together:
+                self.owner.together.wait(60)
             self._give(self.owner.next_answer(request))
 
     def _give(self, answer: Answer) -> None:

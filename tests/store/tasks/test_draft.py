@@ -1,6 +1,7 @@
 """Captions drafted for many coins: through the real litellm, past a provider's moods, within a budget."""
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ def model(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Languag
     with running() as server:
         monkeypatch.setenv("MEMEDEX_CAPTION_MODEL", MODEL)
         monkeypatch.setenv("MEMEDEX_CAPTION_API_BASE", server.address)
-        monkeypatch.setenv("MEMEDEX_CAPTION_TIMEOUT", "5")
+        monkeypatch.setenv("MEMEDEX_CAPTION_TIMEOUT", "60")
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         settings.cache_clear()
         library.add([coin(number) for number in range(6)])
@@ -72,7 +73,7 @@ def test_drafts_wait_as_suggestions_and_nothing_of_a_record_or_of_what_is_typed_
     assert job.note["cost"] == pytest.approx(6 * 2.1e-4)
     [spent] = statistics.spending(library)
     assert (spent.model, spent.prompt_tokens, spent.cost) == (MODEL, 6000, pytest.approx(6 * 2.1e-4))
-    assert spent.day == int(job.made_at // 86_400)
+    assert job.made_at // 86_400 <= spent.day <= job.ended_at // 86_400
 
 
 def test_a_suggestion_is_taken_or_refused_and_a_newer_one_of_the_same_model_takes_its_place(
@@ -125,9 +126,7 @@ def test_a_budget_stops_it_before_it_is_passed_and_a_larger_one_goes_on(
 
 
 def test_many_are_asked_at_once_and_each_only_once(model: LanguageModelServer, library: Library) -> None:
-    slow = says(JSON)
-    slow.after = 0.2
-    model.answers = [slow]
+    model.together = threading.Barrier(3)
     assert drafted(library, lanes=3).done == 6
     assert model.most_at_once == 3
     assert len(model.asked) == 6
