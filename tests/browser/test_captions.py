@@ -132,10 +132,14 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     held: list[Route] = []
     is_held = True  # both write before either hears of the other
     page.route("**/editor/keep", lambda route: held.append(route) if is_held else route.continue_())
-    entity(page).fill("from the first window")
+    page.bring_to_front()  # in a tab behind another one, what is due in a moment may come after a minute
+    with page.expect_request("**/editor/keep"):
+        entity(page).fill("from the first window")
     expect(state(page)).to_have_text("Draft …")
+    other.bring_to_front()
     entity(other).fill("from the other window")
     expect(state(other)).to_have_text("Draft saved")
+    page.bring_to_front()
     is_held = False
     for route in held:
         route.continue_()
@@ -150,6 +154,7 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     expect(said).to_be_hidden()
     expect(state(page)).to_have_text("Draft saved")
     assert draft() == "from the first window, and more"
+    other.bring_to_front()
     other.evaluate("() => window.dispatchEvent(new Event('focus'))")  # back to the other window
     expect(state(other)).to_have_text("Two drafts: choose below")
     other.get_by_role("button", name="Use theirs").click()

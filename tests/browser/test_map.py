@@ -6,6 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.coins import COINS, FROG
 from tests.browser.dashboard import Server, at_rest, visit
+from tests.browser.grid_page import SETTLED
 from tests.waiting import eventually
 
 
@@ -62,10 +63,15 @@ def test_an_open_map_takes_in_what_changes_elsewhere_and_nothing_else_of_it_does
     expect(pictures(elsewhere).first).to_contain_text(FROG.name)
     at_rest(elsewhere)
     elsewhere.keyboard.press("t")
+    elsewhere.wait_for_function(SETTLED)
+    page.bring_to_front()  # a tab behind another one looks for news once a minute
     fewer = len(COINS) - 1
     expect(told).to_have_text(re.compile(rf"^{fewer} selected · [0-{fewer - 1}] of {fewer} in view$"))
     expect(page.get_by_text(f"{fewer} coins selected")).to_be_visible()
+    elsewhere.bring_to_front()
     elsewhere.keyboard.press("z")
+    elsewhere.wait_for_function(SETTLED)
+    page.bring_to_front()
     expect(told).to_have_text(before)
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
 
