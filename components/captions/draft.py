@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from components.grid import LoggedDecision, lead_to
-from components.shell import format, job_bar, session
+from components.shell import format, job_bar, live, session
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.jobs import Job
@@ -21,7 +21,6 @@ HOW = (
     "No language model is configured. Set `MEMEDEX_CAPTION_MODEL` (`gpt-4o-mini` for instance, with its "
     "`OPENAI_API_KEY`, or `ollama/llava` on this machine), or name one below."
 )
-_AGAIN = 1.0  # seconds
 _LACKING, _ALL, _PICKED = "Missing caption", "All approved", "Chosen"
 
 
@@ -79,18 +78,13 @@ def figures(plan: Plan) -> None:
         st.warning("This model is known not to see pictures.", icon=":material/visibility_off:")
 
 
-def is_priced() -> bool:
+def is_priced(library: Library, *, key: str) -> bool:
     """Whether tokens and cost can be shown; the first time this takes seconds, with a message."""
     if is_warm():
         return True
     st.caption("Reading the price list …")
-    st.fragment(_look_again, run_every=_AGAIN)()
+    live.price_list(library, key=key)
     return False
-
-
-def _look_again() -> None:
-    if is_warm():
-        st.rerun()
 
 
 def begin(library: Library, plan: Plan, *, budget: float | None = None, lanes: int = LANES) -> Job | None:
@@ -127,7 +121,7 @@ def _which(library: Library) -> list[str]:
 
 
 def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str) -> Plan | None:
-    if not model or not is_priced():
+    if not model or not is_priced(library, key="draft"):
         return None
     try:
         return draft_start.plan_drafting(library, addresses, model=model, prompt=prompt)

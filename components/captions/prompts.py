@@ -5,7 +5,7 @@ import difflib
 import streamlit as st
 
 from components.captions import draft
-from components.shell import format, job_bar, session
+from components.shell import format, job_text, session
 from store.captions.suggestions import Suggestion
 from store.catalog.filters import Filter
 from store.errors import MemedexError
@@ -132,7 +132,7 @@ def _attempt(library: Library) -> None:
 
 def _try_button(library: Library, coins: list[str], variants: list[tuple[str, str]]) -> None:
     try:
-        is_whole = coins and variants and draft.is_priced()
+        is_whole = coins and variants and draft.is_priced(library, key="trial")
         plan = draft_start.plan_trial(library, coins, variants) if is_whole else None
     except MemedexError as error:
         st.error("This cannot be tried:", icon=":material/error:")
@@ -168,7 +168,7 @@ def _results(library: Library, job: Job) -> None:
     found: dict[str, dict[tuple[str, str], list[Suggestion]]] = {}
     for one in library.suggestions.of_job(job.id):
         found.setdefault(one.address, {}).setdefault((one.model, one.prompt), []).append(one)
-    st.caption(job_bar.describe(job))
+    st.caption(format.plain(job_text.line(job), limit=300))
     variants = [(model, f"{prompt} v{number}") for model, prompt, number in job.options["variants"]]
     reasons = {item.key: item.reason for item in library.jobs.items(job.id, state="refused")}
     for address in dict.fromkeys(item.payload["address"] for item in library.jobs.items(job.id)):

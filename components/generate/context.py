@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from components.generate import examples
-from components.shell import format
+from components.shell import format, live
 from store.errors import MemedexError
 from store.generation import coin_generator, context
 from store.generation.context import ExampleContext
@@ -27,7 +27,6 @@ _FORMS: Mapping[str, tuple[str, Callable[[ExampleContext, str], str]]] = {
     "Chat messages": ("messages.json", _messages),
 }
 _PICTURE = re.compile(r"(data:image/\w+;base64,[\w+/]{12})[\w+/=]+")
-_AGAIN = 1.0  # seconds until it is looked whether the model's own count is there
 _NAMED = 4  # left-out coins that are named
 _LEFT = {"all of it": "all", "its picture": "the picture"}
 
@@ -73,7 +72,7 @@ def controls(library: Library) -> ContextRequest | None:
     if chosen:
         _show(built, line, counted)
         if model != counted:  # its own count takes seconds the first time; the page is there meanwhile
-            st.fragment(_count_again, run_every=_AGAIN)()
+            live.price_list(library, key="generate")
         return ContextRequest(line, tuple(addresses), model, int(budget or 0), bool(pictures))
     if examples.is_picked():
         st.info("None of the chosen coins is here any more.", icon=":material/search_off:")
@@ -85,11 +84,6 @@ def controls(library: Library) -> ContextRequest | None:
             "Ask as on the search page, or choose results there and press **i**."
         )
     return None
-
-
-def _count_again() -> None:
-    if is_warm():
-        st.rerun()
 
 
 def _show(built: ExampleContext, line: str, model: str) -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from components.generate.context import ContextRequest
-from components.shell import format, job_bar, session
+from components.shell import format, job_bar, live, session
 from store.errors import MemedexError
 from store.generation import coin_generator
 from store.generation.coin_generator import GeneratedCoin
@@ -12,7 +12,6 @@ from store.library import Library
 from store.tasks import generate
 
 _SHOWN = 5  # drafts
-_LOOK = 0.4  # seconds between two looks at an answer that is coming
 
 
 def show(library: Library, asked: ContextRequest | None) -> None:
@@ -64,7 +63,7 @@ def _drafts(library: Library) -> None:
     drafts = generate.own_jobs(library.jobs, library.actor_name)
     for job in drafts[:_SHOWN]:
         if job.is_under_way:
-            st.fragment(_coming, run_every=_LOOK)(library, job.id)
+            _coming(library, job)
         else:
             with st.container(border=True):
                 _draft(library, job)
@@ -72,14 +71,10 @@ def _drafts(library: Library) -> None:
         st.caption(f"{len(drafts) - _SHOWN:,} earlier ones wait until these are saved or discarded.")
 
 
-def _coming(library: Library, number: int) -> None:
-    job = library.jobs.get(number)
-    if job is None or not job.is_under_way:
-        st.rerun()
-        return
+def _coming(library: Library, job: Job) -> None:
     with st.container(border=True):
         st.caption(f"“{format.plain(job.options['prompt'])}” · {format.plain(job.options['model'])}")
-        st.text(job.note.get("answer") or "…")
+        live.answer(library, job.id, str(job.note.get("answer") or ""))
         st.caption("It goes on, and waits here, when you leave the page.")
 
 

@@ -4,12 +4,11 @@ from typing import Literal
 
 import streamlit as st
 
-from components.shell import format, job_bar, refresh, tables
+from components.shell import current_state, format, job_text, live, tables
 from store.errors import UnknownRecord
 from store.jobs import Item, Job
 from store.library import Library
 
-_BUSY, _IDLE = 1.0, 3.0  # seconds between two looks
 _RECENT = 30
 _REFUSED = 500
 _BEGINNINGS = (
@@ -42,8 +41,11 @@ _STATES: dict[str, tuple[str, _Color, str]] = {
 
 def show(library: Library) -> None:
     """Open jobs, updated live; below them finished ones, newest first."""
-    opened = [job.id for job in library.jobs.open()]
-    _follow(library, opened)
+    opened = {job.id: job for job in library.jobs.open()}
+    live.open_jobs(library, current_state.open_text([*opened.values()]))
+    for job in opened.values():
+        with st.container(border=True):
+            _card(library, job)
     over = [job for job in library.jobs.all() if job.id not in opened][:_RECENT]
     if not opened and not over:
         _nothing_yet(library)
@@ -71,21 +73,8 @@ def _nothing_yet(library: Library) -> None:
             st.caption(what)
 
 
-def _follow(library: Library, shown: list[int]) -> None:
-    catch_up = refresh.catching_up()
-
-    def cards() -> None:
-        now = {job.id: job for job in library.jobs.open()}
-        catch_up([*now] != shown)
-        for job in now.values():
-            with st.container(border=True):
-                _card(library, job)
-
-    st.fragment(cards, run_every=_BUSY if shown else _IDLE)()
-
-
 def _card(library: Library, job: Job) -> None:
-    done, refused = job_bar.result_counts(job)
+    done, refused = job_text.result_counts(job)
     all_refused = job.state == "done" and refused and not done
     word, color, icon = _ALL_REFUSED if all_refused else _STATES["waiting" if job.is_stopping else job.state]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -95,11 +84,13 @@ def _card(library: Library, job: Job) -> None:
         actor = f"{job.actor}, ended by {by}" if by and by != job.actor else job.actor
         st.caption(f"{format.plain(actor)} · {format.ago(job.ended_at or job.made_at)}", width="content")
         _buttons(library, job)
-    if job.total and not (job.state == "done" and not job.refused):
-        st.progress(job.fraction or 0.0)
-    figures = _figures(job)
-    if figures:
-        st.caption(figures)
+    if job.is_under_way:
+        live.job(library, current_state.bar(job))
+    else:
+        if job.total and not (job.state == "done" and not job.refused):
+            st.progress(job.fraction or 0.0)
+        if figures := job_text.figures(job):
+            st.caption(format.plain(figures, limit=400))
     if job.error:
         st.text(job.error)
     if job.can_resume and "budget" in job.options and library.can_write:
@@ -108,54 +99,15 @@ def _card(library: Library, job: Job) -> None:
         _refused(library, job)
 
 
-def _figures(job: Job) -> str:
-    parts = []
-    if job.total:
-        parts.append(f"{job.done:,} of {job.total:,} done")
-    if job.refused:
-        parts.append(f"{job.refused:,} refused")
-    if job.worked >= 0.1:
-        parts.append(format.duration(job.worked))
-    if job.state == "running":
-        if job.rate and job.total > 1:
-            parts.append(job_bar.pace(job.rate))
-        if (left := job.seconds_left) is not None and job.left:
-            parts.append(f"about {format.duration(left)} left")
-        if job.what:
-            parts.append(format.plain(job.what, limit=160))
-    return " · ".join([*parts, *_cost(job)])
-
-
-def _cost(job: Job) -> list[str]:
-    """What a language model has cost so far."""
-    if job.kind != "draft":
-        return []
-    models = ", ".join(
-        dict.fromkeys(f"{model} · {prompt} v{n}" for model, prompt, n in job.options["variants"])
-    )
-    tokens = int(job.note.get("prompt_tokens", 0)) + int(job.note.get("completion_tokens", 0))
-    cost = job.note.get("cost")
-    told = "" if not tokens else "cost unknown" if cost is None else format.dollars(cost)
-    budget = f"of {format.dollars(job.options['budget'])}" if "budget" in job.options else ""
-    spent = " ".join(part for part in (told, budget) if part)
-    return [part for part in (spent, f"{tokens:,} tokens" if tokens else "", format.plain(models)) if part]
-
-
 def _buttons(library: Library, job: Job) -> None:
     if not library.can_write:
         return
-    directed = library.jobs
-    if job.is_under_way and not job.is_stopping:
-        if not job.is_passing:
-            st.button(
-                "Pause", key=f"list-pause-{job.id}", icon=":material/pause:", on_click=directed.pause,
-                args=(job.id,), help="It can be continued later, also after a restart.",
-            )  # fmt: skip
-        _stop(library, job)
-    elif job.can_resume:
+    if job.is_under_way:
+        return  # its bar has them
+    if job.can_resume:
         st.button(
             "Continue", key=f"list-resume-{job.id}", icon=":material/play_arrow:", type="primary",
-            on_click=directed.resume, args=(job.id,),
+            on_click=library.jobs.resume, args=(job.id,),
         )  # fmt: skip
         _stop(library, job)
     elif job.refused and not job.is_passing:

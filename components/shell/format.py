@@ -48,8 +48,13 @@ def plain(text: str, *, limit: int = 80) -> str:
 
     Unescaped, `![](http://…)` in a coin's name would fetch a picture from outside.
     """
+    return _MARKDOWN.sub(r"\\\1", cut(text, limit=limit))
+
+
+def cut(text: str, *, limit: int) -> str:
+    """A text on one line, of at most so many characters; not escaped."""
     line = " ".join(text.split())
-    return _MARKDOWN.sub(r"\\\1", line if len(line) <= limit else f"{line[: limit - 1]}…")
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def counted(number: int, one: str, many: str = "") -> str:

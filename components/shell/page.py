@@ -1,11 +1,10 @@
 """What every page has: title and icon, navigation, the state of the library, undo."""
 
-import itertools
 from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from components.shell import address, back_button, format, job_bar, login, refresh, resources, session
+from components.shell import address, back_button, job_bar, live, login, resources, session
 from components.shell import undo as shell_undo
 from store.disk.layout import RESOURCES
 from store.library import Library
@@ -44,10 +43,8 @@ PAGES: dict[str, tuple[Link, ...]] = {
     ),
 }
 
-_MODEL = "The model that turns texts and pictures into vectors loads in the background."
 _LOOK = "Everything can be looked at and searched here, nothing changed: that is how this page was opened."
 _COPYCATS = "Copycats of these coins are still being looked for; badges appear as they are found."
-_CHROMA = "Chroma is updated in the background; lists and searches here do not wait for it."
 
 
 def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_button) -> Library:
@@ -71,9 +68,9 @@ def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_b
     library = resources.library()
     with st.sidebar:
         _navigation(library)
-    _header(title, library, undo)
-    if title != "Jobs":  # there they are shown in full
-        job_bar.watch(library.jobs, can_stop=library.can_write)
+    with st.container(gap=None):  # without a job the bars take no room
+        _header(title, library, undo)
+        job_bar.watch(library, are_bars_drawn=title != "Jobs")  # there they are shown in full
     session.drop_old_links()
     session.show_messages()
     return library
@@ -103,54 +100,8 @@ def _header(title: str, library: Library, undo: Callable[[Library], None]) -> No
         if library.can_write:
             undo(library)  # on the left: a toast covers what stands on the right, and says what can be undone
         st.space("stretch")
-        _show_state(library)
+        live.badges(library)
         if title == "Review" and library.can_write and (left := library.duplicates.unexamined()):
             st.badge(f"{left:,} to compare", icon=":material/difference:", color="gray", help=_COPYCATS)
         if not library.can_write:
             st.badge("reading only", icon=":material/lock:", color="yellow", help=_LOOK)
-
-
-def _show_state(library: Library) -> None:
-    """Show model and search index at a glance, updated every second until both are idle."""
-    unrest = not _is_at_rest(library)
-    runs = itertools.count()
-    catch_up = refresh.catching_up()
-
-    def line() -> None:
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content"):
-            _state_badges(library)
-        if unrest and next(runs):  # not the first time: once the browser asks again, the page is up
-            resources.warm(library)
-        catch_up(unrest and _is_at_rest(library))
-
-    with st.container(width="content"):
-        st.fragment(line, run_every=1.0 if unrest else None)()
-
-
-def _is_at_rest(library: Library) -> bool:
-    status = resources.status(library)
-    model = status.model_status == "ready" or status.model_status.startswith("unavailable")
-    return model and (not status.chroma_behind or bool(status.chroma_fault))
-
-
-def _state_badges(library: Library) -> None:
-    status = resources.status(library)
-    model, how = (
-        format.plain(format.model(status.model), limit=40),
-        format.plain(status.model_status, limit=120),
-    )
-    if status.model_status.startswith("unavailable"):
-        st.badge(f"{model} unavailable", icon=":material/neurology:", color="red", help=how)
-    elif status.model_status == "ready":
-        st.badge(model, icon=":material/neurology:", color="gray", help="The embedding model is ready.")
-    else:
-        st.badge(f"{model} · {how}", icon=":material/neurology:", color="yellow", help=_MODEL)
-    if status.chroma_fault:
-        why = format.plain(status.chroma_fault, limit=300)
-        st.badge("Indexing failed", icon=":material/sync_problem:", color="red", help=why)
-    elif status.chroma_behind:
-        st.badge(f"Indexing {status.chroma_behind:,}…", icon=":material/sync:", color="yellow", help=_CHROMA)
-    else:
-        st.badge("Index up to date", icon=":material/check:", color="gray", help=_CHROMA)
-    if status.stuck:
-        st.badge("stuck", icon=":material/error:", color="red", help=format.plain(status.stuck, limit=300))

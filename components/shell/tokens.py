@@ -80,12 +80,17 @@ def bearer(library: Reader, given: object, *, claims: logins.Claims) -> Bearer:
     return Bearer(actor, session)
 
 
+def is_open(session: str) -> bool:
+    """Whether this session's page is open now; without a session or a server, it is."""
+    return not session or not runtime.exists() or runtime.get_instance().is_active_session(session)
+
+
 def _is_there(session: str) -> bool:
     """Whether this session's page is open, or was a moment ago, when it may still have something to send."""
     now = time.time()
     with _lock:
         last = _seen.get(session, 0.0)
-        if not session or not runtime.exists() or runtime.get_instance().is_active_session(session):
+        if is_open(session):
             for old in [one for one, at in _seen.items() if at < now - _AFTER_THE_END]:
                 del _seen[old]
             _seen[session] = now

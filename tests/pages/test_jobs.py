@@ -49,7 +49,7 @@ def test_what_lacks_a_caption_is_drafted_after_a_look_at_the_cost(
     press(app, "Draft 1 coin")
     finish_jobs()
     assert [one.facet for one in library.suggestions.of(UNCAPTIONED.address)].count("entity") == 1
-    told = words(opened("jobs"))
+    told = words(opened("jobs")).replace("\\", "")
     assert "1 of 1 done" in told
     assert "$0.0002" in told, "what it has cost"
 

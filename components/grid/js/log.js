@@ -1,6 +1,7 @@
 // The numbered log: every decision stays in it, and in the browser's storage, until the server confirms its number.
 // Library, person and session stand in the key and in each decision: none is ever sent where it was not made.
 
+import { isAtWork, undecided } from "../../shell/js/hand.js";
 import { count } from "./dom.js";
 
 const PREFIX = "memedex-log:"; // then library, person, session, grid and client, each encoded
@@ -111,6 +112,7 @@ export class DecisionLog {
   stop() {
     this.flush();
     clearTimeout(this.timer);
+    undecided.delete(this);
   }
 
   /** Drops what is confirmed of another tab's log, which may hold more by now than it did when it was read. */
@@ -124,6 +126,8 @@ export class DecisionLog {
   }
 
   keep() {
+    if (this.entries.length) undecided.add(this);
+    else undecided.delete(this);
     if (this.entries.length) stored((storage) => storage.setItem(this.key, JSON.stringify(this.entries.map(bare))));
     else stored((storage) => storage.removeItem(this.key));
   }
@@ -177,12 +181,6 @@ export class DecisionLog {
     }
     return news.join(" ");
   }
-}
-
-/** Whether the server works for this page: what was sent waits there, and sent again it would begin the page anew. */
-function isAtWork() {
-  const app = document.querySelector("[data-testid=stApp]");
-  return ["running", "rerunRequested"].includes(app?.dataset.testScriptState);
 }
 
 /** An entry without what only the page needs. */

@@ -1,0 +1,118 @@
+"""What pages show that changes by itself: jobs, model, index, counts; as plain values for their script."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from components.shell import format, job_text, resources
+from store.jobs import Job
+from store.library import Library
+from store.llm.client import is_loaded
+from store.reading.reader import Status
+from store.tasks import generate
+
+State = dict[str, Any]
+
+_MODEL = "The model that turns texts and pictures into vectors loads in the background."
+_CHROMA = "Chroma is updated in the background; lists and searches here do not wait for it."
+
+
+def read(library: Library, before: Mapping[str, Any] | None = None) -> State:
+    """All of it; `at` is when reading began. Counts are taken from `before` if nothing changed since.
+
+    `answers` are what language models have written so far, by person: only that person may see them.
+    """
+    at = time.time()
+    status = resources.status(library)
+    jobs = library.jobs.open()
+    under_way = library.jobs.under_way()
+    is_same = before is not None and before["generation"] == status.generation
+    return {
+        "at": at,
+        "generation": status.generation,
+        "derived": library.derived,
+        "pending": before["pending"] if before and is_same else library.counts()["pending"],
+        "ready": is_model_settled(status),
+        "prices": is_loaded(),
+        "jobs": under_way_text(under_way),
+        "open": open_text(jobs),
+        "badges": badges(status),
+        "bars": [bar(job) for job in under_way],
+        "answers": answers(under_way),
+    }
+
+
+def for_person(state: State, who: str) -> State:
+    """The state without what language models write for others."""
+    return {**state, "answers": state["answers"].get(who, {})}
+
+
+def under_way_text(jobs: Sequence[Job]) -> str:
+    """Identifies the set of jobs that run or wait."""
+    return " ".join(str(number) for number in sorted(job.id for job in jobs))
+
+
+def open_text(jobs: Sequence[Job]) -> str:
+    """Identifies the set of unfinished jobs and their states."""
+    return " ".join(f"{job.id}:{job.state}:{int(job.is_stopping)}" for job in jobs)
+
+
+def is_model_settled(status: Status) -> bool:
+    """Whether the model is ready, or will not be."""
+    return status.model_status == "ready" or status.model_status.startswith("unavailable")
+
+
+def badges(status: Status) -> list[dict[str, str]]:
+    """Model and search index at a glance; `help` is shown under the pointer."""
+    return [_model_badge(status), _index_badge(status), *_stuck_badge(status)]
+
+
+def bar(job: Job) -> dict[str, Any]:
+    """One job that is under way."""
+    return {
+        "id": job.id,
+        "name": format.cut(job.name, limit=80),
+        "line": job_text.line(job),
+        "figures": job_text.figures(job),
+        "fraction": round(job.fraction or 0.0, 4),
+        "stopping": job.is_stopping,
+        "pausable": not job.is_passing,
+    }
+
+
+def answers(jobs: Sequence[Job]) -> dict[str, dict[str, str]]:
+    """What language models have written so far for coins that are being made: by person, then by job."""
+    found: dict[str, dict[str, str]] = {}
+    for job in jobs:
+        if job.kind == generate.KIND.name:
+            found.setdefault(job.who, {})[str(job.id)] = str(job.note.get("answer") or "")
+    return found
+
+
+def _model_badge(status: Status) -> dict[str, str]:
+    model = format.cut(format.model(status.model), limit=40)
+    how = format.cut(status.model_status, limit=120)
+    if status.model_status.startswith("unavailable"):
+        return _badge(f"{model} unavailable", icon="neurology", color="red", why=how)
+    if status.model_status == "ready":
+        return _badge(model, icon="neurology", color="gray", why="The embedding model is ready.")
+    return _badge(f"{model} · {how}", icon="neurology", color="yellow", why=_MODEL)
+
+
+def _index_badge(status: Status) -> dict[str, str]:
+    if status.chroma_fault:
+        why = format.cut(status.chroma_fault, limit=300)
+        return _badge("Indexing failed", icon="sync_problem", color="red", why=why)
+    if status.chroma_behind:
+        return _badge(f"Indexing {status.chroma_behind:,}…", icon="sync", color="yellow", why=_CHROMA)
+    return _badge("Index up to date", icon="check", color="gray", why=_CHROMA)
+
+
+def _stuck_badge(status: Status) -> list[dict[str, str]]:
+    if not status.stuck:
+        return []
+    return [_badge("stuck", icon="error", color="red", why=format.cut(status.stuck, limit=300))]
+
+
+def _badge(label: str, *, icon: str, color: str, why: str) -> dict[str, str]:
+    return {"label": label, "icon": icon, "color": color, "help": why}

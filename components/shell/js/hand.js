@@ -1,0 +1,53 @@
+// What the person at the page is doing, so that nothing is changed in front of them.
+
+const COVERS = "[role=dialog], dialog[open], [data-testid=stPopoverBody], [role=listbox], [role=menu], :popover-open";
+const NOT_TYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
+const TOUCHES = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove", "input"];
+
+/** Those that hold decisions which the server has not confirmed. */
+export const undecided = new Set();
+
+let touchedAt = 0;
+
+/** Begins to notice keys and pointer; returns how to stop. */
+export function watchHand() {
+  const touched = () => (touchedAt = performance.now());
+  touched();
+  TOUCHES.forEach((name) => document.addEventListener(name, touched, { capture: true, passive: true }));
+  return () => TOUCHES.forEach((name) => document.removeEventListener(name, touched, { capture: true }));
+}
+
+/** What `mayRun` wants to know. */
+export function hand() {
+  return {
+    isVisible: document.visibilityState === "visible",
+    isWorking: isAtWork(),
+    inField: isField(focused()),
+    isCovered: roots().some((root) => [...root.querySelectorAll(COVERS)].some((node) => node.checkVisibility())),
+    isDeciding: undecided.size > 0,
+    touchedAt,
+  };
+}
+
+/** Whether the server works for this page. Streamlit says so nowhere but here. */
+export function isAtWork() {
+  const app = document.querySelector("[data-testid=stApp]");
+  return ["running", "rerunRequested"].includes(app?.dataset.testScriptState);
+}
+
+/** What has the focus, also inside of components. */
+function focused() {
+  let node = document.activeElement;
+  while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+  return node;
+}
+
+function isField(node) {
+  if (!node) return false;
+  return node.isContentEditable || node.matches("textarea, select") || (node.matches("input") && !NOT_TYPED.has(node.type));
+}
+
+/** The document and the insides of its components. */
+function roots() {
+  return [document, ...[...document.querySelectorAll("*")].map((node) => node.shadowRoot).filter(Boolean)];
+}

@@ -1,0 +1,42 @@
+// When a page is out of date, and when it may be run again for that: only while nobody is in the middle of something.
+
+export const REST = 1000; // ms without a key or the pointer
+const AGAIN = 5000; // ms until a page that is still out of date is asked for again, doubled each time
+const LONGEST = 120_000;
+
+/** The names of the values that a part shows and that are others by now. What was read before the page is not compared. */
+export function outdated({ shown = {}, at }, state) {
+  if (!(state.at > at)) return [];
+  return Object.keys(shown).filter((name) => name in state && state[name] !== shown[name]);
+}
+
+/**
+ * Whether the page may be run now. `hand`: {isVisible, isWorking, inField, isCovered, isDeciding, touchedAt}; times in ms.
+ * `asked`: when it was asked for last, and how often in vain.
+ */
+export function mayRun(hand, { now, asked = { at: -Infinity, times: 0 } }) {
+  if (!hand.isVisible || hand.isWorking || hand.inField || hand.isCovered || hand.isDeciding) return false;
+  if (now - hand.touchedAt < REST) return false;
+  return !asked.times || now - asked.at >= Math.min(LONGEST, AGAIN * 2 ** (asked.times - 1));
+}
+
+/** Whether it is time to offer a run instead: not where the hand is about to rest anyway. */
+export function mayOffer({ now, lateSince, asked = { times: 0 } }) {
+  return !asked.times && now - lateSince >= 2 * REST;
+}
+
+/** What happened meanwhile, in a few words. `shown`: the values of all parts; `jobNames`: names of jobs by their number. */
+export function news(names, { shown, state, jobNames = {} }) {
+  const more = state.pending - shown.pending;
+  if (names.includes("generation") && more > 0) return more === 1 ? "1 new coin" : `${more.toLocaleString("en")} new coins`;
+  if (names.includes("generation")) return "Library changed";
+  if (names.includes("jobs")) return jobNews(shown.jobs.split(" "), state.jobs.split(" "), jobNames);
+  if (names.includes("open")) return "Jobs changed";
+  if (names.includes("ready")) return "Model ready";
+  return "Page changed";
+}
+
+function jobNews(before, now, names) {
+  const ended = before.find((id) => id && !now.includes(id));
+  return ended && names[ended] ? `${names[ended]} ended` : "Jobs changed";
+}

@@ -1,0 +1,158 @@
+"""The server tells, the page does not ask: what changes by itself is drawn without a run of the page."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Semaphore
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Request, WebSocket, expect
+
+from store.library import Library
+from tests.browser.conftest import Serve, dashboard
+from tests.browser.dashboard import Server, at_rest, visit
+from tests.browser.grid_page import GridPage, filled
+from tests.store.conftest import address, coin
+from tests.store.language_model_server import GOOD, Answer, LanguageModelServer, running, says
+from tests.waiting import eventually
+
+COINS = 6
+
+
+@pytest.fixture
+def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Three coins in Review, three approved ones without a caption."""
+
+    def fill(library: Library) -> None:
+        library.add(coin(number) for number in range(COINS))
+        library.approve([address(number) for number in range(3)])
+
+    with dashboard(filled(tmp_path_factory.mktemp("live"), fill)) as server:
+        yield server
+
+
+class Traffic:
+    """What a page sends, from now on."""
+
+    def __init__(self, page: Page) -> None:
+        self.runs: list[object] = []  # what it asks Streamlit for
+        self.requests: list[Request] = []
+        self.streams: list[Request] = []
+        page.on("websocket", self._listen)
+        page.on("request", self._note)
+
+    def _listen(self, socket: WebSocket) -> None:
+        socket.on("framesent", lambda frame: self.runs.append(frame))
+
+    def _note(self, request: Request) -> None:
+        (self.streams if request.url.endswith("/events") else self.requests).append(request)
+
+    def forget(self) -> None:
+        self.runs.clear()
+        self.requests.clear()
+
+
+def other_tab(page: Page, app: Server) -> GridPage:
+    """Somebody else in Review, whose decisions are stored at once."""
+    return GridPage(page.context.new_page(), f"{app.url}/pending")
+
+
+def test_a_page_that_is_only_looked_at_runs_nothing_whatever_happens(app: Server, page: Page) -> None:
+    elsewhere = other_tab(page, app)
+    visit(page, app, "history", title="History")
+    expect(page.get_by_title("The embedding model is ready.")).to_be_visible()
+    traffic = Traffic(page)
+    visit(page, app, "history", title="History")
+    assert eventually(lambda: len(traffic.streams) == 1)
+    at_rest(page)
+    traffic.forget()
+    for left in (2, 1, 0):
+        elsewhere.press("a")
+        expect(elsewhere.cards).to_have_count(left)
+    with app.stored() as library:
+        assert eventually(lambda: library.counts()["approved"] == COINS)
+    assert traffic.runs == []
+    assert traffic.requests == []
+    assert len(traffic.streams) == 1
+
+
+def test_what_changes_elsewhere_appears_while_the_hand_rests(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/approved")
+    expect(grid.cards).to_have_count(3)
+    other_tab(page, app).press("a")
+    expect(grid.cards).to_have_count(4)
+
+
+def test_nothing_changes_under_a_field_that_is_typed_in_but_it_is_offered(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/approved")
+    page.get_by_role("searchbox").first.click()
+    other_tab(page, app).press("a")
+    offer = page.get_by_role("button", name="Library changed · Show")
+    expect(offer).to_be_visible()
+    expect(grid.cards).to_have_count(3)
+    expect(page.get_by_role("searchbox").first).to_be_focused()
+    offer.click()
+    expect(grid.cards).to_have_count(4)
+    expect(offer).to_have_count(0)
+
+
+def test_nothing_changes_under_an_open_dialog(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/approved")
+    grid.press("Enter")
+    expect(grid.viewer).to_be_visible()
+    other_tab(page, app).press("a")
+    expect(page.get_by_text("Library changed · Show")).to_be_attached()
+    expect(grid.cards).to_have_count(3)
+    grid.press("Escape")
+    expect(grid.cards).to_have_count(4)
+
+
+class Gate:
+    """A language model that answers as often as it is let."""
+
+    def __init__(self, model: LanguageModelServer) -> None:
+        self._gate = Semaphore(0)
+        model.answer_to = self._answer
+
+    def _answer(self, _: dict[str, Any]) -> Answer:
+        self._gate.acquire()
+        return says(json.dumps(GOOD))
+
+    def let(self, number: int = 1) -> None:
+        self._gate.release(number)
+
+
+def test_a_jobs_bar_moves_without_a_run_and_is_paused_from_there(
+    page: Page, tmp_path: Path, serve: Serve
+) -> None:
+    def fill(library: Library) -> None:
+        library.add(coin(number) for number in range(4))
+        library.approve([address(number) for number in range(4)])
+
+    with running() as model:
+        gate = Gate(model)
+        app = serve(
+            filled(tmp_path / "res", fill),
+            MEMEDEX_CAPTION_MODEL="openai/gpt-4o-mini",
+            MEMEDEX_CAPTION_API_BASE=model.address,
+            OPENAI_API_KEY="none",
+        )
+        traffic = Traffic(page)
+        visit(page, app, "drafting", title="AI drafts")
+        page.get_by_role("button", name="Draft 4 coins").click()
+        expect(page.get_by_text("0 of 4")).to_be_visible()
+        expect(page.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "0")
+        at_rest(page)
+        traffic.forget()
+        gate.let()
+        expect(page.get_by_text("1 of 4")).to_be_visible()
+        gate.let()
+        expect(page.get_by_text("2 of 4")).to_be_visible()
+        assert traffic.runs == []
+        page.get_by_role("button", name="Pause").click()
+        expect(page.get_by_text("stopping")).to_be_visible()
+        gate.let(8)
+        expect(page.get_by_role("progressbar")).to_have_count(0)
+        with app.stored() as library:
+            assert eventually(lambda: library.jobs.all()[0].state == "paused")
