@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 
 from components.editor import routes as editor
 from components.grid import beacon, deferred_cards
-from components.shell import pictures
+from components.shell import job_control, pictures
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
 from store.runtime import open_library
@@ -40,7 +40,7 @@ class Client:
     """Asks the routes over HTTP, as a browser would."""
 
     def __init__(self) -> None:
-        rooms = (pictures, beacon, editor, deferred_cards)
+        rooms = (pictures, beacon, editor, deferred_cards, job_control)
         self._app = Starlette(routes=[route for room in rooms for route in room.routes()])
 
     def get(self, address: str, **more: Any) -> httpx.Response:

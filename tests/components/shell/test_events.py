@@ -1,0 +1,253 @@
+"""The stream that tells pages what changes: for whom, for how long, and how much of it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from streamlit import runtime
+
+from components.shell import current_state, events, logins, pictures, tokens
+from components.shell import login as shell_login
+from components.shell.current_state import State
+from store.library import Library
+from store.progress import Progress
+from store.runtime import open_library
+from tests.components.test_attackers import Claims, claims, cookies
+from tests.store.conftest import address, coin, furnished
+from tests.store.hashed import Hashed
+
+
+@pytest.fixture(autouse=True)
+def _routes(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(pictures, "library_of_routes", lambda: library)
+    monkeypatch.setattr(events, "watcher", events.Watcher(lambda before: current_state.read(library, before)))
+    monkeypatch.setattr(events, "_EVERY", 3600.0)  # a test looks when it wants to
+    yield
+    logins._ended.clear()
+    tokens._seen.clear()
+
+
+@pytest.fixture
+def open_sessions(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Sessions whose page is open."""
+    sessions = {"here", "there"}
+
+    class Running:
+        def is_active_session(self, session: str) -> bool:
+            return session in sessions
+
+    monkeypatch.setattr(runtime, "exists", lambda: True)
+    monkeypatch.setattr(runtime, "get_instance", Running)
+    return sessions
+
+
+def asked(token: str | None, *, login: Claims | None = None) -> Request:
+    """GET /events as a page's script sends it."""
+    headers = {"X-Memedex-Token": token} if token is not None else {}
+    if login:
+        headers["cookie"] = "; ".join(f"{name}={value}" for name, value in cookies(login).items())
+    encoded = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+    return Request(
+        {"type": "http", "method": "GET", "path": "/events", "query_string": b"", "headers": encoded}
+    )
+
+
+def lived(scenario: Callable[[], Awaitable[None]]) -> None:
+    """Run this in an event loop of its own, as a server has one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: asyncio.run(asyncio.wait_for(scenario(), 60))).result()
+
+
+async def answer(token: str | None, **more: Any) -> Response:
+    return await events.serve(asked(token, **more))
+
+
+async def opened(token: str, **more: Any) -> "Stream":
+    response = await answer(token, **more)
+    assert isinstance(response, StreamingResponse), response.body
+    assert response.media_type == "text/event-stream"
+    assert response.headers["cache-control"] == "no-store"
+    stream = Stream(response.body_iterator)  # type: ignore[arg-type]
+    assert (await anext(stream.pieces)).startswith(":")
+    return stream
+
+
+class Stream:
+    """What one page hears."""
+
+    def __init__(self, pieces: AsyncIterator[str]) -> None:
+        self.pieces = pieces
+
+    async def news(self) -> State:
+        piece = await anext(self.pieces)
+        assert piece.startswith("data: "), piece
+        return dict(json.loads(piece.removeprefix("data: ")))
+
+    async def is_over(self) -> bool:
+        return [piece async for piece in self.pieces] == []
+
+
+def test_the_first_message_has_everything_and_the_next_only_what_changed(library: Library) -> None:
+    async def scenario() -> None:
+        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
+        first = await stream.news()
+        assert first["generation"] == library.generation
+        assert first["pending"] == 6
+        assert [badge["icon"] for badge in first["badges"]] == ["neurology", "check"]
+        library.approve([address(0)])
+        await events.watcher.look()
+        news = await stream.news()
+        assert (news["generation"], news["pending"]) == (library.generation, 5)
+        assert "jobs" not in news
+
+    lived(scenario)
+
+
+def test_nothing_is_told_while_nothing_changes_but_a_run_of_the_page_is_answered(library: Library) -> None:
+    async def scenario() -> None:
+        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
+        first = await stream.news()
+        for _ in range(3):
+            await events.watcher.look()
+        events.watcher.page_ran("")
+        await events.watcher.look()
+        news = await stream.news()
+        assert list(news) == ["at"]
+        assert news["at"] > first["at"]
+
+    lived(scenario)
+
+
+def test_a_stream_that_has_nothing_to_tell_gives_a_sign_of_life(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario() -> None:
+        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
+        await stream.news()
+        monkeypatch.setattr(events, "_HEARTBEAT", 0.01)
+        assert (await anext(stream.pieces)).startswith(":")
+
+    lived(scenario)
+
+
+def test_without_a_token_of_this_library_there_is_no_stream(library: Library, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        with open_library(furnished(tmp_path / "other"), embedder=Hashed()) as other:
+            foreign = tokens.signed(other, actor="ann@x.org", session="")
+        for token in (None, "", "x.y", foreign):
+            assert (await answer(token)).status_code == 403
+
+    lived(scenario)
+
+
+def test_a_stream_ends_with_its_session_and_another_cannot_be_opened(
+    library: Library, open_sessions: set[str]
+) -> None:
+    async def scenario() -> None:
+        token = tokens.signed(library, actor="ann@x.org", session="here")
+        stream = await opened(token)
+        await stream.news()
+        open_sessions.remove("here")  # as when the tab is closed, or the server ends
+        await events.watcher.look()
+        assert await stream.is_over()
+        assert (await answer(tokens.signed(library, actor="ann@x.org", session="nobody"))).status_code == 401
+
+    lived(scenario)
+
+
+def test_a_stream_ends_with_its_login(
+    library: Library, open_sessions: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell_login, "listens_farther", lambda: True)
+    login = claims()
+
+    async def scenario() -> None:
+        token = tokens.signed(library, actor="ann@x.org", session="here", claims=login)
+        assert (await answer(token)).status_code == 401, "without its cookie"
+        other_tab = tokens.signed(library, actor="ann@x.org", session="there", claims=login)
+        streams = [await opened(each, login=login) for each in (token, other_tab)]
+        for stream in streams:
+            await stream.news()
+        logins.end(login, session="here")
+        library.approve([address(0)])
+        await events.watcher.look()
+        for stream in streams:
+            assert await stream.is_over()
+        assert (await answer(token, login=login)).status_code == 401
+
+    lived(scenario)
+
+
+def test_a_session_has_one_stream_and_the_server_no_more_than_it_can_bear(
+    library: Library, open_sessions: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "MOST", 1)
+
+    async def scenario() -> None:
+        token = tokens.signed(library, actor="ann@x.org", session="here")
+        first = await opened(token)
+        await first.news()
+        second = await opened(token)
+        assert await first.is_over()
+        await second.news()
+        other = tokens.signed(library, actor="ann@x.org", session="there")
+        assert (await answer(other)).status_code == 503
+        await second.pieces.aclose()  # type: ignore[attr-defined]
+        await opened(other)
+
+    lived(scenario)
+
+
+def test_what_a_model_writes_for_one_person_nobody_else_is_told(library: Library) -> None:
+    state = current_state.read(library) | {"answers": {"ann@x.org": {"7": "A cat"}}}
+    assert current_state.for_person(state, "ann@x.org")["answers"] == {"7": "A cat"}
+    assert current_state.for_person(state, "eve@x.org")["answers"] == {}
+
+
+def test_a_job_is_told_with_its_progress(library: Library) -> None:
+    def look(progress: Progress) -> None:
+        progress.total, progress.done = 4, 1
+        told.append(current_state.read(library))
+
+    told: list[State] = []
+    job = library.jobs.run("Import list.json", look)
+    assert library.jobs.wait(job.id, timeout=60)
+    [bar] = told[0]["bars"]
+    assert (bar["id"], bar["name"], bar["fraction"], bar["pausable"]) == (
+        job.id,
+        "Import list.json",
+        0.25,
+        False,
+    )
+    assert told[0]["jobs"] == str(job.id)
+    assert current_state.read(library)["jobs"] == ""
+
+
+def test_counts_are_read_only_after_a_change(library: Library) -> None:
+    before = {**current_state.read(library), "pending": 99}
+    assert current_state.read(library, before)["pending"] == 99
+    library.add([coin(50)])
+    assert current_state.read(library, before)["pending"] == 7
+
+
+def test_a_library_that_cannot_be_read_for_a_moment_ends_no_stream(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario() -> None:
+        stream = await opened(tokens.signed(library, actor="ann@x.org", session=""))
+        await stream.news()
+        read = events.watcher._read
+        monkeypatch.setattr(events.watcher, "_read", lambda _: 1 / 0)
+        await events.watcher.look()
+        monkeypatch.setattr(events.watcher, "_read", read)
+        library.approve([address(0)])
+        await events.watcher.look()
+        assert (await stream.news())["pending"] == 5
+
+    lived(scenario)
