@@ -81,6 +81,7 @@ def _mount(
             "shown": shown or {},
             "at": time.time(),  # after the values were read: whatever the stream reads from now on is newer
         },
+        width="content" if part == "badges" else "stretch",
         on_outdated_change=_nothing,
     )
     events.watcher.page_ran(login.session())
