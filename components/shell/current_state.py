@@ -85,7 +85,7 @@ def answers(jobs: Sequence[Job]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for job in jobs:
         if job.kind == generate.KIND.name:
-            found.setdefault(job.who, {})[str(job.id)] = str(job.note.get("answer") or "")
+            found.setdefault(job.actor, {})[str(job.id)] = str(job.note.get("answer") or "")
     return found
 
 

@@ -88,14 +88,14 @@ class _Stream:
             self.owed_since = 0.0
         if not is_owed and len(news) < 2:
             return {}
-        self.told = current_state.for_person(state, self.person.who)
+        self.told = current_state.for_person(state, self.person.actor)
         return news
 
     def _is_owed(self, state: State) -> bool:
         return 0.0 < self.owed_since < float(state["at"])
 
     def _news(self, state: State) -> State:
-        now = current_state.for_person(state, self.person.who)
+        now = current_state.for_person(state, self.person.actor)
         return {name: value for name, value in now.items() if self.told.get(name) != value}
 
 

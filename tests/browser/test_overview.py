@@ -63,9 +63,10 @@ def test_an_empty_library_greets_with_three_ways_in(page: Page, empty: Server) -
 def test_one_click_loads_the_demo_library(page: Page, empty: Server) -> None:
     visit(page, empty, "", title="Overview")
     page.get_by_role("button", name="Load the demo library").click()
-    expect(page.get_by_test_id("stProgress")).to_be_visible()
+    bar = page.get_by_role("progressbar", name="Load the demo library")
+    expect(bar).to_be_visible()
     expect(page.get_by_test_id("stMetric")).to_have_count(4)
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    expect(bar).to_have_count(0)
     with empty.stored() as library:
         counts = library.counts()
     assert sum(counts.values()) >= 100
