@@ -142,7 +142,7 @@ def act(
         for scene in scenes:
             scene.check_at_the_end()
         print(f"{seed}: {tally.done} done, {dict(tally.faults) or 'no fault'}", flush=True)
-        return {**asdict(tally), "console": person.errors.errors, "server": server.errors()[errors_before:]}
+        return {**vars(tally), "console": person.errors.errors, "server": server.errors()[errors_before:]}
 
 
 def _do(scene: Scene, block: int, tally: Tally, shots: Path) -> None:

@@ -11,7 +11,8 @@ from bench.clicks_app import Server
 
 SECONDS = 30.0  # that are measured
 _TABS = 5  # of one person: a browser opens six connections to one server, and a stream takes one
-_SETTLED = 10.0  # seconds after the last page was opened
+_SETTLED = 10.0  # seconds without a request, before the measurement begins
+_LONGEST = 300.0  # seconds to wait for that
 # Each with what keeps it up to date: the library's changes, jobs, or both.
 _PAGES = ("pending", "approved", "captions", "search", "")
 
@@ -35,8 +36,8 @@ class Idle:
 
 
 def measure(browser: Browser, server: Server, pages: int) -> Idle:
-    """Open so many tabs, wait until they are at rest, and count for half a minute."""
-    counting = False
+    """Open so many tabs, wait until they ask for nothing more, and count for half a minute."""
+    counting, last = False, time.monotonic()
     runs = 0
     requests: Counter[str] = Counter()
 
@@ -49,8 +50,11 @@ def measure(browser: Browser, server: Server, pages: int) -> Idle:
             socket.on("framesent", sent)
 
     def asked(request: Request) -> None:
-        if counting and request.resource_type not in ("eventsource", "websocket"):
-            requests[urlsplit(request.url).path] += 1
+        nonlocal last
+        if request.resource_type in ("eventsource", "websocket") or not request.url.startswith("http"):
+            return
+        last = time.monotonic()
+        requests[urlsplit(request.url).path] += counting
 
     contexts: list[BrowserContext] = []
     for number in range(pages):
@@ -62,11 +66,13 @@ def measure(browser: Browser, server: Server, pages: int) -> Idle:
         page.on("request", asked)
         page.goto(f"{server.url}/{_PAGES[number % len(_PAGES)]}")
         page.get_by_role("heading", level=1).first.wait_for()
-    page.wait_for_timeout(_SETTLED * 1000)
+    end = time.monotonic() + _LONGEST
+    while time.monotonic() < min(last + _SETTLED, end):
+        page.wait_for_timeout(500)
     counting, before, began = True, server.seconds_used(), time.monotonic()
     page.wait_for_timeout(SECONDS * 1000)
     counting, seconds = False, time.monotonic() - began
     used = server.seconds_used() - before
     for context in contexts:
         context.close()
-    return Idle(pages, seconds, runs, dict(requests), used)
+    return Idle(pages, seconds, runs, dict(+requests), used)
