@@ -2,14 +2,16 @@
 
 import re
 import time
+from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator
+from playwright.sync_api import TimeoutError as TooLate
 
 from bench.clicks_app import SUGGESTED
 from bench.clicks_person import ActionFailed, Person, Scene, Tally
 from store.catalog.filters import Filter
 
-_ID = re.compile(r"st-key-card-\d+-(\S+)")
+_ENTRY = re.compile(r"[?&]entry=memories")
 _HITS = 5  # the cards that are on the screen
 
 
@@ -33,13 +35,13 @@ class EntryDialogs(Scene):
     def act(self) -> float:
         person = self.person
         person.rest()
-        card = self._cards.nth(self.random.randrange(_HITS))
-        id = self._id(card)
-        before, edits = self.stored.text_of_memory(id), self.stored.edits_of_memory(id)
-        self._edits.setdefault(id, edits)
         dialog = self.page.get_by_role("dialog")
+        card = self._cards.nth(self.random.randrange(_HITS))
         person.click(card.get_by_role("button"), "the button of an entry")
         person.expect(dialog, "lost", "no dialog of the entry opens")
+        id = self._opened()
+        before = self.stored.text_of_memory(id)
+        self._edits.setdefault(id, self.stored.edits_of_memory(id))
         person.rest()
         saves, types = self.random.random() < 0.5, self.random.random() < 0.5
         text = f"The curator noted the number {self.random.randrange(10**6)} about frogs."
@@ -65,12 +67,13 @@ class EntryDialogs(Scene):
         person.expect(self._cards.first, "empty", "no entries are left behind the dialog")
         return seconds
 
-    @staticmethod
-    def _id(card: Locator) -> str:
-        found = _ID.search(card.get_attribute("class") or "")
-        if not found:
-            raise ActionFailed("empty", "a card names no entry")
-        return found[1]
+    def _opened(self) -> str:
+        """The entry in the dialog; after one was saved, the cards change places under the mouse."""
+        try:
+            self.page.wait_for_url(_ENTRY)
+        except TooLate:
+            raise ActionFailed("stuck", "the address does not name the entry") from None
+        return parse_qs(urlsplit(self.page.url).query)["entry"][0].removeprefix("memories:")
 
     def check_at_the_end(self) -> None:
         for id, edits in self._edits.items():

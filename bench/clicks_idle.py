@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Request, WebSocket
 from bench.clicks_app import Server
 
 SECONDS = 30.0  # that are measured
+_STREAM = "/events"
 _TABS = 5  # of one person: a browser opens six connections to one server, and a stream takes one
 _SETTLED = 10.0  # seconds without a request, before the measurement begins
 _LONGEST = 300.0  # seconds to wait for that
@@ -51,10 +52,10 @@ def measure(browser: Browser, server: Server, pages: int) -> Idle:
 
     def asked(request: Request) -> None:
         nonlocal last
-        if request.resource_type in ("eventsource", "websocket") or not request.url.startswith("http"):
-            return
-        last = time.monotonic()
-        requests[urlsplit(request.url).path] += counting
+        path = urlsplit(request.url).path
+        if request.url.startswith("http") and not path.endswith(_STREAM):
+            last = time.monotonic()
+            requests[path] += counting
 
     contexts: list[BrowserContext] = []
     for number in range(pages):
