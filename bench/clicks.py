@@ -11,6 +11,8 @@ Needs Chromium and `requirements-test.txt`; see bench/README.md.
 import argparse
 import json
 import shutil
+import signal
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -47,6 +49,7 @@ _ARGUMENTS = (
 
 def main() -> None:
     options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # so that all that was started ends as well
     with tempfile.TemporaryDirectory() as folder:
         keep = options.keep or Path(folder)
         template = prepared(keep / f"library-{options.pending}", options.pending)

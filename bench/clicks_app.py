@@ -28,6 +28,8 @@ MEMORIES = 200
 SUGGESTED: Facet = "emotions"
 _MODEL = "offline"
 _START = 120.0  # seconds
+# It ends by itself if its parent is killed.
+_BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 
 
 def prepared(root: Path, pending: int) -> Path:
@@ -163,7 +165,7 @@ def _free_port() -> int:
 @contextmanager
 def busy_processors(wanted: bool) -> Iterator[None]:
     """Two processes that compute all the time, if `wanted`; they end with the block."""
-    eaters = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 if wanted else 0)]
+    eaters = [subprocess.Popen([sys.executable, "-c", _BUSY]) for _ in range(2 if wanted else 0)]
     try:
         yield
     finally:
