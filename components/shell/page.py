@@ -6,6 +6,7 @@ import streamlit as st
 
 from components.shell import address, back_button, job_bar, live, login, resources, session
 from components.shell import undo as shell_undo
+from store import __version__
 from store.disk.layout import RESOURCES
 from store.library import Library
 from store.records import Tier
@@ -13,6 +14,7 @@ from store.records import Tier
 BRAND = RESOURCES / "brand"
 MARK = BRAND / "mark.svg"
 
+ABOUT = f"**Memedex {__version__}** reviews, captions, searches and inspects a library of memecoins."
 JOBS = "pages/jobs.py"
 
 # Script, name, icon, and the tier whose count stands beside it. These icons are a font that Streamlit serves
@@ -57,7 +59,7 @@ def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_b
         page_icon=MARK,
         layout="wide",
         initial_sidebar_state=232,
-        menu_items={"About": "**Memedex** reviews, captions, searches and inspects a library of memecoins."},
+        menu_items={"About": ABOUT},
     )
     st.logo(BRAND / "wordmark.svg", size="large", icon_image=MARK)
     resources.freeze_imports()

@@ -4,9 +4,12 @@ import subprocess
 import sys
 from contextlib import closing
 from subprocess import PIPE
+from typing import Any
 
 import pytest
+import streamlit as st
 
+from store import __version__
 from store.catalog.history import MOVE_ASIDE
 from store.jobs import background_worker
 from store.jobs.background_worker import Worker
@@ -51,6 +54,13 @@ def test_every_page_opens_beside_the_program_that_writes(name: str, library: Lib
     assert app.title[0].value == TITLES[name]
     assert "reading only" in words(app)
     assert not [button for button in app.button if (button.key or "").startswith("take-back-")]
+
+
+def test_about_names_the_version(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(st, "set_page_config", lambda **options: given.update(options))
+    opened()
+    assert f"Memedex {__version__}" in given["menu_items"]["About"]
 
 
 def test_the_navigation_names_every_page_with_its_count(library: Library) -> None:
