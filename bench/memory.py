@@ -19,9 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from store.memory import EventFilter, Memory
 from store.memory.chroma.follower import MemoryFollower
 from store.memory.inspect.probe import probe
+from store.memory.memory import Memory
+from store.memory.transcripts.events import EventFilter
 
 DIMENSIONS = 384
 SUBJECTS = 100

@@ -6,7 +6,7 @@ Every import counts, also for types only and inside functions: what a file names
 import ast
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -81,7 +81,7 @@ def imported(nodes: Iterable[ast.AST], modules: Mapping[str, Path]) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
+            assert node.level == 0, f"imports are absolute, unlike `{ast.unparse(node)}`"
             whole = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= whole & modules.keys()
             if whole - modules.keys():
@@ -91,13 +91,26 @@ def imported(nodes: Iterable[ast.AST], modules: Mapping[str, Path]) -> set[str]:
 
 @cache
 def graph() -> dict[str, set[str]]:
-    """Who imports whom, the exceptions left out."""
+    """Who imports whom, the exceptions left out.
+
+    A module imports the packages that it lies in, too: Python runs them first. Those count that import
+    something when they run and have a line of their own above the module's.
+    """
     modules = files()
     found = {name: imported(ast.walk(tree(path)), modules) & modules.keys() for name, path in modules.items()}
+    for name, others in found.items():
+        others |= {package for package in packages(name) if room(package) != room(name)}
     return {
         name: {other for other in others if (name, other) not in KNOWN} - {name}
         for name, others in found.items()
     }
+
+
+def packages(name: str) -> Iterator[str]:
+    """The packages around this module that import something of the program when they run."""
+    while name := name.rpartition(".")[0]:
+        if name in files() and imported(tree(files()[name]).body, files()) & files().keys():
+            yield name
 
 
 def room(name: str) -> str:
@@ -109,28 +122,22 @@ def room(name: str) -> str:
     return path
 
 
-def in_circles(edges: Mapping[str, set[str]]) -> list[str]:
-    """What is left when everything that imports, or is imported by, nothing left is taken away."""
-    left = {name: set(others) for name, others in edges.items()}
-    while True:
-        names = left.keys() & set().union(*left.values())
-        smaller = {name: left[name] & names for name in names if left[name] & names}
-        if smaller == left:
-            return sorted(f"{name} → {', '.join(sorted(others))}" for name, others in left.items())
-        left = smaller
+def shortest_circle(edges: Mapping[str, set[str]]) -> str:
+    """The shortest way that ends where it begins, such as "a → b → a"; empty if there is none."""
+    circles = [way for name in sorted(edges) if (way := way_back(name, edges))]
+    return " → ".join(min(circles, key=len, default=[]))
 
 
-def test_no_file_imports_itself_through_others() -> None:
-    assert in_circles(graph()) == []
-
-
-def test_no_folder_imports_itself_through_others() -> None:
-    rooms: dict[str, set[str]] = {}
-    for name, others in graph().items():
-        rooms.setdefault(room(name), set()).update(
-            room(other) for other in others if room(other) != room(name)
-        )
-    assert in_circles(rooms) == []
+def way_back(start: str, edges: Mapping[str, set[str]]) -> list[str]:
+    """The shortest way from this name to itself; empty if there is none."""
+    ways, seen = [[start]], set[str]()
+    for way in ways:  # it grows behind
+        for name in sorted(edges.get(way[-1], set()) - seen):
+            if name == start:
+                return [*way, name]
+            seen.add(name)
+            ways.append([*way, name])
+    return []
 
 
 def test_no_import_runs_up() -> None:
@@ -143,21 +150,34 @@ def test_no_import_runs_up() -> None:
     assert sorted(up) == []
 
 
+def test_no_file_imports_itself_through_others() -> None:
+    assert shortest_circle(graph()) == ""
+
+
+def test_no_folder_imports_itself_through_others() -> None:
+    rooms: dict[str, set[str]] = {}
+    for name, others in graph().items():
+        rooms.setdefault(room(name), set()).update(
+            room(other) for other in others if room(other) != room(name)
+        )
+    assert shortest_circle(rooms) == ""
+
+
+def test_the_shortest_circle_is_named() -> None:
+    assert shortest_circle({"a": {"b"}, "b": {"c"}, "c": {"d", "b"}, "d": {"a"}}) == "b → c → b"
+    assert shortest_circle({"a": {"b", "c"}, "b": {"c"}}) == ""
+
+
 def test_every_exception_is_still_needed() -> None:
     modules = files()
     for name, other in KNOWN:
         assert other in imported(ast.walk(tree(modules[name])), modules), f"{name} no longer imports {other}"
 
 
-@pytest.mark.parametrize("folder", ["store", "components"])
-def test_only_what_the_plan_names_lies_at_the_root(folder: str) -> None:
-    named = {
-        place.removeprefix(f"{folder}/")
-        for place in HEIGHT
-        if place.count("/") == 1 and place.startswith(folder)
-    }
-    loose = {path.stem for path in (ROOT / folder).glob("*.py")} - {"__init__"}
-    assert loose <= named
+@pytest.mark.parametrize("folder", sorted({str(Path(place).parent) for place in HEIGHT} - {"."}))
+def test_a_folder_holds_what_the_plan_names_and_nothing_else(folder: str) -> None:
+    planned = {Path(place).name for place in HEIGHT if str(Path(place).parent) == folder}
+    assert {path.stem for path in (ROOT / folder).iterdir()} - {"__init__", "__pycache__"} == planned
 
 
 def test_the_store_runs_without_streamlit() -> None:

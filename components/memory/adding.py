@@ -8,7 +8,8 @@ import streamlit as st
 
 from components.shell import format, job_bar, resources, server_paths, session
 from store.errors import BadSource, MemedexError, NotPermitted
-from store.memory import Memory, exchange
+from store.memory.memory import Memory
+from store.memory.story.sessions import exchange
 from store.memory.story.worlds import parse_world
 from store.progress import Progress
 

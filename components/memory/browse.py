@@ -9,8 +9,8 @@ from components.memory import adding, duplicates, entry_link, events, open_memor
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
 from components.shell import tables
-from store.memory import Memory
 from store.memory.engine.entries import Row
+from store.memory.memory import Memory
 
 Which = Literal["all", "old", "alike"]
 _PER_PAGE = 50

@@ -8,9 +8,9 @@ import streamlit as st
 from components.memory import entry_link
 from components.memory.highlight import excerpt, highlight
 from components.memory.kinds import place_of, text_of
-from store.memory import Memory
 from store.memory.engine.entries import Row
 from store.memory.inspect.neighbours import around
+from store.memory.memory import Memory
 
 _REASONS = {
     "filter": "another filter",

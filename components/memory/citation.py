@@ -4,9 +4,9 @@ import streamlit as st
 
 from components.shell import format
 from store.errors import MemedexError
-from store.memory import Memory
 from store.memory.documents.pdf import marked_page
 from store.memory.engine.entries import Row
+from store.memory.memory import Memory
 
 
 def show(memory: Memory, row: Row) -> None:

@@ -10,8 +10,8 @@ from components.shell import format
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.library import Library
-from store.memory import Memory
 from store.memory.inspect.connections import Mention, Mentioned, coins_in, coins_near, mentions
+from store.memory.memory import Memory
 from store.records import Record
 
 _OFFERED = 20  # coins that match what is typed

@@ -6,7 +6,6 @@ from components.memory import entry_link, open_memory
 from components.memory.kinds import KINDS, place_of
 from components.shell import format, tables
 from store.errors import MemedexError
-from store.memory import Memory, memory_key
 from store.memory.inspect.context_preview import (
     BUDGETS,
     PLACEHOLDERS,
@@ -18,6 +17,8 @@ from store.memory.inspect.context_preview import (
     store_template,
     stored_template,
 )
+from store.memory.memory import Memory
+from store.memory.story.sessions import memory_key
 from store.memory.text.conflicts import Conflict, compared
 
 _TEMPLATE = "memedex.template"

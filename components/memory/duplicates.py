@@ -5,9 +5,9 @@ import streamlit as st
 from components.memory import entry_link
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.shell import format, job_bar, resources
-from store.memory import Memory
 from store.memory.engine.passages import Passages
 from store.memory.inspect.near_duplicates import NEARLY, DuplicatePair, near_duplicates
+from store.memory.memory import Memory
 
 _JOB = "memedex.near_duplicates"
 _SHOWN = 10  # pairs on a page

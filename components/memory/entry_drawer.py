@@ -11,9 +11,9 @@ from components.memory.kinds import KINDS, described, place_of, text_of
 from components.shell import charts, format, session, tables
 from store.errors import MemedexError
 from store.library import Library
-from store.memory import Memory
 from store.memory.engine.entries import Row
 from store.memory.inspect.neighbours import around, nearest_to
+from store.memory.memory import Memory
 
 _DRAFT = "memedex.entry_text"
 _FIELDS = {"documents": "content", "memories": "content", "transcript_vectors": "source_text"}

@@ -5,7 +5,8 @@ from typing import Literal
 import streamlit as st
 
 from components.shell import format, tables
-from store.memory import EventFilter, Memory
+from store.memory.memory import Memory
+from store.memory.transcripts.events import EventFilter
 
 _PER_PAGE = 100
 _STRUCTURE: tuple[tuple[str, Literal["event", "tool_name", "lvl"], str], ...] = (

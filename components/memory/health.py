@@ -9,9 +9,10 @@ from components.memory import adding, entry_link, models, open_memory
 from components.memory.kinds import KINDS, counted, text_of
 from components.shell import format, job_bar, resources, tables
 from store.jobs import Job
-from store.memory import Memory, doctor
+from store.memory import doctor
 from store.memory.engine.reembedding import reembed
 from store.memory.inspect.health import READ_AGAIN, Concern, MemoryFigures, concerns, figures, unread_worlds
+from store.memory.memory import Memory
 from store.progress import Progress
 from store.settings import settings
 

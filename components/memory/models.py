@@ -8,9 +8,9 @@ from components.memory.kinds import KINDS, counted
 from components.overview import model_choice
 from components.shell import format, job_bar, resources
 from store.embedding import open_embedder
-from store.memory import Memory
 from store.memory.engine.reembedding import reembed
 from store.memory.engine.settings import LOCAL, memory_settings
+from store.memory.memory import Memory
 from store.progress import Progress
 
 _KNOWN = (LOCAL, "litellm:text-embedding-ada-002")

@@ -12,7 +12,7 @@ from components.shell import format, login, session
 from components.shell import undo as shell_undo
 from store.errors import LibraryInUse, MemedexError
 from store.library import Library
-from store.memory import Memory
+from store.memory.memory import Memory
 from store.settings import settings
 
 _READ_ONLY = "memedex.memory_read_only"

@@ -11,9 +11,9 @@ from components.memory.kinds import KINDS, counted
 from components.memory.probe_controls import Column, ProbeControls, Scores, controls
 from components.shell import format
 from store.errors import MemedexError
-from store.memory import Memory
 from store.memory.inspect.probe import ProbeCandidate, ProbeMessage, probe_messages
 from store.memory.inspect.probe import probe as ask_kind
+from store.memory.memory import Memory
 
 _NEAR = 5  # misses shown of each column
 _SPREAD = 6.0  # deviations that fill the bar

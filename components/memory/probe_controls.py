@@ -8,8 +8,8 @@ import streamlit as st
 
 from components.memory.kinds import KINDS, TYPES
 from components.memory.tree import projects
-from store.memory import Memory
 from store.memory.memories import RELEVANT
+from store.memory.memory import Memory
 from store.memory.transcripts.search import Mode
 
 Scores = Literal["raw", "calibrated"]

@@ -7,7 +7,7 @@ from components.memory.kinds import counted
 from components.shell import format
 from components.shell import session as shell_session
 from store.errors import MemedexError
-from store.memory import Memory
+from store.memory.memory import Memory
 
 
 def about(memory: Memory, kind: str, scope: str) -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from components.memory.kinds import KINDS
-from store.memory import Memory
+from store.memory.memory import Memory
 
 EVENTS = "events"
 _ALL = "everything"

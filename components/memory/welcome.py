@@ -3,7 +3,8 @@
 import streamlit as st
 
 from components.shell import job_bar, resources
-from store.memory import Memory, demo
+from store.memory import demo
+from store.memory.memory import Memory
 
 
 def is_needed(memory: Memory, view: str) -> bool:

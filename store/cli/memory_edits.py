@@ -15,7 +15,7 @@ from store.errors import BadSource
 from store.progress import Progress
 
 if TYPE_CHECKING:
-    from store.memory import Memory
+    from store.memory.memory import Memory
 
 _PATIENCE = 330.0  # seconds in which Chroma may catch up
 
@@ -50,7 +50,7 @@ def add_memory(arguments: Namespace, terminal: Terminal) -> int:
     """Store an exchange under a key, with an id of its own."""
     from uuid import uuid4
 
-    from store.memory import exchange
+    from store.memory.story.sessions import exchange
 
     name, text = str(uuid4()), exchange(arguments.prompt, arguments.answer)
     with _writing(arguments, terminal) as memory:
@@ -204,7 +204,7 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
 @contextmanager
 def _writing(arguments: Namespace, terminal: Terminal) -> Iterator["Memory"]:
     """The memory, open for writing; when the block ends, Chroma has caught up or is reported behind."""
-    from store.memory import Memory
+    from store.memory.memory import Memory
 
     with Memory.open(root_of(arguments)) as memory:
         yield memory

@@ -11,7 +11,7 @@ from store.cli.open_library import root_of
 from store.cli.terminal import Terminal, plain
 
 if TYPE_CHECKING:
-    from store.memory import Memory
+    from store.memory.memory import Memory
 
 
 def status(arguments: Namespace, terminal: Terminal) -> int:
@@ -95,7 +95,7 @@ def transcripts(arguments: Namespace, terminal: Terminal) -> int:
 
 def events(arguments: Namespace, terminal: Terminal) -> int:
     """Print events of recorded sessions that match the filters, newest first."""
-    from store.memory import EventFilter
+    from store.memory.transcripts.events import EventFilter
 
     asked = EventFilter(
         event=arguments.event, tool_name=arguments.tool, lvl=arguments.level, session_id=arguments.session,
@@ -114,7 +114,9 @@ def events(arguments: Namespace, terminal: Terminal) -> int:
 
 @contextmanager
 def reading(arguments: Namespace) -> Iterator["Memory"]:
-    from store.memory import Memory, Places, UnknownEntry
+    from store.memory.engine.errors import UnknownEntry
+    from store.memory.engine.places import Places
+    from store.memory.memory import Memory
 
     root = root_of(arguments)
     if not Places(root).folder.is_dir():  # a mistyped --root must not make one

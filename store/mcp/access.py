@@ -10,7 +10,8 @@ from store.disk.lock import WriterLock
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
 from store.errors import LibraryInUse, ReadOnly
-from store.memory import Memory, Places
+from store.memory.engine.places import Places
+from store.memory.memory import Memory
 from store.permissions import Actor
 from store.reading.reader import Reader
 

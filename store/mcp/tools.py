@@ -13,9 +13,9 @@ from pydantic import Field
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.mcp.access import Access
-from store.memory import ContentType
 from store.memory.documents import documents
 from store.memory.story import lore, scoped, sessions
+from store.memory.text.extraction import ContentType
 from store.memory.transcripts import search
 from store.memory.transcripts.search import Mode
 from store.records import Facet

@@ -28,7 +28,7 @@ _processes.set_forkserver_preload(
         "onnxruntime",
         "store.chroma.base_follower",
         "store.embedding.offline",
-        "store.memory",
+        "store.memory.memory",
         "store.runtime",
         "tests.installed_components",
     ]

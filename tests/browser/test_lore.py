@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from store.memory import Memory, Places, demo
+from store.memory import demo
+from store.memory.engine.places import Places
+from store.memory.memory import Memory
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server, at_rest
 

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from store.memory import Memory, demo
+from store.memory import demo
+from store.memory.memory import Memory
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server, at_rest, visit
 

@@ -8,7 +8,8 @@ import pytest
 from streamlit.runtime.state.query_params import QueryParams
 
 from store.library import Library
-from store.memory import Memory, demo
+from store.memory import demo
+from store.memory.memory import Memory
 from tests.browser.coins import FROG
 from tests.pages.conftest import opened
 from tests.store.memory.bags import Bags

@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 from components.memory import models
 from components.overview import model_choice
 from store.library import Library
-from store.memory import Memory, demo
+from store.memory import demo
+from store.memory.memory import Memory
 from store.settings import settings
 from tests.pages.conftest import finish_jobs, opened, press, ran, words
 from tests.store.memory.bags import Bags

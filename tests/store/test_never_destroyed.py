@@ -17,9 +17,9 @@ from store.disk.aside import moved_aside
 from store.disk.layout import Layout
 from store.errors import MemedexError
 from store.maintenance import doctor
-from store.memory import Memory
 from store.memory import doctor as memory_doctor
 from store.memory.chroma.follower import MemoryFollower
+from store.memory.memory import Memory
 from store.runtime import open_library
 from store.writing.salvage import move_foreign_catalog_aside, salvage_if_damaged
 from tests.store.conftest import address, coin

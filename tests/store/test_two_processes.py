@@ -288,7 +288,7 @@ def test_a_reader_always_sees_whole_decisions(library: Library) -> None:
 
 
 FORK_READERS = """
-from store.memory import Memory
+from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 library = open_library(root, embedder=Hashed())
 library.add([coin(1)])

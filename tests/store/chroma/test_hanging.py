@@ -15,7 +15,7 @@ from store.chroma.process import ChromaEnded, ChromaFailed, ChromaProcess
 from store.jobs import background_worker
 from store.jobs.background_worker import faults
 from store.library import Library
-from store.memory import Memory
+from store.memory.memory import Memory
 from store.runtime import open_library, open_reader
 from tests.store.conftest import approved_with_caption
 from tests.store.hashed import Hashed

@@ -12,7 +12,7 @@ from store.backup.create import backup
 from store.catalog.catalog import is_made
 from store.disk.sqlite import identify
 from store.library import Library
-from store.memory import Memory
+from store.memory.memory import Memory
 from store.reading.reader import Reader
 
 _ASK = """

@@ -20,8 +20,9 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from store.mcp import http
 from store.mcp.access import Access
 from store.mcp.tools import server
-from store.memory import Memory, demo
+from store.memory import demo
 from store.memory.chroma.follower import MemoryFollower
+from store.memory.memory import Memory
 from store.runtime import open_library, open_reader
 from tests.browser.coins import COINS, FROG
 from tests.store.hashed import Hashed

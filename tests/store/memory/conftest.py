@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from store.memory import Memory
 from store.memory.chroma.follower import MemoryFollower
+from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
 

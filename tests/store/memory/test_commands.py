@@ -11,7 +11,7 @@ import pytest
 from store.cli.memory_arguments import add_arguments
 from store.cli.terminal import Terminal
 from store.errors import MemedexError
-from store.memory import Memory
+from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
 

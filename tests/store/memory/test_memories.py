@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from store.errors import NothingToUndo
-from store.memory import InvalidInput, Memory
+from store.memory.engine.errors import InvalidInput
+from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
 from tests.store.memory.conftest import Clock

@@ -11,8 +11,9 @@ import pytest
 
 from store.disk.aside import Aside
 from store.errors import ReadOnly
-from store.memory import Memory, World
 from store.memory import doctor as memory_doctor
+from store.memory.memory import Memory
+from store.memory.story.worlds import World
 from store.permissions import Actor
 from store.progress import Progress
 from store.settings import settings

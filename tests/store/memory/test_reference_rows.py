@@ -14,17 +14,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from store.memory import EventFilter, Memory, exchange, memories, memory_key
+from store.memory import memories
 from store.memory.chroma.follower import MemoryFollower
 from store.memory.documents import documents
 from store.memory.engine.settings import LOCAL, MemorySettings
+from store.memory.memory import Memory
 from store.memory.story import context, lore
 from store.memory.story import sessions as session_memory
+from store.memory.story.sessions import exchange, memory_key
 from store.memory.text import extraction
 from store.memory.text.line_chunks import LONGEST as LORE_CHUNK
 from store.memory.text.recursive_chunks import LONGEST, OVERLAP, SEPARATORS, split_recursively
 from store.memory.text.token_chunks import SIZES
 from store.memory.text.tokens import NAME, count_tokens
+from store.memory.transcripts.events import EventFilter
 from tests.store.memory.bags import Bags
 
 THOUGHT = " ".join(f"Thought {number} follows the last one." for number in range(1_900))  # 16,000 tokens

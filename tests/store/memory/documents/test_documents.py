@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from store.errors import BadSource
-from store.memory import Memory
 from store.memory.documents.pdf import page_picture
 from store.memory.engine.settings import memory_settings
+from store.memory.memory import Memory
 from store.settings import settings
 from tests.store.language_model_server import ADA, running
 from tests.store.memory.bags import Bags

@@ -17,12 +17,15 @@ from store.disk.files import Disk
 from store.disk.sqlite import MEMORY_ID
 from store.embedding import open_embedder
 from store.errors import CatalogDamaged, NotWritten, ReadOnly
-from store.memory import InvalidInput, Memory, UnknownEntry, World, doctor
+from store.memory import doctor
+from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.places import Places
 from store.memory.engine.reembedding import reembed
 from store.memory.engine.resident import ResidentPassages
 from store.memory.inspect.probe import probe
 from store.memory.kinds import KINDS
+from store.memory.memory import Memory
+from store.memory.story.worlds import World
 from store.progress import Progress
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
@@ -49,7 +52,7 @@ def test_a_memory_on_a_read_only_disk_can_be_read(
 def test_a_second_process_is_told_who_writes_and_may_read(memory: Memory, bags: Bags) -> None:
     memory.lore.add_lore("peaks", "1", "dragons")
     script = (
-        "import sys\nfrom pathlib import Path\nfrom store.memory import Memory\n"
+        "import sys\nfrom pathlib import Path\nfrom store.memory.memory import Memory\n"
         "reader = Memory.open_for_reading(Path(sys.argv[1]))\n"
         "print(reader.lore.passages.counts())\n"
         "Memory.open(Path(sys.argv[1]))\n"

@@ -12,10 +12,11 @@ from store.catalog.history import FORGET_VECTORS, MOVE_ASIDE, PROGRAM
 from store.chroma.contents import MARK, read_contents
 from store.disk.aside import moved_aside
 from store.errors import ModelUnavailable
-from store.memory import Memory, doctor
+from store.memory import doctor
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.places import Places
 from store.memory.engine.reembedding import reembed
+from store.memory.memory import Memory
 from store.memory.story.worlds import put_world_file
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored

@@ -11,13 +11,16 @@ import pytest
 from store.errors import NothingToUndo, ReadOnly
 from store.identity import current_user
 from store.library import Library
-from store.memory import InvalidInput, Memory, demo, exchange
+from store.memory import demo
+from store.memory.engine.errors import InvalidInput
 from store.memory.engine.reembedding import reembed
 from store.memory.inspect.connections import coins_in, mentions
 from store.memory.inspect.context_preview import REFERENCE, assemble, store_template, stored_template
 from store.memory.inspect.health import concerns, figures
 from store.memory.inspect.near_duplicates import near_duplicates
 from store.memory.inspect.neighbours import around, nearest_to
+from store.memory.memory import Memory
+from store.memory.story.sessions import exchange
 from store.memory.story.worlds import World
 from store.memory.text.conflicts import compared
 from store.permissions import Actor

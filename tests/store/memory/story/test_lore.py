@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from store.errors import ModelUnavailable
-from store.memory import InvalidInput, Memory, World
+from store.memory.engine.errors import InvalidInput
+from store.memory.memory import Memory
+from store.memory.story.worlds import World
 from tests.store.memory.bags import Bags
 from tests.store.memory.chroma_as_it_is import stored
 

@@ -9,7 +9,9 @@ import pytest
 
 from store.disk.files import Disk
 from store.errors import NothingToUndo, NotWritten
-from store.memory import InvalidInput, Memory, exchange, memory_key
+from store.memory.engine.errors import InvalidInput
+from store.memory.memory import Memory
+from store.memory.story.sessions import exchange, memory_key
 from store.runtime import open_library
 from tests.store.conftest import approved_with_caption
 from tests.store.hashed import Hashed

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from store.memory import CONTENT_TYPES, extract_all_embeddable_content
-from store.memory.text.extraction import readable
+from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
 from store.memory.transcripts.files import moment, normalised
 
 THINKING = {"type": "thinking", "thinking": "hm"}

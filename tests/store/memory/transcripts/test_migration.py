@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from store.disk.files import Disk
-from store.memory import CONTENT_TYPES, Memory
 from store.memory.engine.database import Database
 from store.memory.engine.places import Places
 from store.memory.engine.reembedding import reembed
+from store.memory.memory import Memory
+from store.memory.text.extraction import CONTENT_TYPES
 from store.memory.transcripts.tables import KIND, TABLES
 from tests.store.memory.bags import Bags
 

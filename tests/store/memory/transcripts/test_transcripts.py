@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from store.embedding.protocol import Embedder
-from store.memory import EventFilter, InvalidInput, Memory
 from store.memory.engine import reembedding
+from store.memory.engine.errors import InvalidInput
 from store.memory.inspect.probe import probe_messages
+from store.memory.memory import Memory
 from store.memory.text.mmr import mmr_ranking
 from store.memory.transcripts import intake
+from store.memory.transcripts.events import EventFilter
 from store.memory.transcripts.intake import TranscriptReport
 from store.progress import Progress
 from tests.store.memory.bags import Bags
