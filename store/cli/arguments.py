@@ -34,6 +34,14 @@ from store.vectors.weights import checked_weights
 
 Run = Callable[[argparse.Namespace, Terminal], int]
 
+# Names of earlier versions, which go on working.
+EARLIER = {
+    "accept": ["take"],
+    "back-to-review": ["return"],
+    "delete-vectors": ["forget-vectors"],
+    "remove": ["degrade"],
+}
+
 _DAY = 86_400
 _EPILOG = (
     "Exit status: 0 done, 1 some were refused, 2 wrong usage, 3 the library is in use by another process."
@@ -68,10 +76,10 @@ def parser() -> argparse.ArgumentParser:
     verbs.add("demo", decisions.demo, "load the demo library")
     for verb, meaning in (
         ("approve", "from review (pending) to approved"),
-        ("return", "approved back to review (pending)"),
-        ("reject", "reject coins in review or approved (trash)"),
-        ("degrade", "remove from library, back to approved; captions and vectors stay"),
-        ("delete", "delete coins of any tier (trash)"),
+        ("back-to-review", "approved back to review (pending)"),
+        ("reject", "from review or approved to Rejected (trash)"),
+        ("remove", "from the library back to approved; captions and vectors stay"),
+        ("delete", "from any tier to Rejected (trash)"),
         ("restore", "rejected or deleted coins back to where they were"),
     ):
         mover = verbs.add(verb, decisions.move, meaning)
@@ -101,7 +109,9 @@ def parser() -> argparse.ArgumentParser:
     taxonomy.add_argument(
         "--set", type=_entry, action="append", default=[], dest="entries", metavar="TAG=CATEGORY"
     )
-    taxonomy.add_argument("--forget", metavar="A,B", type=_tags, default=[], help="tags to remove from it")
+    taxonomy.add_argument(
+        "--remove", "--forget", metavar="A,B", type=_tags, default=[], help="tags to remove from it"
+    )
 
     drafts.add_arguments(verbs)
     jobs.add_arguments(verbs)
@@ -165,7 +175,7 @@ def parser() -> argparse.ArgumentParser:
     model = verbs.add("model", maintenance.model, "show the embedding model, or change it")
     model.add_argument("name", nargs="?", metavar="NAME", help="auto, offline, openclip:…, litellm:…")
     stored_vectors.add_arguments(
-        verbs.add("forget-vectors", stored_vectors.forget_vectors, "delete the vectors of a model not in use")
+        verbs.add("delete-vectors", stored_vectors.delete_vectors, "delete the vectors of a model not in use")
     )
     verbs.add("backup", maintenance.backup, "copy the library, also while it is in use").add_argument(
         "path", type=typed_path, metavar="PATH", help="a new folder"
@@ -192,11 +202,16 @@ class _Verbs:
 
     def add(self, verb: str, run: Run, meaning: str) -> argparse.ArgumentParser:
         added = self._verbs.add_parser(
-            verb, help=meaning, description=f"{verb}: {meaning}", allow_abbrev=False, epilog=_EPILOG
+            verb,
+            aliases=EARLIER.get(verb, []),
+            help=meaning,
+            description=f"{verb}: {meaning}",
+            allow_abbrev=False,
+            epilog=_EPILOG,
         )
         _common(added, default=argparse.SUPPRESS)  # so that what stands before the verb is not forgotten
         added.add_argument("--json", action="store_true", help="answer in JSON on standard output")
-        added.set_defaults(run=run, parser=added)
+        added.set_defaults(run=run, parser=added, verb=verb)
         return added
 
 
@@ -209,8 +224,8 @@ def _common(to: argparse.ArgumentParser, *, default: str | None) -> None:
         help="holds memecoins/ (MEMEDEX_ROOT, else res)",
     )
     to.add_argument(
+        "--actor",
         "--who",
-        dest="actor",
         default=default,
         metavar="NAME",
         help="who decides (MEMEDEX_USER, else your login)",

@@ -36,7 +36,7 @@ def demo(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def move(arguments: Namespace, terminal: Terminal) -> int:
-    """approve, return, reject, degrade, delete, restore."""
+    """approve, back-to-review, reject, remove, delete, restore."""
 
     def work(progress: Progress) -> Outcome:
         actor = arguments.actor or ""
@@ -44,8 +44,8 @@ def move(arguments: Namespace, terminal: Terminal) -> int:
             return library.reject(addresses, reason=arguments.reason, actor=actor)
         verbs: dict[str, Callable[..., Outcome]] = {
             "approve": library.approve,
-            "return": library.send_back,
-            "degrade": library.degrade,
+            "back-to-review": library.send_back,
+            "remove": library.degrade,
             "delete": library.delete,
             "restore": library.restore,
         }

@@ -3,7 +3,7 @@
 from argparse import Namespace
 from typing import Any
 
-from store.captioning.accept_suggestions import accept as take_suggestions
+from store.captioning.accept_suggestions import accept as accept_suggestions
 from store.cli.jobs import Verbs, follow
 from store.cli.open_library import reading, spelled, typed_path, writing
 from store.cli.output import as_json, named, report
@@ -20,7 +20,7 @@ from store.tasks.import_captions import start as take_in
 
 
 def add_arguments(verbs: Verbs) -> None:
-    """`draft`, `suggestions`, `take`, `prompts`, `import-captions`."""
+    """`draft`, `suggestions`, `accept`, `prompts`, `import-captions`."""
     draft = verbs.add("draft", draft_, "have a language model draft captions; they wait as suggestions")
     draft.add_argument("addresses", nargs="*", metavar="ADDRESS")
     draft.add_argument("--all", action="store_true", help="every approved coin without caption or suggestion")
@@ -32,11 +32,11 @@ def add_arguments(verbs: Verbs) -> None:
     draft.add_argument("--concurrency", type=int, default=LANES, metavar="N", help=f"at once ({LANES})")
     draft.add_argument("--estimate", action="store_true", help="only say how many and what it costs")
 
-    shown = verbs.add("suggestions", suggestions, "what waits to be taken or refused")
+    shown = verbs.add("suggestions", suggestions, "open suggestions, to accept or dismiss")
     shown.add_argument("addresses", nargs="*", metavar="ADDRESS", help="else every coin with a suggestion")
-    take = verbs.add("take", take_, "write suggestions where nothing is written yet")
-    take.add_argument("addresses", nargs="*", metavar="ADDRESS")
-    take.add_argument("--all", action="store_true", help="every coin with a suggestion")
+    accepted = verbs.add("accept", accept, "write suggestions where nothing is written yet")
+    accepted.add_argument("addresses", nargs="*", metavar="ADDRESS")
+    accepted.add_argument("--all", action="store_true", help="every coin with a suggestion")
 
     prompts = verbs.add("prompts", prompts_, "the prompts, or one of them, or a new version of one")
     prompts.add_argument("name", nargs="?", metavar="NAME")
@@ -81,8 +81,10 @@ def suggestions(arguments: Namespace, terminal: Terminal) -> int:
         addresses = spelled(arguments.addresses) or reader.suggestions.waiting()
         found = [one for address in addresses for one in reader.suggestions.of(address)]
     if arguments.json:
-        keys = ("id", "address", "facet", "text", "model", "prompt", "hint", "at")
-        terminal.answer_json([{key: getattr(one, key) for key in keys} for one in found])
+        keys = ("id", "address", "facet", "text", "model", "prompt", "hint")
+        terminal.answer_json(
+            [{key: getattr(one, key) for key in keys} | {"at": one.created_at} for one in found]
+        )
     elif found:
         rows = [(one.address, one.facet, one.model, one.prompt, one.text) for one in found]
         terminal.answer_table(("ADDRESS", "FACET", "MODEL", "PROMPT", "TEXT"), rows)
@@ -91,7 +93,7 @@ def suggestions(arguments: Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def take_(arguments: Namespace, terminal: Terminal) -> int:
+def accept(arguments: Namespace, terminal: Terminal) -> int:
     """Write suggestions into empty facets."""
     if bool(arguments.addresses) == arguments.all:
         arguments.parser.error("name addresses, or give --all")
@@ -99,8 +101,8 @@ def take_(arguments: Namespace, terminal: Terminal) -> int:
         addresses = spelled(arguments.addresses) or library.suggestions.waiting()
 
         def work(progress: Progress) -> Any:
-            progress.what, progress.total = "take", len(addresses)
-            return take_suggestions(library, addresses, progress=progress, actor=arguments.actor or "")
+            progress.what, progress.total = "accept", len(addresses)
+            return accept_suggestions(library, addresses, progress=progress, actor=arguments.actor or "")
 
         outcome = terminal.watch(work)
     return report(outcome, arguments, terminal)

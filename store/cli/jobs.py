@@ -14,7 +14,7 @@ from store.outcome import Refusal
 from store.progress import Progress
 
 _LOOK = 0.1  # seconds between two looks at a job
-_ACTIONS = ("resume", "again", "cancel")
+_ACTIONS = ("resume", "retry", "cancel")
 
 
 class Verbs(Protocol):
@@ -24,8 +24,12 @@ class Verbs(Protocol):
 def add_arguments(verbs: Verbs) -> None:
     """`jobs`."""
     jobs = verbs.add("jobs", jobs_, "long work: how it stands, and going on with it")
-    jobs.add_argument("action", nargs="?", choices=_ACTIONS)
+    jobs.add_argument("action", nargs="?", type=_action, choices=_ACTIONS)
     jobs.add_argument("number", nargs="?", type=int, metavar="N")
+
+
+def _action(text: str) -> str:
+    return "retry" if text == "again" else text  # its name in earlier versions
 
 
 def jobs_(arguments: Namespace, terminal: Terminal) -> int:
@@ -43,7 +47,7 @@ def jobs_(arguments: Namespace, terminal: Terminal) -> int:
             terminal.say(f"job {number} is cancelled; what was done is kept")
             return 0
         job = library.jobs.get(number)
-        if arguments.action == "again" and not library.jobs.try_again(number):
+        if arguments.action == "retry" and not library.jobs.try_again(number):
             raise InvalidRecord(f"job {number} refused nothing")
         if arguments.action == "resume":
             if job is not None and not job.can_resume:

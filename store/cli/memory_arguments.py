@@ -18,6 +18,9 @@ _STRUCTURE = {
 
 Run = Callable[[Namespace, Terminal], int]
 
+# Names of earlier versions, which go on working.
+EARLIER = {"delete-session": ["forget-session"], "delete-vectors": ["forget-vectors"]}
+
 
 def add_arguments(memory: ArgumentParser) -> None:
     """Add every command of the text memory and its flags."""
@@ -25,15 +28,19 @@ def add_arguments(memory: ArgumentParser) -> None:
 
     def add(verb: str, run: Run, meaning: str) -> ArgumentParser:
         added = verbs.add_parser(
-            verb, help=meaning, description=f"memory {verb}: {meaning}", allow_abbrev=False
+            verb,
+            aliases=EARLIER.get(verb, []),
+            help=meaning,
+            description=f"memory {verb}: {meaning}",
+            allow_abbrev=False,
         )
         added.add_argument("--root", type=typed_path, default=argparse.SUPPRESS, metavar="DIR")
-        added.add_argument("--who", dest="actor", default=argparse.SUPPRESS, metavar="NAME")
+        added.add_argument("--actor", "--who", default=argparse.SUPPRESS, metavar="NAME")
         added.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
-        added.set_defaults(run=run, parser=added)
+        added.set_defaults(run=run, parser=added, memory_verb=verb)
         return added
 
-    add("demo", memory_edits.demo, "take in a few made-up worlds, sessions, memories, papers and transcripts")
+    add("demo", memory_edits.demo, "import a few made-up worlds, sessions, memories, papers and transcripts")
     add("status", memory_queries.status, "how much there is of each kind, and by which model")
     stored = add("store", memory_edits.store, "remember a text")
     stored.add_argument("content", metavar="TEXT")
@@ -53,7 +60,7 @@ def add_arguments(memory: ArgumentParser) -> None:
     told.add_argument("world", metavar="WORLD")
     told.add_argument("name", metavar="NAME")
     told.add_argument("text", metavar="TEXT")
-    worlds_ = add("worlds", memory_edits.worlds, "the worlds; with a folder, take in its YAML files")
+    worlds_ = add("worlds", memory_edits.worlds, "the worlds; with a folder, import its YAML files")
     worlds_.add_argument("folder", nargs="?", type=typed_path, metavar="DIR")
     recalled = add("recall", memory_queries.recall, "what a character remembers of a session")
     recalled.add_argument("key", metavar="CHARACTER_SESSION")
@@ -65,12 +72,12 @@ def add_arguments(memory: ArgumentParser) -> None:
     exchanged.add_argument("prompt", metavar="PROMPT")
     exchanged.add_argument("answer", metavar="ANSWER")
     forgotten = add(
-        "forget-session", memory_edits.forget_session, "delete a session's memory for good, from every file"
+        "delete-session", memory_edits.delete_session, "delete a session's memory for good, from every file"
     )
     forgotten.add_argument("keys", nargs="+", metavar="CHARACTER_SESSION")
 
     paper = add(
-        "import-document", memory_edits.import_document, "take in papers of a protocol: PDF, Markdown, text"
+        "import-document", memory_edits.import_document, "import papers of a protocol: PDF, Markdown, text"
     )
     paper.add_argument("paths", nargs="+", type=typed_path, metavar="FILE")
     paper.add_argument("--protocol", required=True, metavar="NAME")
@@ -82,7 +89,7 @@ def add_arguments(memory: ArgumentParser) -> None:
     papers.add_argument("-n", type=int, default=5, metavar="N", help="how many (5)")
     papers.add_argument("--compare", action="store_true", help="as many for each protocol, side by side")
 
-    sessions = add("import-transcripts", memory_edits.import_transcripts, "take in recorded sessions")
+    sessions = add("import-transcripts", memory_edits.import_transcripts, "import recorded sessions")
     sessions.add_argument("paths", nargs="+", type=typed_path, metavar="PATH")
     found = add("transcripts", memory_queries.transcripts, "messages of recorded sessions")
     found.add_argument("query", metavar="TEXT")
@@ -95,13 +102,13 @@ def add_arguments(memory: ArgumentParser) -> None:
     happened.add_argument("-n", type=int, default=100, metavar="N", help="how many (100)")
     happened.add_argument("--offset", type=int, default=0, metavar="N", help="after how many newer ones (0)")
 
-    add("undo", memory_edits.undo, "take back your last decision about the text memory")
+    add("undo", memory_edits.undo, "undo your last decision about the text memory")
     embedded = add(
         "model", memory_edits.model, "the models in use; with a name, embed everything again with that one"
     )
     embedded.add_argument("name", nargs="?", metavar="NAME")
     embedded.add_argument("--kind", choices=memory_edits.KINDS, help="one kind of memory alone")
-    gone = add("forget-vectors", memory_edits.forget_vectors, "delete the vectors of a model not in use")
+    gone = add("delete-vectors", memory_edits.delete_vectors, "delete the vectors of a model not in use")
     gone.add_argument("--kind", choices=memory_edits.KINDS, help="of one kind of memory alone")
     stored_vectors.add_arguments(gone)
     checked = add("doctor", memory_edits.doctor, "check files, full text, vectors and Chroma")

@@ -63,7 +63,7 @@ def undo(arguments: Namespace, terminal: Terminal) -> int:
     """Undo one's own last decision of any kind; entries changed since are named."""
     with _writing(arguments, terminal) as memory:
         outcome = memory.undo(actor=arguments.actor or "")
-    terminal.say(f"taken back: {len(outcome.done):,} entr{'y' if len(outcome.done) == 1 else 'ies'}")
+    terminal.say(f"undone: {len(outcome.done):,} entr{'y' if len(outcome.done) == 1 else 'ies'}")
     answered({"done": outcome.done, "refused": as_json(outcome.refused)}, arguments, terminal, outcome.done)
     return named(outcome.refused, terminal)
 
@@ -88,7 +88,7 @@ def model(arguments: Namespace, terminal: Terminal) -> int:
     return answered(models, arguments, terminal, [f"{kind}: {name}" for kind, name in models.items()])
 
 
-def forget_vectors(arguments: Namespace, terminal: Terminal) -> int:
+def delete_vectors(arguments: Namespace, terminal: Terminal) -> int:
     """List the models that have vectors; with one and --yes, delete every vector of it."""
     kinds = [arguments.kind] if arguments.kind else KINDS
     with reading(arguments) as memory:
@@ -128,7 +128,7 @@ def worlds(arguments: Namespace, terminal: Terminal) -> int:
     return named(refused, terminal)
 
 
-def forget_session(arguments: Namespace, terminal: Terminal) -> int:
+def delete_session(arguments: Namespace, terminal: Terminal) -> int:
     """Delete a session's memory for good."""
     with _writing(arguments, terminal) as memory:
         gone = {

@@ -12,17 +12,17 @@ _FIRST = 3
 
 _DONE = {
     "approve": "approved",
-    "return": "returned to review",
+    "back-to-review": "returned to review",
     "reject": "rejected",
     "promote": "promoted",
-    "degrade": "removed from the library",
+    "remove": "removed from the library",
     "delete": "deleted",
     "restore": "restored",
     "caption": "captioned",
     "tag": "tagged",
     "rename-tag": "renamed on",
     "taxonomy": "gave other categories to",
-    "take": "accepted suggestions for",
+    "accept": "accepted suggestions for",
     "undo": "undone",
     "redo": "redone",
 }

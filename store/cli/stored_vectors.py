@@ -16,7 +16,7 @@ def add_arguments(verb: ArgumentParser) -> None:
     verb.add_argument("--yes", action="store_true", help="really delete them: it cannot be undone")
 
 
-def forget_vectors(arguments: Namespace, terminal: Terminal) -> int:
+def delete_vectors(arguments: Namespace, terminal: Terminal) -> int:
     """List the models that have vectors; with one and --yes, delete every vector of it."""
     check_there_is_one(arguments)
     with reading(arguments, terminal) as reader:

@@ -40,7 +40,7 @@ def rename(arguments: Namespace, terminal: Terminal) -> int:
 
 def taxonomy(arguments: Namespace, terminal: Terminal) -> int:
     """Show the taxonomy, or edit it; the records' categories follow."""
-    if not (arguments.entries or arguments.forget):
+    if not (arguments.entries or arguments.remove):
         with reading(arguments, terminal) as reader:
             entries = reader.taxonomy.entries
         if arguments.json:
@@ -51,7 +51,7 @@ def taxonomy(arguments: Namespace, terminal: Terminal) -> int:
 
     def work(progress: Progress) -> Outcome:
         entries = {**library.taxonomy.entries, **dict(arguments.entries)}
-        gone = {tag.casefold() for tag in arguments.forget}
+        gone = {tag.casefold() for tag in arguments.remove}
         kept = {tag: category for tag, category in entries.items() if tag.casefold() not in gone}
         return tags.change_taxonomy(library, kept, progress=progress, actor=arguments.actor or "")
 

@@ -56,7 +56,7 @@ CREATE TABLE new_vectors (              -- of a change of model, until it is com
 """
 
 # Of version 2: vectors by another model than the row's own has by now, and what they were made of. Nothing
-# throws one away but `memory forget-vectors`.
+# throws one away but `memory delete-vectors`.
 _KEPT = """
 CREATE TABLE kept_vectors (
     id TEXT NOT NULL, model TEXT NOT NULL, text_hash TEXT NOT NULL, vector BLOB NOT NULL,

@@ -41,10 +41,11 @@ def test_what_lacks_a_caption_is_drafted_looked_at_and_taken(
     assert ask("draft", "--all", "--budget", "1").returncode == 0
     waiting = json.loads(ask("suggestions", "--json").stdout)
     assert {one["facet"] for one in waiting} == {"entity", "context", "visual", "emotions", "new_tags"}
+    assert all(one["at"] > 0 for one in waiting)
     assert ask("draft", "--all").returncode == 0, "what has a suggestion is left alone"
     assert len(model.asked) == 1
 
-    assert ask("take", "--all").returncode == 0
+    assert ask("accept", "--all").returncode == 0
     shown = json.loads(ask("show", APPROVED, "--json").stdout)
     assert shown["caption"]["entity"] == GOOD["entity"]
     assert shown["tags"] == ["dog"], "a new tag waits for a person"
@@ -61,7 +62,7 @@ def test_nothing_that_is_written_or_being_typed_is_replaced(
     with open_library(root) as library:
         library.drafts.save(APPROVED, {"caption": {"entity": "my own"}}, actor="ann")
         before = library.get(CAPTIONED).caption
-    taken = ask("take", "--all")
+    taken = ask("accept", "--all")
     assert taken.returncode == 1
     assert "ann is typing" in taken.stderr
     after = json.loads(ask("show", CAPTIONED, "--json").stdout)["caption"]
@@ -80,7 +81,7 @@ def test_a_run_that_failed_is_listed_and_resumed(model: LanguageModelServer, ask
     assert ask("jobs", "resume", str(job["id"])).returncode == 0
     assert json.loads(ask("jobs", "--json").stdout)[0]["state"] == "done"
     assert ask("jobs", "resume", str(job["id"])).returncode == 1
-    assert ask("jobs", "again", str(job["id"])).returncode == 1
+    assert ask("jobs", "retry", str(job["id"])).returncode == 1
 
 
 def test_a_prompt_is_shown_set_and_has_versions(run: Run, root: Path, tmp_path: Path) -> None:

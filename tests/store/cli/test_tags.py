@@ -33,7 +33,7 @@ def test_a_tag_is_renamed_everywhere_and_taken_back(run: Run) -> None:
 
 
 def test_the_taxonomy_is_edited_and_categories_follow(run: Run, tmp_path: Path) -> None:
-    assert run("taxonomy", "--set", "dog=pets", "--forget", "cat").returncode == 0
+    assert run("taxonomy", "--set", "dog=pets", "--remove", "cat").returncode == 0
     assert json.loads((tmp_path / "res/taxonomy.json").read_text()) == {"dog": "pets", "moon": "space"}
     assert tags_of(run, KEPT) == (["dog"], ["pets"])
 

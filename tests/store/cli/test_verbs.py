@@ -158,10 +158,10 @@ def test_an_evm_address_may_be_written_in_capitals(run: Run, root: Path) -> None
     ("verb", "key", "goal"),
     [
         ("approve", PENDING, "approved"),
-        ("return", APPROVED, "pending"),
+        ("back-to-review", APPROVED, "pending"),
         ("reject", PENDING, "trash"),
         ("promote", CAPTIONED, "library"),
-        ("degrade", KEPT, "approved"),
+        ("remove", KEPT, "approved"),
         ("delete", KEPT, "trash"),
     ],
 )
@@ -273,7 +273,7 @@ def test_undo_takes_back_the_last_decisions_and_redo_brings_them_back(run: Run, 
 
 def test_nobody_undoes_what_somebody_else_did(run: Run, root: Path) -> None:
     run("approve", PENDING)
-    done = run("undo", "--who", "bob")
+    done = run("undo", "--actor", "bob")
     assert done.returncode == 1
     assert "nothing to undo" in done.stderr
     assert tier(root, PENDING) == "approved"
@@ -291,7 +291,7 @@ def test_decisions_need_no_name_of_a_login(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_history_is_printed_newest_first(run: Run, root: Path) -> None:
-    run("--who", "bob", "approve", PENDING)
+    run("--actor", "bob", "approve", PENDING)
     events = json.loads(run("history", "--json", "--limit", 3).stdout)
     assert [event["verb"] for event in events] == ["approve", "promote", "promote"]
     assert (events[0]["token_address"], events[0]["who"]) == (PENDING, "bob")
@@ -371,7 +371,7 @@ def test_what_is_not_in_the_library_is_found_by_its_words(run: Run, root: Path) 
 
 def test_by_me_is_whoever_asks(run: Run, root: Path) -> None:
     def found(actor: str) -> int:
-        return len(json.loads(run("search", "by:me", "--who", actor, "--json").stdout)["hits"])
+        return len(json.loads(run("search", "by:me", "--actor", actor, "--json").stdout)["hits"])
 
     assert (found("ann"), found("bob")) == (2, 0)
 
@@ -485,15 +485,15 @@ def test_vectors_of_a_model_not_in_use_go_only_with_yes_and_are_told_by_the_hist
 ) -> None:
     with open_library(root) as library, library.catalog.writing() as db:
         db.execute("INSERT INTO vectors SELECT 'old' || key, 'litellm:paid', vector FROM vectors LIMIT 2")
-    models = json.loads(run("forget-vectors", "--json").stdout)["vectors"]["library"]
+    models = json.loads(run("delete-vectors", "--json").stdout)["vectors"]["library"]
     assert [(one["model"], one["is_in_use"]) for one in models] == [
         ("offline", True),
         ("litellm:paid", False),
     ]
-    asked = run("forget-vectors", "litellm:paid")
+    asked = run("delete-vectors", "litellm:paid")
     assert (asked.returncode, "2 vectors, 6,144 bytes" in asked.stderr) == (1, True)
-    assert run("forget-vectors", "offline", "--yes").returncode == 1, "questions are embedded with it"
-    done = run("forget-vectors", "litellm:paid", "--yes", "--who", "ann")
+    assert run("delete-vectors", "offline", "--yes").returncode == 1, "questions are embedded with it"
+    done = run("delete-vectors", "litellm:paid", "--yes", "--actor", "ann")
     assert done.returncode == 0
     with open_reader(root) as reader:
         assert [one.model for one in reader.vectors_by_model()] == ["offline"]

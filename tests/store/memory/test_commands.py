@@ -81,7 +81,7 @@ def test_transcripts_are_taken_in_and_searched_and_sessions_forgotten(run: Any, 
     with Memory.open(tmp_path / "res") as memory:
         memory.sessions.add_memory("elf_s1", "1", "a secret")
     assert run("recall", "elf_s1", "secret")[1][0]["text"] == "a secret"
-    assert run("forget-session", "elf_s1") == (0, {"elf_s1": 1})
+    assert run("delete-session", "elf_s1") == (0, {"elf_s1": 1})
     assert run("status")[1]["counts"] == {
         "memories": 0, "documents": 0, "world_lore": 0, "session_memory": 0, "transcript_vectors": 1,
     }  # fmt: skip

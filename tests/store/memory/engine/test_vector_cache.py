@@ -110,15 +110,15 @@ def test_on_the_command_line_they_go_only_with_yes(
     monkeypatch.setattr("store.embedding.open_embedder", lambda name: Bags(name=name))
     run("store", "words of a memory")
     run("model", "other", "--kind", "memories")
-    status, found = run("forget-vectors", "--kind", "memories")
+    status, found = run("delete-vectors", "--kind", "memories")
     assert status == 0
     assert [one["model"] for one in found["vectors"]["memories"]] == ["other", "offline"]
-    assert run("forget-vectors", "offline") == (1, None)
-    assert run("forget-vectors", "--kind", "memories")[1] == found
-    status, gone = run("forget-vectors", "offline", "--yes")
+    assert run("delete-vectors", "offline") == (1, None)
+    assert run("delete-vectors", "--kind", "memories")[1] == found
+    status, gone = run("delete-vectors", "offline", "--yes")
     assert status == 0
     assert gone["deleted"]["memories"][0]["count"] == 1
-    assert [one["model"] for one in run("forget-vectors")[1]["vectors"]["memories"]] == ["other"]
+    assert [one["model"] for one in run("delete-vectors")[1]["vectors"]["memories"]] == ["other"]
 
 
 def test_forgetting_a_session_forgets_its_kept_vectors_as_well(memory: Memory) -> None:
