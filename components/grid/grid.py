@@ -13,8 +13,8 @@ from components.grid.actions import Action
 from components.grid.cards import Mark, card, details
 from components.grid.comparison import comparison, twins
 from components.grid.decision_log import BOOT, Handler, Ledger
-from components.grid.logged_decision import LoggedDecision, belonging, clients_of
-from components.shell import login
+from components.grid.logged_decision import LoggedDecision, belonging, clients_of, strings_of
+from components.shell import login, session
 from components.shell.base_path import base_path
 from components.shell.query_pictures import LINE
 from components.shell.session import LINK
@@ -98,7 +98,7 @@ def mount(
             for action in actions
             if action.verb in handlers and action.verb in _HARMLESS
         ]
-    state = sent(key)
+    state = session.sent(key)
     _follow_link(state)
     ledger = ledger_of(library.layout.root)
     _component(
@@ -116,7 +116,7 @@ def mount(
             "foreign": belonging(library, state.get("log"))[1],
             "tags": f"{base_path()}/tags",
             "beacon": {"url": f"{base_path()}/decisions", "token": token(library)},
-            "details": _opened(library, _strings(state.get("open"))[:_OPENED]),
+            "details": _opened(library, strings_of(state.get("open"))[:_OPENED]),
             "comparison": _compared(library, state.get("compare")),
             "line": _line(key),
             **data,
@@ -129,12 +129,6 @@ def mount(
         on_view_change=_nothing,
         on_held_change=_nothing,
     )
-
-
-def sent(key: str) -> Mapping[str, Any]:
-    """What the grid with this key sent last."""
-    state = st.session_state.get(key)
-    return state if isinstance(state, Mapping) else {}
 
 
 def go_to(page: str, parameter: str) -> Handler:
@@ -166,7 +160,7 @@ _HARMLESS = {
 
 def _apply(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:
     page_number.keep(key)
-    own, _ = belonging(library, sent(key).get("log"))
+    own, _ = belonging(library, session.sent(key).get("log"))
     for client, entries in own.items():
         ledger_of(library.layout.root).apply(
             library, client, entries, handlers=handlers, session=login.session()
@@ -211,10 +205,6 @@ def _line(key: str) -> dict[str, Any] | None:
             keys = KEYS if field != LINE else ()
             return {"field": field, "says": st.session_state[field] or "", "keys": keys}
     return None
-
-
-def _strings(value: object) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def _nothing() -> None:

@@ -82,16 +82,17 @@ def _entry(raw: object) -> LoggedDecision | None:
         reason=reason[:500] if isinstance(reason, str) else "",
         boot=str(raw.get("boot", "")),
         matching=_mapping(raw["matching"]) if raw.get("matching") is not None else None,
-        others=_strings(raw.get("others")),
+        others=strings_of(raw.get("others")),
         library=str(raw.get("library", "")),
         actor=str(raw.get("who", "")),
         session=str(raw.get("session", "")),
-        add=_strings(raw.get("add")),
-        remove=_strings(raw.get("remove")),
+        add=strings_of(raw.get("add")),
+        remove=strings_of(raw.get("remove")),
     )
 
 
-def _strings(value: object) -> list[str]:
+def strings_of(value: object) -> list[str]:
+    """The strings of a list that a browser sent; none of anything else."""
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 

@@ -14,7 +14,8 @@ from components.grid import deferred_cards
 from components.grid.actions import Action
 from components.grid.cards import Mark
 from components.grid.decision_log import Handler
-from components.grid.grid import mount, sent
+from components.grid.grid import mount
+from components.shell import session
 from store.library import Library
 from store.records import FACETS, Facet
 from store.search.presets import PRESETS
@@ -106,7 +107,7 @@ def show_results(
             "held": {**held, "calibrated": bool(held["calibrated"])} if held else None,
         },
     }
-    if sent(key).get("knows") != ranked.id:  # 200 kB for 10,000 records, sent once for each query
+    if session.sent(key).get("knows") != ranked.id:  # 200 kB for 10,000 records, sent once for each query
         data["similarities"] = ranked.table
     mount(key, library, data, actions=actions, handlers=handlers or {})
 
@@ -133,12 +134,12 @@ def _presets(library: Library) -> list[tuple[str, Mapping[Facet, float], str]]:
 
 def chosen_weights(key: str) -> dict[Facet, float] | None:
     """The sliders' last position in this grid; None if they were never moved."""
-    return _weights(sent(key).get("weights"))
+    return _weights(session.sent(key).get("weights"))
 
 
 def chosen_held(key: str) -> dict[str, float] | None:
     """The setting that this grid last compared with; None if there was none."""
-    told: Any = sent(key).get("held")
+    told: Any = session.sent(key).get("held")
     weights = _weights(told)
     if not weights:
         return None
@@ -159,24 +160,24 @@ def _weights(weights: Any) -> dict[Facet, float] | None:
 
 def chosen_calibration(key: str) -> bool | None:
     """Whether this grid's scores were last calibrated; None if nothing was moved."""
-    weights = sent(key).get("weights")
+    weights = session.sent(key).get("weights")
     return weights.get("calibrated") is True if isinstance(weights, Mapping) else None
 
 
 def chosen_fusion(key: str) -> bool | None:
     """Whether words last counted in this grid; None if nothing was moved."""
-    weights = sent(key).get("weights")
+    weights = session.sent(key).get("weights")
     return weights.get("fused") is not False if isinstance(weights, Mapping) else None
 
 
 def last_moved(key: str) -> object:
     """An object that is another one after every movement of the sliders, even to the same position."""
-    return sent(key).get("weights")
+    return session.sent(key).get("weights")
 
 
 def chosen_view(key: str) -> ResultView | None:
     """The last view of this grid's results; None if none was chosen."""
-    view = sent(key).get("view")
+    view = session.sent(key).get("view")
     return view if view in RESULT_VIEWS else None
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from components.map.colours import Colours
 from components.map.points import Sheet
-from components.shell import javascript, pictures
+from components.shell import javascript, pictures, session
 from store.errors import UnknownRecord
 from store.reading.reader import Reader
 
@@ -37,7 +37,7 @@ def point_sheet(key: str, topic: Hashable) -> Sheet:
 
 def show(key: str, library: Reader, drawn: Sheet, colours: Colours) -> None:
     """Draw a sheet; the browser gets what changed of points and colours since it last did."""
-    state = _state(key)
+    state = session.sent(key)
     values = np.zeros(len(drawn.addresses), np.uint8)
     values[drawn.rows(colours.addresses)] = colours.values
     data: dict[str, Any] = {
@@ -64,7 +64,7 @@ def show(key: str, library: Reader, drawn: Sheet, colours: Colours) -> None:
 
 def chosen(key: str, drawn: Sheet) -> list[str]:
     """The addresses inside the lasso as last drawn on this sheet."""
-    given = _state(key).get("chosen")
+    given = session.sent(key).get("chosen")
     if not isinstance(given, Mapping) or given.get("sheet") != drawn.name:
         return []
     try:
@@ -96,11 +96,6 @@ def _cards(library: Reader, drawn: Sheet, wanted: object) -> dict[str, dict[str,
 
 def _digest(values: NDArray[np.uint8], name: str) -> str:
     return blake2b(values.tobytes() + name.encode(), digest_size=8).hexdigest()
-
-
-def _state(key: str) -> Mapping[str, Any]:
-    state = st.session_state.get(key)
-    return state if isinstance(state, Mapping) else {}
 
 
 def _nothing() -> None:

@@ -36,9 +36,7 @@ def show(memory: Memory, kind: str) -> None:
 
 def _pairs(memory: Memory, kind: str, pairs: list[DuplicatePair]) -> None:
     if not pairs:
-        st.caption(
-            f"No two {KINDS[kind].one}s have a cosine of {NEARLY} or more.".replace("memorys", "memories")
-        )
+        st.caption(f"No two {KINDS[kind].many} have a cosine of {NEARLY} or more.")
         return
     pages, page = -(-len(pairs) // _SHOWN), 1
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -19,6 +19,10 @@ class Shown:
     scope: str  # what its entries belong to
     placeholder: str  # what a question to it looks like
 
+    @property
+    def many(self) -> str:
+        return "memories" if self.one == "memory" else f"{self.one}s"
+
 
 KINDS = {
     kind.name: kind
@@ -65,8 +69,7 @@ def place_of(kind: str, row: Row) -> str:
 
 def counted(kind: str, number: int) -> str:
     """ "1 memory", "12 passages"."""
-    one = KINDS[kind].one
-    return format.counted(number, one, "memories" if one == "memory" else "")
+    return format.counted(number, KINDS[kind].one, KINDS[kind].many)
 
 
 def described(row: dict[str, Any], *leaving_out: str) -> dict[str, Any]:

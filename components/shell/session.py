@@ -1,5 +1,8 @@
 """What one browser session remembers between runs; the store has the truth."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -12,6 +15,12 @@ def drop_old_links() -> None:
     run = get_script_run_ctx()
     if run and run.is_history_navigation:
         st.session_state.pop(LINK, None)
+
+
+def sent(key: str) -> Mapping[str, Any]:
+    """What the browser's part of the component with this key sent last."""
+    state = st.session_state.get(key)
+    return state if isinstance(state, Mapping) else {}
 
 
 def queue_message(message: str, *, icon: str | None = None) -> None:

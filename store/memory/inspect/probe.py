@@ -4,7 +4,9 @@ Transcripts are probed by message, as their search works: several chunks of one 
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -12,7 +14,7 @@ import numpy as np
 from store.memory.engine.entries import Row
 from store.memory.engine.inputs import checked_count, checked_text
 from store.memory.engine.passages import Passages
-from store.memory.engine.resident import Where
+from store.memory.engine.resident import Vector, Where
 from store.memory.transcripts import search
 from store.memory.transcripts.search import MessageHit, Mode
 
@@ -55,6 +57,37 @@ class ProbeMessage:
         return str((self.hit.chunk or {}).get("source_text") or self.hit.message["text_content"] or "")
 
 
+class _Limits:
+    """What the model is given, asked entry by entry, the best first."""
+
+    def __init__(self, *, n: int, floor: float | None, budget: int | None) -> None:
+        self.n, self.floor, self.budget = n, floor, budget
+        self.hits = self.characters = 0
+
+    def kept_out(self, *, passes: bool, score: float | None, length: Callable[[], int]) -> KeptOut:
+        """Why the model would not see this entry; counts it if it would. `length` is in characters."""
+        if not passes:
+            return "filter"
+        if self.is_below(score):
+            return "threshold"
+        if self.hits >= self.n:
+            return "n"
+        if self.budget is not None:
+            characters = self.characters + length()
+            if characters > self.budget:
+                return "budget"
+            self.characters = characters
+        self.hits += 1
+        return ""
+
+    def is_below(self, score: float | None) -> bool:
+        return self.floor is not None and (score is None or score < self.floor)
+
+
+def _mean_and_deviation(cosines: Vector) -> tuple[float, float]:
+    return (float(cosines.mean()), float(cosines.std()) or 1.0) if len(cosines) else (0.0, 1.0)
+
+
 def probe(
     passages: Passages,
     question: str,
@@ -77,32 +110,22 @@ def probe(
     scores = passages.resident().scores(vector, where or {})
     passing = set(np.flatnonzero(scores.passing).tolist())
     order = np.argsort(-scores.cosines, kind="stable")
-    mean, deviation = 0.0, 1.0
-    if len(order):
-        mean, deviation = float(scores.cosines.mean()), float(scores.cosines.std()) or 1.0
+    mean, deviation = _mean_and_deviation(scores.cosines)
+    limits = _Limits(n=n, floor=floor, budget=budget)
+
+    def length(id: str) -> int:
+        return sum(len(row[passages.kind.text]) for row in passages.rows([id]))
+
     chosen: list[tuple[str, float, KeptOut]] = []
-    hits = misses = characters = 0
+    misses = 0
     for place in order.tolist():
-        if hits >= n and misses >= near:
-            break
         id, score = scores.ids[place], float(scores.cosines[place])
-        kept_out: KeptOut = ""
-        if place not in passing:
-            kept_out = "filter"
-        elif floor is not None and score < floor:
-            kept_out = "threshold"
-        elif hits >= n:
-            kept_out = "n"
-        elif budget is not None:
-            length = sum(len(row[passages.kind.text]) for row in passages.rows([id]))
-            kept_out = "budget" if characters + length > budget else ""
-            characters += 0 if kept_out else length
-        if kept_out and misses >= near:
-            continue
-        hits, misses = (hits, misses + 1) if kept_out else (hits + 1, misses)
-        chosen.append((id, score, kept_out))
-        if floor is not None and score < floor and misses >= near:
+        if misses >= near and (limits.hits >= n or limits.is_below(score)):  # no hit comes any more
             break
+        kept_out = limits.kept_out(passes=place in passing, score=score, length=partial(length, id))
+        misses += bool(kept_out)
+        if not kept_out or misses <= near:
+            chosen.append((id, score, kept_out))
     rows = {row["id"]: row for row in passages.rows([id for id, _, _ in chosen])}
     found = [
         ProbeCandidate(rows[id], score, (score - mean) / deviation, kept_out)
@@ -139,8 +162,8 @@ def probe_messages(
     by_meaning = mode != "full_text" or floor is not None
     vector = passages.question(question) if by_meaning else None
     mean, deviation = 0.0, 1.0
-    if vector is not None and len(cosines := passages.resident().scores(vector, {}).cosines):
-        mean, deviation = float(cosines.mean()), float(cosines.std()) or 1.0
+    if vector is not None:
+        mean, deviation = _mean_and_deviation(passages.resident().scores(vector, {}).cosines)
 
     def found(where: Where) -> list[MessageHit]:
         return search.search(passages, question, mode=mode, where=where, n=n + near, mmr=mmr, vector=vector)
@@ -148,24 +171,14 @@ def probe_messages(
     passing = found(where or {})
     known = {hit.message["id"] for hit in passing}
     others = [hit for hit in found({}) if hit.message["id"] not in known] if where else []
+    limits = _Limits(n=n, floor=floor, budget=budget)
     hits: list[ProbeMessage] = []
     misses: list[ProbeMessage] = []
-    characters = 0
     for number, hit in enumerate([*passing, *others]):
-        told = ProbeMessage(hit, None if hit.cosine is None else (hit.cosine - mean) / deviation, "")
-        kept_out: KeptOut = ""
-        if number >= len(passing):
-            kept_out = "filter"
-        elif floor is not None and (hit.cosine is None or hit.cosine < floor):
-            kept_out = "threshold"
-        elif len(hits) >= n:
-            kept_out = "n"
-        elif budget is not None and characters + len(told.text) > budget:
-            kept_out = "budget"
-        if kept_out:
-            misses.append(replace(told, kept_out=kept_out))
-        else:
-            hits.append(told)
-            characters += len(told.text)
-    misses.sort(key=lambda told: -told.hit.score)
+        message = ProbeMessage(hit, None if hit.cosine is None else (hit.cosine - mean) / deviation, "")
+        kept_out = limits.kept_out(
+            passes=number < len(passing), score=hit.cosine, length=partial(len, message.text)
+        )
+        (misses if kept_out else hits).append(replace(message, kept_out=kept_out))
+    misses.sort(key=lambda miss: -miss.hit.score)
     return hits + misses[:near]

@@ -38,7 +38,7 @@ def readable(message: Mapping[str, Any]) -> str | None:
     content = message.get("content")
     thinking = _joined(content, "thinking")
     results = [
-        _text(block.get("content")) for block in _blocks(content) if block.get("type") == "tool_result"
+        _text(block.get("content")) for block in blocks_of(content) if block.get("type") == "tool_result"
     ]
     parts = [part for part in (thinking, _text(content), *results) if part]
     return _BETWEEN.join(parts) or None
@@ -49,11 +49,12 @@ def _text(content: Any) -> str | None:
 
 
 def _joined(content: Any, kind: str) -> str | None:
-    parts = [block.get(kind) for block in _blocks(content) if block.get("type") == kind]
+    parts = [block.get(kind) for block in blocks_of(content) if block.get("type") == kind]
     return _whole(_BETWEEN.join(part for part in parts if isinstance(part, str) and part)) or None
 
 
-def _blocks(content: Any) -> list[Mapping[str, Any]]:
+def blocks_of(content: Any) -> list[Mapping[str, Any]]:
+    """The blocks of a list in a message; none of a text."""
     return [block for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
 
 

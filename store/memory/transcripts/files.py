@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from store.disk.files import open_regular, read_regular
+from store.memory.text.extraction import blocks_of
 from store.outcome import Refusal
 
 MESSAGES, EVENTS, METADATA = "transcript.jsonl", "events.jsonl", "metadata.json"
@@ -74,7 +75,7 @@ def normalised(given: Mapping[str, Any]) -> list[Message]:
     elif kind == "function_call_output":
         message = {"role": "tool", "content": message.get("output")}
     elif kind == "reasoning":
-        blocks = _blocks(message.get("summary")) or _blocks(message.get("content"))
+        blocks = blocks_of(message.get("summary")) or blocks_of(message.get("content"))
         thoughts = [{"type": "thinking", "thinking": block.get("text", "")} for block in blocks]
         message = {"role": "assistant", "content": thoughts}
     role = text_of(message.get("role"))
@@ -82,7 +83,7 @@ def normalised(given: Mapping[str, Any]) -> list[Message]:
         raise ValueError("it has no role")
     role = _ROLES.get(role, role)
     content = _content(message, role)
-    results = [block for block in _blocks(content) if block.get("type") == "tool_result"]
+    results = [block for block in blocks_of(content) if block.get("type") == "tool_result"]
     if role != "user" or not results:
         return [{"role": role, "content": content, **more}]
     rest = [block for block in content if block not in results]
@@ -103,7 +104,7 @@ def _content(message: Mapping[str, Any], role: str) -> Any:
         if thoughts or calls:
             own = [{"type": "text", "text": content}] if isinstance(content, str) else list(content or [])
             before = [{"type": "thinking", "thinking": thoughts}] if isinstance(thoughts, str) else []
-            return [*before, *own, *({**call, "type": "tool_call"} for call in _blocks(calls))]
+            return [*before, *own, *({**call, "type": "tool_call"} for call in blocks_of(calls))]
     return content
 
 
@@ -257,7 +258,3 @@ def whole_number(value: Any) -> int | None:
 def _name(of_file: str) -> str:
     """The file's name, which need not be valid Unicode."""
     return of_file.encode("utf-8", "replace").decode()
-
-
-def _blocks(content: Any) -> list[Mapping[str, Any]]:
-    return [block for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
