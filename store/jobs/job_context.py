@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from store.jobs.job import Item, Job
 from store.jobs.job_rows import JobRepository, Settled
@@ -15,6 +15,7 @@ from store.progress import Progress
 
 _MINUTE = 60.0  # seconds over which the rate is taken
 
+L = TypeVar("L")  # the library that jobs work on, which this package does not know
 Write = Callable[[sqlite3.Connection], None]
 
 
@@ -47,18 +48,18 @@ Do = Callable[[Sequence[Item]], Iterable[Result]]
 
 
 @dataclass(frozen=True, slots=True)
-class JobKind:
+class JobKind(Generic[L]):
     """One kind of job. Jobs of one queue run one after the other, those of different queues at once."""
 
     name: str  # stands in the catalog, so it is never changed
-    work: Callable[["JobContext"], None]
+    work: Callable[["JobContext[L]"], None]
     queue: str = "library"
 
 
-class JobContext:
+class JobContext(Generic[L]):
     """One run of a job, until it is done or told to stop."""
 
-    def __init__(self, job: Job, book: JobRepository, library: Any) -> None:
+    def __init__(self, job: Job, book: JobRepository, library: L) -> None:
         self.job = job
         self.library = library
         self.progress = Progress()  # what it is doing, and how far, where the job has no items

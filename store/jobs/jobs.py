@@ -6,7 +6,7 @@ from typing import Any
 from store.catalog.catalog import Catalog
 from store.errors import UnknownJob
 from store.jobs.job import EPHEMERAL, OPEN, Item, ItemState, Job, State
-from store.jobs.job_context import JobKind
+from store.jobs.job_context import JobKind, L
 from store.jobs.job_rows import JobRepository
 from store.jobs.runner import Runner
 from store.progress import Progress
@@ -15,7 +15,7 @@ from store.progress import Progress
 class Jobs:
     """The background jobs of a library; everybody may read, only writers may start or control them."""
 
-    def __init__(self, catalog: Catalog, runner: Runner | None) -> None:
+    def __init__(self, catalog: Catalog, runner: Runner[Any] | None) -> None:
         self._catalog = catalog
         self._book = JobRepository(catalog)
         self._runner = runner
@@ -26,7 +26,7 @@ class Jobs:
         return cls(catalog, None)
 
     @classmethod
-    def to_do(cls, catalog: Catalog, kinds: Iterable[JobKind], library: Any) -> "Jobs":
+    def to_do(cls, catalog: Catalog, kinds: Iterable[JobKind[L]], library: L) -> "Jobs":
         """For the process that runs jobs; unfinished ones wait for `go_on` or `resume`."""
         return cls(catalog, Runner(JobRepository(catalog), kinds, library))
 
@@ -174,7 +174,7 @@ class Jobs:
             raise UnknownJob(f"there is no job {number}; the jobs page and `jobs` list those there are")
         return job
 
-    def _directed(self) -> Runner:
+    def _directed(self) -> Runner[Any]:
         """The runner. Raises LoginEnded or ReadOnly if the actor may not control jobs."""
         self._catalog.check_writable()
         assert self._runner is not None, "the process that writes does the work"

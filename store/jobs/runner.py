@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Generic
 
 from store.errors import MemedexError
 from store.jobs.background_worker import Worker
 from store.jobs.job import EPHEMERAL, Job, State
-from store.jobs.job_context import JobContext, JobKind
+from store.jobs.job_context import JobContext, JobKind, L
 from store.jobs.job_rows import CUT_SHORT, JobRepository
 from store.progress import Progress
 
@@ -22,18 +22,18 @@ _PATIENCE = 5.0  # seconds a closing library waits for work in hand; what is not
 _RESULTS = 50  # of passing work, kept in memory
 
 
-class Runner:
+class Runner(Generic[L]):
     """Takes waiting jobs in the order in which they were started."""
 
-    def __init__(self, book: JobRepository, kinds: Iterable[JobKind], library: Any) -> None:
+    def __init__(self, book: JobRepository, kinds: Iterable[JobKind[L]], library: L) -> None:
         self._book = book
         self._library = library
         self._kinds = {kind.name: kind for kind in (*kinds, JobKind(EPHEMERAL, self._pass))}
         self._passing: dict[int, Callable[[Progress], Any]] = {}
         self._results: dict[int, Any] = {}
-        self._live: dict[int, JobContext] = {}
+        self._live: dict[int, JobContext[L]] = {}
         # Jobs whose end could not be written down yet: what went wrong, and whether they go on.
-        self._unended: dict[int, tuple[JobContext, str, bool]] = {}
+        self._unended: dict[int, tuple[JobContext[L], str, bool]] = {}
         self.workers: Sequence[Worker] = [
             Worker(f"long work ({queue})", partial(self._run, queue))
             for queue in sorted({kind.queue for kind in self._kinds.values()})
@@ -121,7 +121,7 @@ class Runner:
                     del self._live[context.job.id]
                     self._change.notify_all()
 
-    def _begin(self, queue: str) -> JobContext | None:
+    def _begin(self, queue: str) -> JobContext[L] | None:
         with self._change:
             job = None if self._is_closing else self._book.next_waiting(self._of(queue))
             if job is None or not self._book.change(job.id, "running", among=["waiting"]):
@@ -132,7 +132,7 @@ class Runner:
             )
         return context
 
-    def _do(self, context: JobContext) -> None:
+    def _do(self, context: JobContext[L]) -> None:
         job, error, goes_on = context.job, "", False
         try:
             self._kinds[job.kind].work(context)
@@ -159,7 +159,7 @@ class Runner:
                     self._end(context, error)
                 del self._unended[number]
 
-    def _end(self, context: JobContext, error: str) -> None:
+    def _end(self, context: JobContext[L], error: str) -> None:
         number = context.job.id
         left = bool(self._book.waiting_after(number, 0, 1))
         end: State = "failed" if error else "done"
@@ -170,7 +170,7 @@ class Runner:
         if error or (not left and context.job.total):  # the last item was done while somebody pressed pause
             self._book.change(number, end, among=["paused"], error=error)
 
-    def _pass(self, context: JobContext) -> None:
+    def _pass(self, context: JobContext[L]) -> None:
         work = self._passing.pop(context.job.id)
         result = work(context.progress)
         self._results[context.job.id] = result

@@ -1,5 +1,7 @@
 """All kinds of background jobs that a library can continue after a restart."""
 
+from typing import TYPE_CHECKING
+
 from store.jobs import JobContext, JobKind
 from store.tasks import (
     arrange_map,
@@ -13,14 +15,17 @@ from store.tasks import (
     undo,
 )
 
+if TYPE_CHECKING:
+    from store.library import Library
 
-def _fetch_logos(context: JobContext) -> None:
+
+def _fetch_logos(context: "JobContext[Library]") -> None:
     from store.tasks.fetch_logos import fetch  # httpx comes along
 
     fetch(context)
 
 
-KINDS: tuple[JobKind, ...] = (
+KINDS: tuple["JobKind[Library]", ...] = (
     draft_start.KIND,
     export.KIND,
     JobKind("logos", _fetch_logos, queue="network"),

@@ -1,5 +1,7 @@
 """The job "map": compute a t-SNE map and store it."""
 
+from typing import TYPE_CHECKING
+
 from store.jobs import JobContext, JobKind
 from store.maps import stored_maps
 from store.maps.chart import carried
@@ -7,8 +9,11 @@ from store.maps.interpolate import interpolate
 from store.maps.spaces import space_of
 from store.maps.tsne import neighbourly
 
+if TYPE_CHECKING:
+    from store.library import Library
 
-def _arrange(context: JobContext) -> None:
+
+def _arrange(context: "JobContext[Library]") -> None:
     """Add new records to a stored map; compute another only on request."""
     library, space = context.library, space_of(context.job.options["space"])
     fingerprint, snapshot = library.embedder.fingerprint, library.snapshot()

@@ -48,9 +48,9 @@ def _provider(model: str) -> str:
 class _Run:
     """One run of a drafting job: what its threads share."""
 
-    def __init__(self, context: JobContext) -> None:
+    def __init__(self, context: "JobContext[Library]") -> None:
         self.shift = context
-        self.library: Library = context.library
+        self.library = context.library
         options = context.job.options
         self.variants = [
             (
@@ -192,7 +192,7 @@ def _day(at: float) -> str:
     return str(int(at // 86_400))
 
 
-def _draft(context: JobContext) -> None:
+def _draft(context: "JobContext[Library]") -> None:
     run = _Run(context)
     context.each(run.do, lanes=context.job.options["lanes"])
 

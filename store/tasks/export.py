@@ -81,9 +81,9 @@ def zipped(
         return place.read_bytes()
 
 
-def _export(context: JobContext) -> None:
+def _export(context: "JobContext[Library]") -> None:
     """Write the whole zip in every run, because half a zip cannot be continued."""
-    library: Library = context.library
+    library = context.library
     job, place = context.job, destination(context.library.layout, context.job)
     remove_left(library.layout.exports)
     place.unlink(missing_ok=True)

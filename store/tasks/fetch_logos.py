@@ -31,7 +31,7 @@ def start(library: "Library", found: Iterable[RemoteLogo], *, name: str, actor: 
     return library.jobs.start("logos", items, name=name, actor=actor) if items else None
 
 
-def fetch(context: JobContext) -> None:
+def fetch(context: "JobContext[Library]") -> None:
     """Run the job; each item is a token's address with its `logoURI`, sidecar and name for people."""
     found = settings()
     guard = Guard(allowed=any_address if found.fetch_private else is_global)
@@ -45,7 +45,7 @@ def fetch(context: JobContext) -> None:
 class Fetching:
     """One run through the logos of a job."""
 
-    def __init__(self, context: JobContext, downloads: Downloads) -> None:
+    def __init__(self, context: "JobContext[Library]", downloads: Downloads) -> None:
         self._shift = context
         self._downloads = downloads
         self._hosts = Hosts()
@@ -59,7 +59,7 @@ class Fetching:
         return [self._one(item) for item in items]
 
     def _one(self, item: Item) -> Result:
-        library: Library = self._shift.library
+        library = self._shift.library
         uri = item.payload["uri"]
         try:
             if _is_there(library, item.key):

@@ -9,11 +9,15 @@ import time
 from collections.abc import Iterator, Sequence
 from queue import Empty, Queue
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 from store.errors import CaptioningFailed
 from store.generation import coin_generator, context
 from store.jobs import Job, JobContext, JobKind, Jobs
 from store.settings import settings
+
+if TYPE_CHECKING:
+    from store.library import Library
 
 _EVERY = 0.4  # seconds between two looks at the answer
 _LOOK = 0.2  # seconds until it is looked whether somebody stopped it
@@ -57,7 +61,7 @@ def own_jobs(jobs: Jobs, actor: str) -> list[Job]:
     ]
 
 
-def _generate(shift: JobContext) -> None:
+def _generate(shift: "JobContext[Library]") -> None:
     asked = shift.job.options
     if shift.job.note.get("asked") and _has_come(shift):
         return
@@ -87,7 +91,7 @@ def _generate(shift: JobContext) -> None:
         )  # or it has failed
 
 
-def _until_stopped(pieces: Iterator[str], context: JobContext) -> Iterator[str]:
+def _until_stopped(pieces: Iterator[str], context: "JobContext[Library]") -> Iterator[str]:
     """The pieces as they arrive, until the end or until the job is stopped, even if the model is silent."""
     came: Queue[str | Exception | None] = Queue()
     left = Event()
@@ -120,7 +124,7 @@ def _until_stopped(pieces: Iterator[str], context: JobContext) -> Iterator[str]:
         left.set()
 
 
-def _has_come(context: JobContext) -> bool:
+def _has_come(context: "JobContext[Library]") -> bool:
     """Whether the answer was complete when the job was interrupted. Raises CaptioningFailed if not."""
     with contextlib.suppress(CaptioningFailed):
         coin_generator.read(context.job.note.get("answer", ""), model="", prompt="", sources=())

@@ -95,8 +95,8 @@ def _compare(reader: "Reader", one: "ImportedCaption", shown: Preview) -> None:
     shown.changes.append(CaptionChange(record, caption, tags))
 
 
-def _take_in(context: JobContext) -> None:
-    library: Library = context.library
+def _take_in(context: "JobContext[Library]") -> None:
+    library = context.library
 
     def do(items: Sequence[Item]) -> list[Result]:
         outcome = library.import_captions(

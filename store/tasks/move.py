@@ -12,12 +12,12 @@ _BATCH = 256  # records of one operation (design section 4)
 _EMBEDDED = 64  # … of one that waits for the model: its throughput, and little enough to pause between
 
 
-def move(context: JobContext) -> None:
+def move(context: "JobContext[Library]") -> None:
     """Options: `verb`, one of the library's moves, and `reason`. Undo reverses all that was done so far.
 
     It resumes after any interruption: the history says which records the decision has changed.
     """
-    library: Library = context.library
+    library = context.library
     verb = context.job.options["verb"]
 
     def do(items: Sequence[Item]) -> list[Result]:

@@ -22,7 +22,7 @@ def switch_model(library: "Library", name: str, *, progress: Progress | None = N
     return library.embed_all(embedder, progress=progress or Progress())
 
 
-def _switch_in_background(context: JobContext) -> None:
+def _switch_in_background(context: "JobContext[Library]") -> None:
     switch_model(context.library, context.job.options["model"], progress=context.progress)
 
 

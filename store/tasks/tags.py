@@ -47,12 +47,12 @@ def change_taxonomy(
     return library.edit_tags(affected, progress=progress, decision=decision, actor=actor)
 
 
-def in_background(context: JobContext) -> None:
+def in_background(context: "JobContext[Library]") -> None:
     """Options: `add`, `remove`, `rename` as in `Library.edit_tags`; `taxonomy` has its new entries.
 
     The items are the records; undo reverses all that was done so far.
     """
-    library: Library = context.library
+    library = context.library
     options, job = context.job.options, context.job
     edits = {name: options[name] for name in ("add", "remove", "rename") if name in options}
     if "taxonomy" in options:

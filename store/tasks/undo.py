@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from store.library import Library
 
 
-def undo_decisions(context: JobContext) -> None:
+def undo_decisions(context: "JobContext[Library]") -> None:
     """Options: `decisions`, newest first, or the `verb` that chooses them once earlier jobs are done.
 
     After an interruption it starts again; what is reversed stays reversed.
     """
-    library: Library = context.library
+    library = context.library
     options, actor = context.job.options, context.job.actor
     decisions = (
         options["decisions"] if "decisions" in options else _chosen(library, options["verb"], actor=actor)

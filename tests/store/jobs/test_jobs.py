@@ -59,7 +59,7 @@ class Workshop:
         self.catalog.close()
         self.open()
 
-    def work(self, context: JobContext) -> None:
+    def work(self, context: "JobContext[Workshop]") -> None:
         def do(items: Sequence[Item]) -> list[Result]:
             results = [self.answer(item) for item in items]
             self.done.update(result.item.key for result in results if isinstance(result, ItemDone))
@@ -302,7 +302,7 @@ def test_an_item_is_marked_and_its_result_written_together_or_not_at_all(shop: W
 
 
 def test_work_without_items_keeps_its_options_its_notes_and_its_own_count(shop: Workshop) -> None:
-    def work(context: JobContext) -> None:
+    def work(context: "JobContext[Workshop]") -> None:
         context.progress.total = context.progress.done = 7
         context.store_note(cost=1.5)
         context.store_note(model=context.job.options["model"])
