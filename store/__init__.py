@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from store.catalog.filters import Filter
+    from store.errors import MemedexError
     from store.exporting.formats import export
     from store.importing import candidates
     from store.library import Library
@@ -29,6 +30,7 @@ _FROM = {
     "Filter": "store.catalog.filters",
     "ImportReport": "store.outcome",
     "Library": "store.library",
+    "MemedexError": "store.errors",
     "Memory": "store.memory.memory",
     "Outcome": "store.outcome",
     "Part": "store.search.query",
@@ -47,6 +49,7 @@ __all__ = [
     "Filter",
     "ImportReport",
     "Library",
+    "MemedexError",
     "Memory",
     "Outcome",
     "Part",
