@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # Build the wheel, install it into an empty environment, and run the demo and the dashboard with it, away from this folder.
+# `pip install .` without --no-deps is not run: it brings kubernetes, boto3 and PyTorch with CUDA, gigabytes that nobody here uses
+# (docs/decisions.md, 62).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 place=$(mktemp -d)
@@ -10,11 +12,14 @@ trap '[ -z "$server" ] || kill "$server"; rm -rf "$place"' EXIT
 pip=("$place/venv/bin/python" -m pip --disable-pip-version-check)
 "${pip[@]}" wheel --quiet --no-deps --wheel-dir "$place" .
 "${pip[@]}" install --quiet --no-deps -r requirements.txt
-"${pip[@]}" install --quiet --no-deps "$place"/memedex-*.whl
 
 mkdir "$place/elsewhere"
-cd "$place/elsewhere"
 memedex=$place/venv/bin/memedex
+"${pip[@]}" install --quiet --no-deps --editable .
+(cd "$place/elsewhere" && "$memedex" --version)
+"${pip[@]}" install --quiet --no-deps --force-reinstall "$place"/memedex-*.whl
+
+cd "$place/elsewhere"
 "$memedex" --version
 "$memedex" demo
 "$memedex" search "sad frog" --json --top 1 | grep --quiet token_address
