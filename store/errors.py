@@ -9,7 +9,7 @@ MemedexError
 ├── UnknownPrompt (LookupError)  no prompt has this name or version, or its file cannot be read
 ├── UnknownJob (LookupError)     no piece of long work has this number
 ├── NothingToUndo
-├── TakenBack                    a decision was undone while the rest of it was still under way
+├── Superseded                   a decision was undone while the rest of it was still under way
 ├── LibraryInUse                 another process writes to this library
 ├── ReadOnly                     this library was opened for reading
 ├── NotPermitted                 the current user may not name this path

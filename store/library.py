@@ -95,7 +95,7 @@ class Library(Reader):
     ) -> Outcome:
         """Run one part of a decision that is too large for one call; finished records are skipped.
 
-        Raises TakenBack if the decision was undone meanwhile.
+        Raises Superseded if the decision was undone meanwhile.
         """
         done, left = self._changing.parts(verb, addresses, decision)
         outcome = self._changing.move(verb, left, actor=actor, reason=reason, decision=decision)

@@ -76,3 +76,29 @@ def test_no_two_classes_have_one_name() -> None:
 
 def test_no_definition_has_a_banned_name() -> None:
     assert [f"{place}: {node.name}" for place, node in _definitions() if node.name.strip("_") in BANNED] == []
+
+
+FOREIGN = {"EfficientNet", "ImageNet", "JavaScript", "NumPy", "TorchScript"}  # no classes of ours
+
+
+def _names(node: ast.AST) -> set[str]:
+    match node:
+        case ast.ClassDef() | ast.FunctionDef() | ast.alias():
+            return {node.name}
+        case ast.Name():
+            return {node.id}
+        case ast.Attribute():
+            return {node.attr}
+    return set()
+
+
+def test_docstrings_name_only_classes_that_exist() -> None:
+    known, read = set(FOREIGN), []
+    for folder in ("store", "components", "pages"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                known |= _names(node)
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                    text = ast.get_docstring(node) or ""
+                    read += [(path, word) for word in re.findall(r"\b(?:[A-Z][a-z0-9]+){2,}\b", text)]
+    assert [f"{path.relative_to(ROOT)}: {word}" for path, word in read if word not in known] == []

@@ -49,8 +49,8 @@ class Line:
 def parsed(line: str, *, base: Filter | None = None, actor: str = ME) -> Line:
     """`base` narrowed by the line. Never raises: what is not understood is reported and left out.
 
-    With faults, the filter lets more through than was meant, so nothing must be done to all that match. `who`
-    is the person meant by `by:me`.
+    With faults, the filter lets more through than was meant, so nothing must be done to all that match.
+    `actor` is the person meant by `by:me`.
     """
     read = parse(line)
     filter, faults = narrowed(base or Filter(), read.tree.items, actor=actor)

@@ -36,7 +36,7 @@ class ChromaEnded(ChromaFailed):
 class ChromaProcess:
     """Calls the methods of what `make` makes in a child process, which starts at the first call.
 
-    Raises ChromaFailed for errors there, ChromaGone if the process ends or does not answer within LIMIT
+    Raises ChromaFailed for errors there, ChromaEnded if the process ends or does not answer within LIMIT
     seconds; the next call starts another.
     """
 
@@ -56,7 +56,7 @@ class ChromaProcess:
             process.kill()
 
     def close(self) -> None:
-        """End the process. Raises ChromaGone if it did not end by itself."""
+        """End the process. Raises ChromaEnded if it did not end by itself."""
         if self._process is None:
             return
         process = self._process

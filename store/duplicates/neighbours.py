@@ -59,7 +59,7 @@ class Neighbours:
             self._hashes, self._last = [], 0
 
     def refresh(self, db: sqlite3.Connection) -> None:
-        """Read new fingerprints from the catalog, or all of them after `forget`."""
+        """Read new fingerprints from the catalog, or all of them after `clear`."""
         with self._lock:
             (newest,) = db.execute("SELECT coalesce(max(number), 0) FROM fingerprints").fetchone()
             if newest < self._last:

@@ -1,8 +1,8 @@
 """Export records in formats that other programs read and that can be imported again.
 
 export(records, library.picture, destination=path, format="imagefolder")     # at once, to a new place
-start(library, addresses, format="txt", texts="entity")                     # in the background, as a zip
-zipped(library, addresses, format="csv")                                    # a few at once, as bytes
+
+`store/tasks/export.py` makes a zip: `start` in the background, `zipped` as bytes for a few records.
 """
 
 from store.captions.caption_text import JOINED

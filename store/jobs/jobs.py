@@ -27,7 +27,7 @@ class Jobs:
 
     @classmethod
     def to_do(cls, catalog: Catalog, kinds: Iterable[JobKind[L]], library: L) -> "Jobs":
-        """For the process that runs jobs; unfinished ones wait for `go_on` or `resume`."""
+        """For the process that runs jobs; unfinished ones wait for `resume_interrupted` or `resume`."""
         return cls(catalog, Runner(JobRepository(catalog), kinds, library))
 
     def for_actor(self, catalog: Catalog) -> "Jobs":

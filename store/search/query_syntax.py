@@ -65,7 +65,7 @@ class Question:
 def read(line: str, *, base: Filter | None = None, actor: str = filter_syntax.ME) -> Question:
     """Parse a line. Never raises: what is not understood is reported and left out.
 
-    `who` is the person meant by `by:me`.
+    `actor` is the person meant by `by:me`.
     """
     parsed = parse(line, "question")
     items = parsed.tree.items

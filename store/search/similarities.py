@@ -27,7 +27,7 @@ class Similarities:
     """Independent of weights, so the same for every position of the sliders.
 
     A facet is scanned when a weight first needs it, by its quantised rows, each cosine with a proven bound of
-    its error; `settle` makes rows exact for good. If the query compares the same vector with all facets of
+    its error; `rescore` makes rows exact for good. If the query compares the same vector with all facets of
     the blend, one scan of it serves the usual weights, and partly others. A caller of more than one method
     holds `lock`.
     """

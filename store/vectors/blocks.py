@@ -214,7 +214,7 @@ class VectorSnapshot:
     def approximate_combined(self, direction: Direction, *, out: Vector) -> None:
         """`approximate` for the weighted sum of a record's facets with the usual weights.
 
-        See `blend_errors`.
+        See `combined_errors`.
         """
         self._scan(direction, lambda block: (block.combined.codes, block.combined.steps), out)
 

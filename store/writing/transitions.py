@@ -124,7 +124,7 @@ class Transitions:
     def parts(self, what: str, addresses: Iterable[str], decision: str) -> tuple[list[str], list[str]]:
         """Which of these records the decision has changed already, and which it has still to change.
 
-        Raises TakenBack if the decision was undone meanwhile.
+        Raises Superseded if the decision was undone meanwhile.
         """
         parts = list(addresses)
         with self._catalog.reading() as db:

@@ -244,7 +244,7 @@ class Passages(Entries):
     def erase(self, column: str, value: str, *, actor: str = "") -> int:
         """Delete entries for good: texts, vectors, full-text rows, history, counts of questions.
 
-        Cannot be undone. Call `finish_forgetting` afterwards; after a crash the next opening does.
+        Cannot be undone. Call `finish_erasing` afterwards; after a crash the next opening does.
         """
         with self.database.writing() as db:
             actor = actor or self.actor.name
