@@ -8,7 +8,7 @@ export class Bar {
     this.editor = editor;
     this.state = el("span", { class: "state", role: "status" });
     this.people = el("span", { class: "people" });
-    this.discard = button("Discard", () => editor.throwAway(), { title: "Back to what is stored" });
+    this.discard = button("Discard", () => editor.discard(), { title: "Back to what is stored" });
     this.saveNext = button("Save & next", () => editor.saving.commit({ next: true }), { title: "Ctrl-Enter: save, and go to the next coin that lacks its caption" });
     this.save = button("Save", () => editor.saving.commit(), { main: true, title: "Ctrl-S: save and stay" });
     this.node = el("div", { class: "bar-of-all" }, this.state, this.people, el("span", { class: "verbs" }, this.discard, this.saveNext, this.save));

@@ -18,7 +18,7 @@ export class Conflict {
     return this.isOpen && !this.theirs.base;
   }
 
-  forget() {
+  clear() {
     this.disputes.clear();
     this.theirs = null;
   }

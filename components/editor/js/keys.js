@@ -21,7 +21,7 @@ function verb(editor, { key, ctrlKey, metaKey, altKey }) {
   } else if (altKey) {
     if (key === "ArrowDown") return () => editor.go(following, "That was the last one of this list.");
     if (key === "ArrowUp") return () => editor.go(previous, "This is the first one of this list.");
-    if (key === "Enter") return () => editor.suggesting.takeEverything();
+    if (key === "Enter") return () => editor.suggesting.acceptAll();
   }
   return null;
 }

@@ -88,7 +88,7 @@ class Editor {
     const wasHere = Boolean(this.address);
     if (this.address) this.draftStore.send();
     this.address = content.address;
-    this.conflict.forget();
+    this.conflict.clear();
     this.suggesting.begin();
     const draft = this.canWrite ? this.draftStore.open(content.address, content.draft) : null;
     this.begin(content);
@@ -215,10 +215,10 @@ class Editor {
     }
   }
 
-  throwAway() {
+  discard() {
     this.draftStore.drop(this.address);
     this.suggesting.taken.clear();
-    this.conflict.forget();
+    this.conflict.clear();
     this.bar.noteThat("");
     this.begin(this.content);
     this.measure();

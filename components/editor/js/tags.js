@@ -39,10 +39,10 @@ export class Tags {
     return each.text
       .split(",")
       .filter((tag) => tag && !this.values.includes(tag) && !this.editor.suggesting.refused.has(each.id))
-      .map((tag) => el("button", { type: "button", class: "offered", title: `${each.model} · ${each.prompt}`, onclick: () => this.takeUp(tag, each) }, `+ ${tag}`, each.facet === "new_tags" ? el("i", {}, "new") : null));
+      .map((tag) => el("button", { type: "button", class: "offered", title: `${each.model} · ${each.prompt}`, onclick: () => this.accept(tag, each) }, `+ ${tag}`, each.facet === "new_tags" ? el("i", {}, "new") : null));
   }
 
-  takeUp(tag, each) {
+  accept(tag, each) {
     this.editor.suggesting.taken.add(each.id);
     this.values.push(tag);
     this.refresh();

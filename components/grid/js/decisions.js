@@ -65,7 +65,7 @@ export class Decisions {
     this.grid.paint();
   }
 
-  takeBack(verb) {
+  undoOrRedo(verb) {
     const { model, log, tools, data } = this.grid;
     if (!data.undoable) return;
     const target = verb === "undo" ? model.history.findLast((entry) => !entry.undone) : model.history.find((entry) => entry.undone);

@@ -50,7 +50,7 @@ function take(grid, event, target) {
   const on = (controls) => target instanceof Element && target.matches(controls);
   if ((key === "Enter" || key === " ") && on(CONTROLS)) return false;
   if (key.startsWith("Arrow") && on(WITH_ARROWS) && !grid.root.contains(target)) return false;
-  if (key === "z") return event.repeat || grid.decisions.takeBack(event.shiftKey ? "redo" : "undo"), true;
+  if (key === "z") return event.repeat || grid.decisions.undoOrRedo(event.shiftKey ? "redo" : "undo"), true;
   if (grid.ranking.views?.hasCards === false) return false;
   // A key held down must not decide a whole queue.
   if (event.repeat && !STEPS[key]) return grid.actions.some((action) => action.key === key);

@@ -9,7 +9,7 @@ export class TagDialog {
     this.title = el("h2", { dir: "auto" });
     this.hint = el("p", { class: "hint" });
     this.field = new TagField({ applies: () => this.apply(), changed: () => this.refresh() });
-    this.applying = el("button", { type: "button", class: "verb main", onclick: () => this.applyOrTake() }, el("span", {}, "Apply"), el("kbd", {}, "enter"));
+    this.applying = el("button", { type: "button", class: "verb main", onclick: () => this.applyOrAccept() }, el("span", {}, "Apply"), el("kbd", {}, "enter"));
     const cancel = el("button", { type: "button", class: "tool", onclick: () => this.close() }, "Cancel", el("kbd", {}, "esc"));
     this.node = el("dialog", { class: "tag-dialog", "aria-label": "Tags" }, this.title, this.field.node, el("div", { class: "below" }, this.hint, cancel, this.applying));
     this.node.addEventListener("cancel", (event) => (event.preventDefault(), this.close()));
@@ -50,7 +50,7 @@ export class TagDialog {
   }
 
   /** What is still typed becomes a chip first, to be seen before it is applied. */
-  applyOrTake() {
+  applyOrAccept() {
     if (!this.field.known) this.field.enterEarly();
     else if (this.field.typed.name) this.field.take();
     else this.apply();

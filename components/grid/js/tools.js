@@ -18,8 +18,8 @@ export class Tools {
     this.none = el("button", { type: "button", class: "tool square", title: "Clear the selection (esc)", "aria-label": "Clear the selection", onclick: () => grid.clear() }, icon("cross"));
     this.back = el("button", { type: "button", class: "tool", onclick: () => grid.bringBack() });
     this.picking = el("span", { class: "picking" });
-    this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: () => grid.decisions.press(() => grid.decisions.takeBack("undo")) }, icon("undo"));
-    this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: () => grid.decisions.press(() => grid.decisions.takeBack("redo")) }, icon("redo"));
+    this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: () => grid.decisions.press(() => grid.decisions.undoOrRedo("undo")) }, icon("undo"));
+    this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: () => grid.decisions.press(() => grid.decisions.undoOrRedo("redo")) }, icon("redo"));
     this.sizes = el("span", { class: "sizes", role: "group", "aria-label": "Card size" });
     for (const [label, size, title] of SIZES) {
       this.sizes.append(el("button", { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) }, label));
