@@ -49,7 +49,7 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
     progress = progress or Progress()
     wanted = entries(folder)
     tiers = {entry.address: entry.tier for entry in wanted}
-    progress.what = "Take in the demo coins"
+    progress.what = "Load the demo coins"
     progress.total = len(wanted) + sum(tier == "library" for tier in tiers.values())
     report = library.add(_candidates(wanted), source="demo", progress=progress, actor=WHO)
     at_hand = [*report.done, *(address for address in report.present if _is_untouched(library, address))]

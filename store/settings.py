@@ -36,7 +36,7 @@ class Settings(BaseSettings):
     )
     curators: str = Field("", description="Who may decide, likewise; everybody who is not a viewer if empty.")
     inbox: Path | None = Field(
-        None, description="A folder that is watched: pictures and token lists put there arrive in pending."
+        None, description="A folder that is watched: pictures and token lists put there arrive in Review."
     )
     import_folders: str = Field(
         "",

@@ -15,7 +15,7 @@ from store.memory.memory import Memory
 _REASONS = {
     "filter": "another filter",
     "threshold": "below the threshold",
-    "n": "below the top results",
+    "n": "below top {n}",
     "budget": "over budget",
 }
 _BESIDE = 400  # characters shown of what stands before and after
@@ -34,8 +34,8 @@ class Card:
     is_entry: bool = True  # False: a message that nothing of is embedded, so there is no entry to open
 
 
-def show(memory: Memory, card: Card, *, question: str, place: str) -> None:
-    """The card with a link to its entry; `place` makes its key unique on the page."""
+def show(memory: Memory, card: Card, *, question: str, n: int, place: str) -> None:
+    """The card of one of `n` hits with a link to its entry; `place` makes its key unique on the page."""
     with st.container(
         border=not card.kept_out,
         horizontal=True,
@@ -44,7 +44,7 @@ def show(memory: Memory, card: Card, *, question: str, place: str) -> None:
         key=f"card-{place}-{card.row['id']}",
     ):
         surroundings = "" if card.kept_out else _surroundings(memory, card, question)
-        st.html(_html(card, question, surroundings), width="stretch")
+        st.html(_html(card, question, surroundings, n), width="stretch")
         if not card.is_entry:
             return
         st.button(
@@ -58,9 +58,9 @@ def show(memory: Memory, card: Card, *, question: str, place: str) -> None:
         )
 
 
-def _html(card: Card, question: str, surroundings: str) -> str:
+def _html(card: Card, question: str, surroundings: str, n: int) -> str:
     miss = " mdx-miss" if card.kept_out else ""
-    why = " · ".join(filter(None, [card.reason, _REASONS.get(card.kept_out, "")]))
+    why = " · ".join(filter(None, [card.reason, _REASONS.get(card.kept_out, "").format(n=n)]))
     place = escape(place_of(card.kind, card.row))
     return (
         f'<div class="{miss.strip()}"><div class="mdx-head"><b>{escape(card.score)}</b>'

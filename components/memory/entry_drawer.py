@@ -156,7 +156,7 @@ def _history(memory: Memory, kind: str, row: Row) -> None:
     if rows:
         tables.show(rows, alt="What was done to this entry, newest first", columns={"when": tables.when()})
     else:
-        st.caption("Nothing was done to it since it was taken in.")
+        st.caption("Nothing was done to it since it was imported.")
 
 
 _PARTS: dict[str, Callable[[Memory, str, Row], None]] = {

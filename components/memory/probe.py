@@ -120,11 +120,11 @@ def _column(
     elif not hits:
         st.caption("No hit above the threshold; closest:")
     for card in hits:
-        cards.show(memory, card, question=asked.question, place=place)
+        cards.show(memory, card, question=asked.question, n=asked.n, place=place)
     if misses:
         st.caption(f"Not retrieved · {len(misses)} nearest")
         for card in misses:
-            cards.show(memory, card, question=asked.question, place=place)
+            cards.show(memory, card, question=asked.question, n=asked.n, place=place)
 
 
 def _invite(memory: Memory) -> None:

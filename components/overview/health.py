@@ -74,7 +74,7 @@ def _unreadable(pictures: int) -> str:
 
 
 def _files(faults: int) -> str:
-    return f"{format.counted(faults, 'file')} cannot be taken in:" if faults else "all can be read"
+    return f"{format.counted(faults, 'file')} cannot be imported:" if faults else "all can be read"
 
 
 def _chroma(behind: int, fault: str) -> str:

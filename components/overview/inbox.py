@@ -21,13 +21,13 @@ def show(library: Library) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(":material/move_to_inbox: **Inbox**", width="content")
         st.caption(format.plain(server_paths.shown(folder), limit=120), width="stretch")
-        st.badge(f"{taken:,} taken", color="gray")
+        st.badge(f"{taken:,} imported", color="gray")
         if refused:
             st.badge(f"{len(refused):,} refused", icon=":material/block:", color="red")
     if not folder.expanduser().is_dir():
         st.warning("This folder does not exist: make it, or set MEMEDEX_INBOX.", icon=":material/folder_off:")
     elif not refused:
-        st.caption("What you put there arrives in pending by itself, and stays where it is.")
+        st.caption("What you put there arrives in Review by itself, and stays where it is.")
     if refused:
         rows = [
             {"file": server_paths.shown(Path(one.path)), "reason": one.reason, "when": tables.moment(one.at)}
@@ -35,5 +35,5 @@ def show(library: Library) -> None:
         ]
         with st.expander(f"Refused and why ({len(rows):,})"):
             tables.show(
-                rows, alt="Files of the inbox that were not taken, and why", columns={"when": tables.when()}
+                rows, alt="Files of the inbox that were refused, and why", columns={"when": tables.when()}
             )

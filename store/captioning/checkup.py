@@ -149,7 +149,7 @@ def _unwritten(row: _Row) -> Iterable[CaptionFinding]:
     """An optional facet neither written nor declared empty, once the required ones are there."""
     missing = [facet for facet in CAPTION_FACETS if facet not in REQUIRED_FACETS and facet not in row.caption]
     if missing and not list(_lacking(row)):
-        why = f"{' and '.join(missing)} neither written nor declared “nothing to say”"
+        why = f"{' and '.join(missing)} neither written nor left empty on purpose"
         yield CaptionFinding(row.address, why, missing[0], order=-len(missing))
 
 

@@ -36,7 +36,7 @@ class LibraryFollower(ChromaFollower):
             note=self._note_aside,
             disk=disk or Disk(),
         )
-        super().__init__(does="keeping Chroma in step", folder=folder)
+        super().__init__(does="updating the search index", folder=folder)
         self._catalog = catalog
         self._layout = layout
         self._model = model

@@ -31,7 +31,7 @@ def load(memory: "Memory", *, progress: Progress | None = None, folder: Path = F
         for name, step in steps:
             if progress.cancelled:
                 break
-            progress.what = f"taking in {name}"
+            progress.what = f"importing {name}"
             step(memory, folder)
             progress.done += 1
     except (OSError, KeyError, ValueError) as error:

@@ -78,7 +78,7 @@ class _Run:
         try:
             record = self.library.get(item.payload["address"])
             if record.tier == "trash":
-                raise InvalidRecord("it is in the trash by now")
+                raise InvalidRecord("it was rejected meanwhile")
             picture = self.library.picture(record.address).read_bytes()
         except (MemedexError, OSError) as error:
             return ItemRefused(item, str(error))

@@ -69,8 +69,8 @@ def start(library: "Library", changes: Sequence[CaptionChange], *, actor: str = 
             )
             for change in changes
         ],
-        name=f"Take in captions of {len(changes):,} coins" if len(changes) > 1 else
-        f"Take in the caption of {changes[0].record.name}",
+        name=f"Import captions of {len(changes):,} coins" if len(changes) > 1 else
+        f"Import the caption of {changes[0].record.name}",
         actor=actor,
     )  # fmt: skip
 
@@ -78,7 +78,7 @@ def start(library: "Library", changes: Sequence[CaptionChange], *, actor: str = 
 def _compare(reader: "Reader", one: "ImportedCaption", shown: Preview) -> None:
     record = reader.get(reader.spelling_of(one.address) or one.address)
     if record.tier == "trash":
-        raise InvalidRecord(f"{record.name} is in the trash; restore it first")
+        raise InvalidRecord(f"{record.name} is rejected; restore it first")
     caption = {
         facet: text
         for facet, text in one.caption.items()

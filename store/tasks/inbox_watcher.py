@@ -32,7 +32,7 @@ class Watcher:
 
     def __init__(self, inbox: Inbox) -> None:
         self.looking = Worker("watching the inbox", self._look)
-        self.listening = Worker("being told of the inbox's changes", self._listen)
+        self.listening = Worker("listening for changes of the inbox", self._listen)
         self._inbox = inbox
         self._end = threading.Event()
         self._is_due = True  # something may have changed

@@ -34,9 +34,8 @@ class Payload:
     fingerprints: dict[str, bytes] = field(default_factory=dict)  # SHA-256 of a picture → what it looks like
 
 
-# Health is the page's doctor.
 CHANGED_OUTSIDE = (
-    "its files were changed outside the program; a repair takes that in (Health, or doctor --repair)"
+    "its files were changed outside the program; repair the library (System status, or doctor --repair)"
 )
 
 

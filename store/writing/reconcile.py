@@ -57,7 +57,7 @@ def reconcile(catalog: Catalog, layout: Layout, *, progress: Progress | None = N
         return apply_survey(found, catalog)
     except DISK_ERRORS as error:
         waiting = [change.address for change in found.changed] + [row["address"] for row in found.gone]
-        reason = f"it was changed outside the program, and that cannot be taken in: {error}"
+        reason = f"it was changed outside the program, and that cannot be imported: {error}"
         return found.faults + [Fault(address, reason, "free disk space, then repair") for address in waiting]
 
 
@@ -88,7 +88,7 @@ def reconcile_addresses(catalog: Catalog, layout: Layout, addresses: Iterable[st
     outside = "its files were changed outside the program"
     return {
         **dict.fromkeys(taken, f"{outside}; they count now, look at it again"),
-        **{address: f"{outside}, and cannot be taken in: {reason}" for address, reason in faults.items()},
+        **{address: f"{outside}, and cannot be imported: {reason}" for address, reason in faults.items()},
     }
 
 

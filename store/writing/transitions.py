@@ -90,7 +90,7 @@ class Transitions:
 
             def rewritten(record: Record, state: State, payload: Payload = payload) -> State:
                 if record.tier == "trash" and not in_trash:
-                    raise InvalidRecord("it is in the trash; restore it first")
+                    raise InvalidRecord("it is rejected; restore it first")
                 sidecar = written(record)
                 validate(sidecar, tier=record.tier)
                 content = sidecar_bytes(sidecar)
@@ -129,7 +129,7 @@ class Transitions:
         parts = list(addresses)
         with self._catalog.reading() as db:
             if history.is_reversed(db, decision):
-                raise Superseded(f"this {what} was taken back while it was under way; the rest is left alone")
+                raise Superseded(f"this {what} was undone while it was under way; the rest is left alone")
             done = history.of_decision(db, decision, among=parts)
         return done, [one for one in parts if one not in done]
 

@@ -55,7 +55,7 @@ class Undo:
                 if row is None:
                     outcome.refused.append(Refusal(chosen, "there is no such decision"))
                 elif row["verb"] in history.FINAL:
-                    outcome.refused.append(Refusal(chosen, "it cannot be taken back"))
+                    outcome.refused.append(Refusal(chosen, "it cannot be undone"))
                 elif not row["reversed"]:
                     verb = "redo" if row["verb"] == "undo" else "undo"
                     decision = self._catalog.decide(verb, actor=actor, reverses=chosen)

@@ -56,7 +56,7 @@ def test_a_probe_asks_every_kind_and_shows_what_was_nearly_found(memory: Memory)
         assert f"**{title}**" in said
     assert "<mark>lamps</mark>" in said
     assert "below the threshold" in said, "memories under 30 % are greyed, not hidden"
-    assert "below the top results" in said
+    assert "below top 5" in said
     assert "σ" in said
 
 

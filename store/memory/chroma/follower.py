@@ -39,7 +39,7 @@ class MemoryFollower(ChromaFollower):
             note=note,
             disk=disk or Disk(),
         )
-        super().__init__(does="keeping the memory's Chroma in step", folder=folder)
+        super().__init__(does="updating the memory's search index", folder=folder)
         self._places = places
         self._kinds = kinds
 

@@ -112,7 +112,7 @@ def _of_entries(passages: Passages) -> list[Concern]:
 def unread_worlds(memory: "Memory") -> Concern | None:
     """Files of worlds that somebody edited since they were loaded."""
     files = memory.lore.unread_files(memory.places.worlds)
-    what = "files of worlds that are new or changed, and not taken in yet"
+    what = "files of worlds that are new or changed, and not imported yet"
     return _scopes(memory.passages["world_lore"], what, files, remedy=READ_AGAIN) if files else None
 
 

@@ -134,7 +134,7 @@ class Lore(Scoped):
                 try:
                     self.put_world(world, actor=actor)
                 except (InvalidInput, ModelUnavailable) as error:  # the others, and all there was, are there
-                    report.refused.append(Refusal(world.file, f"it was not taken in: {error}"))
+                    report.refused.append(Refusal(world.file, f"it was not imported: {error}"))
                 else:
                     report.done.append(world.id)
         self.refused[:] = report.refused

@@ -121,7 +121,7 @@ def test_a_library_whose_chroma_cannot_start_says_why_and_goes_on_when_it_can(
             patch.setattr(sys, "executable", "/bin/false")
             library.promote(approved_with_caption(library, 1))
             assert not library.wait_for_chroma(60)
-            assert [one.worker for one in faults()] == ["keeping Chroma in step"]
+            assert [one.worker for one in faults()] == ["updating the search index"]
             assert "ChromaEnded" in library.status().chroma_fault
         library.rebuild_chroma()
         assert library.wait_for_chroma(60)

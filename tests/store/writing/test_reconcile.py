@@ -274,7 +274,7 @@ def test_what_was_edited_while_we_work_counts_from_the_first_decision_that_meets
     reasons = {refusal.item: refusal.reason for refusal in outcome.refused}
     assert "they count now, look at it again" in reasons[FIRST]
     assert "they count now" in reasons[SECOND]
-    assert "cannot be taken in: its sidecar is missing" in reasons[THIRD]
+    assert "cannot be imported: its sidecar is missing" in reasons[THIRD]
     assert library.get(FIRST).description == "by hand"
     assert library.history(address=FIRST)[0].actor == OUTSIDE
     assert sorted(library.approve([FIRST, SECOND]).done) == sorted([FIRST, SECOND])

@@ -244,6 +244,6 @@ def test_a_model_that_is_not_there_keeps_no_memory_from_opening(
         broken.setattr(bags, "embed_texts", fails)
         opened = reopen()
         assert [(one.item, one.reason) for one in opened.lore.refused] == [
-            ("peaks.yaml", "it was not taken in: no weights here")
+            ("peaks.yaml", "it was not imported: no weights here")
         ]
     assert [world.id for world in reopen().lore.worlds()] == ["peaks"], "the next opening takes it in"
