@@ -12,8 +12,8 @@ from store.records import CAPTION_FACETS, Facet
 from store.tasks import import_captions
 from store.tasks.import_captions import CaptionChange, Preview
 
-_ROUND = "memedex.takeover.round"
-_OPENED = "memedex.takeover.opened"
+_ROUND = "memedex.import-captions.round"
+_OPENED = "memedex.import-captions.opened"
 _SHOWN = 300  # changes in the list
 TYPES = ["zip", "csv", "tsv", "jsonl", "ndjson", "json", "txt"]
 
@@ -28,13 +28,14 @@ def show(library: Library) -> None:
         left, right = st.columns([2, 3], gap="medium")
         with left:
             files = st.file_uploader(
-                "Drop what was exported", type=TYPES, accept_multiple_files=True, key=f"takeover-{turn}",
+                "Drop what was exported", type=TYPES, accept_multiple_files=True,
+                key=f"import-captions-{turn}",
                 help="JSONL, CSV, metadata.jsonl, sidecars, ADDRESS.txt, or a zip. Pictures are left aside.",
             )  # fmt: skip
         with right:
             path = server_paths.can_be_named() and st.text_input(
                 "Or give a path on this machine",
-                key=f"takeover-path-{turn}",
+                key=f"import-captions-path-{turn}",
                 placeholder=server_paths.placeholder("/home/me/captions"),
             )
             facet: Facet = (
@@ -43,7 +44,7 @@ def show(library: Library) -> None:
                     CAPTION_FACETS,
                     default="entity",
                     required=True,
-                    key="takeover-facet",
+                    key="import-captions-facet",
                 )
                 or "entity"
             )
@@ -76,7 +77,7 @@ def _preview(library: Library, shown: Preview) -> None:
     rows = [row for change in shown.changes for row in _rows(change)]
     if rows:
         with st.container(height=420 if len(rows) > 4 else "content", border=False):
-            show_rows("takeover-rows", library, rows[:_SHOWN], go=_open, choose=False)
+            show_rows("import-captions-rows", library, rows[:_SHOWN], go=_open, choose=False)
         if address := st.session_state.pop(_OPENED, None):
             st.switch_page("pages/captions.py", query_params={"address": address})
         if len(rows) > _SHOWN:
@@ -88,7 +89,7 @@ def _preview(library: Library, shown: Preview) -> None:
     if shown.changes:
         st.button(
             f"Import {format.counted(len(shown.changes), 'change')}", type="primary",
-            icon=":material/check:", key="takeover-go", on_click=_take_in, args=(library, shown),
+            icon=":material/check:", key="import-captions-go", on_click=_import, args=(library, shown),
             help="One undo reverses all of it.",
         )  # fmt: skip
 
@@ -111,7 +112,7 @@ def _open(address: str) -> None:
     st.session_state[_OPENED] = address
 
 
-def _take_in(library: Library, shown: Preview) -> None:
+def _import(library: Library, shown: Preview) -> None:
     try:
         job_bar.watched(import_captions.start(library, shown.changes))
     except MemedexError as error:

@@ -15,7 +15,7 @@ from store.records import Record
 _PLACE = "caption-place"
 SHOWN = 200  # a list that anybody would scroll; words narrow it
 _WHERE = {"pending": "in Review", "trash": "rejected"}
-_DESKS = {
+_LISTS = {
     "To caption": Filter(tier="approved", captioned=False),
     "Approved": Filter(tier="approved"),
     "Library": Filter(tier="library"),
@@ -40,11 +40,11 @@ def pick(library: Library) -> Picked | None:
     ):  # another coin instead would get the words meant for it
         st.button("Go on with the list", icon=":material/arrow_forward:", on_click=_forget_link)
         return None
-    first = _desk_of(linked) if linked else "To caption" if library.count(_DESKS["To caption"]) else "Library"
-    st.session_state.setdefault("caption-desk", first)  # as `default` it would make another widget each time
+    first = _list_of(linked) if linked else "To caption" if library.count(_LISTS["To caption"]) else "Library"
+    st.session_state.setdefault("caption-list", first)  # as `default` it would make another widget each time
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        desk = st.segmented_control(
-            "Show", list(_DESKS), key="caption-desk", required=True, persist_state="session",
+        chosen_list = st.segmented_control(
+            "Show", list(_LISTS), key="caption-list", required=True, persist_state="session",
             on_change=_forget_link, label_visibility="collapsed",
         )  # fmt: skip
         words = st.text_input(
@@ -52,16 +52,16 @@ def pick(library: Library) -> Picked | None:
             icon=":material/search:", width=260, persist_state="session", on_change=_forget_link,
             label_visibility="collapsed",
         )  # fmt: skip
-        line = parsed(words or "", base=_DESKS[desk or first], actor=library.actor_name)
+        line = parsed(words or "", base=_LISTS[chosen_list or first], actor=library.actor_name)
         asked = line.filter
         Drawer("caption", "caption-words", changed=_forget_link).show(library, asked)
         mended([*line.faults, *line.hints])
         order = [] if line.faults else library.addresses(asked)  # without them, more than was meant
         chosen = linked or (library.get(order[0]) if order else None)
         if chosen is None:
-            _say_nothing_is_there(library, desk or first, words or "")
+            _say_nothing_is_there(library, chosen_list or first, words or "")
             return None
-        go(chosen.address)  # it stays on the desk when saving takes it off the list
+        go(chosen.address)  # it stays here when saving takes it off the list
         st.caption(format.counted(len(order), "coin"), width="content")
         bare = set(order if asked.captioned is False else library.addresses(replace(asked, captioned=False)))
         picked = browse(library, chosen, order, bare=bare)
@@ -70,7 +70,7 @@ def pick(library: Library) -> Picked | None:
 
 def _elsewhere(library: Library, chosen: Record) -> str:
     """The address of a coin without a caption outside this list, if the list has no other."""
-    return next((each for each in library.addresses(_DESKS["To caption"]) if each != chosen.address), "")
+    return next((each for each in library.addresses(_LISTS["To caption"]) if each != chosen.address), "")
 
 
 def browse(library: Library, chosen: Record, order: list[str], *, bare: set[str], title: str = "") -> Picked:
@@ -142,7 +142,7 @@ def linked_to(library: Library) -> Record | None:
     return record
 
 
-def _desk_of(record: Record) -> str:
+def _list_of(record: Record) -> str:
     if record.tier == "library":
         return "Library"
     return "Approved" if record.is_captioned else "To caption"
@@ -157,16 +157,16 @@ def _label(record: Record) -> str:
     return f"{record.name} · {record.ticker}" if record.ticker else record.name
 
 
-def _say_nothing_is_there(library: Library, desk: str, words: str) -> None:
+def _say_nothing_is_there(library: Library, chosen_list: str, words: str) -> None:
     if words:
-        st.info(f"Nothing under “{desk}” matches these words.", icon=":material/search_off:")
-    elif desk == "To caption":
+        st.info(f"Nothing under “{chosen_list}” matches these words.", icon=":material/search_off:")
+    elif chosen_list == "To caption":
         st.success("Every approved coin is captioned.", icon=":material/check_circle:")
         st.page_link("pages/approved.py", label="Promote them", icon=":material/task_alt:")
     else:
         counts = library.counts()
         st.info(
-            f"Nothing is {'approved' if desk == 'Approved' else 'in the library'} yet.",
+            f"Nothing is {'approved' if chosen_list == 'Approved' else 'in the library'} yet.",
             icon=":material/inbox:",
         )
         if counts["pending"]:

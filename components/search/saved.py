@@ -129,13 +129,13 @@ def _forget(forget: Callable[[str], None], name: str, *, key: str, can_write: bo
         st.button("Remove", key=key, type="tertiary", on_click=_save, args=(lambda: forget(name),))
 
 
-def _keep(shelf: NamedValues[T], name: str | None, thing: T) -> None:
+def _keep(values: NamedValues[T], name: str | None, thing: T) -> None:
     """Save under an unused name, so that nobody's is overwritten by accident."""
     name = " ".join((name or "").split())
-    taken = next((one for one in shelf.all() if one.casefold() == name.casefold()), None)
+    taken = next((one for one in values.all() if one.casefold() == name.casefold()), None)
     if taken is None:
-        _save(lambda: shelf.save(name, thing))
-    elif shelf.all()[taken] != thing:
+        _save(lambda: values.save(name, thing))
+    elif values.all()[taken] != thing:
         said = f"“{format.plain(taken, limit=60)}” is taken: remove it first, or choose another name."
         session.queue_message(said, icon=":material/error:")
     else:

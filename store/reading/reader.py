@@ -127,7 +127,7 @@ class Reader(RecordLists):
             catalog,
             {
                 golden_queries.WHAT: self.golden.restore,
-                **{shelf.noun: shelf.restore for shelf in (self.filters, self.searches, self.presets)},
+                **{values.noun: values.restore for values in (self.filters, self.searches, self.presets)},
             },
             changed=lambda what: self.golden.write_files() if what == golden_queries.WHAT else None,
         )

@@ -49,7 +49,7 @@ class _Run:
     """One run of a drafting job: what its threads share."""
 
     def __init__(self, context: "JobContext[Library]") -> None:
-        self.shift = context
+        self.context = context
         self.library = context.library
         options = context.job.options
         self.variants = [
@@ -83,13 +83,13 @@ class _Run:
         except (MemedexError, OSError) as error:
             return ItemRefused(item, str(error))
         while (seconds := breaker.wait()) > 0:
-            if self.shift.is_stopping:
+            if self.context.is_stopping:
                 return ItemDeferred(item)
-            self.shift.rest(seconds, reason=f"waiting: {self.trouble}")
+            self.context.rest(seconds, reason=f"waiting: {self.trouble}")
         self.reserve()
         used = Usage()
         try:
-            options = self.shift.job.options
+            options = self.context.job.options
             draft = captioner.draft(
                 question(
                     record,
@@ -119,7 +119,7 @@ class _Run:
     def again(self, item: Item, error: ProviderBusy, breaker: CircuitBreaker, *, model: str) -> Result:
         """Ask later again; unless only this record fails, or the provider never answered."""
         self.trouble = error.why or str(error)
-        if breaker.is_given_up and self.shift.job.total > 1:
+        if breaker.is_given_up and self.context.job.total > 1:
             raise CaptioningFailed(f"{error}; what is left waits, continue when the provider is back")
         self.tries[item.position] += 1
         used = error.usage or Usage()
@@ -155,7 +155,7 @@ class _Run:
         unknown = [tag for tag in fresh if not self.taxonomy.knows(tag)]
         texts |= {"tags": ",".join(known)} if known else {}
         texts |= {"new_tags": ",".join(unknown)} if unknown else {}
-        job, hint = self.shift.job, self.shift.job.options.get("hint", "")
+        job, hint = self.context.job, self.context.job.options.get("hint", "")
         origin = Origin(draft.model, prompt.label, hint, job.actor, job.id)
         state: suggestions.SuggestionState = "trial" if job.options.get("trial") else "open"
         pay = self.paid(draft.usage, model=draft.model)
@@ -168,7 +168,7 @@ class _Run:
 
     def paid(self, used: Usage, *, model: str) -> suggestions.Write:
         """A write that adds to the job's cost, in total and by day and model."""
-        job = self.shift.job
+        job = self.context.job
 
         def write(db: sqlite3.Connection) -> None:
             note = json.loads(db.execute("SELECT note FROM jobs WHERE id = ?", [job.id]).fetchone()[0])

@@ -46,20 +46,20 @@ class Fetching:
     """One run through the logos of a job."""
 
     def __init__(self, context: "JobContext[Library]", downloads: Downloads) -> None:
-        self._shift = context
+        self._context = context
         self._downloads = downloads
         self._hosts = Hosts()
         self._tries: defaultdict[int, int] = defaultdict(int)
 
     def run(self) -> None:
-        self._shift.progress.what = "fetching logos"
-        self._shift.each(self._fetch, lanes=LANES)
+        self._context.progress.what = "fetching logos"
+        self._context.each(self._fetch, lanes=LANES)
 
     def _fetch(self, items: Sequence[Item]) -> Iterable[Result]:
         return [self._one(item) for item in items]
 
     def _one(self, item: Item) -> Result:
-        library = self._shift.library
+        library = self._context.library
         uri = item.payload["uri"]
         try:
             if _is_there(library, item.key):
@@ -69,7 +69,7 @@ class Fetching:
             return ItemRefused(item, str(error))
         breaker = self._hosts.breaker(host)
         if pause := breaker.wait():
-            self._shift.rest(min(pause, _NAP), reason=f"{host} asked to wait")
+            self._context.rest(min(pause, _NAP), reason=f"{host} asked to wait")
             return ItemDeferred(item)
         try:
             with self._hosts.turn(host):
@@ -84,8 +84,8 @@ class Fetching:
         report = library.add(
             [candidate],
             source=item.payload["item"].partition(":")[0],
-            decision=self._shift.job.decision,
-            actor=self._shift.job.actor,
+            decision=self._context.job.decision,
+            actor=self._context.job.actor,
         )
         return ItemRefused(item, report.refused[0].reason) if report.refused else ItemDone(item)
 

@@ -61,13 +61,13 @@ def own_jobs(jobs: Jobs, actor: str) -> list[Job]:
     ]
 
 
-def _generate(shift: "JobContext[Library]") -> None:
-    asked = shift.job.options
-    if shift.job.note.get("asked") and _has_come(shift):
+def _generate(job_context: "JobContext[Library]") -> None:
+    asked = job_context.job.options
+    if job_context.job.note.get("asked") and _has_come(job_context):
         return
-    shift.progress.what = "asking the model"
+    job_context.progress.what = "asking the model"
     given = context.build(
-        shift.library, asked["addresses"], budget=asked["budget"], model=asked["model"],
+        job_context.library, asked["addresses"], budget=asked["budget"], model=asked["model"],
         pictures=asked["pictures"],
     )  # fmt: skip
     sources, answer = [example.record.address for example in given.examples], ""
@@ -75,17 +75,17 @@ def _generate(shift: "JobContext[Library]") -> None:
         given, asked["prompt"], model=asked["model"], api_base=settings().caption_api_base or None,
         timeout=settings().caption_timeout,
     )  # fmt: skip
-    shift.store_note(answer="", sources=sources, asked=True)
+    job_context.store_note(answer="", sources=sources, asked=True)
     kept = time.monotonic()
     try:
-        for piece in _until_stopped(pieces, shift):
+        for piece in _until_stopped(pieces, job_context):
             answer += piece
             if time.monotonic() - kept > _EVERY:
-                shift.store_note(answer=answer)
+                job_context.store_note(answer=answer)
                 kept = time.monotonic()
     finally:
-        shift.store_note(answer=answer, asked=shift.is_stopping)
-    if not shift.is_stopping:
+        job_context.store_note(answer=answer, asked=job_context.is_stopping)
+    if not job_context.is_stopping:
         coin_generator.read(
             answer, model=asked["model"], prompt=asked["prompt"], sources=sources
         )  # or it has failed

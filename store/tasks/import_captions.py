@@ -95,7 +95,7 @@ def _compare(reader: "Reader", one: "ImportedCaption", shown: Preview) -> None:
     shown.changes.append(CaptionChange(record, caption, tags))
 
 
-def _take_in(context: "JobContext[Library]") -> None:
+def _import(context: "JobContext[Library]") -> None:
     library = context.library
 
     def do(items: Sequence[Item]) -> list[Result]:
@@ -108,4 +108,4 @@ def _take_in(context: "JobContext[Library]") -> None:
     context.each(do, batch=_BATCH)
 
 
-KIND = JobKind("captions", _take_in)
+KIND = JobKind("captions", _import)

@@ -35,7 +35,7 @@ def test_captions_are_taken_in_after_a_preview_and_undone_as_one(
     rows = [f"{coin.address},Taken in for {number}" for number, coin in enumerate(COINS)]
     (tmp_path / "captions.csv").write_text("\n".join(["address,entity", *rows]))
     app = opened("exchange")
-    app.text_input(key="takeover-path-0").set_value(str(tmp_path / "captions.csv"))
+    app.text_input(key="import-captions-path-0").set_value(str(tmp_path / "captions.csv"))
     seen.clear()
     ran(app)
     assert f"{len(COINS)} would change" in words(app)

@@ -117,10 +117,10 @@ def test_who_sits_at_another_machine_names_no_path_of_the_server(
     library: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert "memedex.path" in fields(opened())
-    assert "takeover-path-0" in fields(opened("exchange"))
+    assert "import-captions-path-0" in fields(opened("exchange"))
     monkeypatch.setattr(login, "is_local", lambda: False)
     assert "memedex.path" not in fields(opened())
-    assert "takeover-path-0" not in fields(opened("exchange"))
+    assert "import-captions-path-0" not in fields(opened("exchange"))
 
     (tmp_path / "allowed").mkdir()
     monkeypatch.setattr(settings(), "import_folders", str(tmp_path / "allowed"))
@@ -130,5 +130,5 @@ def test_who_sits_at_another_machine_names_no_path_of_the_server(
     assert any("MEMEDEX_IMPORT_FOLDERS" in error.value for error in page.error)
     assert library.jobs.all() == []
     page = opened("exchange")
-    page.text_input(key="takeover-path-0").set_value("/etc/passwd")
+    page.text_input(key="import-captions-path-0").set_value("/etc/passwd")
     assert any("MEMEDEX_IMPORT_FOLDERS" in error.value for error in ran(page).error)
