@@ -42,9 +42,9 @@ def read(library: Library, before: Mapping[str, Any] | None = None) -> State:
     }
 
 
-def for_person(state: State, who: str) -> State:
+def for_person(state: State, person: str) -> State:
     """The state without what language models write for others."""
-    return {**state, "answers": state["answers"].get(who, {})}
+    return {**state, "answers": state["answers"].get(person, {})}
 
 
 def under_way_text(jobs: Sequence[Job]) -> str:
