@@ -27,13 +27,13 @@ class Corpus:
     truth: list[set[str]]
 
     def rows(self) -> Iterator[tuple[str, dict[Facet, bytes | None]]]:
-        """As the catalog gives them."""
+        """The vectors in the form of the catalog."""
         for row, address in enumerate(self.addresses):
             yield address, {f: self.vectors[f][row].tobytes() for f in FACETS if self.present[f][row]}
 
 
 class Asked:
-    """An embedder that has every question's vector at hand, so that no model's time is in the figures."""
+    """An embedder that knows every query's vector, so that the figures include no model time."""
 
     name = fingerprint = status = "bench"
     token_limit = 77
@@ -86,12 +86,12 @@ def unit(rows: Array) -> Array:
 def truth(
     addresses: list[str], vectors: dict[Facet, Array], present: dict[Facet, NDArray[np.bool_]], asked: Array
 ) -> list[set[str]]:
-    """Section 5's ten best for each question, in double precision, by other means than the program's."""
+    """The ten best of section 5 for each query, in double precision, by code independent of the program."""
     return [set(best) for best in _best(addresses, vectors, present, asked, count=10)]
 
 
 def best(corpus: Corpus, *, count: int) -> list[list[str]]:
-    """Likewise the best of a corpus, best first."""
+    """The best rows of a corpus, computed likewise, best first."""
     return _best(corpus.addresses, corpus.vectors, corpus.present, corpus.questions, count=count)
 
 

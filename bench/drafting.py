@@ -1,9 +1,9 @@
-"""How fast captions are drafted and coins promoted as long work, as Markdown tables.
+"""How fast captions are drafted and coins promoted by jobs, as Markdown tables.
 
     python -m bench.drafting --coins 160 --promoted 200
 
-Drafting asks a server on loopback, through litellm, that answers each question after one second: what is left
-of `lanes` questions a second is what the program takes for itself. Promotion runs as a job with the `offline`
+Drafting calls a server on loopback, through litellm, that answers each request after one second: the gap to
+`lanes` requests a second is the program's own time. Promotion runs as a job with the `offline`
 model, and again with one that answers at once, which is the store's own time.
 """
 
@@ -92,7 +92,7 @@ def over(library: Library, job: Job) -> float:
 
 @contextmanager
 def library_of(count: int, embedder: Embedder, *, captions: bool) -> Iterator[Library]:
-    """Approved coins, Chroma held back."""
+    """Approved coins, without Chroma."""
     with (
         tempfile.TemporaryDirectory(prefix="memedex-bench-") as folder,
         open_library(Path(folder), embedder=embedder) as library,

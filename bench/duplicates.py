@@ -4,9 +4,9 @@
     python -m bench.duplicates --every 4 --embedding offline
     python -m bench.duplicates --only latency --records 100000
 
-Copies are planted: each picture is changed as a copycat would, normalised as on import, and looked for among
-all originals. A find other than the original counts as false, unless the two originals are one drawing under
-two names (as some of the demo library are, on purpose). `../shared/data/tokens` joins in where it exists:
+Copies are planted: each picture is changed as a copycat would, normalised as on import, and searched among
+all originals. A match other than the original counts as false, unless the two originals are one drawing under
+two names (as some in the demo library are, on purpose). `../shared/data/tokens` joins in where it exists:
 round logos on white, the hardest pictures to tell apart.
 """
 
@@ -96,7 +96,7 @@ def jpg(image: Image.Image, *, quality: int) -> bytes:
 
 @dataclass
 class Originals:
-    """One set of pictures as the library keeps them, and what is known of them."""
+    """One set of pictures as the library stores them, with their metadata."""
 
     pictures: list[bytes]
     neighbours: Neighbours
@@ -159,7 +159,7 @@ def shares(right: int, false: int, planted: int) -> str:
 
 
 def by_embedding(name: str, found: Originals, model: str) -> None:
-    """The same by the cosine of two pictures' embeddings."""
+    """The same table, by the cosine of two pictures' embeddings."""
     embedder = open_embedder(model)
     vectors = embedder.embed_images(found.images)
     print(f"\n| {name}, embedding `{model}` | " + " | ".join(f"≥ {cosine:.2f}" for cosine in COSINES) + " |")
@@ -182,13 +182,13 @@ def by_embedding(name: str, found: Originals, model: str) -> None:
 
 
 def latency(count: int) -> None:
-    """Of one picture among many: in memory alone, and all that opening its duplicates asks."""
+    """Latency for one picture among many: in memory only, and for opening its duplicates."""
     random = np.random.default_rng(0)
     seeds = [fingerprints.fingerprint(normalise(path)) for path in (SETS["demo"][::8] + SETS["logos"][::4])]
     rows = fingerprints.rows(seeds)
 
     def print_of() -> bytes:
-        """A quarter of the bits of a real one turned: as like each other as pictures are."""
+        """A real fingerprint with a quarter of its bits flipped: as similar as real pictures."""
         noise = np.packbits(random.random((fingerprints.VIEWS, 256)) < 0.25, axis=1)
         print_: bytes = (rows[random.integers(len(rows))] ^ noise).tobytes()
         return print_

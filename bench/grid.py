@@ -1,4 +1,4 @@
-"""How fast the review page answers the hand, in a real Chromium over a real server, as a Markdown table.
+"""How fast the review page responds, in a real Chromium with a real server, as a Markdown table.
 
     python -m bench.grid --keep /some/folder                # 1,000 and 50,000 pending; makes them first, once
     python -m bench.grid --keep /some/folder --sizes 1000
@@ -57,7 +57,7 @@ _CLOCK = """(grid) => {
 
 @dataclass(frozen=True)
 class Felt:
-    """Milliseconds of each key press, and of each first look at the page."""
+    """Milliseconds of each key press, and of each first view of the page."""
 
     moved: list[float]
     painted: list[float]
@@ -101,7 +101,7 @@ def measure(keep: Path, size: int, options: argparse.Namespace) -> str:
 
 
 def feel(page: Page, presses: int) -> Felt:
-    """Approve with the key, one coin after the other; then take it all back."""
+    """Approve with the key, one coin after the other; then undo everything."""
     first = [look(page) for _ in range(6)]
     page.eval_on_selector(".memedex-grid", _CLOCK)
     for _ in range(presses):
@@ -126,7 +126,7 @@ def look(page: Page) -> float:
 
 
 def page_through(page: Page, pid: int, cards: int) -> float:
-    """MiB the server has grown by after showing so many cards, every picture asked for."""
+    """MiB by which the server has grown after showing this many cards with all pictures."""
     page.goto(f"http://127.0.0.1:{PORT}/pending?pending_per={_PER_PAGE}+a+page")
     _pictures(page)
     start = resident(pid)
@@ -144,7 +144,7 @@ def _pictures(page: Page) -> None:
 
 
 def resident(pid: int) -> float:
-    """MiB of memory that the process has for itself: not the catalog's pages, which the system takes back."""
+    """MiB of private memory of the process, without the catalog's pages, which the system can reclaim."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("RssAnon:"):
             return int(line.split()[1]) / 1024
@@ -153,7 +153,7 @@ def resident(pid: int) -> float:
 
 @contextmanager
 def serve(root: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The dashboard over this library, its model loaded."""
+    """The dashboard on this library, with the model loaded."""
     environment = {**os.environ, "MEMEDEX_ROOT": str(root), "MEMEDEX_EMBEDDER": "offline"}
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
     with subprocess.Popen(

@@ -1,9 +1,9 @@
-"""How fast the store takes in, promotes and opens, as Markdown tables.
+"""How fast the store imports, promotes and opens, as Markdown tables.
 
     python -m bench.library --records 10000
 
-The model's own time stands apart: the store is measured with one that answers at once, the `offline` model on
-a few hundred records beside it. In normal life Chroma follows in the background; here it is held back while
+The model's own time is separate: the store is measured with one that answers at once, the `offline` model on
+a few hundred records. Normally Chroma follows in the background; here it is paused while
 the store works, so that the two do not share the processor, and its five upserts are timed after it.
 """
 
@@ -29,7 +29,7 @@ from store.runtime import open_library
 
 
 class Instant:
-    """An embedder whose vectors cost nothing: what is left is the store's own time."""
+    """An embedder whose vectors cost nothing, so that only the store's own time remains."""
 
     name = fingerprint = "instant"
     dimensions = 768
@@ -81,7 +81,7 @@ def coins(count: int) -> Iterator[Candidate]:
 
 
 def _picture(random: np.random.Generator) -> bytes:
-    """A small logo as people have them: 128 px, a few shapes."""
+    """A small typical logo: 128 px, a few shapes."""
     import io
 
     blocks = random.integers(0, 255, (8, 8, 3), dtype=np.uint8)
@@ -101,7 +101,7 @@ def take_in_and_promote(root: Path, count: int, *, embedder: Embedder) -> dict[s
     """Seconds of each step for `count` records."""
     library = open_library(root, embedder=embedder)
     candidates = list(coins(count))
-    with patch.object(library._follower, "wake"):  # Chroma's own time comes last
+    with patch.object(library._follower, "wake"):  # Chroma's own time is measured last
         seconds = {"import": timed(lambda: library.add(candidates))}
         addresses = library.addresses(Filter(tier="pending"))
         seconds["approve"] = timed(lambda: library.approve(addresses))
@@ -141,7 +141,7 @@ library.close()
 
 
 def opening(root: Path) -> list[float]:
-    """Of a fresh process: import, open, list, first search, next search in seconds; memory in MiB."""
+    """For a fresh process: import, open, list, first search, next search in seconds; memory in MiB."""
     done = subprocess.run(
         [sys.executable, "-c", _OPEN, str(root)], capture_output=True, text=True, check=True
     )

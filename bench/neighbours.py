@@ -1,9 +1,9 @@
-"""What one waits for while typing a caption: neighbours and the place of the own picture, as a table.
+"""The waiting time while typing a caption: neighbours and the rank of its own picture, as a table.
 
     python -m bench.neighbours --sizes 10000 100000
 
-Everything that the editor's server does after one pause: the library's part alone, and with the model's,
-which counts the tokens of a text never seen before and embeds it.
+The work of the editor's server after one pause: the library's part alone, and with the model's part,
+which counts the tokens of a new text and embeds it.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Memedex beside Chroma, LanceDB, Qdrant's local mode and Milvus Lite, on the same vectors in one run.
+"""Memedex compared with Chroma, LanceDB, Qdrant's local mode and Milvus Lite, on the same vectors.
 
     pip install -r requirements-bench.txt
     python -m bench.peers                                          # 10,000 records, all of them: some minutes
     python -m bench.peers --size 100000 --keep /folder --peers     # Memedex and Chroma alone
 
-Each peer is asked once for each of the four caption facets and the lists are fused as reference 1 does, but
+Each peer is queried once for each of the four caption facets and the lists are fused as in reference 1, but
 for Milvus, whose own `hybrid_search` with a `WeightedRanker` does that. Truth is section 5's score.
 """
 
@@ -58,7 +58,7 @@ def main() -> None:
     print(f"{machine()}; {given.dimensions} dimensions, {given.questions} questions\n")
     print(HEAD, flush=True)
     with tempfile.TemporaryDirectory() as passing:
-        # A process for each: what one system keeps in memory must not be counted as another's.
+        # A separate process for each: the memory of one system must not count for another.
         for system in ("memedex", "chroma", *given.peers):
             how = {**vars(given), "passing": Path(passing)}
             contest = multiprocessing.get_context("spawn").Process(target=run, args=(system,), kwargs=how)
@@ -180,7 +180,7 @@ class Qdrant:
 
 
 class Milvus:
-    """Milvus Lite, whose own ranker weighs; a missing facet has to be a vector of zeros there."""
+    """Milvus Lite with its own weighted ranker; a missing facet has to be a zero vector there."""
 
     def __init__(self, corpus: Corpus, folder: Path) -> None:
         from pymilvus import DataType, MilvusClient
@@ -224,7 +224,7 @@ class Milvus:
 
 @contextmanager
 def opened(made: Callable[[Corpus, Path], Any], corpus: Corpus, folder: Path) -> Iterator[Any]:
-    """A peer and its folder, for the length of the block."""
+    """A peer and its folder, for the duration of the block."""
     peer = made(corpus, folder)
     try:
         yield peer

@@ -1,4 +1,4 @@
-"""A pending queue of any length, made once and kept: sidecars and pictures as files, taken in on opening."""
+"""A pending queue of any length, created once: sidecars and pictures as files, imported on opening."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from store.runtime import open_library
 
 _TAGS = ("dog", "cat", "frog", "moon", "rocket", "robot", "pizza", "ape", "bear", "ghost")
 _WORDS = ("Baby", "Moon", "Rainy", "Wrapped", "Sleepy", "Golden", "Tiny", "Laser", "Royal", "Pixel")
-_COPIES = 50  # every so many coins, one has the picture of the coin before
+_COPIES = 50  # one in this many coins has the picture of the previous coin
 _BATCH = 500
 
 

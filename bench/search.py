@@ -1,4 +1,4 @@
-"""Search beside four plain Chroma queries: time, recall and memory, as a Markdown table.
+"""Search compared with four plain Chroma queries: time, recall and memory, as a Markdown table.
 
     python -m bench.search --sizes 1000 10000
 
@@ -36,7 +36,7 @@ from store.vectors import matrix_files
 from store.vectors.matrices import Matrices, load
 
 CHROMA_BATCH = 5_000
-MOVES = 4  # changed weights in a row, as a slider that is dragged makes them
+MOVES = 4  # changed weights in a row, like a slider that is dragged
 
 
 def main() -> None:
@@ -57,7 +57,7 @@ def main() -> None:
         for size in given.sizes:
             for kind in given.data:
                 folder = (given.keep or Path(passing)) / f"{kind}-{size}-{given.dimensions}"
-                # A process for each: what one has used and not given back would hide the next one's memory.
+                # A separate process for each: memory that one has not released would hide the next one's use.
                 contest = multiprocessing.get_context("spawn").Process(
                     target=run,
                     args=(kind,),
@@ -80,14 +80,14 @@ HEAD = """\
 
 @dataclass
 class Contender:
-    """One way to search: a question never asked before, and the same one with other weights."""
+    """One way to search: a new query, and the same one with other weights."""
 
     label: str
     ask: Callable[[int], list[str]]
     change: Callable[[int], object]
     megabytes: float
     ready_in: float
-    is_by_cosines: bool = True  # else the truth, which is by cosines alone, says nothing of it
+    is_by_cosines: bool = True  # otherwise the truth, which is based on cosines alone, does not apply
     first: list[float] = field(default_factory=list)  # milliseconds
     changed: list[float] = field(default_factory=list)
 
@@ -126,7 +126,7 @@ def run(kind: str, *, size: int, dimensions: int, questions: int, rounds: int, f
 def mapped(corpus: Corpus) -> tuple["Memedex", tuple[float, float]]:
     """Memedex on files saved before, as a library opens; its memory in megabytes and the seconds to be ready.
 
-    Its memory is what the process grew by, the parts of the files that were read among it.
+    Its memory is the growth of the process, including the parts of the files that were read.
     """
     folder = Path(tempfile.mkdtemp(prefix="memedex-bench-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -150,7 +150,7 @@ def measure(contenders: Sequence[Contender], *, questions: int, rounds: int) -> 
     random = Random(0)
     for turn in range(rounds + 1):
         for number in range(questions):
-            random.shuffle(order)  # or the same one would always find the caches another has left
+            random.shuffle(order)  # otherwise one contender would always profit from another's caches
             for contender in order:
                 first = timed(partial(contender.ask, number))
                 changed = [timed(partial(contender.change, number)) for _ in range(MOVES)]
@@ -183,7 +183,7 @@ class Memedex:
         self._with_words = {corpus.addresses[row]: 1 - at / MOST for at, row in enumerate(some.tolist())}
 
     def first(self, number: int) -> list[str]:
-        self._asked += 1  # a text that was never asked before
+        self._asked += 1  # a new text
         self._query = Query((Part(text=f"{number} {self._asked}"),))
         return [hit.address for hit in self._search.search(self._query).hits]
 
@@ -194,7 +194,7 @@ class Memedex:
     def first_fused(self, number: int) -> list[str]:
         self._asked += 1
         self._fused = Query((Part(text=f"{number} {self._asked}"),), fused=True)
-        self._words = WordShares(dict(self._with_words))  # other words, as far as the search knows
+        self._words = WordShares(dict(self._with_words))  # different words, from the search's point of view
         return [hit.address for hit in self._search.search(self._fused, words=self._words).hits]
 
     def again_fused(self, number: int) -> list[str]:
@@ -211,13 +211,13 @@ class Memedex:
 
 
 class Chroma:
-    """Four collections as reference 1 has them, asked one after the other and fused by id."""
+    """Four collections as in reference 1, queried one after the other and fused by id."""
 
     def __init__(self, corpus: Corpus, folder: Path) -> None:
         self._corpus = corpus
         if not (folder / "complete").exists():
             shutil.rmtree(folder, ignore_errors=True)
-            # Built in another process, so that only what asking needs is counted as memory here; a new one,
+            # Built in another process, so that only the memory of queries counts here; a new one,
             # which makes the same vectors again, since Chroma's threads do not survive a fork.
             size, dimensions = corpus.vectors["entity"].shape
             how = {"kind": corpus.kind, "size": size, "dimensions": dimensions, "folder": folder}
@@ -252,7 +252,7 @@ class Chroma:
         return found
 
     def fused(self, number: int, *, n: int) -> list[str]:
-        """Reference 1's score: the weighted sum of what the four lists say."""
+        """Reference 1's score: the weighted sum over the four lists."""
         scores: dict[str, float] = {}
         for facet, found in self.ask(number, n=n).items():
             for address, similarity in found.items():
@@ -298,7 +298,7 @@ def open_chroma(folder: Path) -> Any:
 def resident() -> float:
     """Megabytes of memory that this process holds."""
     gc.collect()
-    with contextlib.suppress(AttributeError, OSError):  # glibc alone keeps what was freed for later
+    with contextlib.suppress(AttributeError, OSError):  # only glibc keeps freed memory for later
         ctypes.CDLL(None).malloc_trim(0)
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -308,7 +308,7 @@ def resident() -> float:
 
 
 def machine() -> str:
-    """The machine and what decides about speed on it."""
+    """The machine and the properties that affect its speed."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "")

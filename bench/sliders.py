@@ -2,7 +2,7 @@
 
     python -m bench.sliders --sizes 10000 100000
 
-A dashboard page of its own shows made-up similarities on the demo's pictures; see bench/README.md.
+A separate dashboard page shows made-up similarities with the demo's pictures; see bench/README.md.
 """
 
 import argparse
@@ -25,11 +25,11 @@ from store.runtime import open_library
 STAGE = Path(__file__).with_name("sliders_app.py")
 PORT = 8977
 MOVES = 120
-STEP, LEAP = 0.3, 2.7  # what a hand that drags moves a slider by between two frames, and a click far away
+STEP, LEAP = 0.3, 2.7  # how far dragging moves a slider between two frames, and a distant click
 
 Milliseconds = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
-# One movement: the event a hand makes, until the frame that shows its outcome was given to the screen.
+# One movement: from the event until the frame with its result is on the screen.
 _MOVE = """async ([number, by]) => {
     const hosts = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")];
     const root = hosts.map((each) => each.shadowRoot).find((each) => each?.querySelector(".sliders"));
@@ -98,12 +98,12 @@ def measured(root: Path, *, size: int, shown: int) -> str:
 
 
 def _times(page: Page, by: float) -> Milliseconds:
-    """Of movements, thirty of each slider: the handler's work, and until the frame is drawn; (2, MOVES)."""
+    """Thirty movements of each slider: the handler's time, and the time until the frame; (2, MOVES)."""
     return np.array([page.evaluate(_MOVE, [number, by]) for number in range(MOVES)]).T
 
 
 def _opened(page: Page) -> float:
-    """Seconds until the first cards of a question that nobody asked before."""
+    """Seconds until the first cards of a new query."""
     began = time.perf_counter()
     page.goto(f"http://127.0.0.1:{PORT}")
     page.wait_for_selector(".card.loaded", timeout=180_000)

@@ -15,7 +15,7 @@ from store.library import Library
 
 
 async def cards(request: Request) -> Response:
-    """What `late_cards` answers, of the made-up records."""
+    """The answers of `late_cards` for the made-up records."""
     return await answered(
         request, lambda library, asked: deferred_cards.answer(cast(Library, Stage(library)), asked)
     )

@@ -24,7 +24,7 @@ def searching(size: int) -> Search:
 
 st.set_page_config(layout="wide")
 shown = int(os.environ["BENCH_SHOWN"])
-asked = st.session_state.setdefault("asked", f"0 {token_hex(4)}")  # by nobody before
+asked = st.session_state.setdefault("asked", f"0 {token_hex(4)}")  # a new query
 query = Query((Part(text=asked),), weights=chosen_weights("bench"), top=shown + 120)
 results = searching(int(os.environ["BENCH_SIZE"])).search(query)
 stage = cast(Library, Stage(open_library()))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Build the wheel, install it into an empty environment, and run the demo and the dashboard with it, away from this folder.
+# Build the wheel, install it into an empty environment, and run the demo and the dashboard with it in another folder.
 # `pip install .` without --no-deps is not run: it brings kubernetes, boto3 and PyTorch with CUDA, gigabytes that nobody here uses
 # (docs/decisions.md, 62).
 set -euo pipefail
@@ -31,7 +31,7 @@ server=$!
 for _ in $(seq 120); do
     if "$place/venv/bin/python" -c "import urllib.request as r; r.urlopen('http://127.0.0.1:$port/_stcore/health')" 2> /dev/null; then
         "$place/venv/bin/python" - "$port" << 'PYTHON'
-# The pages' JavaScript came along: the address that the program gives serves it.
+# The wheel contains the JavaScript: the program serves it at its address.
 import re
 import sys
 from urllib.request import urlopen

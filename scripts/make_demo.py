@@ -1,8 +1,8 @@
 """Draw the demo library in res/demo/ from openly licensed art.
 
 Every picture is composed by rule: a figure (demo_art/figures.py) in clothes of our own drawing
-(wardrobe.py) before a setting (places.py), finished in one of sixteen styles (styles.py). What each coin
-shows and says is in demo_art/coins/*.toml. The same inputs give the same pictures: every random choice is
+(wardrobe.py) in front of a setting (places.py), drawn in one of sixteen styles (styles.py). The content of
+each coin is in demo_art/coins/*.toml. The same inputs give the same pictures: every random choice is
 seeded with the coin's name.
 
 Needs: Python 3.11 with Pillow, NumPy and SciPy; rsvg-convert (Debian: librsvg2-bin); the fonts of Debian's
@@ -112,7 +112,7 @@ def look(coin: Coin, *, ink: int) -> Look:
 
 
 def _copied(original: Image.Image, *, how: str) -> Image.Image:
-    """What copycats do to a picture."""
+    """Changes that copycats make to a picture."""
     if how == "crop":
         return original.crop((34, 40, 484, 490)).resize((512, 512), Image.Resampling.BICUBIC)
     if how == "recolour":
@@ -154,7 +154,7 @@ def sidecar(coin: Coin, *, address: str, taxonomy: dict[str, str]) -> dict[str, 
 
 
 def _tags(coin: Coin) -> list[str]:
-    """Character, setting, style and mood first, then what the table adds."""
+    """Character, setting, style and mood first, then the additional tags of the table."""
     if "copy_of" in coin:
         return list(coin.get("tags", ()))
     shown = [] if coin["style"] in WITHOUT_SETTING else [coin.get("setting", "")]
@@ -166,7 +166,7 @@ def _tags(coin: Coin) -> list[str]:
 
 
 def facts(coin: Coin, coins: dict[str, Coin]) -> dict[str, Any]:
-    """How the picture was composed: what golden queries may ask for."""
+    """The composition of the picture, which golden queries can refer to."""
     entry = {"token_address": f"local-demo-{coin['slug']}", "tier": coin["tier"]}
     if "copy_of" in coin:
         of = coins[coin["copy_of"]]

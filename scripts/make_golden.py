@@ -1,8 +1,8 @@
 """Write the golden queries of the demo library: res/golden/demo.json.
 
-What is right follows from how the pictures were made (res/demo/manifest.json), never from what a caption
-says: a question names a character, something worn or held, a setting, a light, a style or a mood, and every
-coin of the library that was drawn so is an answer. Copies count like their originals.
+The relevant coins follow from the composition of the pictures (res/demo/manifest.json), never from the
+captions: a query names a character, something worn or held, a setting, a light, a style or a mood, and every
+coin of the library with this composition is relevant. Copies count like their originals.
 
     python scripts/make_golden.py
 """
@@ -63,7 +63,7 @@ QUERIES: dict[str, Rule] = {
     "a whale": drawn(character="whale"),
     "owl": drawn(character="owl"),
     "a monkey or an ape": drawn(character=("monkey", "gorilla", "orangutan")),
-    # how it looks
+    # appearance
     "pixel art": drawn(style="pixel art"),
     "neon lights": drawn(style="neon"),
     "vaporwave": drawn(style="vaporwave"),
@@ -79,7 +79,7 @@ QUERIES: dict[str, Rule] = {
     "a minimal flat logo": drawn(style="minimal"),
     "meme with capital letters above and below": drawn(style="meme caption"),
     "a glossy 3-D render": drawn(style="3-D"),
-    # where
+    # setting
     "on a farm": drawn(setting="farm"),
     "in front of a castle": drawn(setting="castle"),
     "at the beach": drawn(setting="beach"),
@@ -92,7 +92,7 @@ QUERIES: dict[str, Rule] = {
     "on the moon or in space": drawn(setting=("moon", "space")),
     "on a stage": drawn(setting="stage"),
     "at night": drawn(light="night"),
-    # what is worn, and how it feels
+    # clothes and mood
     "wearing a business suit": drawn(clothes="suit"),
     "wearing a hoodie": drawn(clothes="hoodie"),
     "wearing a crown": drawn(hat="crown"),

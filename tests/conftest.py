@@ -1,4 +1,4 @@
-"""What every test has."""
+"""Settings and fixtures of every test."""
 
 import os
 import shutil
@@ -15,14 +15,14 @@ MEMORY = Path("/dev/shm")
 ROOM = 2 * 1024**3  # bytes, far more than the tests write
 
 TESTS = Path(__file__).resolve().parent
-# Files that take long come first: else one of two processes would wait for the other in the end.
+# Slow files come first; otherwise one of two processes would wait for the other at the end.
 FIRST = tuple(TESTS / name for name in ("browser", "store/cli", "store/writing", "store/chroma", "pages"))
 
-# The program flushes what it writes to the disk, for milliseconds each time; in memory that takes none.
+# The program flushes every write, which takes milliseconds on a disk and no time in memory.
 if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
-# Nothing is timed, since the machine may be busy.
+# No deadlines, since the machine may be busy.
 settings.register_profile(
     "memedex", deadline=None, max_examples=int(os.environ.get("MEMEDEX_TEST_GENERATED", "40"))
 )
@@ -35,6 +35,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def workers_of_other_tests_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers report their troubles for the whole process; one of an earlier test may still be in trouble."""
+def _ignore_workers_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers report failures for the whole process; one of an earlier test may still be failing."""
     monkeypatch.setattr(background_worker, "_all", WeakSet())

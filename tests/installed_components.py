@@ -1,6 +1,6 @@
 """Streamlit reads the metadata of every installed package when a server starts and at each run of an AppTest.
 
-That takes longer than most pages. What is installed does not change meanwhile, so it is read once.
+That takes longer than most pages. The installed packages do not change during a run, so read them once.
 """
 
 from functools import cache

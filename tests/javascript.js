@@ -1,4 +1,4 @@
-// Every *.test.js below this folder, in one process: a process for each would take longer than the tests.
+// Runs every *.test.js below this folder in one process: separate processes would take longer than the tests.
 
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
 """The tests add the same few pictures thousands of times; each process converts and fingerprints them once.
 
-Both results follow from the bytes alone. What cannot be read is looked at each time.
+Both results depend on the bytes alone. Unreadable pictures are tried again each time.
 """
 
 from functools import lru_cache

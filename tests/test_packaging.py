@@ -1,4 +1,4 @@
-"""What gets installed is what was tested, and the installed command finds the whole program."""
+"""The installed packages are the tested ones, and the installed command finds the whole program."""
 
 import re
 import sys
@@ -21,7 +21,7 @@ def pinned(name: str) -> set[str]:
     return {line.partition(";")[0].strip() for line in lines if line and not line.startswith("#")}
 
 
-def test_the_pinned_lists_hold_what_the_package_asks_for() -> None:
+def test_the_pinned_requirements_match_the_package_dependencies() -> None:
     assert pinned("requirements.txt") >= set(PROJECT["dependencies"])
     assert pinned("requirements-clip.txt") >= set(PROJECT["optional-dependencies"]["clip"])
 
@@ -30,12 +30,12 @@ def test_nothing_is_pinned_twice() -> None:
     assert not pinned("requirements.txt") & pinned("requirements-clip.txt")
 
 
-def test_pytorch_is_no_part_of_the_usual_installation() -> None:
+def test_pytorch_is_not_a_default_dependency() -> None:
     names = {re.split(r"[=\[]", line)[0] for line in pinned("requirements.txt")}
     assert not names & {"torch", "torchvision", "transformers", "kubernetes", "boto3"}
 
 
-def test_the_version_is_that_of_the_changelog(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_matches_the_changelog(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["--version"])
     assert ended.value.code == 0
@@ -43,16 +43,16 @@ def test_the_version_is_that_of_the_changelog(capsys: pytest.CaptureFixture[str]
     assert f"\n## {__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_run_becomes_the_dashboard_over_the_root_that_was_named(
+def test_run_starts_the_dashboard_with_the_given_root(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[tuple[list[str], dict[str, str]]] = []
 
-    def become(program: str, command: list[str], settings: dict[str, str]) -> NoReturn:
+    def fake_execve(program: str, command: list[str], settings: dict[str, str]) -> NoReturn:
         started.append((command, settings))
         sys.exit()
 
-    monkeypatch.setattr(dashboard.os, "execve", become)
+    monkeypatch.setattr(dashboard.os, "execve", fake_execve)
     with pytest.raises(SystemExit):
         main(["--root", str(tmp_path), "run", "--port", "8600", "--", "--server.headless=true"])
     ((command, settings),) = started

@@ -1,6 +1,6 @@
-"""Imports point down the ordered tree of ARCHITECTURE.md, and nothing runs in a circle.
+"""Imports point down the ordered tree of ARCHITECTURE.md, and there are no cycles.
 
-Every import counts, also for types only and inside functions: what a file names, it has to know.
+Every import counts, including those for types only and those inside functions.
 """
 
 import ast
@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 DRAWING = {"pandas", "plotly"}  # Streamlit itself imports a part of plotly, a tenth of a second
 HEAVY = {"chromadb", "torch", "torchvision", "open_clip", "sentence_transformers", "transformers", "litellm"}
 
-# From the top down. Rooms of one line may import each other, but never in a circle.
-FLOORS = """
+# From the top down. Entries on one line may import each other, but never in a cycle.
+LAYERS = """
 app overview pages
 components/search components/memory
 components/map components/overview
@@ -50,9 +50,9 @@ store/operations
 store/outcome
 store/records store/permissions store/identity store/errors store/settings store/progress store/lru
 """
-HEIGHT = {room: -floor for floor, line in enumerate(FLOORS.split("\n")) for room in line.split()}
+LEVEL = {layer_entry: -level for level, line in enumerate(LAYERS.split("\n")) for layer_entry in line.split()}
 
-# What still runs up, or in a circle, and why; nothing may be added.
+# Known imports that point upwards or form a cycle, and why; nothing may be added.
 KNOWN: Mapping[tuple[str, str], str] = {}
 
 
@@ -99,7 +99,7 @@ def graph() -> dict[str, set[str]]:
     modules = files()
     found = {name: imported(ast.walk(tree(path)), modules) & modules.keys() for name, path in modules.items()}
     for name, others in found.items():
-        others |= {package for package in packages(name) if room(package) != room(name)}
+        others |= {package for package in packages(name) if layer_entry(package) != layer_entry(name)}
     return {
         name: {other for other in others if (name, other) not in KNOWN} - {name}
         for name, others in found.items()
@@ -113,10 +113,10 @@ def packages(name: str) -> Iterator[str]:
             yield name
 
 
-def room(name: str) -> str:
+def layer_entry(name: str) -> str:
     """The line of the plan that a module belongs to: its own, or its folder's."""
     path = name.replace(".", "/")
-    while path not in HEIGHT:
+    while path not in LEVEL:
         path = path.rpartition("/")[0]
         assert path, f"{name} has no place in the plan"
     return path
@@ -140,12 +140,12 @@ def way_back(start: str, edges: Mapping[str, set[str]]) -> list[str]:
     return []
 
 
-def test_no_import_runs_up() -> None:
+def test_no_import_points_upwards() -> None:
     up = [
         f"{name} → {other}"
         for name, others in graph().items()
         for other in others
-        if HEIGHT[room(name)] < HEIGHT[room(other)]
+        if LEVEL[layer_entry(name)] < LEVEL[layer_entry(other)]
     ]
     assert sorted(up) == []
 
@@ -155,12 +155,12 @@ def test_no_file_imports_itself_through_others() -> None:
 
 
 def test_no_folder_imports_itself_through_others() -> None:
-    rooms: dict[str, set[str]] = {}
+    folders: dict[str, set[str]] = {}
     for name, others in graph().items():
-        rooms.setdefault(room(name), set()).update(
-            room(other) for other in others if room(other) != room(name)
+        folders.setdefault(layer_entry(name), set()).update(
+            layer_entry(other) for other in others if layer_entry(other) != layer_entry(name)
         )
-    assert shortest_circle(rooms) == ""
+    assert shortest_circle(folders) == ""
 
 
 def test_the_shortest_circle_is_named() -> None:
@@ -174,34 +174,38 @@ def test_every_exception_is_still_needed() -> None:
         assert other in imported(ast.walk(tree(modules[name])), modules), f"{name} no longer imports {other}"
 
 
-@pytest.mark.parametrize("folder", sorted({str(Path(place).parent) for place in HEIGHT} - {"."}))
+@pytest.mark.parametrize("folder", sorted({str(Path(place).parent) for place in LEVEL} - {"."}))
 def test_a_folder_holds_what_the_plan_names_and_nothing_else(folder: str) -> None:
-    planned = {Path(place).name for place in HEIGHT if str(Path(place).parent) == folder}
+    planned = {Path(place).name for place in LEVEL if str(Path(place).parent) == folder}
     assert {path.stem for path in (ROOT / folder).iterdir()} - {"__init__", "__pycache__"} == planned
 
 
 def test_the_store_runs_without_streamlit() -> None:
-    assert [name for name in files() if name.startswith("store") and "streamlit" in tops(name)] == []
-
-
-def test_pages_and_components_know_neither_models_nor_chroma() -> None:
     assert [
-        name for name in files() if not name.startswith("store") and tops(name) & {*HEAVY, "onnxruntime"}
+        name for name in files() if name.startswith("store") and "streamlit" in top_level_packages(name)
     ] == []
 
 
-def test_heavy_modules_are_imported_when_first_used() -> None:
-    early = [name for name in files() if tops(name, at_once=True) & {*HEAVY, "onnxruntime"}]
+def test_pages_and_components_import_neither_models_nor_chroma() -> None:
+    assert [
+        name
+        for name in files()
+        if not name.startswith("store") and top_level_packages(name) & {*HEAVY, "onnxruntime"}
+    ] == []
+
+
+def test_heavy_modules_are_imported_only_when_used() -> None:
+    early = [name for name in files() if top_level_packages(name, at_once=True) & {*HEAVY, "onnxruntime"}]
     assert early == []
 
 
-def test_charts_and_frames_are_made_above_the_store_and_imported_when_first_drawn() -> None:
-    assert [name for name in files() if name.startswith("store") and tops(name) & DRAWING] == []
-    assert [name for name in files() if tops(name, at_once=True) & DRAWING] == []
+def test_pandas_and_plotly_stay_out_of_the_store_and_load_lazily() -> None:
+    assert [name for name in files() if name.startswith("store") and top_level_packages(name) & DRAWING] == []
+    assert [name for name in files() if top_level_packages(name, at_once=True) & DRAWING] == []
 
 
-def tops(name: str, *, at_once: bool = False) -> set[str]:
-    """The packages that a module imports anywhere, or as soon as it is imported itself."""
+def top_level_packages(name: str, *, at_once: bool = False) -> set[str]:
+    """The top-level packages that a module imports anywhere, or (`at_once`) on its own import."""
     whole = tree(files()[name])
     return {module.partition(".")[0] for module in imported(whole.body if at_once else ast.walk(whole), {})}
 

@@ -1,4 +1,4 @@
-"""Waiting for what comes true, where nothing tells of it."""
+"""Polling for a condition that no event announces."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 def eventually(holds: Callable[[], bool], *, within: float = 60.0, every: float = 0.05) -> bool:
-    """Whether it comes true within so many seconds, looked at again and again."""
+    """Whether the condition becomes true within this many seconds."""
     tick, end = threading.Event(), time.monotonic() + within
     while not holds():
         if time.monotonic() > end:

@@ -20,7 +20,7 @@ export default function ({ parentElement, setTriggerValue }) {
     if (!file.type.startsWith("image/")) return say("That is not a picture", true);
     if (!file.size) return say("That file is empty", true);
     if (file.size > MOST) return say("Pictures up to 8 MB, please", true);
-    // A trigger, not a state: megabytes that are sent once, not again with every other change of the page.
+    // A trigger, not a state: the megabytes are sent once, not with every change of the page.
     setTriggerValue("picture", await asText(file));
   };
   const first = (transfer) => [...(transfer?.files ?? [])].find((file) => file.type.startsWith("image/")) ?? transfer?.files?.[0];
@@ -32,7 +32,7 @@ export default function ({ parentElement, setTriggerValue }) {
   const chosen = () => { take(input.files[0]); input.value = ""; };
   input.onchange = chosen;
   well.onkeydown = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); input.click(); } };
-  // On the whole page: a picture let go beside the well would be opened in the page's place.
+  // On the whole page: the browser would open a picture that is dropped outside the field.
   const others = (event) => !event.dataTransfer?.types.includes("Files") || event.composedPath().some((node) => node.dataset?.testid === "stFileUploaderDropzone");
   const over = (event) => { if (!others(event)) { event.preventDefault(); well.classList.add("over"); } };
   const left = (event) => { if (!event.relatedTarget) well.classList.remove("over"); };
@@ -41,6 +41,6 @@ export default function ({ parentElement, setTriggerValue }) {
   for (const [name, hear] of Object.entries(heard)) document.addEventListener(name, hear);
   parentElement.memedex = () => Object.entries(heard).forEach(([name, hear]) => document.removeEventListener(name, hear));
   say("Drop or paste a picture");
-  if (input.files.length) chosen(); // before this script was there to hear of it
+  if (input.files.length) chosen(); // before this script had loaded
   return parentElement.memedex;
 }

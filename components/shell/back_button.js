@@ -1,5 +1,5 @@
-// Streamlit goes to another page in two steps: first the other page's query at this page's path, then the other
-// path. "Back" would lead to the first of them, where this page's own query is gone. So the second takes its place.
+// Streamlit switches pages in two steps: first the other page's query at this page's path, then the other
+// path. "Back" would lead to the first step, where this page's own query is gone, so the second replaces it.
 
 const AT_ONCE = 3000; // ms between the two, at most
 

@@ -1,5 +1,5 @@
-// Tells the server that the theme was switched in the menu: Streamlit runs no script for it, and hands a component's
-// styles the new colours only. A colour that changes is a transition, whose end is an event.
+// Tells the server that the theme was switched in the menu: Streamlit runs no script for it, and only passes the new
+// colours to a component's styles. A changing colour is a transition, and its end is an event.
 
 export default function ({ parentElement, setTriggerValue }) {
   const sample = parentElement.querySelector(".memedex-theme");

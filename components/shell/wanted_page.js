@@ -1,4 +1,4 @@
-// Whoever follows a link and has to log in first is brought back to the first page; this leads on to what the link meant.
+// After a login, Streamlit opens the first page; this continues to the page of the original link.
 
 const WANTED = "memedex.wanted";
 

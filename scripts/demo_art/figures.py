@@ -29,7 +29,7 @@ FUR_OF_SET = {
 
 @dataclass(frozen=True)
 class Look:
-    """What a figure is made of; the same words stand in the coin's composition."""
+    """The parts of a figure; the coin's composition uses the same words."""
 
     character: str
     source: str  # which set of emoji

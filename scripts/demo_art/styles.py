@@ -24,7 +24,7 @@ END = 512
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a style works on."""
+    """The input of a style."""
 
     ground: Image.Image  # the setting, RGB
     figure: Image.Image  # the figure, RGBA
@@ -55,7 +55,7 @@ def _rgb(colour: str) -> tuple[int, int, int]:
 
 
 def _flat(sheet: Sheet) -> Image.Image:
-    """Setting and figure together, RGB."""
+    """Setting and figure combined, RGB."""
     whole = sheet.ground.convert("RGBA")
     whole.alpha_composite(sheet.figure)
     return whole.convert("RGB")

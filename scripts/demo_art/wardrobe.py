@@ -244,7 +244,7 @@ def eyewear(kind: str, ink: int) -> str:
 
 
 def own_head(kind: str, ink: int) -> str:
-    """Heads that no set has, drawn for Memedex, filling the 1024 grid; anchors are in figures.py."""
+    """Heads that no emoji set has, drawn for Memedex, filling the 1024 grid; anchors are in figures.py."""
     line = f'stroke="{OUTLINE}" stroke-width="{ink * 1.5}" stroke-linejoin="round" stroke-linecap="round"'
     if kind == "shiba":
         return (

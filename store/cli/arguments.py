@@ -278,7 +278,7 @@ def _positive(text: str) -> int:
 
 def _depth(text: str) -> int:
     if (number := _positive(text)) > DEPTH:
-        raise argparse.ArgumentTypeError(f"right answers are looked for among the first {DEPTH}")
+        raise argparse.ArgumentTypeError(f"relevant coins are searched for among the first {DEPTH}")
     return number
 
 

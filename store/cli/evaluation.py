@@ -28,7 +28,7 @@ def evaluate(arguments: Namespace, terminal: Terminal) -> int:
         terminal.answer(evaluation.format_table([found], k=arguments.k))
     terminal.say(f"{found.queries} golden queries; {len(found.left_out)} without an answer in this library")
     if elsewhere:
-        terminal.say(f"{len(elsewhere)} right answers do not count: they are not in the library")
+        terminal.say(f"{len(elsewhere)} relevant coins do not count: they are not in the library")
     return 0
 
 

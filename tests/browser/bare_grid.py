@@ -23,7 +23,7 @@ DATA: dict[str, Any] = {
     "library": "a library", "who": "ann@x.org", "session": "one",
 }  # fmt: skip
 
-# As Streamlit does: new data calls the default export; what an overtaken call returned is called too.
+# Like Streamlit: new data calls the default export, and the cleanup of an overtaken call runs as well.
 _HOST = """
 async ([source, data]) => {
   document.body.innerHTML =
@@ -43,7 +43,7 @@ _IS_LOG = "(key) => key.startsWith('memedex-log:')"
 
 
 def visit(page: Page) -> None:
-    """A page without anything on it yet, where the components' modules are served."""
+    """Open an empty page where the components' modules are served."""
     page.route("http://dashboard/**", lambda route: route.fulfill(content_type="text/html", body="<body>"))
     page.route("http://dashboard/javascript/**", _serve)
     page.goto("http://dashboard/pending")
@@ -55,24 +55,24 @@ def _serve(route: Route) -> None:
 
 
 def mount(page: Page, **data: Any) -> None:
-    """The grid with these cards and actions, and a link to another page."""
+    """Show the grid with these cards and actions, and links to other pages."""
     if not page.url.startswith("http://dashboard"):
         visit(page)
     page.evaluate(_HOST, [assets.script(), {**DATA, **data}])
 
 
 def give(page: Page, **data: Any) -> None:
-    """New data, as after a run of the page."""
+    """Pass new data to the grid, as after a run of the page."""
     page.evaluate("data => void window.run(data)", data)
 
 
 def confirm(page: Page, n: int) -> None:
-    """The answer of a server that has applied the log up to this number."""
+    """Answer like a server that has applied the log up to this number."""
     client = page.evaluate(f"() => Object.keys(localStorage).find({_IS_LOG}).split(':').at(-1)")
     give(page, confirmed={client: {"n": n, "results": []}})
 
 
 def decided(page: Page) -> list[str]:
-    """What was decided and is not confirmed, in order."""
+    """The unconfirmed decisions, in order."""
     logs = page.evaluate(f"() => Object.keys(localStorage).filter({_IS_LOG}).map((key) => localStorage[key])")
     return [entry["verb"] for log in logs for entry in json.loads(log)]

@@ -23,14 +23,16 @@ ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--process-per-site",
 )  # fmt: skip
-PATIENCE = 120_000  # ms: the model may have to load, on a machine that does other things too
+TIMEOUT = 120_000  # ms: the model may have to load, on a machine that does other things too
 PORT_IS_OPEN = "URL:"  # what Streamlit prints once it listens
 
-_left: list[int] = []  # ports of dashboards that have ended: the browser knows the scripts from there
+_reusable_ports: list[
+    int
+] = []  # ports of dashboards that have ended: the browser knows the scripts from there
 
 _SETTINGS = {"MEMEDEX_EMBEDDER": "offline", "MEMEDEX_CAPTION_MODEL": ""}
 
-expect.set_options(timeout=PATIENCE)
+expect.set_options(timeout=TIMEOUT)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -64,14 +66,14 @@ def base_url() -> str:
 
 @pytest.fixture(scope="session")
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    """One for all tests, which see nothing of it: each has tabs of its own, and what pages remember is
-    forgotten.
+    """One context for all tests. Each test opens its own tabs, and data stored by earlier pages is
+    cleared first.
 
-    A tab that stays open keeps a process in which Streamlit's scripts are compiled already; a new one takes
-    more than a second for that.
+    A tab that stays open keeps a process with Streamlit's scripts already compiled; a new process takes
+    more than a second to compile them.
     """
     with browser.new_context(viewport={"width": 1440, "height": 1000}) as context:
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(TIMEOUT)
         stays = context.new_page()
         stays.route("**", lambda route: route.fulfill(body=""))
         stays.goto("http://127.0.0.1")
@@ -95,28 +97,28 @@ Serve = Callable[..., Server]
 
 @pytest.fixture
 def serve(chromium: str) -> Iterator[Serve]:
-    """Start dashboards over folders of the test's own; they end with the test."""
+    """Start dashboards on the test's own folders; they end with the test."""
     with ExitStack() as running:
         yield lambda root, **how: running.enter_context(dashboard(root, **how))
 
 
 @contextmanager
 def dashboard(root: Path, *, port: int = 0, **how: Any) -> Iterator[Server]:
-    """A dashboard over this folder, once it answers; or another app. Chroma stays behind unless asked for."""
+    """Run a dashboard on this folder, or another app, and wait until it answers; Chroma is off by default."""
     if port:
-        with _listening(root, port, **how) as server:
+        with _run_server(root, port, **how) as server:
             yield server
         return
-    port = _left.pop() if _left else free_port()
+    port = _reusable_ports.pop() if _reusable_ports else free_port()
     try:
-        with _listening(root, port, **how) as server:
+        with _run_server(root, port, **how) as server:
             yield server
     finally:
-        _left.append(port)
+        _reusable_ports.append(port)
 
 
 @contextmanager
-def _listening(
+def _run_server(
     root: Path, port: int, *, app: str = "app.py", chroma: bool = False, **settings: str
 ) -> Iterator[Server]:
     server = Server(f"http://127.0.0.1:{port}", root)
@@ -135,7 +137,7 @@ def _listening(
             assert answer.read() == b"ok"
         yield server
         noise = [line for line in server.log if "Warning" in line or "Session State API" in line]
-        assert not noise, "the terminal of whoever runs this is not clean:\n" + "".join(server.log)
+        assert not noise, "the server printed warnings:\n" + "".join(server.log)
     finally:
         process.terminate()
         process.join(30)
@@ -148,7 +150,7 @@ def _listen(printed: IO[str], log: list[str], listens: threading.Event) -> None:
         log.append(line)
         if PORT_IS_OPEN in line:
             listens.set()
-    listens.set()  # it ended: whoever waits is told by the log
+    listens.set()  # it ended: the log says why
 
 
 def free_port() -> int:
@@ -159,7 +161,7 @@ def free_port() -> int:
 
 @pytest.fixture(scope="session")
 def seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library with four coins in it, one approved and one pending; to be copied, not used."""
+    """Four coins in the library, one approved and one pending; to be copied, not used directly."""
     root = tmp_path_factory.mktemp("seed")
     library = open_library(root)
     everything = (*COINS, UNCAPTIONED, PENDING)
@@ -173,12 +175,12 @@ def seed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def seeded(seed: Path, tmp_path: Path, serve: Serve) -> Server:
-    """A dashboard over a copy of the seeded library of the test's own."""
+    """A dashboard on the test's own copy of the seeded library."""
     return serve(shutil.copytree(seed, tmp_path / "res"))
 
 
 @pytest.fixture(scope="module")
 def shared(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A dashboard over the seeded library, for the tests of a module that change nothing."""
+    """A dashboard on the seeded library, for the tests of a module that change nothing."""
     with dashboard(shutil.copytree(seed, tmp_path_factory.mktemp("shared") / "res")) as server:
         yield server

@@ -22,9 +22,9 @@ class Server:
 
     @contextmanager
     def stored(self) -> Iterator[Reader]:
-        """What is in the catalog now; the dashboard goes on meanwhile."""
+        """The current content of the catalog, read while the dashboard runs."""
         reader = open_reader(self.root)
-        assert not reader.can_write, "the dashboard let go of its library"
+        assert not reader.can_write, "the dashboard closed its library"
         try:
             yield reader
         finally:
@@ -32,11 +32,11 @@ class Server:
 
 
 def visit(page: Page, server: Server, path: str, *, title: str) -> None:
-    """Open a page by its own address, and wait until it has said its name."""
+    """Open a page by its address and wait for its heading."""
     page.goto(f"{server.url}/{path}")
     expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
 
 
-def at_rest(page: Page) -> None:
-    """Wait until the server has answered all that was asked."""
+def wait_until_idle(page: Page) -> None:
+    """Wait until the server has finished running the page."""
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")

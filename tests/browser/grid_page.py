@@ -12,8 +12,8 @@ from store.runtime import open_library
 SETTLED = "() => !Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))"
 
 
-def filled(root: Path, fill: Callable[[Library], object]) -> Path:
-    """A library in this folder with what the function puts into it, closed again."""
+def filled_library(root: Path, fill: Callable[[Library], object]) -> Path:
+    """Create a library in this folder, fill it with the function, and close it."""
     library = open_library(root)
     fill(library)
     library.close()

@@ -1,6 +1,6 @@
-"""Dashboards as processes of their own, forked from one that has imported all they need.
+"""Dashboards as separate processes, forked from one that has already imported everything they need.
 
-Importing takes a second and more of processor time, and some fifty servers are started.
+Importing takes more than a second of processor time, and about fifty servers are started.
 """
 
 import atexit
@@ -16,7 +16,7 @@ from typing import IO
 PROJECT = Path(__file__).resolve().parent.parent.parent
 
 _processes = get_context("forkserver")
-# Without `components` and `pages`, which are quickly imported: they register with a server that runs.
+# Without `components` and `pages`: they import quickly, and they register with a running server.
 _processes.set_forkserver_preload(
     [
         "streamlit.web.cli",
@@ -38,9 +38,9 @@ _processes.set_forkserver_preload(
 def start(
     arguments: Sequence[str], settings: Mapping[str, str], *, chroma: bool
 ) -> tuple[BaseProcess, IO[str]]:
-    """`streamlit run` with these arguments and environment variables, and all that it prints.
+    """Run `streamlit run` with these arguments and environment variables; return the process and its output.
 
-    Without Chroma, which no page asks: opening it costs more than most tests.
+    Without Chroma, which no page reads: opening it takes longer than most tests.
     """
     reads, writes = _processes.Pipe(duplex=False)
     process = _processes.Process(target=_run, args=([*arguments], {**os.environ, **settings}, chroma, writes))
@@ -68,4 +68,4 @@ def _run(arguments: list[str], environment: dict[str, str], chroma: bool, writes
     try:
         main(["run", "--server.headless=true", *arguments])
     finally:
-        atexit._run_exitfuncs()  # which `multiprocessing` leaves out
+        atexit._run_exitfuncs()  # `multiprocessing` skips these

@@ -1,4 +1,4 @@
-"""Choosing all that match, also on pages nobody has turned to."""
+"""Selecting all matching coins, including those on other pages of the grid."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from store.catalog.filters import Filter
 from store.library import Library
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
-from tests.browser.grid_page import GridPage, filled
+from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import coin
 from tests.waiting import eventually
 
@@ -21,7 +21,7 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
     def fill(library: Library) -> None:
         library.add(coin(number) for number in range(COINS))
 
-    with dashboard(filled(tmp_path_factory.mktemp("everything"), fill)) as server:
+    with dashboard(filled_library(tmp_path_factory.mktemp("everything"), fill)) as server:
         yield server
 
 
@@ -30,19 +30,19 @@ def pending(app: Server) -> int:
         return library.count(Filter(tier="pending"))
 
 
-def test_all_that_match_are_chosen_on_every_page_decided_and_taken_back(app: Server, page: Page) -> None:
+def test_all_matching_coins_are_selected_decided_and_undone_across_pages(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending")
     page.get_by_role("button", name="All 70 that match").click()
     expect(page.locator(".chosen-count")).to_have_text("All 70 that match selected")
     expect(page.get_by_role("button", name="Approve 70")).to_be_enabled()
     kept = grid.at()
-    grid.press(" ")  # one is taken out
+    grid.press(" ")  # one is excluded
     expect(page.locator(".chosen-count")).to_have_text("69 that match selected")
 
     page.reload()
     page.get_by_role("button", name="Bring back 69 selected coins").click()
     expect(page.locator(".chosen-count")).to_have_text("69 that match selected")
-    grid.press("Shift+A")  # chooses, and decides nothing
+    grid.press("Shift+A")  # selects, but decides nothing
     assert pending(app) == COINS
 
     grid.press("a")
@@ -57,7 +57,7 @@ def test_all_that_match_are_chosen_on_every_page_decided_and_taken_back(app: Ser
     expect(grid.cards).to_have_count(60)
 
 
-def test_the_choice_goes_with_the_filter_it_was_made_by(app: Server, page: Page) -> None:
+def test_changing_the_filter_clears_the_selection(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending")
     grid.press("Shift+A")
     expect(page.locator(".chosen-count")).to_have_text("All 70 that match selected")

@@ -1,4 +1,4 @@
-"""The approved queue: what is ready goes into the library, what is not says what it lacks."""
+"""The approved queue: ready coins go into the library, the others say what is missing."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from store.library import Library
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
-from tests.browser.grid_page import GridPage, filled
+from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import address, coin, written
 from tests.waiting import eventually
 
@@ -23,7 +23,7 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
         library.approve([address(number) for number in range(5, 10)])
         library.caption(address(READY), caption=written("a frog"))
 
-    with dashboard(filled(tmp_path_factory.mktemp("approved"), fill)) as server:
+    with dashboard(filled_library(tmp_path_factory.mktemp("approved"), fill)) as server:
         yield server
 
 
@@ -37,7 +37,7 @@ def tier(app: Server, number: int) -> str:
         return library.get(address(number)).tier
 
 
-def test_only_what_is_captioned_is_promoted(app: Server, grid: GridPage) -> None:
+def test_only_captioned_coins_are_promoted(app: Server, grid: GridPage) -> None:
     expect(grid.card(address(READY)).locator(".mark")).to_have_text("ready")
     expect(grid.card(address(BARE)).locator(".mark")).to_have_text("needs caption")
     for number in (READY, BARE):
@@ -50,7 +50,7 @@ def test_only_what_is_captioned_is_promoted(app: Server, grid: GridPage) -> None
     expect(grid.page.get_by_role("button", name=re.compile("1 promoted"))).to_be_visible()
 
 
-def test_sent_back_and_deleted_coins_return_by_undo(app: Server, grid: GridPage) -> None:
+def test_undo_restores_coins_moved_back_to_review_or_deleted(app: Server, grid: GridPage) -> None:
     grid.card(address(5)).click()
     grid.press("b")
     grid.card(address(6)).click()
@@ -70,7 +70,7 @@ def test_the_caption_editor_opens_on_the_coin_under_the_cursor(grid: GridPage) -
     expect(grid.page.get_by_role("heading", name="Captions", level=1)).to_be_visible()
 
 
-def test_a_decision_that_the_disk_refuses_brings_the_card_back(app: Server, grid: GridPage) -> None:
+def test_a_failed_write_brings_the_card_back(app: Server, grid: GridPage) -> None:
     folder = app.root / "memecoins" / "operations"
     folder.rename(folder.with_name("moved away"))
     folder.write_text("where a folder should be")
@@ -93,10 +93,10 @@ def tags(app: Server, *numbers: int) -> list[list[str]]:
         return [library.get(address(number)).tags for number in numbers]
 
 
-def test_tags_are_given_by_keys_alone_and_nothing_typed_is_lost(app: Server, grid: GridPage) -> None:
+def test_tags_are_edited_by_keyboard_without_losing_keystrokes(app: Server, grid: GridPage) -> None:
     for number in (5, 6):
         grid.card(address(number)).click(modifiers=["Control"])
-    grid.page.keyboard.type("nmoonwalk")  # without a pause: the field is there at once
+    grid.page.keyboard.type("nmoonwalk")  # without a pause: the field is there immediately
     dialog = grid.page.get_by_role("dialog", name="Tags")
     expect(dialog).to_contain_text("Tags of 2 coins")
     expect(dialog.get_by_role("combobox")).to_be_focused()
@@ -112,7 +112,7 @@ def test_tags_are_given_by_keys_alone_and_nothing_typed_is_lost(app: Server, gri
     grid.expect_settled()
     assert tags(app, 5, 6, 7) == [["dog", "moonwalk"], ["dog", "moonwalk"], ["dog"]]
 
-    # Typed faster than the server names the tags: half a word is the tag that begins so, a minus removes.
+    # Typed faster than the server sends the tags: a prefix completes to its tag, a minus removes a tag.
     grid.page.keyboard.type("ncapyb\n-moon\n")
     expect(dialog.locator(".chip.removed")).to_contain_text("moonwalk")
     grid.press("Enter")

@@ -1,4 +1,4 @@
-"""The caption editor in a real browser: no word is lost, nothing is overwritten unseen, no text is obeyed."""
+"""The caption editor in a real browser: no text is lost, overwritten silently, or interpreted as markup."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from store.permissions import Actor
 from store.runtime import open_library
 from tests.browser.coins import COINS, DOG, FROG, UNCAPTIONED, picture
 from tests.browser.conftest import Serve
-from tests.browser.dashboard import Server, at_rest, visit
+from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.store.language_model_server import running, says
 
 EVIL = "![x](http://evil.example/a.png) <img src=x onerror=alert(1)> **bold** :red[red]"
@@ -37,7 +37,7 @@ def commit(server: Server, address: str, *, actor: str, **caption: str) -> None:
 
 
 def state(page: Page) -> Locator:
-    """What the editor says of itself: saved, draft, failed."""
+    """The editor's own status: saved, draft, failed."""
     return page.locator(".memedex-editor .state")
 
 
@@ -60,9 +60,7 @@ def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, seed
         assert library.drafts.of(UNCAPTIONED.address) == []
 
 
-def test_what_is_typed_survives_the_end_of_the_server(
-    page: Page, serve: Serve, seed: Path, tmp_path: Path
-) -> None:
+def test_typed_text_survives_a_server_crash(page: Page, serve: Serve, seed: Path, tmp_path: Path) -> None:
     server = serve(shutil.copytree(seed, tmp_path / "res"))
     edit(page, server, UNCAPTIONED.address)
     page.get_by_role("textbox", name="Visual").press_sequentially("Soft light, ")
@@ -76,7 +74,7 @@ def test_what_is_typed_survives_the_end_of_the_server(
         (draft,) = library.drafts.of(UNCAPTIONED.address)
         assert draft.fields["caption"]["visual"] == "Soft light, a grainy phot"
         assert library.get(UNCAPTIONED.address).caption == {}
-    page.route("**/editor/keep", lambda route: route.abort())  # the connection is lost, and then the page
+    page.route("**/editor/keep", lambda route: route.abort())  # first the connection fails, then a reload
     page.get_by_role("textbox", name="Visual").press_sequentially("ograph")
     expect(state(page)).to_contain_text("the server cannot be reached")
     page.unroute("**/editor/keep")
@@ -89,7 +87,7 @@ def test_what_is_typed_survives_the_end_of_the_server(
     expect(page.get_by_role("textbox", name="Visual")).to_have_value("")
 
 
-def test_two_people_on_one_coin_lose_nothing(page: Page, browser: Browser, seeded: Server) -> None:
+def test_two_people_editing_one_coin_lose_nothing(page: Page, browser: Browser, seeded: Server) -> None:
     edit(page, seeded, FROG.address)
     page.get_by_role("textbox", name="Entity").fill("A green frog in a raincoat")
     expect(state(page)).to_have_text("Draft saved")
@@ -173,7 +171,7 @@ def test_a_caption_shows_its_neighbours_while_it_is_typed(page: Page, seeded: Se
     expect(first).to_contain_text("Pizza Slice")
 
 
-def test_suggestions_are_taken_in_part_and_refused(
+def test_suggestions_are_partly_accepted_and_dismissed(
     page: Page, serve: Serve, seed: Path, tmp_path: Path
 ) -> None:
     proposed = {
@@ -223,7 +221,7 @@ def test_suggestions_are_taken_in_part_and_refused(
             } == {"Oil paint."}
 
 
-def test_an_older_text_is_restored_and_the_history_tells_both(page: Page, seeded: Server) -> None:
+def test_an_older_text_is_restored_and_the_history_shows_both(page: Page, seeded: Server) -> None:
     edit(page, seeded, DOG.address)
     page.get_by_role("textbox", name="Visual").fill("")
     page.get_by_role("textbox", name="Emotions").fill("Proud and silly")
@@ -243,9 +241,7 @@ def test_an_older_text_is_restored_and_the_history_tells_both(page: Page, seeded
         assert len(library.revisions(DOG.address)) == 3
 
 
-def test_every_finding_of_the_check_up_is_one_click_from_its_editor_and_back(
-    page: Page, shared: Server
-) -> None:
+def test_one_click_leads_from_a_check_up_finding_to_the_editor_and_back(page: Page, shared: Server) -> None:
     visit(page, shared, "captions?view=Check+up&kind=unwritten", title="Captions")
     rows = page.locator(".memedex-rows li")
     expect(rows).to_have_count(len(COINS))
@@ -260,15 +256,15 @@ def test_every_finding_of_the_check_up_is_one_click_from_its_editor_and_back(
     expect(rows).to_have_count(len(COINS))
 
 
-def test_what_is_left_out_of_a_replacement_stays_as_it_is(page: Page, seeded: Server) -> None:
+def test_replacing_leaves_unchecked_texts_unchanged(page: Page, seeded: Server) -> None:
     visit(page, seeded, "approved", title="Approved")
     expect(page.get_by_role("gridcell")).to_have_count(1)
-    at_rest(page)
+    wait_until_idle(page)
     page.keyboard.press("w")
     expect(page.get_by_text("1 coin chosen")).to_be_visible()
     page.get_by_role("button", name="Look through all instead").click()
     expect(page.get_by_role("radiogroup", name="Among")).to_be_visible()
-    at_rest(page)
+    wait_until_idle(page)
     page.get_by_role("textbox", name="Find", exact=True).fill("a ")
     page.get_by_role("textbox", name="Replace with").fill("one ")
     expect(page.locator(".memedex-rows li")).to_have_count(4)
@@ -280,7 +276,7 @@ def test_what_is_left_out_of_a_replacement_stays_as_it_is(page: Page, seeded: Se
         assert library.get(FROG.address).caption["entity"].startswith("one green frog")
 
 
-def test_tags_bring_their_categories(page: Page, seeded: Server) -> None:
+def test_categories_follow_from_the_tags(page: Page, seeded: Server) -> None:
     edit(page, seeded, UNCAPTIONED.address)
     tags = page.get_by_role("combobox", name="Tags")
     for tag in ("neon", "quite free"):
@@ -294,7 +290,7 @@ def test_tags_bring_their_categories(page: Page, seeded: Server) -> None:
         assert library.get(UNCAPTIONED.address).categories == ["style", "other"]
 
 
-def test_one_goes_from_coin_to_coin(page: Page, shared: Server) -> None:
+def test_next_steps_through_all_coins(page: Page, shared: Server) -> None:
     visit(page, shared, "captions", title="Captions")
     page.get_by_test_id("stButtonGroup").get_by_text("Library").click()
     heading = page.get_by_role("heading", level=3).first
@@ -312,7 +308,7 @@ def test_one_goes_from_coin_to_coin(page: Page, shared: Server) -> None:
     expect(heading).to_have_text(UNCAPTIONED.name)
 
 
-def test_a_strangers_text_is_shown_and_never_obeyed(page: Page, serve: Serve, tmp_path: Path) -> None:
+def test_untrusted_text_is_shown_and_never_interpreted(page: Page, serve: Serve, tmp_path: Path) -> None:
     with open_library(tmp_path / "res") as library:
         sidecar = {
             "token_address": "local-evil",
@@ -335,7 +331,7 @@ def test_a_strangers_text_is_shown_and_never_obeyed(page: Page, serve: Serve, tm
         ("captions?address=local-evil", "Captions"),
     ):
         visit(page, server, path, title=title)
-        at_rest(page)
+        wait_until_idle(page)
     expect(page.get_by_role("heading", level=3).first).to_contain_text(
         "![x](http://evil.example/a.png) <img src=x"
     )

@@ -1,4 +1,4 @@
-"""Charts in a real browser, which alone puts the theme's colours into them."""
+"""Charts in a real browser: only there does Streamlit apply the colours of the theme."""
 
 import re
 import tomllib
@@ -14,7 +14,7 @@ CONFIG = tomllib.loads(
 
 
 def accent(mode: str) -> re.Pattern[str]:
-    """The first colour of a theme's charts, as a browser says it."""
+    """The first chart colour of a theme, in the notation of a browser."""
     color = CONFIG["theme"][mode]["chartCategoricalColors"][0].removeprefix("#")
     red, green, blue = (int(color[at : at + 2], 16) for at in (0, 2, 4))
     return re.compile(rf"rgb\({red}, {green}, {blue}\)")
@@ -25,7 +25,7 @@ def switch(page: Page, theme: str) -> None:
     page.get_by_role("menuitemradio", name=theme).click()
 
 
-def test_charts_are_in_the_themes_colours_also_after_it_was_switched(page: Page, shared: Server) -> None:
+def test_charts_use_the_theme_colours_even_after_a_theme_switch(page: Page, shared: Server) -> None:
     page.emulate_media(color_scheme="dark")
     visit(page, shared, "history", title="History")
     rate: Locator = page.get_by_role("figure", name="Share of reviewed coins").locator(".js-line")

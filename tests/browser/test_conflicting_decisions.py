@@ -1,4 +1,4 @@
-"""Streamlit cleans up after each run of a component's script that a newer one overtook; the page stays."""
+"""Streamlit runs the cleanup of each overtaken run of a component's script; the page itself stays."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.bare_grid import confirm, mount
 
-_SENDINGS = "() => window.told.filter(({ name }) => name === 'log').length"
+_SEND_COUNT = "() => window.told.filter(({ name }) => name === 'log').length"
 _ENTRIES = (
     "() => window.told.filter(({ name }) => name === 'log').at(-1)?.value.entries.map(({ verb }) => verb)"
 )
@@ -16,12 +16,12 @@ _ENTRIES = (
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    """One for each test: a clock that was set is its context's."""
+    """A context for each test: a fake clock belongs to its context."""
     with browser.new_context() as context:
         yield context
 
 
-def test_keys_count_while_new_data_overtakes_old(page: Page) -> None:
+def test_keys_count_while_new_data_replaces_old(page: Page) -> None:
     mount(page)
     page.keyboard.press("a")
     page.keyboard.press("z")
@@ -29,14 +29,14 @@ def test_keys_count_while_new_data_overtakes_old(page: Page) -> None:
     assert page.evaluate(_ENTRIES) == ["approve", "undo"]
 
 
-def test_a_page_that_was_left_hears_no_keys(page: Page) -> None:
+def test_a_page_the_user_left_ignores_keys(page: Page) -> None:
     mount(page)
     page.evaluate("() => { document.body.replaceChildren(); window.leave(); }")
     page.keyboard.press("a")
     assert not page.evaluate("() => window.told.length")
 
 
-def test_what_is_not_confirmed_is_left_with_the_browser_when_the_page_goes_away(page: Page) -> None:
+def test_a_closing_page_sends_its_unconfirmed_decisions(page: Page) -> None:
     mount(page)
     page.keyboard.press("a")
     with page.expect_request("http://dashboard/decisions") as sent:
@@ -45,21 +45,21 @@ def test_what_is_not_confirmed_is_left_with_the_browser_when_the_page_goes_away(
     assert [entry["verb"] for entry in log["entries"]] == ["approve"]
 
 
-def test_what_a_busy_server_does_not_confirm_is_sent_again_less_and_less_often(page: Page) -> None:
+def test_retries_to_a_busy_server_become_less_frequent(page: Page) -> None:
     mount(page)
     page.clock.install()
     page.clock.run_for(60_000)  # it begins at zero: what was pressed before the page stood would be dropped
     page.keyboard.press("a")
     for seconds, sendings in ((1, 1), (2, 2), (5, 3), (10, 4), (20, 5), (20, 6)):
         page.clock.run_for(seconds * 1000)
-        assert page.evaluate(_SENDINGS) == sendings
+        assert page.evaluate(_SEND_COUNT) == sendings
     confirm(page, 1)
     page.keyboard.press("a")
     page.clock.run_for(3000)
-    assert page.evaluate(_SENDINGS) == 8
+    assert page.evaluate(_SEND_COUNT) == 8
 
 
-def test_what_is_not_confirmed_is_sent_again_as_something_new(page: Page) -> None:
+def test_unconfirmed_decisions_are_resent_with_a_different_value(page: Page) -> None:
     mount(page)
     page.keyboard.press("a")
     page.wait_for_function("() => window.told.length === 2")
@@ -74,7 +74,7 @@ def test_what_is_not_confirmed_is_sent_again_as_something_new(page: Page) -> Non
 _STATE = "state => document.body.setAttribute('data-test-script-state', state)"
 
 
-def test_what_was_sent_is_not_sent_again_while_the_server_is_at_work_on_it(page: Page) -> None:
+def test_decisions_are_not_resent_while_the_server_processes_them(page: Page) -> None:
     mount(page)
     page.evaluate("() => document.body.setAttribute('data-testid', 'stApp')")
     page.evaluate(_STATE, "running")
@@ -82,7 +82,7 @@ def test_what_was_sent_is_not_sent_again_while_the_server_is_at_work_on_it(page:
     page.clock.run_for(60_000)  # it begins at zero: what was pressed before the page stood would be dropped
     page.keyboard.press("a")
     page.clock.run_for(6_000)
-    assert page.evaluate(_SENDINGS) == 1
+    assert page.evaluate(_SEND_COUNT) == 1
     page.evaluate(_STATE, "notRunning")
     page.clock.run_for(3_000)
-    assert page.evaluate(_SENDINGS) == 2
+    assert page.evaluate(_SEND_COUNT) == 2

@@ -1,4 +1,4 @@
-"""What a slider brings up has its picture and name while the hand still moves it."""
+"""Cards that a slider brings up load their picture and name while it is still moving."""
 
 import shutil
 from pathlib import Path
@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Serve
 
-_HAND = """() => {
+_DRAG = """() => {
     const hosts = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")];
     const root = hosts.map((each) => each.shadowRoot).find((each) => each?.querySelector(".sliders"));
     const [, entity, , , emotions] = root.querySelectorAll("input[type=range]");
@@ -17,12 +17,12 @@ _HAND = """() => {
         emotions.dispatchEvent(new Event("input"));
     };
     move();
-    window.hand = setInterval(move, 100); // never at rest, so that no run of the page is asked for
+    window.hand = setInterval(move, 100); // never at rest, so that the page is not rerun
     return root.querySelectorAll(".card.blank").length;
 }"""
 
 
-def test_cards_come_while_the_hand_still_moves_the_slider(
+def test_cards_load_while_the_slider_is_still_moving(
     page: Page, serve: Serve, seed: Path, tmp_path: Path
 ) -> None:
     root = shutil.copytree(seed, tmp_path / "res")
@@ -33,6 +33,6 @@ def test_cards_come_while_the_hand_still_moves_the_slider(
     cards = page.locator(".card")
     expect(cards).to_have_count(60)
     expect(page.locator(".card.loaded").first).to_be_visible()
-    assert page.evaluate(_HAND) > 0, "all were at hand: nothing is tested"
+    assert page.evaluate(_DRAG) > 0, "all were at hand: nothing is tested"
     expect(page.locator(".card.blank")).to_have_count(0)
     expect(cards).to_have_count(60)

@@ -1,4 +1,4 @@
-"""Copycats: the badge, both side by side, and a verdict that sticks until it is taken back."""
+"""Duplicates: the badge, the comparison, and a verdict that stays until it is undone."""
 
 import re
 from collections.abc import Iterator
@@ -10,22 +10,28 @@ from store.library import Library
 from store.runtime import open_reader
 from tests.browser.conftest import Serve, dashboard
 from tests.browser.dashboard import Server
-from tests.browser.grid_page import GridPage, filled
+from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import address
-from tests.store.duplicates.copies import drawing, drawn
+from tests.store.duplicates.copies import coin_with_drawing, drawing
 
 ORIGINAL, COPY, OTHER = address(0), address(1), address(2)
 
 
 def fill(library: Library) -> None:
-    library.add([drawn(0), drawn(1, drawing(0).resize((90, 90)), token_name="С0in 0"), drawn(2)])
+    library.add(
+        [
+            coin_with_drawing(0),
+            coin_with_drawing(1, drawing(0).resize((90, 90)), token_name="С0in 0"),
+            coin_with_drawing(2),
+        ]
+    )
     library.approve([ORIGINAL])
     library.duplicates.examine()
 
 
 @pytest.fixture(scope="module")
 def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with dashboard(filled(tmp_path_factory.mktemp("copycats"), fill)) as server:
+    with dashboard(filled_library(tmp_path_factory.mktemp("copycats"), fill)) as server:
         yield server
 
 
@@ -33,7 +39,7 @@ def badge(grid: GridPage, one: str) -> Locator:
     return grid.card(one).locator(".twin-badge")
 
 
-def test_a_verdict_by_keys_sticks_and_is_taken_back(app: Server, page: Page) -> None:
+def test_a_verdict_given_by_key_stays_until_it_is_undone(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending")
     expect(badge(grid, COPY)).to_have_text(re.compile(r"^\w+ \w+ · \d+ %$"))
     expect(badge(grid, OTHER)).to_be_hidden()
@@ -59,9 +65,7 @@ def test_a_verdict_by_keys_sticks_and_is_taken_back(app: Server, page: Page) -> 
         assert library.counts() == {"pending": 2, "approved": 1, "library": 0, "trash": 0}
 
 
-def test_the_large_view_has_them_beside_it_and_a_reason_key_rejects_what_is_compared(
-    app: Server, page: Page
-) -> None:
+def test_a_reason_key_rejects_the_compared_coin_in_the_large_view(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending")
     grid.card(OTHER).click(modifiers=["Control"])
     grid.card(COPY).dblclick()
@@ -78,10 +82,10 @@ def test_the_large_view_has_them_beside_it_and_a_reason_key_rejects_what_is_comp
     grid.expect_settled()
 
 
-def test_who_may_only_look_compares_and_says_nothing(
+def test_a_viewer_can_compare_but_not_judge(
     serve: Serve, page: Page, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    app = serve(filled(tmp_path_factory.mktemp("looked at"), fill), MEMEDEX_READ_ONLY="1")
+    app = serve(filled_library(tmp_path_factory.mktemp("looked at"), fill), MEMEDEX_READ_ONLY="1")
     grid = GridPage(page, f"{app.url}/pending")
     grid.card(COPY).click()
     grid.press("d")

@@ -1,4 +1,4 @@
-"""Keys that come before what they mean is there: they decide nothing, whatever is typed on."""
+"""Keys pressed before their target has loaded decide nothing."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -7,10 +7,10 @@ from tests.browser.bare_grid import APPROVE, confirm, decided, give, mount, visi
 
 TAGS = {**APPROVE, "verb": "tags", "label": "Tags", "key": "n", "leaves": False, "goes": "dialog"}
 CAPTION = {**TAGS, "verb": "caption", "label": "Captions", "key": "e", "single": True, "goes": "elsewhere"}
-WAYS = [APPROVE, TAGS, CAPTION]
+ALL_ACTIONS = [APPROVE, TAGS, CAPTION]
 
 
-def test_what_is_typed_while_the_page_loads(page: Page) -> None:
+def test_keys_typed_while_the_page_loads_decide_nothing(page: Page) -> None:
     visit(page)
     page.keyboard.type("/ape")
     mount(page)
@@ -21,14 +21,14 @@ def test_what_is_typed_while_the_page_loads(page: Page) -> None:
     assert decided(page) == ["approve"]
 
 
-def test_what_is_typed_for_what_a_key_opens(page: Page) -> None:
-    mount(page, actions=WAYS)
+def test_keys_typed_after_a_navigation_key_decide_nothing(page: Page) -> None:
+    mount(page, actions=ALL_ACTIONS)
     page.keyboard.type("ea zebra")
     assert decided(page) == ["caption"]
 
 
-def test_what_is_typed_after_the_key_for_tags_stands_in_their_field(page: Page) -> None:
-    mount(page, actions=WAYS)
+def test_text_typed_after_the_tag_key_goes_into_the_tag_field(page: Page) -> None:
+    mount(page, actions=ALL_ACTIONS)
     page.keyboard.type("na zebra")
     expect(page.get_by_role("combobox", name="Tags")).to_have_value("a zebra")
     assert decided(page) == []
@@ -37,11 +37,11 @@ def test_what_is_typed_after_the_key_for_tags_stands_in_their_field(page: Page) 
     assert decided(page) == ["approve"]
 
 
-def test_a_key_in_the_very_frame_in_which_the_tag_dialog_closes_is_for_the_cards(page: Page) -> None:
-    mount(page, actions=WAYS)
+def test_a_key_pressed_as_the_tag_dialog_closes_acts_on_the_cards(page: Page) -> None:
+    mount(page, actions=ALL_ACTIONS)
     page.evaluate(
         "() => document.activeElement.blur()"
-    )  # nothing has the focus that the dialog could give back
+    )  # no element has the focus, so the dialog cannot restore it
     page.keyboard.press("n")
     expect(page.get_by_role("combobox", name="Tags")).to_be_focused()
     page.evaluate(
@@ -51,7 +51,7 @@ def test_a_key_in_the_very_frame_in_which_the_tag_dialog_closes_is_for_the_cards
     assert decided(page) == ["approve"]
 
 
-def test_a_key_after_a_turned_page_is_for_its_cards(page: Page) -> None:
+def test_a_key_pressed_while_the_next_page_loads_decides_nothing(page: Page) -> None:
     mount(page, pages=True)
     page.keyboard.type("]]a")
     assert decided(page) == ["next", "next"]
@@ -61,7 +61,7 @@ def test_a_key_after_a_turned_page_is_for_its_cards(page: Page) -> None:
     assert decided(page) == ["approve"]
 
 
-def test_a_field_that_is_empty_while_it_loads_asks_nothing_and_one_that_was_emptied_does(page: Page) -> None:
+def test_a_cleared_filter_field_blocks_keys_but_a_loading_one_does_not(page: Page) -> None:
     mount(page, line={"field": "pending_words", "says": "ape"})
     page.evaluate(
         """() => document.body.insertAdjacentHTML(
@@ -77,7 +77,7 @@ def test_a_field_that_is_empty_while_it_loads_asks_nothing_and_one_that_was_empt
     assert decided(page) == []
 
 
-def test_a_key_after_other_words_is_for_what_they_find(page: Page) -> None:
+def test_a_key_pressed_before_new_results_arrive_decides_nothing(page: Page) -> None:
     mount(page, line={"field": "pending_words", "says": ""})
     page.evaluate(
         """() => document.body.insertAdjacentHTML(
@@ -92,7 +92,7 @@ def test_a_key_after_other_words_is_for_what_they_find(page: Page) -> None:
 
 
 @pytest.mark.parametrize("before", ["approved", "pending?pending_page=2"])
-def test_a_key_after_the_way_back_is_for_what_it_leads_to(page: Page, before: str) -> None:
+def test_a_key_pressed_while_going_back_decides_nothing(page: Page, before: str) -> None:
     mount(page)
     page.evaluate(
         "(before) => (history.replaceState({}, '', before), history.pushState({}, '', 'pending'))", before
@@ -104,13 +104,13 @@ def test_a_key_after_the_way_back_is_for_what_it_leads_to(page: Page, before: st
         }"""
     )
     assert decided(page) == []
-    page.keyboard.press("Escape")  # it was meant for these
+    page.keyboard.press("Escape")  # the next key is for these cards
     page.keyboard.press("a")
     assert decided(page) == ["approve"]
 
 
 @pytest.mark.parametrize(("link", "heard"), [("Approved", []), ("Overview", []), ("Review", ["approve"])])
-def test_a_key_after_a_link_is_for_its_page(page: Page, link: str, heard: list[str]) -> None:
+def test_keys_are_ignored_after_a_link_to_another_page(page: Page, link: str, heard: list[str]) -> None:
     mount(page)
     page.evaluate("() => addEventListener('click', (event) => event.preventDefault())")  # Streamlit's own way
     page.get_by_role("link", name=link).click()

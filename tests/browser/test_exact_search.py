@@ -1,4 +1,4 @@
-"""Exact matches, words that count, spelling, and what fits nothing, in a real browser."""
+"""Exact matches, matching words, spelling, and queries without a good match, in a real browser."""
 
 import re
 from urllib.parse import quote_plus
@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from store.search.query import Part, Query
 from tests.browser.coins import CAT, COINS, DOG, FROG
-from tests.browser.dashboard import Server, at_rest
+from tests.browser.dashboard import Server, wait_until_idle
 from tests.browser.grid_page import GridPage
 
 
@@ -31,7 +31,7 @@ def test_an_exact_match_is_the_first_card_of_the_list(page: Page, shared: Server
     expect(page.get_by_role("row").nth(1)).to_contain_text("Exact match")
 
 
-def test_keys_go_from_an_exact_match_to_its_neighbours(page: Page, shared: Server) -> None:
+def test_arrow_keys_move_from_an_exact_match_to_the_next_card(page: Page, shared: Server) -> None:
     results = search(page, shared, DOG.name)
     assert results.at() == DOG.address
     results.press("ArrowRight")
@@ -42,7 +42,7 @@ def test_keys_go_from_an_exact_match_to_its_neighbours(page: Page, shared: Serve
     expect(results.card(DOG.address)).to_have_attribute("aria-rowindex", "1")
 
 
-def test_a_pinned_coin_stays_first_whatever_the_sliders_say(page: Page, shared: Server) -> None:
+def test_an_exact_match_stays_first_at_any_weights(page: Page, shared: Server) -> None:
     results = search(page, shared, CAT.name)
     page.get_by_role("button", name="Picture only").click()
     expect(page).to_have_url(re.compile(r"\bw=4%2C0%2C0%2C0%2C0"))
@@ -50,7 +50,7 @@ def test_a_pinned_coin_stays_first_whatever_the_sliders_say(page: Page, shared: 
     expect(results.cards).to_have_count(len(COINS))
 
 
-def test_words_are_a_part_of_the_score_that_one_click_takes_away(page: Page, shared: Server) -> None:
+def test_one_click_removes_matching_words_from_the_score(page: Page, shared: Server) -> None:
     results = search(page, shared, "frog")
     with shared.stored() as library:
         fused = library.search(Query((Part(text="frog"),), fused=True)).hits[0]
@@ -65,7 +65,7 @@ def test_words_are_a_part_of_the_score_that_one_click_takes_away(page: Page, sha
     switch.click()
     expect(card.locator(".score")).to_have_text(f"{plain.score:.3f}")
     expect(page).to_have_url(re.compile(r"\bwords=0"))
-    at_rest(page)
+    wait_until_idle(page)
     page.reload()
     expect(page.get_by_label("Count matching words")).not_to_be_checked()
     expect(results.card(FROG.address).locator(".score")).to_have_text(f"{plain.score:.3f}")
@@ -74,7 +74,7 @@ def test_words_are_a_part_of_the_score_that_one_click_takes_away(page: Page, sha
     expect(results.card(FROG.address).locator(".score")).to_have_text(f"{fused.score:.3f}")
 
 
-def test_a_misspelt_word_is_put_right_by_one_click(page: Page, shared: Server) -> None:
+def test_one_click_corrects_a_misspelt_word(page: Page, shared: Server) -> None:
     results = search(page, shared, "frgo")
     page.get_by_role("button", name="Did you mean “frog”?").click()
     expect(page.get_by_role("searchbox", name="Search")).to_have_value("frog")
@@ -82,7 +82,7 @@ def test_a_misspelt_word_is_put_right_by_one_click(page: Page, shared: Server) -
     expect(page.get_by_role("button", name=re.compile("Did you mean"))).to_have_count(0)
 
 
-def test_where_nothing_fits_it_says_so_and_shows_the_nearest(page: Page, shared: Server) -> None:
+def test_the_page_says_when_nothing_fits_and_shows_the_nearest_coins(page: Page, shared: Server) -> None:
     results = search(page, shared, "xqzvkj")
     expect(page.get_by_text("Nothing fits well.")).to_be_visible()
     expect(results.cards).to_have_count(len(COINS))

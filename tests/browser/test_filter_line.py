@@ -1,4 +1,4 @@
-"""The line above the grid, and the picture near."""
+"""The filter line above the grid, and zooming in the large view."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Route, expect
 from store.library import Library
 from tests.browser.conftest import dashboard
 from tests.browser.dashboard import Server
-from tests.browser.grid_page import GridPage, filled
+from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import address, coin
 
 
@@ -17,11 +17,11 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
     def fill(library: Library) -> None:
         library.add([coin(0, tags=["dog", "nsfw"]), coin(1), coin(2, tags=["cat"])])
 
-    with dashboard(filled(tmp_path_factory.mktemp("line"), fill)) as server:
+    with dashboard(filled_library(tmp_path_factory.mktemp("line"), fill)) as server:
         yield server
 
 
-def test_what_is_typed_filters_and_survives_a_reload(app: Server, page: Page) -> None:
+def test_the_filter_line_narrows_the_grid_and_survives_a_reload(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending")
     page.get_by_role("searchbox").fill("tag:dog -tag:nsfw coin")
     expect(grid.cards).to_have_count(1)
@@ -34,7 +34,7 @@ def test_what_is_typed_filters_and_survives_a_reload(app: Server, page: Page) ->
     expect(grid.cards).to_have_count(0)
 
 
-def test_the_large_view_goes_nearer_and_back_and_decides_nothing(app: Server, page: Page) -> None:
+def test_the_large_view_zooms_in_and_out_without_deciding(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending")
     grid.press("Enter")
     picture = grid.viewer.get_by_role("img", name="Picture of")
@@ -56,9 +56,7 @@ def test_the_large_view_goes_nearer_and_back_and_decides_nothing(app: Server, pa
         assert library.counts()["pending"] == 3
 
 
-def test_a_line_typed_before_its_field_is_loaded_is_held_for_it_and_decides_nothing(
-    app: Server, page: Page
-) -> None:
+def test_text_typed_before_the_field_loads_is_kept_and_decides_nothing(app: Server, page: Page) -> None:
     held: list[Route] = []
     is_held = True
     page.route("**/TextInput*.js", lambda route: held.append(route) if is_held else route.continue_())

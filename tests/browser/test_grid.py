@@ -1,4 +1,4 @@
-"""Choosing cards, and a hand that slips."""
+"""Selecting cards, and double clicks."""
 
 from collections.abc import Iterator
 
@@ -7,8 +7,8 @@ from playwright.sync_api import Page, expect
 
 from store.library import Library
 from tests.browser.conftest import dashboard
-from tests.browser.dashboard import Server, at_rest
-from tests.browser.grid_page import GridPage, filled
+from tests.browser.dashboard import Server, wait_until_idle
+from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import coin
 
 COINS = 40
@@ -19,7 +19,7 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
     def fill(library: Library) -> None:
         library.add(coin(number) for number in range(COINS))
 
-    with dashboard(filled(tmp_path_factory.mktemp("grid"), fill)) as server:
+    with dashboard(filled_library(tmp_path_factory.mktemp("grid"), fill)) as server:
         yield server
 
 
@@ -28,7 +28,7 @@ def grid(app: Server, page: Page) -> GridPage:
     return GridPage(page, f"{app.url}/pending?pending_per=24+a+page")
 
 
-def test_a_plain_click_moves_the_cursor_and_leaves_the_selection_alone(grid: GridPage) -> None:
+def test_a_plain_click_moves_the_cursor_and_keeps_the_selection(grid: GridPage) -> None:
     grid.press("Control+a")
     grid.expect_selected(24)
     grid.cards.nth(7).click()
@@ -36,7 +36,7 @@ def test_a_plain_click_moves_the_cursor_and_leaves_the_selection_alone(grid: Gri
     grid.expect_selected(24)
 
 
-def test_control_click_and_the_corner_choose_one_by_one(grid: GridPage) -> None:
+def test_control_click_and_the_corner_select_single_cards(grid: GridPage) -> None:
     grid.cards.nth(1).click(modifiers=["Control"])
     grid.cards.nth(4).click(modifiers=["Control"])
     grid.expect_selected(2)
@@ -47,15 +47,15 @@ def test_control_click_and_the_corner_choose_one_by_one(grid: GridPage) -> None:
     grid.expect_selected(2)
 
 
-def test_shift_click_chooses_all_between(grid: GridPage) -> None:
+def test_shift_click_selects_a_range(grid: GridPage) -> None:
     grid.cards.nth(2).click()
     grid.cards.nth(8).click(modifiers=["Shift"])
     grid.expect_selected(7)
 
 
-def test_a_drawn_box_adds_what_it_touches(grid: GridPage) -> None:
+def test_a_drawn_box_adds_the_cards_it_touches(grid: GridPage) -> None:
     grid.cards.nth(23).click(modifiers=["Control"])
-    grid.page.evaluate(  # the grid follows its cursor first, once that is painted
+    grid.page.evaluate(  # the grid first scrolls to its cursor, once that is painted
         """() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
             .then(() => document.querySelector("[data-testid=stMain]").scrollTo(0, 0))"""
     )
@@ -69,14 +69,14 @@ def test_a_drawn_box_adds_what_it_touches(grid: GridPage) -> None:
     grid.expect_selected(3)
 
 
-def test_space_and_shift_arrows_choose_from_the_keyboard(grid: GridPage) -> None:
+def test_space_and_shift_arrows_select_cards(grid: GridPage) -> None:
     grid.press("Space", "ArrowRight", "ArrowRight", "Space")
     grid.expect_selected(2)
     grid.press("Shift+ArrowRight", "Shift+ArrowRight")
     grid.expect_selected(4)
 
 
-def test_vim_keys_move_as_arrows_do(grid: GridPage) -> None:
+def test_vim_keys_move_like_arrows(grid: GridPage) -> None:
     addresses = grid.addresses()
     grid.press("l", "l", "h")
     assert grid.at() == addresses[1]
@@ -94,9 +94,7 @@ def test_a_cleared_selection_can_be_brought_back(grid: GridPage) -> None:
     grid.expect_selected(24)
 
 
-def test_the_selection_goes_along_to_other_pages_and_after_a_reload_it_can_be_brought_back(
-    app: Server, grid: GridPage
-) -> None:
+def test_the_selection_spans_pages_and_can_be_restored_after_a_reload(app: Server, grid: GridPage) -> None:
     grid.press("Space", "ArrowRight", "Space")
     grid.press("]")
     expect(grid.page.locator(".chosen-count")).to_have_text("2 selected, 2 not on this page")
@@ -106,7 +104,7 @@ def test_the_selection_goes_along_to_other_pages_and_after_a_reload_it_can_be_br
     again.expect_selected(2)
 
 
-def test_other_words_leave_no_selection_and_begin_at_the_first_card(grid: GridPage) -> None:
+def test_new_words_clear_the_selection_and_start_at_the_first_card(grid: GridPage) -> None:
     grid.press("End", "Space", "ArrowLeft", "Space")
     grid.expect_selected(2)
     grid.press("/")
@@ -130,7 +128,7 @@ def test_a_double_click_on_a_button_decides_one_coin(app: Server, grid: GridPage
     grid.expect_settled()
 
 
-def test_a_double_click_on_undo_takes_back_one_decision(app: Server, grid: GridPage) -> None:
+def test_a_double_click_on_undo_undoes_one_decision(app: Server, grid: GridPage) -> None:
     first, second = grid.addresses()[:2]
     grid.press("a", "a")
     grid.expect_settled()
@@ -139,7 +137,7 @@ def test_a_double_click_on_undo_takes_back_one_decision(app: Server, grid: GridP
     undo.dblclick()
     expect(grid.page.get_by_text("Undone for 1 coin.")).to_have_count(1)
     expect(grid.card(second)).to_have_count(1)
-    at_rest(grid.page)
+    wait_until_idle(grid.page)
     with app.stored() as library:
         assert [library.get(address).tier for address in (first, second)] == ["approved", "pending"]
     grid.page.locator(".card.at").focus()
@@ -147,9 +145,7 @@ def test_a_double_click_on_undo_takes_back_one_decision(app: Server, grid: GridP
     grid.expect_settled()
 
 
-def test_the_framed_card_is_the_one_a_key_acts_on_after_a_group_was_undone(
-    app: Server, grid: GridPage
-) -> None:
+def test_undoing_a_group_leaves_exactly_one_focused_card(app: Server, grid: GridPage) -> None:
     for number in (5, 3, 4):
         grid.cards.nth(number).click(modifiers=["Control"])
     grid.press("a")
@@ -160,7 +156,7 @@ def test_the_framed_card_is_the_one_a_key_acts_on_after_a_group_was_undone(
     expect(grid.cursor).to_be_focused()
 
 
-def test_a_verb_goes_to_the_whole_selection_and_is_undone_as_one(app: Server, grid: GridPage) -> None:
+def test_an_action_applies_to_the_whole_selection_and_is_undone_as_one(app: Server, grid: GridPage) -> None:
     chosen = grid.addresses()[:3]
     for number in range(3):
         grid.cards.nth(number).click(modifiers=["Control"])
@@ -176,7 +172,7 @@ def test_a_verb_goes_to_the_whole_selection_and_is_undone_as_one(app: Server, gr
         assert {library.get(address).tier for address in chosen} == {"pending"}
 
 
-def test_the_sheet_of_keys_shows_every_verb(grid: GridPage) -> None:
+def test_the_keyboard_help_lists_every_action(grid: GridPage) -> None:
     grid.press("?")
     sheet = grid.page.get_by_role("dialog", name="Keys")
     expect(sheet).to_be_visible()
@@ -187,11 +183,11 @@ def test_the_sheet_of_keys_shows_every_verb(grid: GridPage) -> None:
     expect(grid.cards).to_have_count(24)
     grid.page.get_by_role("button", name="Keys").click()
     expect(sheet).to_be_visible()
-    grid.press("Escape", "Enter")  # for the card, not for the button that had opened the sheet
+    grid.press("Escape", "Enter")  # acts on the card, not on the button that opened the help
     expect(grid.viewer).to_be_visible()
 
 
-def test_the_bar_is_one_row_and_the_size_of_the_cards_is_remembered(app: Server, grid: GridPage) -> None:
+def test_the_toolbar_is_one_row_and_the_card_size_is_remembered(app: Server, grid: GridPage) -> None:
     bar = grid.page.get_by_role("toolbar", name="What to do")
     wide = bar.bounding_box()
     grid.page.set_viewport_size({"width": 800, "height": 1000})
@@ -209,7 +205,7 @@ def test_the_bar_is_one_row_and_the_size_of_the_cards_is_remembered(app: Server,
     expect(again.cards.first).to_have_js_property("offsetWidth", large)
 
 
-def test_assistive_technology_hears_a_grid(grid: GridPage) -> None:
+def test_the_grid_is_exposed_to_assistive_technology(grid: GridPage) -> None:
     cells = grid.page.get_by_role("grid", name="Coins").get_by_role("gridcell")
     expect(cells).to_have_count(24)
     expect(cells.nth(0)).to_have_attribute("aria-selected", "false")

@@ -1,11 +1,11 @@
-"""A page whose modules come over a connection that breaks."""
+"""Loading JavaScript modules over a broken connection."""
 
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.bare_grid import mount, visit
 
 
-def test_a_module_that_could_not_be_fetched_is_asked_for_again(page: Page) -> None:
+def test_a_module_that_fails_to_load_is_requested_again(page: Page) -> None:
     visit(page)
     lost: list[str] = []
 

@@ -1,4 +1,4 @@
-"""A job watched from another page, in a real browser: it goes on without the tab it was begun in."""
+"""A job watched from another page, in a real browser: it continues without the tab that started it."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from tests.store.language_model_server import GOOD, Answer, running, says
 from tests.waiting import eventually
 
 
-def test_a_run_is_watched_from_another_page_and_outlives_its_tab_and_the_server(
+def test_a_job_is_visible_on_other_pages_and_survives_its_tab_and_the_server(
     page: Page, seed: Path, tmp_path: Path, serve: Serve
 ) -> None:
     root = shutil.copytree(seed, tmp_path / "res")
@@ -29,7 +29,7 @@ def test_a_run_is_watched_from_another_page_and_outlives_its_tab_and_the_server(
         server = serve(root, **settings)
         other = page.context.new_page()
         visit(other, server, "jobs", title="Jobs")
-        page.bring_to_front()  # a tab behind another one looks for news once a minute
+        page.bring_to_front()  # a background tab checks for changes only once a minute
         visit(page, server, "drafting", title="AI drafts")
         page.get_by_role("button", name="Draft 1 coin").click()
         assert eventually(lambda: bool(model.asked))
@@ -49,7 +49,7 @@ def test_a_run_is_watched_from_another_page_and_outlives_its_tab_and_the_server(
             assert [one.facet for one in library.suggestions.of(UNCAPTIONED.address)].count("entity") == 1
 
 
-def test_what_a_crash_interrupted_goes_on_before_anybody_opens_a_page(
+def test_an_interrupted_job_resumes_before_anybody_opens_a_page(
     seed: Path, tmp_path: Path, serve: Serve
 ) -> None:
     root = shutil.copytree(seed, tmp_path / "res")
@@ -58,7 +58,7 @@ def test_what_a_crash_interrupted_goes_on_before_anybody_opens_a_page(
     assert library.jobs.wait(job.id, timeout=60)
     place = destination(library.layout, job)
     place.unlink()
-    with library.catalog.writing() as db:  # as a kill in its middle leaves it
+    with library.catalog.writing() as db:  # the state after a kill during the job
         db.execute("UPDATE jobs SET state = 'running', done = 0")
         db.execute("UPDATE job_items SET state = 'waiting'")
     library.close()

@@ -1,4 +1,4 @@
-"""The line above the queue: a slip in a filter shows nothing, and the browser completes what is typed."""
+"""The filter line: a mistyped filter shows nothing, and the browser completes what is typed."""
 
 from playwright.sync_api import Page, expect
 
@@ -7,7 +7,7 @@ from tests.browser.dashboard import Server
 from tests.browser.grid_page import GridPage
 
 
-def test_an_unknown_filter_shows_nothing_and_no_key_decides_all(shared: Server, page: Page) -> None:
+def test_an_unknown_filter_shows_no_cards_and_keys_decide_nothing(shared: Server, page: Page) -> None:
     grid = GridPage(page, f"{shared.url}/pending")
     grid.press("/")
     page.keyboard.type("ta")

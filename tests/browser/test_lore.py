@@ -13,13 +13,13 @@ from store.memory import demo
 from store.memory.engine.places import Places
 from store.memory.memory import Memory
 from tests.browser.conftest import dashboard
-from tests.browser.dashboard import Server, at_rest
+from tests.browser.dashboard import Server, wait_until_idle
 
 QUESTION = "Who lights the lamps of the city?"
 
 
 @pytest.fixture(scope="module")
-def remembered(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def memory_server(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A dashboard over the demo memory and four coins."""
     root = shutil.copytree(seed, tmp_path_factory.mktemp("lore") / "res")
     with Memory.open(root) as memory:
@@ -29,15 +29,15 @@ def remembered(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFacto
         yield server
 
 
-def stored(server: Server) -> Memory:
-    """The same memory, read beside the dashboard."""
+def stored_memory(server: Server) -> Memory:
+    """The same memory, opened for reading while the dashboard runs."""
     return Memory.open_for_reading(server.root)
 
 
-def test_a_probe_over_all_kinds_marks_the_words_and_greys_what_was_nearly_found(
-    remembered: Server, page: Page
+def test_retrieval_over_all_kinds_highlights_words_and_greys_near_misses(
+    memory_server: Server, page: Page
 ) -> None:
-    page.goto(f"{remembered.url}/lore")
+    page.goto(f"{memory_server.url}/lore")
     page.get_by_label("Question").fill(QUESTION)
     page.get_by_label("Question").press("Enter")
     for title in ("Lore", "Sessions", "Memories", "Papers", "Transcripts"):
@@ -46,14 +46,14 @@ def test_a_probe_over_all_kinds_marks_the_words_and_greys_what_was_nearly_found(
     miss = page.locator(".mdx-miss", has_text="below the threshold").first
     expect(miss).to_be_visible()
     assert float(miss.evaluate("node => getComputedStyle(node).opacity")) < 0.8
-    expect(page).to_have_url(f"{remembered.url}/lore?ask=Who+lights+the+lamps+of+the+city%3F")
+    expect(page).to_have_url(f"{memory_server.url}/lore?ask=Who+lights+the+lamps+of+the+city%3F")
     assert page.locator("img[onerror]").count() == 0
 
 
-def test_an_entry_is_edited_embedded_again_and_found_by_what_it_says_now(
-    remembered: Server, page: Page
+def test_an_edited_entry_is_embedded_again_and_found_by_its_new_text(
+    memory_server: Server, page: Page
 ) -> None:
-    page.goto(f"{remembered.url}/lore?kinds=Memories&ask=lens+flares")
+    page.goto(f"{memory_server.url}/lore?kinds=Memories&ask=lens+flares")
     card = page.locator("[class*=st-key-card-]", has_text="dislikes lens flares")
     card.get_by_role("button").click()
     drawer = page.get_by_role("dialog")
@@ -64,7 +64,7 @@ def test_an_entry_is_edited_embedded_again_and_found_by_what_it_says_now(
     page.get_by_label("Question").press("Enter")
     hit = page.locator("[class*=st-key-card-]").first
     expect(hit).to_contain_text("The curator collects submarines made of brass.")
-    with stored(remembered) as memory:
+    with stored_memory(memory_server) as memory:
         [row] = memory.passages["memories"].find(words="submarines")
         assert memory.memories.search_memory("brass submarines")["results"][0]["memory_id"] == row["id"]
         assert [event.verb for event in memory.passages["memories"].history(id=row["id"])] == ["edit", "demo"]
@@ -72,10 +72,10 @@ def test_an_entry_is_edited_embedded_again_and_found_by_what_it_says_now(
     expect(page.get_by_text("submarines made of brass")).to_have_count(0)
 
 
-def test_two_protocols_are_compared_and_a_citation_opens_its_page_with_the_passage_marked(
-    remembered: Server, page: Page
+def test_two_protocols_are_compared_and_a_citation_highlights_its_passage(
+    memory_server: Server, page: Page
 ) -> None:
-    page.goto(f"{remembered.url}/lore?kinds=Papers&ask=opening+fee&protocols=harbor&protocols=millrace")
+    page.goto(f"{memory_server.url}/lore?kinds=Papers&ask=opening+fee&protocols=harbor&protocols=millrace")
     expect(page.get_by_text("Papers · harbor")).to_be_visible()
     expect(page.get_by_text("Papers · millrace")).to_be_visible()
     page.locator("[class*=st-key-card-0-]", has_text="page 2").get_by_role("button").click()
@@ -95,29 +95,29 @@ def test_two_protocols_are_compared_and_a_citation_opens_its_page_with_the_passa
           return found / (data.length / 4);
         }"""
     )
-    assert yellow > 0.03, "the passage is marked as by a yellow pen"
+    assert yellow > 0.03, "the passage is highlighted in yellow"
 
 
-def test_a_session_deleted_for_good_is_in_no_file_any_more(remembered: Server, page: Page) -> None:
-    page.goto(f"{remembered.url}/lore?view=Browse&kind=Sessions&scope_session_memory=capy_budget-debate")
+def test_a_permanently_deleted_session_remains_in_no_file(memory_server: Server, page: Page) -> None:
+    page.goto(f"{memory_server.url}/lore?view=Browse&kind=Sessions&scope_session_memory=capy_budget-debate")
     page.get_by_role("button", name="Delete this session permanently").click()
     page.get_by_role("button", name="Delete this key").click()
     expect(page.get_by_text("4 exchanges gone for good")).to_be_visible()
-    for folder, _, names in os.walk(Places(remembered.root).folder):
+    for folder, _, names in os.walk(Places(memory_server.root).folder):
         for path in (Path(folder) / name for name in names):
             with suppress(FileNotFoundError):  # the dashboard goes on writing
                 content = path.read_bytes()
                 assert b"mozzarella" not in content, path
                 assert b"capy_budget-debate" not in content, path
-    with stored(remembered) as memory:
+    with stored_memory(memory_server) as memory:
         assert "capy_budget-debate" not in memory.sessions.passages.counts()
 
 
-def test_rows_are_chosen_in_the_table_and_deleted_together(remembered: Server, page: Page) -> None:
-    page.goto(f"{remembered.url}/lore?view=Browse&kind=Memories&words=backups")
+def test_rows_selected_in_the_table_are_deleted_together(memory_server: Server, page: Page) -> None:
+    page.goto(f"{memory_server.url}/lore?view=Browse&kind=Memories&words=backups")
     expect(page.get_by_text("2 memories")).to_be_visible()
-    at_rest(page)
-    page.get_by_test_id("stDataFrame").click(position={"x": 16, "y": 16})  # the box above all rows
+    wait_until_idle(page)
+    page.get_by_test_id("stDataFrame").click(position={"x": 16, "y": 16})  # the checkbox above all rows
     page.get_by_role("button", name="Delete 2 memories").click()
     expect(page.get_by_text("No entry passes these filters.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()

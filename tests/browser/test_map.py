@@ -1,25 +1,25 @@
-"""The map in a real browser: a lasso chooses, what it holds is tagged; results lie on a map of their own."""
+"""The map in a real browser: selecting with the lasso, tagging the selection, and search results on a map."""
 
 import re
 
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.coins import COINS, FROG
-from tests.browser.dashboard import Server, at_rest, visit
+from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.browser.grid_page import SETTLED
 from tests.waiting import eventually
 
 
-def drawn(page: Page) -> Locator:
-    """The map with all its points, once nothing is still to come above it."""
+def wait_for_map(page: Page) -> Locator:
+    """Wait until the map shows all its points and the page is idle; return its canvas."""
     expect(page.locator(".memedex-atlas .told")).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
-    at_rest(page)
+    wait_until_idle(page)
     return page.locator(".memedex-atlas canvas")
 
 
 def lasso(page: Page) -> None:
-    """Draw one around everything."""
-    canvas = drawn(page)
+    """Draw a lasso around all points."""
+    canvas = wait_for_map(page)
     page.get_by_role("button", name="Lasso").click()
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box() or {}
@@ -35,33 +35,31 @@ def pictures(page: Page) -> Locator:
     return page.get_by_role("gridcell")
 
 
-def test_the_map_stays_where_it_is_when_something_comes_above_it(page: Page, seeded: Server) -> None:
+def test_the_map_is_not_recreated_when_a_message_appears_above_it(page: Page, seeded: Server) -> None:
     visit(page, seeded, "map", title="Map")
-    canvas = drawn(page)
+    canvas = wait_for_map(page)
     canvas.evaluate("canvas => { canvas.isTheFirst = true; }")
     page.get_by_label("Which coins").fill('"frog" + picture:gone')
     page.get_by_label("Which coins").press("Enter")
     expect(page.get_by_text("no picture gone is kept here")).to_be_visible()
-    at_rest(page)
+    wait_until_idle(page)
     expect(canvas).to_have_js_property("isTheFirst", True)
 
 
-def test_an_open_map_takes_in_what_changes_elsewhere_and_nothing_else_of_it_does(
-    page: Page, seeded: Server
-) -> None:
+def test_an_open_map_follows_changes_elsewhere_and_keeps_its_view(page: Page, seeded: Server) -> None:
     visit(page, seeded, "map", title="Map")
     told = page.locator(".memedex-atlas .told")
     expect(told).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
     page.get_by_role("button", name="Select visible").click()
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
-    page.locator(".memedex-atlas canvas").press("+")  # once: after more, what it says may be of any of them
+    page.locator(".memedex-atlas canvas").press("+")  # once: after several, the text may belong to any
     expect(told).not_to_contain_text(f"{len(COINS)} of {len(COINS)} in view")
     before = told.inner_text()
 
     elsewhere = page.context.new_page()
     visit(elsewhere, seeded, "search?q=frog in the rain", title="Search")
     expect(pictures(elsewhere).first).to_contain_text(FROG.name)
-    at_rest(elsewhere)
+    wait_until_idle(elsewhere)
     elsewhere.keyboard.press("t")
     elsewhere.wait_for_function(SETTLED)
     page.bring_to_front()  # a tab behind another one looks for news once a minute
@@ -76,7 +74,7 @@ def test_an_open_map_takes_in_what_changes_elsewhere_and_nothing_else_of_it_does
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
 
 
-def test_who_exports_a_choice_and_comes_back_finds_it_and_the_zoom(page: Page, shared: Server) -> None:
+def test_the_selection_and_zoom_survive_a_visit_to_the_export_page(page: Page, shared: Server) -> None:
     visit(page, shared, "map", title="Map")
     told = page.locator(".memedex-atlas .told")
     expect(told).to_have_text(f"{len(COINS)} of {len(COINS)} in view")
@@ -94,7 +92,7 @@ def test_who_exports_a_choice_and_comes_back_finds_it_and_the_zoom(page: Page, s
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
 
 
-def test_a_lasso_chooses_coins_that_are_then_tagged(page: Page, seeded: Server) -> None:
+def test_coins_selected_with_the_lasso_can_be_tagged(page: Page, seeded: Server) -> None:
     visit(page, seeded, "map", title="Map")
     lasso(page)
     expect(page.get_by_text(f"{len(COINS)} coins selected")).to_be_visible()
@@ -103,7 +101,7 @@ def test_a_lasso_chooses_coins_that_are_then_tagged(page: Page, seeded: Server) 
     dialog = page.get_by_role("dialog", name="Tags")
     expect(dialog).to_contain_text(f"Tags of {len(COINS)} coins")
     dialog.get_by_role("combobox").fill("mapped")
-    dialog.get_by_role("button", name="Apply").click()  # first it is shown as what it will be
+    dialog.get_by_role("button", name="Apply").click()  # the first click only shows the new tag
     expect(dialog.locator(".chip.added")).to_contain_text("new tag")
     dialog.get_by_role("button", name="Apply").click()
 
@@ -121,7 +119,7 @@ def test_a_lasso_chooses_coins_that_are_then_tagged(page: Page, seeded: Server) 
     expect(pictures(page).first).to_contain_text(FROG.name)
 
 
-def test_a_whole_map_fills_the_page_also_when_the_page_becomes_wider(page: Page, shared: Server) -> None:
+def test_the_whole_map_fills_the_page_even_when_it_becomes_wider(page: Page, shared: Server) -> None:
     page.set_viewport_size({"width": 500, "height": 900})
     visit(page, shared, "map", title="Map")
     in_view = page.locator(".memedex-atlas .told")
@@ -130,6 +128,6 @@ def test_a_whole_map_fills_the_page_also_when_the_page_becomes_wider(page: Page,
     narrow = canvas.evaluate("canvas => canvas.clientWidth")
     page.set_viewport_size({"width": 1440, "height": 900})
     expect(canvas).not_to_have_js_property("clientWidth", narrow)
-    at_rest(page)
+    wait_until_idle(page)
     canvas.press("+")
     expect(in_view).not_to_contain_text(f"{len(COINS)} of {len(COINS)} in view")

@@ -1,4 +1,4 @@
-"""The first page in a real browser: ways in, figures, decisions, undo; and every page by its own address."""
+"""The Overview in a real browser: import, figures, decisions, undo; and every page by its address."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Request, expect
 from store.catalog.filters import Filter
 from tests.browser.coins import COINS, PENDING, picture
 from tests.browser.conftest import Serve
-from tests.browser.dashboard import Server, at_rest, visit
+from tests.browser.dashboard import Server, visit, wait_until_idle
 
 EVERYTHING = Filter()
 PAGES = {
@@ -51,7 +51,7 @@ def token_list(folder: Path) -> Path:
     return path
 
 
-def test_an_empty_library_greets_with_three_ways_in(page: Page, empty: Server) -> None:
+def test_an_empty_library_offers_three_ways_to_import(page: Page, empty: Server) -> None:
     visit(page, empty, "", title="Overview")
     expect(page.get_by_role("button", name="Load the demo library")).to_be_enabled()
     expect(page.get_by_role("textbox", name="Or give a path")).to_be_visible()
@@ -75,7 +75,7 @@ def test_one_click_loads_the_demo_library(page: Page, empty: Server) -> None:
     expect(page.get_by_test_id("stMetric").filter(has_text="Library")).to_contain_text(str(counts["library"]))
 
 
-def test_an_import_tells_what_was_added_refused_and_already_there(
+def test_an_import_reports_added_refused_and_existing_coins(
     page: Page, empty: Server, tmp_path: Path
 ) -> None:
     path = token_list(tmp_path / "tokens")
@@ -97,7 +97,7 @@ def test_an_import_tells_what_was_added_refused_and_already_there(
         assert library.counts()["pending"] == 2
 
 
-def test_pictures_dropped_on_the_page_come_in(page: Page, empty: Server) -> None:
+def test_pictures_dropped_on_the_page_are_imported(page: Page, empty: Server) -> None:
     visit(page, empty, "", title="Overview")
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(
         [
@@ -111,7 +111,7 @@ def test_pictures_dropped_on_the_page_come_in(page: Page, empty: Server) -> None
         assert sorted(record.name for record in library.find(EVERYTHING)) == ["Blue Thing", "Red Thing"]
 
 
-def test_undo_takes_back_ones_own_last_decision(page: Page, empty: Server, tmp_path: Path) -> None:
+def test_undo_reverts_the_users_own_last_decision(page: Page, empty: Server, tmp_path: Path) -> None:
     visit(page, empty, "", title="Overview")
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     page.get_by_role("textbox", name="Or give a path").fill(str(token_list(tmp_path / "tokens")))
@@ -123,7 +123,7 @@ def test_undo_takes_back_ones_own_last_decision(page: Page, empty: Server, tmp_p
         assert library.counts() == {"pending": 0, "approved": 0, "library": 0, "trash": 2}
 
 
-def test_the_overview_shows_what_is_where_and_what_to_do(page: Page, shared: Server) -> None:
+def test_the_overview_shows_tier_counts_and_next_steps(page: Page, shared: Server) -> None:
     visit(page, shared, "", title="Overview")
     for tier, count in {"Review": 1, "Approved": 1, "Library": len(COINS), "Rejected": 0}.items():
         expect(page.get_by_test_id("stMetric").filter(has_text=tier)).to_contain_text(str(count))
@@ -132,23 +132,23 @@ def test_the_overview_shows_what_is_where_and_what_to_do(page: Page, shared: Ser
     expect(page.get_by_text("ready to promote")).to_have_count(0)
 
 
-def test_every_page_opens_by_its_own_address_and_asks_nobody_outside(page: Page, shared: Server) -> None:
+def test_every_page_opens_by_its_address_without_external_requests(page: Page, shared: Server) -> None:
     outside: list[str] = []
 
-    def note(request: Request) -> None:
+    def record_request(request: Request) -> None:
         if not request.url.startswith((shared.url, "data:", "blob:")):
             outside.append(request.url)
 
-    page.on("request", note)
+    page.on("request", record_request)
     for path, title in PAGES.items():
         visit(page, shared, path, title=title)
-        at_rest(page)
+        wait_until_idle(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)
         expect(page).to_have_title(f"{title} · Memedex")
     assert outside == []
 
 
-def test_the_navigation_leads_everywhere_and_counts(page: Page, shared: Server) -> None:
+def test_the_navigation_links_to_every_page_and_shows_counts(page: Page, shared: Server) -> None:
     visit(page, shared, "", title="Overview")
     links = page.get_by_test_id("stSidebar").get_by_role("link")
     expect(links.filter(has_text="Search")).to_contain_text(str(len(COINS)))
@@ -164,7 +164,7 @@ def test_the_header_says_when_the_model_is_ready(page: Page, shared: Server) -> 
     expect(page.get_by_text("Index up to date").first).to_be_visible()
 
 
-def test_the_trash_gives_back_what_was_rejected(page: Page, seeded: Server) -> None:
+def test_a_rejected_coin_can_be_restored(page: Page, seeded: Server) -> None:
     visit(page, seeded, "pending", title="Review")
     expect(page.get_by_role("gridcell")).to_have_count(1)
     page.keyboard.press("r")
@@ -174,7 +174,7 @@ def test_the_trash_gives_back_what_was_rejected(page: Page, seeded: Server) -> N
     visit(page, seeded, "", title="Overview")
     page.get_by_text("Rejected: each coin").click()
     expect(page.get_by_role("gridcell", name=PENDING.name)).to_be_visible()
-    expect(page.get_by_role("gridcell")).to_have_count(1)  # the newest make room: one grid has the keys
+    expect(page.get_by_role("gridcell")).to_have_count(1)  # newest coins hidden: one grid gets the keys
     page.get_by_role("button", name="Restore").click()
     expect(page.get_by_text("Rejected: each coin")).to_have_count(0)
     with seeded.stored() as library:
@@ -188,6 +188,6 @@ def test_a_server_that_others_can_reach_shows_nothing_without_a_login(
     for path in ("", "search?q=frog", "captions"):
         page.goto(f"{server.url}/{path}")
         expect(page.get_by_text("nobody could be asked for a login")).to_be_visible()
-        at_rest(page)
+        wait_until_idle(page)
         expect(page.get_by_text("Frog")).to_have_count(0)
         expect(page.get_by_test_id("stSidebar").get_by_role("link")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""Whoever wanders over the pages never meets an error, whichever way they came."""
+"""A random walk over the pages never meets an error."""
 
 import os
 import random
@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from store.memory import demo
 from store.memory.memory import Memory
 from tests.browser.conftest import dashboard
-from tests.browser.dashboard import Server, at_rest, visit
+from tests.browser.dashboard import Server, visit, wait_until_idle
 
 STEPS = int(os.environ.get("MEMEDEX_WALK_STEPS", "60"))
 SEED = os.environ.get("MEMEDEX_WALK_SEED", "1")
@@ -28,7 +28,7 @@ IN_THE_LOG = ("Traceback", "Uncaught", "Error")
 
 @pytest.fixture(scope="module")
 def app(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Coins in every tier, and the demo memory; everything runs as it does in earnest, Chroma as well."""
+    """Coins in every tier, and the demo memory; everything runs as in production, including Chroma."""
     root = shutil.copytree(seed, tmp_path_factory.mktemp("walk") / "res")
     with Memory.open(root) as memory:
         demo.load(memory)
@@ -47,7 +47,7 @@ def follow_link(page: Page, choice: random.Random) -> str:
     return f"link to {target}"
 
 
-def turn_view(page: Page, choice: random.Random) -> str:
+def switch_view(page: Page, choice: random.Random) -> str:
     views = page.locator(VIEWS)
     if not views.count():
         return follow_link(page, choice)
@@ -65,15 +65,15 @@ def go_back(page: Page, choice: random.Random) -> str:
 
 def test_a_random_walk_over_all_pages_meets_no_error(app: Server, page: Page) -> None:
     choice = random.Random(SEED)
-    steps: list[Callable[[Page, random.Random], str]] = [follow_link, turn_view, go_back]
+    steps: list[Callable[[Page, random.Random], str]] = [follow_link, switch_view, go_back]
     visit(page, app, "", title="Overview")
-    at_rest(page)
+    wait_until_idle(page)
     walked: list[str] = []
     for _ in range(STEPS):
-        # The browser's way back leads out of the dashboard from its first page.
+        # Going back from the first page would leave the dashboard.
         step = choice.choices(steps, weights=(7, 2, 1 if walked else 0))[0]
         walked.append(step(page, choice))
-        at_rest(page)
+        wait_until_idle(page)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         seen = page.locator(ERRORS).all_inner_texts()
         assert not seen, f"after {', '.join(walked[-6:])}: {seen}"

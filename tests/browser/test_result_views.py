@@ -1,4 +1,4 @@
-"""Results looked at in other ways: a table, two settings side by side, why this order, good and bad."""
+"""Other views of the results: a table, two settings side by side, the explanation, relevance marks."""
 
 import csv
 import re
@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from store.search.query import Part, Query
 from tests.browser.bare_grid import CARDS, give, mount
 from tests.browser.coins import COINS, DOG, FROG
-from tests.browser.dashboard import Server, at_rest
+from tests.browser.dashboard import Server, wait_until_idle
 from tests.browser.grid_page import GridPage
 from tests.waiting import eventually
 
@@ -26,7 +26,7 @@ def view(results: GridPage, name: str) -> None:
     results.page.get_by_role("group", name="View").get_by_role("button", name=name).click()
 
 
-def test_a_table_is_sorted_and_downloaded_as_it_stands(results: GridPage, tmp_path: Path) -> None:
+def test_a_table_is_sorted_and_downloaded_as_shown(results: GridPage, tmp_path: Path) -> None:
     view(results, "Table")
     rows = results.page.locator(".results-table tbody tr")
     expect(rows).to_have_count(len(COINS))
@@ -43,7 +43,7 @@ def test_a_table_is_sorted_and_downloaded_as_it_stands(results: GridPage, tmp_pa
     assert {line["token_address"] for line in lines} == {coin.address for coin in COINS}
 
 
-def test_two_settings_stand_side_by_side(results: GridPage) -> None:
+def test_two_weight_settings_are_compared_side_by_side(results: GridPage) -> None:
     view(results, "Compare")
     sentence = results.page.locator(".versus-sentence")
     expect(sentence).to_have_text(
@@ -70,10 +70,10 @@ def test_two_settings_stand_side_by_side(results: GridPage) -> None:
     view(results, "Cards")
     tools = results.page.get_by_role("toolbar", name="What to do")
     expect(tools).to_be_visible()
-    assert tools.evaluate("node => node.scrollWidth <= node.clientWidth"), "what has no room is folded away"
+    assert tools.evaluate("node => node.scrollWidth <= node.clientWidth"), "buttons without room are hidden"
 
 
-def test_why_one_stands_above_another(results: GridPage, shared: Server) -> None:
+def test_the_page_explains_why_one_result_ranks_above_another(results: GridPage, shared: Server) -> None:
     results.press("y")
     sheet = results.page.get_by_role("dialog", name="Why this order")
     expect(sheet).to_contain_text("stands above")
@@ -84,27 +84,27 @@ def test_why_one_stands_above_another(results: GridPage, shared: Server) -> None
     expect(sheet).to_be_hidden()
 
 
-def test_good_and_bad_are_kept_and_taken_back_by_the_same_key(page: Page, seeded: Server) -> None:
+def test_the_same_key_sets_and_clears_a_relevance_mark(page: Page, seeded: Server) -> None:
     results = GridPage(page, f"{seeded.url}/search?q=frog")
 
-    def said() -> dict[str, bool]:
+    def stored_relevance() -> dict[str, bool]:
         with seeded.stored() as library:
             return library.golden.relevance_of("frog")
 
     results.press("g")
-    assert eventually(lambda: said() == {FROG.address: True})
+    assert eventually(lambda: stored_relevance() == {FROG.address: True})
     expect(results.card(FROG.address).locator(".mark")).to_have_text("good")
-    at_rest(page)
+    wait_until_idle(page)
     results.press("b")
-    assert eventually(lambda: said() == {FROG.address: False})
+    assert eventually(lambda: stored_relevance() == {FROG.address: False})
     results.expect_settled()
-    at_rest(page)
+    wait_until_idle(page)
     results.press("b")
-    assert eventually(lambda: said() == {})
-    assert DOG.address not in said()
+    assert eventually(lambda: stored_relevance() == {})
+    assert DOG.address not in stored_relevance()
 
 
-# As the server's table comes: a column for each facet. Nothing may help by waiting long enough.
+# Like the server's table: a column for each facet. Long timers are dropped, so that waiting cannot help.
 _RANKED = """
 ([ranking, cards]) => {
   const own = window.setTimeout;
@@ -115,9 +115,9 @@ _RANKED = """
 """
 
 
-def test_a_file_asked_for_too_early_waits_for_the_cards_it_lists(page: Page) -> None:
+def test_a_csv_download_waits_for_the_cards_it_lists(page: Page) -> None:
     cards = [{**card, "row": row, "facets": True} for row, card in enumerate(CARDS)]
-    cards[0]["name"] = "＝Coin 0"  # which a spreadsheet may take for a formula
+    cards[0]["name"] = "＝Coin 0"  # a spreadsheet may read this as a formula
     ranking = {
         "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "whole": True,
         "presets": [], "calibrated": None, "calibrate": False, "view": "table", "held": None,
@@ -132,7 +132,7 @@ def test_a_file_asked_for_too_early_waits_for_the_cards_it_lists(page: Page) -> 
     assert [line["token_name"] for line in lines] == ["'＝Coin 0", "Coin 1", "Coin 2"]
 
 
-def test_calibrated_the_breakdown_says_what_was_weighed(page: Page) -> None:
+def test_the_score_breakdown_shows_calibrated_values(page: Page) -> None:
     cards = [{**card, "row": row, "facets": True} for row, card in enumerate(CARDS[:3])]
     ranking = {
         "query": "frog", "means": [0] * 5, "weights": {"entity": 2, "context": 1}, "top": 3,
@@ -147,8 +147,8 @@ def test_calibrated_the_breakdown_says_what_was_weighed(page: Page) -> None:
     expect(page.locator(".tip .total .number")).to_have_text("3.500")
 
 
-def test_sliders_put_back_where_they_stood_say_something_new(page: Page) -> None:
-    """A saved search rules until they do, whatever it is that they then say."""
+def test_choosing_a_preset_twice_sends_two_different_values(page: Page) -> None:
+    """The weights of a saved search apply until the sliders send a new value, even an equal one."""
     ranking = {
         "query": "frog", "means": [0] * 5, "weights": {"entity": 1}, "top": 3, "whole": True,
         "presets": [("Mine", {"image": 0, "entity": 0, "context": 0, "visual": 0, "emotions": 4}, "")],
@@ -165,5 +165,5 @@ def test_sliders_put_back_where_they_stood_say_something_new(page: Page) -> None
     assert len(set(page.evaluate(told))) == 2
     page.get_by_label("Weight of emotions").press("ArrowRight")
     expect(page.get_by_label("Weight of emotions")).to_have_value("4.1")
-    page.keyboard.press("y")  # the hand is still on the slider
+    page.keyboard.press("y")  # the slider still has the focus
     expect(page.get_by_text("stands above")).to_be_visible()

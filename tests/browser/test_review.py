@@ -1,4 +1,4 @@
-"""Review with the hands on the keyboard: nothing is lost, everything can be taken back."""
+"""Review by keyboard: nothing is lost, and everything can be undone."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from store.disk.layout import Layout
 from store.library import Library
 from tests.browser.conftest import Serve, dashboard
 from tests.browser.dashboard import Server
-from tests.browser.grid_page import GridPage, filled
+from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import CREATED_AT, coin
 
 COINS = 90
@@ -26,7 +26,7 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
         library.add(coin(number) for number in range(COINS))
         library.add([coin(COINS, token_name=STRANGE, description=STRANGE, created_at=CREATED_AT + 50)])
 
-    with dashboard(filled(tmp_path_factory.mktemp("review"), fill)) as server:
+    with dashboard(filled_library(tmp_path_factory.mktemp("review"), fill)) as server:
         yield server
 
 
@@ -35,8 +35,8 @@ def grid(app: Server, page: Page) -> GridPage:
     return GridPage(page, f"{app.url}/pending")
 
 
-class Held:
-    """What the server says to a page, kept back for a while."""
+class DelayedMessages:
+    """Holds back the server's messages to a page until they are released."""
 
     def __init__(self, page: Page) -> None:
         self._holds = False
@@ -77,7 +77,7 @@ def test_a_burst_of_thirty_keys_is_thirty_decisions(app: Server, grid: GridPage)
     assert grid.addresses()[:30] == first
 
 
-def test_a_decision_is_felt_before_the_server_knows(grid: GridPage) -> None:
+def test_a_decision_shows_before_the_server_confirms_it(grid: GridPage) -> None:
     first, second = grid.addresses()[:2]
     grid.page.context.set_offline(True)
     grid.press("a")
@@ -90,7 +90,7 @@ def test_a_decision_is_felt_before_the_server_knows(grid: GridPage) -> None:
     grid.expect_settled()
 
 
-def test_undo_after_a_reload(app: Server, grid: GridPage) -> None:
+def test_undo_works_after_a_reload(app: Server, grid: GridPage) -> None:
     address = grid.at()
     grid.press("a")
     grid.expect_settled()
@@ -113,7 +113,7 @@ def test_a_key_pressed_right_before_the_tab_closes_still_counts(
     address = grid.at()
     grid.press("a")
     grid.page.close(run_before_unload=True)
-    # Sent while it closes; what a browser ended before it could send anything, the next page sends.
+    # Sent while the tab closes; if the browser ends it too early, the next page sends it.
     GridPage(context.new_page(), f"{app.url}/pending").expect_settled()
     assert tier(app, address) == "approved"
 
@@ -127,28 +127,28 @@ def test_a_key_pressed_right_before_a_reload_still_counts(app: Server, grid: Gri
     assert tier(app, address) == "trash"
 
 
-def test_what_another_curator_decided_is_refused_and_said(
+def test_a_coin_decided_by_another_curator_is_refused_with_a_reason(
     app: Server, grid: GridPage, browser: Browser
 ) -> None:
-    held = Held(grid.page)
+    held = DelayedMessages(grid.page)
     grid = GridPage(grid.page, f"{app.url}/pending")
     other = GridPage(browser.new_page(), f"{app.url}/pending")
     address = grid.at()
     with app.stored() as library:
         before = len(library.history(address=address))
-    held.hold()  # this page does not learn of it before its own decision
+    held.hold()  # this page learns of it only after its own decision
     other.card(address).click()
     other.press("a")
     other.expect_settled()
     grid.press("a")
     held.release()
-    expect(grid.said).to_contain_text("approved")  # the reason: where it is by now
+    expect(grid.said).to_contain_text("approved")  # the reason: where the coin is now
     with app.stored() as library:
         assert [event.verb for event in library.history(address=address)[:-before]] == ["approve"]
     other.page.close()
 
 
-def test_what_one_curator_decides_disappears_for_the_other(
+def test_a_coin_decided_by_one_curator_disappears_for_the_other(
     app: Server, grid: GridPage, browser: Browser
 ) -> None:
     other = GridPage(browser.new_page(), f"{app.url}/pending")
@@ -178,7 +178,7 @@ def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, gr
 
 
 @pytest.mark.parametrize("key", ["a", "r", "x", "z", "?", "Space", "Control+a"])
-def test_no_shortcut_while_somebody_types(app: Server, grid: GridPage, key: str) -> None:
+def test_shortcuts_are_off_while_somebody_types(app: Server, grid: GridPage, key: str) -> None:
     with app.stored() as library:
         before = library.generation
     field = grid.page.get_by_placeholder("words, tag:dog …")
@@ -203,7 +203,7 @@ def test_a_key_held_down_decides_once(app: Server, grid: GridPage) -> None:
     grid.expect_settled()
 
 
-def test_a_strangers_name_is_text(app: Server, grid: GridPage) -> None:
+def test_an_untrusted_name_is_shown_as_plain_text(app: Server, grid: GridPage) -> None:
     card = grid.cards.filter(has_text="onerror")
     expect(card.locator(".name")).to_have_text(STRANGE)
     card.click()
@@ -213,7 +213,7 @@ def test_a_strangers_name_is_text(app: Server, grid: GridPage) -> None:
     assert grid.page.evaluate("window.obeyed") is None
 
 
-def test_the_large_view_decides_and_goes_on(app: Server, grid: GridPage) -> None:
+def test_deciding_in_the_large_view_moves_to_the_next_coin(app: Server, grid: GridPage) -> None:
     first, second, third = grid.addresses()[:3]
     grid.press("Enter")
     expect(grid.viewer).to_be_visible()
@@ -231,7 +231,7 @@ def test_the_large_view_decides_and_goes_on(app: Server, grid: GridPage) -> None
     grid.expect_settled()
 
 
-def test_only_a_real_address_leads_to_an_explorer(grid: GridPage) -> None:
+def test_only_a_real_address_links_to_a_block_explorer(grid: GridPage) -> None:
     made_up = next(address for address in grid.addresses() if address.startswith("local-"))
     solana = next(address for address in grid.addresses() if address.startswith("So"))
     for address, links in ((solana, 1), (made_up, 0)):
@@ -272,7 +272,7 @@ def test_a_link_shows_the_same_view(app: Server, page: Page) -> None:
 def test_two_keys_turn_two_pages_though_the_browser_has_not_heard_of_the_first(
     app: Server, page: Page
 ) -> None:
-    held = Held(page)
+    held = DelayedMessages(page)
     grid = GridPage(page, f"{app.url}/pending?pending_per=24+a+page")
     with app.stored() as library:
         third = library.addresses(Filter(tier="pending"))[48]
@@ -292,10 +292,12 @@ def test_words_narrow_the_grid(app: Server, page: Page) -> None:
     expect(grid.cards).to_have_count(60)
 
 
-def test_a_coin_edited_by_hand_comes_back_once_with_what_it_says_now(
+def test_deciding_a_coin_edited_by_hand_is_refused_once_and_shows_the_new_text(
     serve: Serve, page: Page, tmp_path: Path
 ) -> None:
-    app = serve(filled(tmp_path / "res", lambda library: library.add(coin(number) for number in range(3))))
+    app = serve(
+        filled_library(tmp_path / "res", lambda library: library.add(coin(number) for number in range(3)))
+    )
     grid = GridPage(page, f"{app.url}/pending")
     edited = grid.at()
     sidecar = Layout(app.root).sidecar("pending", edited)

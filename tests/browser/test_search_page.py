@@ -1,11 +1,11 @@
-"""Search in a real browser: by words, by picture, by example; filters, links, verbs."""
+"""Search in a real browser: by words, by picture, by example; filters, links, actions."""
 
 import base64
 
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.coins import CAT, COINS, DOG, FROG, PIZZA
-from tests.browser.dashboard import Server, at_rest, visit
+from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.browser.grid_page import SETTLED, GridPage
 
 
@@ -15,16 +15,16 @@ def results(page: Page) -> Locator:
 
 
 def chip(page: Page, said: str) -> Locator:
-    """The part of the question that says this."""
+    """The chip with this label."""
     return page.get_by_test_id("stPopover").get_by_role("button", name=said)
 
 
-def ask(page: Page, server: Server, address: str = "") -> None:
+def open_search(page: Page, server: Server, address: str = "") -> None:
     visit(page, server, f"search{address}", title="Search")
 
 
 def test_words_find_the_coin_they_describe(page: Page, shared: Server) -> None:
-    ask(page, shared)
+    open_search(page, shared)
     page.get_by_role("searchbox", name="Search").fill("an animal in wet weather")
     page.keyboard.press("Enter")
     expect(results(page)).to_have_count(len(COINS))
@@ -32,8 +32,8 @@ def test_words_find_the_coin_they_describe(page: Page, shared: Server) -> None:
     expect(page.get_by_text(f"{len(COINS)} coins ranked in")).to_be_visible()
 
 
-def test_another_question_begins_at_its_first_result_without_a_selection(page: Page, shared: Server) -> None:
-    page.set_viewport_size({"width": 800, "height": 480})  # so that results lie below the window's edge
+def test_a_new_query_starts_at_its_first_result_without_a_selection(page: Page, shared: Server) -> None:
+    page.set_viewport_size({"width": 800, "height": 480})  # so that results lie below the edge of the window
     grid = GridPage(page, f"{shared.url}/search?q=sad+cat")
     grid.press("End", "Space", "ArrowLeft", "Space")
     grid.expect_selected(2)
@@ -53,7 +53,7 @@ def test_another_question_begins_at_its_first_result_without_a_selection(page: P
     grid.expect_selected(0)
 
 
-# As a browser does where somebody pastes, or lets go of, a picture anywhere on the page.
+# What a browser does when somebody pastes or drops a picture anywhere on the page.
 _GIVE = """([text, way]) => {
     const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
     const given = new DataTransfer();
@@ -63,8 +63,8 @@ _GIVE = """([text, way]) => {
 }"""
 
 
-def test_a_picture_that_is_pasted_or_dropped_finds_itself(page: Page, shared: Server) -> None:
-    ask(page, shared)
+def test_a_pasted_or_dropped_picture_finds_itself(page: Page, shared: Server) -> None:
+    open_search(page, shared)
     with shared.stored() as library:
         content = base64.b64encode(library.picture(PIZZA.address).read_bytes()).decode()
     expect(page.get_by_text("Drop or paste a picture")).to_be_visible()
@@ -82,16 +82,16 @@ def test_a_picture_that_is_pasted_or_dropped_finds_itself(page: Page, shared: Se
     expect(results(page).first).to_contain_text(PIZZA.name)
 
 
-def test_what_is_no_picture_is_refused(page: Page, shared: Server) -> None:
-    ask(page, shared)
+def test_a_file_that_is_not_a_picture_is_refused(page: Page, shared: Server) -> None:
+    open_search(page, shared)
     page.locator(".well input[type=file]").set_input_files(
         {"name": "lie.png", "mimeType": "image/png", "buffer": b"plain text"}
     )
     expect(page.get_by_text("This picture cannot be searched with:")).to_be_visible()
 
 
-def test_a_link_brings_the_same_question_and_weights(page: Page, shared: Server) -> None:
-    ask(page, shared, "?q=space&w=0,1,5,0,0")
+def test_a_link_restores_the_query_and_weights(page: Page, shared: Server) -> None:
+    open_search(page, shared, "?q=space&w=0,1,5,0,0")
     expect(page.get_by_role("searchbox", name="Search")).to_have_value("space")
     expect(page.get_by_label("Weight of context")).to_have_value("5")
     expect(page.get_by_label("Weight of visual")).to_have_value("0")
@@ -100,23 +100,23 @@ def test_a_link_brings_the_same_question_and_weights(page: Page, shared: Server)
     expect(page).not_to_have_url("w=")
 
 
-def test_a_broken_link_is_an_ordinary_search(page: Page, shared: Server) -> None:
-    ask(page, shared, "?q=frog&w=nonsense&tags=unheard-of&like=nobody")
+def test_a_broken_link_falls_back_to_an_ordinary_search(page: Page, shared: Server) -> None:
+    open_search(page, shared, "?q=frog&w=nonsense&tags=unheard-of&like=nobody")
     expect(page.get_by_text("the example is not there")).to_be_visible()
     expect(results(page).first).to_contain_text(FROG.name)
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
-def test_with_all_weights_at_zero_it_says_so(page: Page, shared: Server) -> None:
-    ask(page, shared, "?q=frog&w=0,0,0,0,0")
+def test_the_page_says_when_all_weights_are_zero(page: Page, shared: Server) -> None:
+    open_search(page, shared, "?q=frog&w=0,0,0,0,0")
     expect(page.get_by_text("All weights are zero, so nothing is searched.")).to_be_visible()
     expect(results(page)).to_have_count(0)
     page.get_by_role("button", name="Default 4/3/2/1").click()
     expect(results(page).first).to_contain_text(FROG.name)
 
 
-def test_more_like_this_leaves_the_example_out(page: Page, shared: Server) -> None:
-    ask(page, shared, f"?like={CAT.address}")
+def test_more_like_this_excludes_the_example(page: Page, shared: Server) -> None:
+    open_search(page, shared, f"?like={CAT.address}")
     expect(chip(page, f"like {CAT.name}")).to_be_visible()
     expect(results(page)).to_have_count(len(COINS) - 1)
     expect(results(page).filter(has_text=CAT.name)).to_have_count(0)
@@ -125,8 +125,8 @@ def test_more_like_this_leaves_the_example_out(page: Page, shared: Server) -> No
     expect(page.get_by_text("Describe a coin, show a picture")).to_be_visible()
 
 
-def test_a_result_leads_to_more_like_it_and_to_its_caption(page: Page, shared: Server) -> None:
-    ask(page, shared, "?q=frog in the rain")
+def test_keys_open_similar_coins_and_the_caption_of_a_result(page: Page, shared: Server) -> None:
+    open_search(page, shared, "?q=frog in the rain")
     expect(results(page).first).to_contain_text(FROG.name)
     page.keyboard.press("m")
     expect(chip(page, f"like {FROG.name}")).to_be_visible()
@@ -138,28 +138,28 @@ def test_a_result_leads_to_more_like_it_and_to_its_caption(page: Page, shared: S
 
 
 def test_a_tag_narrows_the_results(page: Page, shared: Server) -> None:
-    ask(page, shared, "?q=animal&tags=dog")
+    open_search(page, shared, "?q=animal&tags=dog")
     expect(results(page)).to_have_count(1)
     expect(results(page).first).to_contain_text(DOG.name)
 
 
-def test_names_are_found_by_words(page: Page, shared: Server) -> None:
-    ask(page, shared, "?q=pizza slice")
+def test_coins_are_found_by_their_names(page: Page, shared: Server) -> None:
+    open_search(page, shared, "?q=pizza slice")
     expect(results(page).first.get_by_text("Exact match")).to_be_visible()
     expect(results(page).first).to_contain_text("Pizza Slice")
 
 
-def test_an_example_question_is_one_click(page: Page, shared: Server) -> None:
-    ask(page, shared)
+def test_one_click_runs_an_example_query(page: Page, shared: Server) -> None:
+    open_search(page, shared)
     page.get_by_role("button", name="to the moon").click()
     expect(results(page).first).to_contain_text(DOG.name)
     expect(page).to_have_url(f"{shared.url}/search?q=to+the+moon")
 
 
-def test_a_degraded_coin_leaves_the_results_and_comes_back(page: Page, seeded: Server) -> None:
+def test_a_coin_removed_from_the_library_leaves_the_results_until_undo(page: Page, seeded: Server) -> None:
     faults: list[object] = []
     page.on("pageerror", lambda fault: faults.append(fault))
-    ask(page, seeded, "?q=frog in the rain")
+    open_search(page, seeded, "?q=frog in the rain")
     expect(results(page).first).to_contain_text(FROG.name)
     page.keyboard.press("t")
     expect(results(page).filter(has_text=FROG.name)).to_have_count(0)
@@ -176,8 +176,8 @@ def test_a_degraded_coin_leaves_the_results_and_comes_back(page: Page, seeded: S
     assert not faults
 
 
-def test_a_question_of_several_parts_is_a_line_chips_and_a_link(page: Page, shared: Server) -> None:
-    ask(page, shared)
+def test_a_query_of_several_parts_is_shown_as_text_chips_and_a_link(page: Page, shared: Server) -> None:
+    open_search(page, shared)
     page.get_by_role("searchbox", name="Search").fill('2*"frog" - "rain"')
     page.keyboard.press("Enter")
     expect(results(page).first).to_contain_text(FROG.name)
@@ -189,29 +189,29 @@ def test_a_question_of_several_parts_is_a_line_chips_and_a_link(page: Page, shar
     expect(chip(page, "2 × “frog”")).to_be_visible()
 
 
-def test_the_same_style_with_another_subject_is_one_key(page: Page, shared: Server) -> None:
-    ask(page, shared, "?q=frog in the rain")
+def test_one_key_searches_for_the_same_style_with_another_subject(page: Page, shared: Server) -> None:
+    open_search(page, shared, "?q=frog in the rain")
     expect(results(page).first).to_contain_text(FROG.name)
     page.keyboard.press("s")
     expect(chip(page, f"visual: like {FROG.name}")).to_be_visible()
     expect(chip(page, f"− entity: like {FROG.name}")).to_be_visible()
 
 
-def test_what_no_coin_says_can_be_searched_by_meaning(page: Page, shared: Server) -> None:
-    ask(page, shared, '?q="a toad in a storm"')
+def test_a_phrase_without_matches_can_be_searched_by_meaning(page: Page, shared: Server) -> None:
+    open_search(page, shared, '?q="a toad in a storm"')
     expect(page.get_by_text("No matches. Filter:")).to_be_visible()
     page.get_by_role("button", name="Search by meaning instead").click()
     expect(results(page)).to_have_count(len(COINS))
 
 
-def test_a_search_is_kept_under_a_name_with_its_weights(page: Page, seeded: Server) -> None:
-    ask(page, seeded, "?q=frog&w=0,0,5,0,0")
+def test_a_search_is_saved_under_a_name_with_its_weights(page: Page, seeded: Server) -> None:
+    open_search(page, seeded, "?q=frog&w=0,0,5,0,0")
     expect(results(page).first).to_be_visible()
     page.get_by_role("button", name="Saved").click()
     page.get_by_label("Save this search as").fill("frogs")
     page.get_by_role("button", name="Save search").click()
     expect(page.get_by_role("button", name="frogs")).to_be_attached()
-    at_rest(page)
+    wait_until_idle(page)
     page.get_by_label("Save these weights as").fill("context alone")
     page.get_by_role("button", name="Save weights").click()
     preset = page.get_by_role("group", name="Presets").get_by_role("button", name="context alone")
@@ -219,7 +219,7 @@ def test_a_search_is_kept_under_a_name_with_its_weights(page: Page, seeded: Serv
     with seeded.stored() as library:
         kept = library.searches.all()["frogs"]
         assert (kept.line, kept.weights and kept.weights["context"]) == ("frog", 5.0)
-    ask(page, seeded)
+    open_search(page, seeded)
     page.get_by_role("button", name="Saved").click()
     page.get_by_role("button", name="frogs").click()
     expect(page.get_by_role("slider", name="Weight of context")).to_have_value("5")
@@ -230,8 +230,8 @@ def test_a_search_is_kept_under_a_name_with_its_weights(page: Page, seeded: Serv
     expect(page.get_by_role("slider", name="Weight of entity")).to_have_value("0")
 
 
-def test_the_way_back_leads_to_what_was_asked(page: Page, shared: Server) -> None:
-    ask(page, shared, "?q=frog in the rain&as=table")
+def test_going_back_restores_the_query(page: Page, shared: Server) -> None:
+    open_search(page, shared, "?q=frog in the rain&as=table")
     rows = page.locator(".results-table tbody tr")
     expect(rows.first).to_contain_text(FROG.name)
     page.keyboard.press("e")

@@ -1,4 +1,4 @@
-"""Sliders: what the page ranks by itself is what the store would answer."""
+"""Sliders: the page ranks results itself, exactly as the store would."""
 
 import re
 
@@ -20,7 +20,7 @@ def results(shared: Server, page: Page) -> GridPage:
 
 
 def shown(results: GridPage) -> list[tuple[str, str]]:
-    """Address and score of each card, in the order in which they are seen and told."""
+    """Address and score of each card, in the order in which they are displayed and announced."""
     return results.page.eval_on_selector_all(
         ".card",
         """cards => cards
@@ -31,7 +31,7 @@ def shown(results: GridPage) -> list[tuple[str, str]]:
 
 
 def drag(results: GridPage, weights: tuple[float, ...]) -> None:
-    """Put every slider somewhere else, faster than the server is told."""
+    """Move every slider, faster than the server is notified."""
     results.page.evaluate(
         """weights => {
             const host = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")];
@@ -46,7 +46,7 @@ def drag(results: GridPage, weights: tuple[float, ...]) -> None:
 
 
 @pytest.mark.parametrize("fused", [True, False])
-def test_the_page_ranks_as_the_store_does(shared: Server, results: GridPage, fused: bool) -> None:
+def test_the_page_ranks_like_the_store(shared: Server, results: GridPage, fused: bool) -> None:
     results.page.get_by_label("Count matching words").set_checked(fused)
     with shared.stored() as library:
         for weights in WEIGHTS:
@@ -55,11 +55,11 @@ def test_the_page_ranks_as_the_store_does(shared: Server, results: GridPage, fus
             expected = [[hit.address, f"{hit.score:.3f}"] for hit in library.search(query).hits]
             assert shown(results) == expected
     moved = results.page.locator(".card[style*=translate]")
-    expect(moved).to_have_count(0)  # at rest they lie where they are seen
+    expect(moved).to_have_count(0)  # at rest no card is shifted
     assert results.addresses() == [address for address, _ in expected]
 
 
-def test_what_each_facet_gave_is_shown_and_adds_up(results: GridPage) -> None:
+def test_facet_contributions_are_shown_and_add_up(results: GridPage) -> None:
     results.cards.first.locator(".bar").hover()
     tip = results.page.locator(".tip")
     expect(tip).to_be_visible()
@@ -69,13 +69,13 @@ def test_what_each_facet_gave_is_shown_and_adds_up(results: GridPage) -> None:
     expect(tip).to_contain_text("not written")
 
 
-def test_weights_at_rest_reach_the_server_and_the_link(results: GridPage) -> None:
+def test_settled_weights_reach_the_server_and_the_link(results: GridPage) -> None:
     results.page.get_by_role("button", name="Meaning").click()
     expect(results.page).to_have_url(re.compile("w=0"))
     expect(results.page.get_by_role("slider", name="Weight of context")).to_have_value("4")
 
 
-def test_without_any_weight_the_page_says_so(results: GridPage) -> None:
+def test_the_page_says_when_all_weights_are_zero(results: GridPage) -> None:
     drag(results, (0, 0, 0, 0, 0))
     expect(results.cards).to_have_count(0)
     expect(results.page.get_by_text("All weights are zero").first).to_be_visible()

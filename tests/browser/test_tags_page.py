@@ -1,9 +1,9 @@
-"""Tags are renamed and merged on their page: only those that somebody named, and undone by one click."""
+"""The Tags page renames and merges only the tags that were entered; one click undoes it."""
 
 from playwright.sync_api import Page, expect
 
 from store.catalog.filters import Filter
-from tests.browser.dashboard import Server, at_rest, visit
+from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.waiting import eventually
 
 
@@ -12,7 +12,7 @@ def tags(server: Server) -> dict[str, int]:
         return library.tag_counts(Filter())
 
 
-def test_enter_pressed_again_and_again_chooses_no_tag_that_was_not_typed(page: Page, seeded: Server) -> None:
+def test_pressing_enter_repeatedly_selects_only_typed_tags(page: Page, seeded: Server) -> None:
     before = tags(seeded)
     visit(page, seeded, "tags", title="Tags")
     field = page.get_by_role("combobox", name="Tags")
@@ -31,12 +31,12 @@ def test_enter_pressed_again_and_again_chooses_no_tag_that_was_not_typed(page: P
     expect(chips).to_have_count(1)
     expect(chips).to_contain_text("frog")
     expect(field).to_be_focused()
-    at_rest(page)
+    wait_until_idle(page)
     expect(page.get_by_role("button", name="Rename")).to_be_disabled()
     assert tags(seeded) == before
 
 
-def test_old_and_new_name_are_shown_then_merged_and_undone(page: Page, seeded: Server) -> None:
+def test_a_merge_shows_old_and_new_names_and_can_be_undone(page: Page, seeded: Server) -> None:
     before = tags(seeded)
     visit(page, seeded, "tags", title="Tags")
     field = page.get_by_role("combobox", name="Tags")

@@ -1,4 +1,4 @@
-"""A morning's work on a thousand pending coins, without touching the mouse."""
+"""A review session over a thousand pending coins, by keyboard only."""
 
 import json
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ PICTURES = 25
 ON_A_PAGE = 60
 
 
-def queue(root: Path) -> Path:
-    """The files of a thousand pending coins: what is there on opening is taken in."""
+def write_coins(root: Path) -> Path:
+    """Write the files of a thousand pending coins; opening the library imports them."""
     layout = Layout(root)
     layout.sidecar("pending", "local-0").parent.mkdir(parents=True)
     for number in range(COINS):
@@ -41,7 +41,7 @@ def queue(root: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with dashboard(queue(tmp_path_factory.mktemp("thousand"))) as server:
+    with dashboard(write_coins(tmp_path_factory.mktemp("thousand"))) as server:
         yield server
 
 
@@ -53,16 +53,16 @@ def pending(library: Library) -> int:
     return library.counts()["pending"]
 
 
-def test_the_whole_flow_by_keys(app: Server, page: Page) -> None:
+def test_a_whole_review_session_by_keyboard(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending")
     assert grid.at() == coin(0)
     expect(page.get_by_text("1–60 of 1,000")).to_be_visible()
 
-    # One by one, a slip taken back and done again.
+    # One by one: a mistake is undone and redone.
     grid.press("a", "r", "2", "z", "z", "Shift+Z")
     assert grid.at() == coin(2)
 
-    # A few chosen across pages, decided in one go.
+    # A few selected across pages, decided together.
     grid.press("Space", "Shift+ArrowRight")
     grid.expect_selected(2)
     grid.press("]")
@@ -78,7 +78,7 @@ def test_the_whole_flow_by_keys(app: Server, page: Page) -> None:
     expect(grid.viewer).to_be_hidden()
     assert grid.at() == coin(6)
 
-    # Its copies beside it; a reason rejects it from there.
+    # The comparison with its duplicates; a reason key rejects the coin from there.
     grid.press("d")
     beside = page.get_by_role("dialog", name="Comparison")
     expect(beside.get_by_text("exact picture").first).to_be_visible()
@@ -98,7 +98,7 @@ def test_the_whole_flow_by_keys(app: Server, page: Page) -> None:
     }  # fmt: skip
 
 
-def test_all_that_match_a_line_typed_after_a_slash(app: Server, page: Page) -> None:
+def test_all_coins_matching_a_typed_line_are_rejected_and_restored(app: Server, page: Page) -> None:
     grid = GridPage(page, f"{app.url}/pending")
     with app.stored() as library:
         before, even = pending(library), library.count(Filter(tier="pending", tags=("even",)))
@@ -109,7 +109,7 @@ def test_all_that_match_a_line_typed_after_a_slash(app: Server, page: Page) -> N
     expect(page.get_by_role("searchbox")).not_to_be_focused()
     grid.press("Shift+A")
     expect(page.locator(".chosen-count")).to_have_text(f"All {even} that match selected")
-    grid.press("Space", "r")  # all but the one under the cursor: so many that a job does it
+    grid.press("Space", "r")  # all but the one under the cursor: many enough for a job
     expect(page.get_by_text("1 coin", exact=True)).to_be_visible()
     with app.stored() as library:
         assert pending(library) == before - even + 1

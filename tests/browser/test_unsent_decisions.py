@@ -1,4 +1,4 @@
-"""What a browser kept of decisions: delivered where they were made, and nowhere else."""
+"""Decisions kept by the browser are delivered only where they were made."""
 
 import json
 
@@ -11,13 +11,13 @@ LOG = '{"n": 1, "boot": "before", "verb": "approve", "addresses": ["x"], "seen":
 
 
 def left(page: Page, *, library: str = "a library", actor: str = "ann%40x.org", grid: str = "pending") -> str:
-    """One decision that an earlier page left unconfirmed; the key it lies under."""
+    """Store one decision that an earlier page left unconfirmed; return its key."""
     key = f"memedex-log:{library.replace(' ', '%20')}:{actor}:earlier:{grid}:old"
     page.evaluate("([key, log]) => localStorage.setItem(key, log)", [key, f"[{LOG}]"])
     return key
 
 
-def sent(page: Page) -> list[dict[str, object]]:
+def sent_logs(page: Page) -> list[dict[str, object]]:
     page.wait_for_function("() => window.told.some(({ name }) => name === 'log')")
     told: list[dict[str, object]] = page.evaluate(
         "() => window.told.filter(({ name }) => name === 'log').map(({ value }) => value)"
@@ -38,14 +38,14 @@ def test_a_decision_names_its_library_person_and_session_in_key_and_payload(page
     assert (entry["library"], entry["who"], entry["session"]) == ("a library", "ann@x.org", "one")
     (key,) = page.evaluate("() => Object.keys(localStorage).filter((key) => key.startsWith('memedex-log:'))")
     assert key.startswith("memedex-log:a%20library:ann%40x.org:one:pending:")
-    assert sent(page)[0]["library"] == "a library"
+    assert sent_logs(page)[0]["library"] == "a library"
 
 
-def test_what_the_same_person_left_behind_in_this_library_is_sent_until_it_is_confirmed(page: Page) -> None:
+def test_unconfirmed_decisions_of_the_same_person_are_sent_until_confirmed(page: Page) -> None:
     visit(page)
     key = left(page)
     mount(page)
-    assert [entry["verb"] for entry in sent(page)[0]["others"]["old"]] == ["approve"]  # type: ignore[index]
+    assert [entry["verb"] for entry in sent_logs(page)[0]["others"]["old"]] == ["approve"]  # type: ignore[index]
     assert kept(page, key)
     give(page, confirmed={"old": {"n": 1, "results": []}})
     assert not kept(page, key)
@@ -64,7 +64,7 @@ def test_what_the_same_person_left_behind_in_this_library_is_sent_until_it_is_co
         ),
     ],
 )
-def test_what_was_decided_elsewhere_is_named_kept_and_not_sent(
+def test_decisions_made_elsewhere_are_reported_and_kept_but_not_sent(
     page: Page, of: dict[str, str], said: str
 ) -> None:
     visit(page)
@@ -72,37 +72,37 @@ def test_what_was_decided_elsewhere_is_named_kept_and_not_sent(
     mount(page)
     expect(page.get_by_role("status")).to_contain_text(said)
     page.keyboard.press("a")
-    assert sent(page)[0]["others"] == {}
+    assert sent_logs(page)[0]["others"] == {}
     assert kept(page, key)
 
 
-def test_decisions_from_before_logs_had_names_are_named_kept_and_never_sent(page: Page) -> None:
+def test_decisions_from_before_an_update_are_reported_and_kept_but_never_sent(page: Page) -> None:
     visit(page)
     page.evaluate("log => localStorage.setItem('memedex-log:pending:old', log)", f"[{LOG}, {LOG}]")
     mount(page)
     expect(page.get_by_role("status")).to_contain_text("2 decisions from before an update (2 × approve)")
     page.keyboard.press("a")
-    assert sent(page)[0]["others"] == {}
+    assert sent_logs(page)[0]["others"] == {}
     assert kept(page, "memedex-log-unnamed:pending:old")
 
 
-def test_another_person_at_the_same_page_begins_a_log_and_a_choice_of_their_own(page: Page) -> None:
+def test_another_person_on_the_same_page_gets_a_separate_log_and_selection(page: Page) -> None:
     mount(page)
     page.keyboard.press("Space")
     page.keyboard.press("a")
     assert decided(page) == ["approve"]
-    told = len(sent(page))
+    told = len(sent_logs(page))
     give(page, who="bob@x.org")
     expect(page.get_by_role("status")).to_contain_text("1 decision of ann@x.org")
     page.keyboard.press("a")
     page.wait_for_function("told => window.told.filter(({ name }) => name === 'log').length > told", arg=told)
-    mine = sent(page)[-1]
+    mine = sent_logs(page)[-1]
     assert mine["who"] == "bob@x.org"
     assert {entry["who"] for entry in mine["entries"]} == {"bob@x.org"}  # type: ignore[attr-defined]
     assert mine["others"] == {}
 
 
-def test_a_page_that_may_only_look_leaves_what_waits_for_one_that_may_decide(page: Page) -> None:
+def test_a_read_only_page_keeps_unsent_decisions_for_a_page_that_can_decide(page: Page) -> None:
     visit(page)
     key = left(page)
     mount(page, undoable=False, actions=[])
@@ -110,10 +110,10 @@ def test_a_page_that_may_only_look_leaves_what_waits_for_one_that_may_decide(pag
     assert kept(page, key)
 
 
-def test_what_is_no_log_keeps_none_from_being_sent(page: Page) -> None:
+def test_malformed_logs_do_not_block_valid_ones(page: Page) -> None:
     visit(page)
     for key, text in (("a", "{"), ("%:%:%:%:%", "7"), ("x:y:z:pending:c", f"[{LOG}")):
         page.evaluate("([key, text]) => localStorage.setItem(`memedex-log:${key}`, text)", [key, text])
     left(page)
     mount(page)
-    assert list(sent(page)[0]["others"]) == ["old"]  # type: ignore[call-overload]
+    assert list(sent_logs(page)[0]["others"]) == ["old"]  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""Who may only look: no button and no key changes anything, and what is seen can be taken along."""
+"""Viewers: no button and no key changes anything, and visible coins can be downloaded."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from store.library import Library
 from store.runtime import open_reader
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import visit
-from tests.browser.grid_page import GridPage, filled
+from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import coin
 
 
@@ -19,13 +19,13 @@ from tests.store.conftest import coin
     [{"MEMEDEX_READ_ONLY": "1"}, {"MEMEDEX_USER": "eve", "MEMEDEX_VIEWERS": "eve@x.org, Eve"}],
     ids=["read-only", "viewer"],
 )
-def test_no_key_and_no_button_decides(
+def test_a_viewer_cannot_decide_by_key_or_button(
     serve: Serve, page: Page, tmp_path_factory: pytest.TempPathFactory, settings: dict[str, str]
 ) -> None:
     def fill(library: Library) -> None:
         library.add(coin(number) for number in range(3))
 
-    app = serve(filled(tmp_path_factory.mktemp("looked at"), fill), **settings)
+    app = serve(filled_library(tmp_path_factory.mktemp("looked at"), fill), **settings)
     grid = GridPage(page, f"{app.url}/pending")
     expect(page.get_by_text("reading only").first).to_be_visible()
     for name in ("Approve", "Reject", "Undo", "Redo"):
@@ -42,13 +42,13 @@ def test_no_key_and_no_button_decides(
     reader.close()
 
 
-def test_what_is_seen_is_downloaded_and_nothing_of_it_stays(
+def test_a_viewer_can_download_coins_without_leaving_files_behind(
     serve: Serve, page: Page, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     def fill(library: Library) -> None:
         library.add(coin(number) for number in range(3))
 
-    root = filled(tmp_path_factory.mktemp("taken along"), fill)
+    root = filled_library(tmp_path_factory.mktemp("taken along"), fill)
     app = serve(root, MEMEDEX_USER="eve", MEMEDEX_VIEWERS="eve")
     visit(page, app, "exchange", title="Import & export")
     with page.expect_download() as download:

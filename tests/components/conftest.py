@@ -16,28 +16,28 @@ from components.shell import job_control, pictures
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
 from store.runtime import open_library
-from tests.store.conftest import coin, furnished
+from tests.store.conftest import coin, fresh_root
 from tests.store.hashed import Hashed
 
 COINS = 6
 
 
 @pytest.fixture(autouse=True)
-def _chroma_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chroma stays behind: opening it costs more than the rest of a test."""
+def _without_chroma(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chroma is off: opening it takes longer than the rest of a test."""
     monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
-    library = open_library(furnished(tmp_path / "res"), embedder=Hashed())
+    library = open_library(fresh_root(tmp_path / "res"), embedder=Hashed())
     library.add(coin(number) for number in range(COINS))
     yield library
     library.close()
 
 
 class Client:
-    """Asks the routes over HTTP, as a browser would."""
+    """Sends requests to the routes, as a browser would."""
 
     def __init__(self) -> None:
         rooms = (pictures, beacon, editor, deferred_cards, job_control)
@@ -61,7 +61,7 @@ class Client:
             async with asker as client:
                 return await client.request(method, address, **more)
 
-        # In a thread of its own: where browser tests ran before, this one has a loop already.
+        # In a separate thread: after browser tests, this thread already has an event loop.
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(lambda: asyncio.run(ask())).result()
 

@@ -10,12 +10,12 @@ const COMPONENTS = fileURLToPath(new URL("../../components/", import.meta.url));
 const modules = readdirSync(COMPONENTS, { recursive: true }).filter((name) => name.endsWith(".js")).map((name) => join(COMPONENTS, name));
 
 for (const path of modules) {
-  test(`${relative(COMPONENTS, path)} finds what it imports`, async () => {
+  test(`${relative(COMPONENTS, path)} loads with its imports`, async () => {
     assert.ok(Object.keys(await import(path)).length, "a module that exports nothing is of no use");
   });
 }
 
-test("nothing is imported in a circle", () => {
+test("there are no circular imports", () => {
   const imports = new Map(modules.map((path) => [path, [...readFileSync(path, "utf8").matchAll(/^import .* from "(\..*)";$/gm)].map(([, other]) => resolve(dirname(path), other))]));
   const done = new Set();
   const follow = (path, above) => {
@@ -27,7 +27,7 @@ test("nothing is imported in a circle", () => {
   modules.forEach((path) => follow(path, []));
 });
 
-test("what components begin with is exported as they ask for it", async () => {
+test("every entry point has a default export", async () => {
   for (const name of ["grid/js/main.js", "editor/js/main.js", "editor/js/rows.js", "map/js/main.js", "review/js/tag_picker.js", "search/picture_drop.js", "shell/back_button.js", "shell/js/main.js", "shell/wanted_page.js"]) {
     assert.equal(typeof (await import(join(COMPONENTS, name))).default, "function", name);
   }

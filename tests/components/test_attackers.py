@@ -1,4 +1,4 @@
-"""Who may not: without a token, with another's, an old one, another library's, after logout or removal."""
+"""Rejected: no token, another person's, an old one, another library's, one after logout or removal."""
 
 import json
 import secrets
@@ -25,7 +25,7 @@ from store.permissions import Actor
 from store.runtime import open_library
 from store.settings import settings
 from tests.components.conftest import Client
-from tests.store.conftest import address, furnished
+from tests.store.conftest import address, fresh_root
 from tests.store.hashed import Hashed
 
 Claims = dict[str, Any]
@@ -37,14 +37,14 @@ ROUTES = (
 
 
 @pytest.fixture(autouse=True)
-def _nobody_logged_out() -> Iterator[None]:
+def _clear_ended_logins() -> Iterator[None]:
     yield
     logins._ended.clear()
     tokens._seen.clear()
 
 
 @pytest.fixture
-def shared(monkeypatch: pytest.MonkeyPatch) -> None:
+def shared_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other machines reach the server."""
     monkeypatch.setattr(shell_login, "listens_farther", lambda: True)
 
@@ -58,7 +58,7 @@ def claims(email: str = "ann@x.org", **more: Any) -> Claims:
 
 
 def cookies(login: Claims) -> dict[str, str]:
-    """As Streamlit gives them to a browser."""
+    """The cookies that Streamlit sets in a browser."""
     given: dict[str, str] = {}
 
     def signed(name: str, value: str) -> bytes:
@@ -92,8 +92,8 @@ def body(library: Library, token: object, *, actor: str = "ann@x.org") -> str:
     )  # fmt: skip
 
 
-def refused(client: Client, library: Library, token: object, *, status: set[int], **more: Any) -> None:
-    """Every route turns this token away, and nothing is told or changed."""
+def assert_refused(client: Client, library: Library, token: object, *, status: set[int], **more: Any) -> None:
+    """Every route rejects this token, and nothing is revealed or changed."""
     generation = library.generation
     for route in ROUTES:
         answer = client.post(route, content=body(library, token), **more)
@@ -105,25 +105,27 @@ def refused(client: Client, library: Library, token: object, *, status: set[int]
     assert library.drafts.of(address(0)) == []
 
 
-def accepted(client: Client, library: Library, token: str, *, actor: str = "ann@x.org", **more: Any) -> None:
+def assert_accepted(
+    client: Client, library: Library, token: str, *, actor: str = "ann@x.org", **more: Any
+) -> None:
     answer = client.post("/decisions", content=body(library, token, actor=actor), **more)
     assert answer.status_code == 204, answer.text
     assert library.get(address(0)).tier == "trash"
     assert library.history(address=address(0))[0].actor == actor
 
 
-def test_without_a_token_no_route_answers(client: Client, library: Library) -> None:
-    refused(client, library, None, status={403})
+def test_no_route_answers_without_a_token(client: Client, library: Library) -> None:
+    assert_refused(client, library, None, status={403})
     for forged in ("", 7, [], "x", "x.y", "0" * 64, ".", "\ud800.\ud800"):
         assert client.post("/decisions", content=body(library, forged)).status_code == 403
     assert library.get(address(0)).tier == "pending"
 
 
-def test_a_token_of_the_library_of_another_folder_is_refused_also_of_a_copy(
+def test_a_token_of_another_library_or_of_a_copy_is_refused(
     client: Client, library: Library, tmp_path: Path
 ) -> None:
-    with open_library(furnished(tmp_path / "other"), embedder=Hashed()) as other:
-        refused(client, library, tokens.signed(other, actor="ann@x.org"), status={403})
+    with open_library(fresh_root(tmp_path / "other"), embedder=Hashed()) as other:
+        assert_refused(client, library, tokens.signed(other, actor="ann@x.org"), status={403})
 
     class Copy:
         """Its catalog, secret included, lies in another folder."""
@@ -131,20 +133,18 @@ def test_a_token_of_the_library_of_another_folder_is_refused_also_of_a_copy(
         secret = library.secret
         id = "of a copy"
 
-    refused(client, library, tokens.signed(Copy(), actor="ann@x.org"), status={403})  # type: ignore[arg-type]
+    assert_refused(client, library, tokens.signed(Copy(), actor="ann@x.org"), status={403})  # type: ignore[arg-type]
 
 
 def test_an_old_token_is_refused(client: Client, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     old = tokens.signed(library, actor="ann@x.org")
     now = time.time()
     monkeypatch.setattr(tokens.time, "time", lambda: now + tokens.LIFETIME + 1)
-    refused(client, library, old, status={401})
-    accepted(client, library, tokens.signed(library, actor="ann@x.org"))
+    assert_refused(client, library, old, status={401})
+    assert_accepted(client, library, tokens.signed(library, actor="ann@x.org"))
 
 
-def test_a_token_stays_the_same_for_an_hour_so_that_a_run_sends_nothing_anew(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_stays_the_same_for_an_hour(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     given = []
     for minutes in (0, 1, 59, 60):
         monkeypatch.setattr(tokens.time, "time", lambda minutes=minutes: 1_800_000_000 + 60.0 * minutes)
@@ -152,7 +152,7 @@ def test_a_token_stays_the_same_for_an_hour_so_that_a_run_sends_nothing_anew(
     assert given[0] == given[1] == given[2] != given[3]
 
 
-def test_a_token_ends_with_its_session_but_a_closing_page_still_delivers(
+def test_a_token_ends_shortly_after_its_session(
     client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     active = {"a tab"}
@@ -167,28 +167,30 @@ def test_a_token_ends_with_its_session_but_a_closing_page_still_delivers(
     active.clear()
     now = time.time()
     monkeypatch.setattr(tokens.time, "time", lambda: now + 300)
-    refused(client, library, token, status={401})
-    refused(client, library, tokens.signed(library, actor="ann@x.org", session="none"), status={401})
+    assert_refused(client, library, token, status={401})
+    assert_refused(client, library, tokens.signed(library, actor="ann@x.org", session="none"), status={401})
     monkeypatch.setattr(tokens.time, "time", lambda: now + 5)
-    accepted(client, library, token)
+    assert_accepted(client, library, token)
 
 
-@pytest.mark.usefixtures("shared")
-class TestWhereALoginIsAsked:
-    def test_whoever_is_logged_in_decides(self, client: Client, library: Library) -> None:
+@pytest.mark.usefixtures("shared_server")
+class TestWhenALoginIsRequired:
+    def test_a_logged_in_person_can_decide(self, client: Client, library: Library) -> None:
         login = claims()
         token = tokens.signed(library, actor="ann@x.org", claims=login)
-        accepted(client, library, token, cookies=cookies(login))
+        assert_accepted(client, library, token, cookies=cookies(login))
 
-    def test_a_login_too_large_for_one_cookie_counts_too(self, client: Client, library: Library) -> None:
+    def test_a_login_split_over_several_cookies_is_accepted(self, client: Client, library: Library) -> None:
         login = claims(picture=secrets.token_hex(9_000))
         token = tokens.signed(library, actor="ann@x.org", claims=login)
         assert len(cookies(login)) > 1
-        accepted(client, library, token, cookies=cookies(login))
+        assert_accepted(client, library, token, cookies=cookies(login))
 
     def test_a_token_without_its_login_is_refused(self, client: Client, library: Library) -> None:
-        refused(client, library, tokens.signed(library, actor="ann@x.org", claims=claims()), status={401})
-        refused(client, library, tokens.signed(library, actor="ann@x.org"), status={401})
+        assert_refused(
+            client, library, tokens.signed(library, actor="ann@x.org", claims=claims()), status={401}
+        )
+        assert_refused(client, library, tokens.signed(library, actor="ann@x.org"), status={401})
 
     def test_a_forged_login_is_refused(self, client: Client, library: Library) -> None:
         login = claims()
@@ -204,40 +206,40 @@ class TestWhereALoginIsAsked:
         login = claims()
         token = tokens.signed(library, actor="ann@x.org", claims=login)
         elsewhere = {"origin": "http://evil.example"}
-        refused(client, library, token, status={401}, cookies=cookies(login), headers=elsewhere)
+        assert_refused(client, library, token, status={401}, cookies=cookies(login), headers=elsewhere)
 
     def test_another_persons_token_is_refused(self, client: Client, library: Library) -> None:
         token = tokens.signed(library, actor="ann@x.org", claims=claims())
-        refused(client, library, token, status={403}, cookies=cookies(claims("eve@x.org")))
+        assert_refused(client, library, token, status={403}, cookies=cookies(claims("eve@x.org")))
 
-    def test_a_login_that_ran_out_is_refused(
+    def test_an_expired_login_is_refused(
         self, client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         login = claims()
         token = tokens.signed(library, actor="ann@x.org", claims=login)
         now = time.time()
         monkeypatch.setattr(tokens.time, "time", lambda: now + 3601)
-        refused(client, library, token, status={401}, cookies=cookies(login))
+        assert_refused(client, library, token, status={401}, cookies=cookies(login))
         renewed = tokens.signed(library, actor="ann@x.org", claims=login)
-        refused(client, library, renewed, status={401}, cookies=cookies(login))
+        assert_refused(client, library, renewed, status={401}, cookies=cookies(login))
 
-    def test_a_login_whose_end_says_nothing_has_ended(self) -> None:
+    def test_a_login_with_an_invalid_expiry_has_ended(self) -> None:
         for exp in ("soon", [], {}, float("nan"), 0, -1, False):
             assert not logins.is_current(claims(exp=exp)), exp
         assert logins.is_current(claims(exp=None))
 
-    def test_after_logout_no_tab_of_the_login_is_answered(self, client: Client, library: Library) -> None:
+    def test_logging_out_ends_every_tab_of_the_login(self, client: Client, library: Library) -> None:
         login = claims()
         here = tokens.signed(library, actor="ann@x.org", session="here", claims=login)
         there = tokens.signed(library, actor="ann@x.org", session="there", claims=login)
         logins.end(login, session="here")
         for token in (here, there):
-            refused(client, library, token, status={401}, cookies=cookies(login))
+            assert_refused(client, library, token, status={401}, cookies=cookies(login))
         again = claims(nonce="another login")
         token = tokens.signed(library, actor="ann@x.org", session="new", claims=again)
-        accepted(client, library, token, cookies=cookies(again))
+        assert_accepted(client, library, token, cookies=cookies(again))
 
-    def test_who_was_made_a_viewer_looks_and_changes_nothing(
+    def test_a_curator_who_became_a_viewer_can_only_read(
         self, client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         login = claims()
@@ -250,7 +252,7 @@ class TestWhereALoginIsAsked:
             assert "may look" in answer.json()["failed"]
         assert library.get(address(0)).tier == "pending"
 
-    def test_who_was_taken_off_the_lists_does_not_even_read(
+    def test_a_person_removed_from_the_lists_cannot_even_read(
         self, client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         login = claims()
@@ -259,10 +261,10 @@ class TestWhereALoginIsAsked:
         assert client.get(link, cookies=cookies(login)).status_code == 200
         monkeypatch.setattr(settings(), "viewers", "eve@x.org")
         monkeypatch.setattr(settings(), "curators", "bob@x.org")
-        refused(client, library, token, status={401}, cookies=cookies(login))
+        assert_refused(client, library, token, status={401}, cookies=cookies(login))
         assert client.get(link, cookies=cookies(login)).status_code == 401
 
-    def test_a_picture_is_shown_to_a_login_only(self, client: Client, library: Library) -> None:
+    def test_a_picture_requires_a_login(self, client: Client, library: Library) -> None:
         login = claims()
         link = pictures.address(library, library.get(address(0)).image_hash)
         assert client.get(link).status_code == 401
@@ -272,16 +274,14 @@ class TestWhereALoginIsAsked:
         assert "no-store" in client.get(link).headers["cache-control"]
 
 
-def test_where_nobody_else_reaches_the_server_a_logout_still_ends_the_login(
-    client: Client, library: Library
-) -> None:
+def test_a_logout_also_ends_the_login_on_a_local_server(client: Client, library: Library) -> None:
     login = claims()
     token = tokens.signed(library, actor="ann@x.org", session="here", claims=login)
     logins.end(login, session="here")
-    refused(client, library, token, status={401}, cookies=cookies(login))
+    assert_refused(client, library, token, status={401}, cookies=cookies(login))
 
 
-def test_a_page_that_outlives_its_login_neither_reads_nor_writes(library: Library) -> None:
+def test_a_page_cannot_read_or_write_after_its_login_ended(library: Library) -> None:
     login = [True]
     page = library.for_actor(Actor("ann@x.org", is_logged_in=lambda: login[0]))
     drafts = page.drafts
@@ -292,7 +292,7 @@ def test_a_page_that_outlives_its_login_neither_reads_nor_writes(library: Librar
     assert library.get(address(0)).tier == "pending"
 
 
-def test_who_is_removed_while_a_page_is_open_changes_nothing_more(
+def test_a_curator_made_a_viewer_while_a_page_is_open_cannot_write(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = library.for_actor(Actor("ann@x.org"))
@@ -304,7 +304,7 @@ def test_who_is_removed_while_a_page_is_open_changes_nothing_more(
     assert library.drafts.of(address(0)) == []
 
 
-def test_a_mistake_of_a_route_is_a_number_for_the_page_and_a_traceback_in_the_log(
+def test_a_route_error_shows_a_number_and_logs_the_traceback(
     client: Client, library: Library, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:

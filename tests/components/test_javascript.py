@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 REQUIRED = os.environ.get("MEMEDEX_REQUIRE_NODE") == "1"
 
 
-def test_the_javascript_does_what_its_own_tests_say() -> None:
+def test_the_javascript_tests_pass() -> None:
     node = shutil.which("node")
     if not node:
         reason = "no Node.js was found (Debian: apt install nodejs)"
@@ -26,4 +26,4 @@ def test_the_javascript_does_what_its_own_tests_say() -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     passed = re.search(r"^# pass (\d+)$", ran.stdout, re.MULTILINE)
     assert passed
-    assert int(passed[1]) > 100, "they were not found"
+    assert int(passed[1]) > 100, "the tests were not found"

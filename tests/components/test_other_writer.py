@@ -1,4 +1,4 @@
-"""The app's routes beside another program that writes, and after it."""
+"""The app's routes while another program writes, and afterwards."""
 
 import json
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from store.library import Library
 from store.runtime import open_library
 from store.settings import settings
 from tests.components.conftest import Client
-from tests.store.conftest import address, coin, furnished
+from tests.store.conftest import address, coin, fresh_root
 from tests.store.hashed import Hashed
 
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    root = furnished(tmp_path / "res")
+    root = fresh_root(tmp_path / "res")
     with open_library(root, embedder=Hashed()) as library:
         library.add([coin(0), coin(1)])
     monkeypatch.setattr(settings(), "root", root)
@@ -32,32 +32,32 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     pictures._for_reading.cache_clear()
 
 
-def decided() -> dict[str, Any]:
+def decision_body() -> dict[str, Any]:
     library = pictures.library_of_routes()
     place = {"library": library.id, "who": library.actor_name, "session": "", "boot": BOOT, "seen": {}}
     entry = {"n": 1, "verb": "approve", "addresses": [address(0)], **place}
     return {"token": token(library), "client": "beside another", "entries": [entry]}
 
 
-def typed() -> dict[str, Any]:
+def draft_body() -> dict[str, Any]:
     library = pictures.library_of_routes()
     base = {"revision": library.get(address(0)).revision, "caption": {}, "tags": []}
     draft = {"caption": {"entity": "a dog"}, "base": base, "tags": [], "client": "tab", "n": 1}
     return {"token": token(library), "address": address(0), "draft": draft}
 
 
-def test_routes_write_again_once_the_other_writer_is_gone(root: Path) -> None:
+def test_routes_can_write_again_after_the_other_writer_ends(root: Path) -> None:
     other = WriterLock(Layout(root).lock)
     other.acquire()
     client = Client()
     try:
         assert not pictures.library_of_routes().can_write
-        assert client.post("/decisions", content=json.dumps(decided())).status_code == 403
-        assert "may look" in client.post("/editor/keep", content=json.dumps(typed())).json()["failed"]
+        assert client.post("/decisions", content=json.dumps(decision_body())).status_code == 403
+        assert "may look" in client.post("/editor/keep", content=json.dumps(draft_body())).json()["failed"]
     finally:
         other.release()
-    assert client.post("/decisions", content=json.dumps(decided())).status_code == 204
-    assert client.post("/editor/keep", content=json.dumps(typed())).json() == {"kept": 1}
+    assert client.post("/decisions", content=json.dumps(decision_body())).status_code == 204
+    assert client.post("/editor/keep", content=json.dumps(draft_body())).json() == {"kept": 1}
     written = pictures.library_of_routes()
     assert isinstance(written, Library)
     with written:
@@ -65,7 +65,7 @@ def test_routes_write_again_once_the_other_writer_is_gone(root: Path) -> None:
         assert [draft.fields["caption"]["entity"] for draft in written.drafts.of(address(0))] == ["a dog"]
 
 
-def test_routes_see_what_the_pages_opened_and_closed(root: Path) -> None:
+def test_routes_use_the_library_that_the_pages_opened(root: Path) -> None:
     with open_library(root, embedder=Hashed()) as first:
         assert pictures.library_of_routes() is first
     with open_library(root, embedder=Hashed()) as second:

@@ -1,4 +1,4 @@
-"""Pages run in this process, over a library whose model needs no weights."""
+"""Pages run in this process, on a library whose model needs no weights."""
 
 import shutil
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from store.runtime import open_library
 from store.settings import settings
 from tests import installed_components  # noqa: F401  for what it does
 from tests.browser.coins import COINS, PENDING, UNCAPTIONED
-from tests.store.conftest import keep_chroma_here
+from tests.store.conftest import keep_chroma_in_process
 from tests.store.hashed import Hashed
 
 OVERVIEW = Path(__file__).resolve().parent.parent.parent / "overview.py"
@@ -24,13 +24,13 @@ OVERVIEW = Path(__file__).resolve().parent.parent.parent / "overview.py"
 
 @pytest.fixture
 def chroma() -> None:
-    """Chroma follows as it does in earnest."""
+    """Chroma is on, as in production."""
 
 
 @pytest.fixture(autouse=True)
-def _chroma_behind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For every other test Chroma stays behind: opening it costs more than the rest of the test."""
-    keep_chroma_here(monkeypatch)
+def _without_chroma(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chroma is off for every other test: opening it takes longer than the rest of the test."""
+    keep_chroma_in_process(monkeypatch)
     if "chroma" not in request.fixturenames:
         monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
 
@@ -57,7 +57,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library with some coins, made once; to be copied, not used."""
+    """A library with some coins, created once; to be copied, not used directly."""
     root = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MEMEDEX_USER", "tester")
@@ -90,10 +90,10 @@ def opened(name: str = "", *, reading_only: bool = False, **query: str) -> AppTe
         app.switch_page(f"pages/{name}.py")
     for key, value in query.items():
         app.query_params[key] = value
-    return ran(app)
+    return rerun(app)
 
 
-def ran(app: AppTest) -> AppTest:
+def rerun(app: AppTest) -> AppTest:
     """The page after one more run, which must not have failed."""
     app.run()
     assert not app.exception, app.exception
@@ -121,7 +121,7 @@ def press(app: AppTest, label: str) -> AppTest:
     found = [button for button in app.button if button.label == label]
     assert len(found) == 1, [button.label for button in app.button]
     found[0].click()
-    return ran(app)
+    return rerun(app)
 
 
 def finish_jobs() -> None:

@@ -1,4 +1,4 @@
-"""What addresses say: each page has names of its own, and nonsense in them breaks none."""
+"""Query parameters: each page has its own names, and invalid values break no page."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.browser.coins import FROG
 from tests.pages.conftest import opened
 from tests.store.memory.bags import Bags
 
-# Every page whose address says something, and those sides of it that have controls of their own.
+# Every page with query parameters, and its views that have controls of their own.
 SIDES: tuple[tuple[str, dict[str, str]], ...] = (
     ("pending", {"pending_sort": "Like one coin"}),
     ("approved", {}),
@@ -32,7 +32,7 @@ SIDES: tuple[tuple[str, dict[str, str]], ...] = (
     ("lore", {"view": "Connections", "coin": FROG.address}),
     ("history", {}),
 )
-# Names that are read, and bound to no control.
+# Parameters that are read but not bound to a control.
 READ = (
     "address",
     "check",
@@ -57,29 +57,29 @@ def memory(library: Library, tmp_path: Path) -> Iterator[Memory]:
 
 
 @pytest.fixture
-def named(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> dict[str, set[str]]:
-    """Names in addresses that a control is bound to, or that are set; and the pages that do so."""
+def query_names(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> dict[str, set[str]]:
+    """The query parameters that a control is bound to or that are set, with the pages that use them."""
     pages = defaultdict(set)
     name = ""
     bind, assign = QueryParams.bind_widget, QueryParams.__setitem__
 
-    def binding(self: QueryParams, param_key: str, **how: str) -> None:
+    def record_binding(self: QueryParams, param_key: str, **how: str) -> None:
         pages[param_key].add(name)
         bind(self, param_key, **how)
 
-    def assigning(self: QueryParams, key: str, value: str) -> None:
+    def record_assignment(self: QueryParams, key: str, value: str) -> None:
         pages[key].add(name)
         assign(self, key, value)
 
-    monkeypatch.setattr(QueryParams, "bind_widget", binding)
-    monkeypatch.setattr(QueryParams, "__setitem__", assigning)
+    monkeypatch.setattr(QueryParams, "bind_widget", record_binding)
+    monkeypatch.setattr(QueryParams, "__setitem__", record_assignment)
     for name, said in SIDES:
         opened(name, **said)
     return pages
 
 
-def test_no_two_pages_share_a_name_and_nonsense_breaks_none(named: dict[str, set[str]]) -> None:
-    found = {name: set(pages) for name, pages in named.items()}
+def test_pages_share_no_query_parameter_and_survive_invalid_values(query_names: dict[str, set[str]]) -> None:
+    found = {name: set(pages) for name, pages in query_names.items()}
     assert {name: pages for name, pages in found.items() if len(pages) > 1} == {}
     assert {"q", "ask", "view", "captions_view", "captions_kind", "pending_words"} <= found.keys()
 
@@ -90,7 +90,7 @@ def test_no_two_pages_share_a_name_and_nonsense_breaks_none(named: dict[str, set
             assert app.title[0].value != ""
 
 
-def test_earlier_links_to_the_captions_lead_where_they_did(library: Library) -> None:
+def test_old_links_to_the_captions_page_still_work(library: Library) -> None:
     app = opened("captions", view="Check up", kind="unwritten")
     assert app.session_state["captions_view"] == "Check up"
     assert app.session_state["caption-check"] == "unwritten"
@@ -108,9 +108,7 @@ def test_earlier_links_to_the_captions_lead_where_they_did(library: Library) -> 
         ("map", "map_of", "fused", "All facets"),
     ],
 )
-def test_earlier_links_lead_to_what_has_another_name_now(
-    memory: Memory, page: str, name: str, before: str, now: str
-) -> None:
+def test_old_links_open_renamed_options(memory: Memory, page: str, name: str, before: str, now: str) -> None:
     app = opened(page, **{name: before})
     controls = [*app.selectbox, *app.button_group]
     [shown] = [control for control in controls if control.key == name]

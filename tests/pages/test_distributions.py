@@ -1,4 +1,4 @@
-"""What the library consists of, drawn once somebody opens the drawer."""
+"""Charts of the content of the library, drawn once somebody opens them."""
 
 import numpy as np
 import pytest
@@ -8,17 +8,17 @@ from store.catalog.filters import Filter
 from store.library import Library
 from store.reading import statistics
 from tests.browser.coins import COINS
-from tests.pages.conftest import opened, ran
+from tests.pages.conftest import opened, rerun
 
 
-def test_the_drawer_costs_nothing_before_it_is_opened(library: Library) -> None:
+def test_distributions_are_drawn_only_when_opened(library: Library) -> None:
     app = opened()
     assert not app.get("plotly_chart")
     app.session_state["distributions"] = True
-    assert len(ran(app).get("plotly_chart")) == 4
+    assert len(rerun(app).get("plotly_chart")) == 4
 
 
-def test_labels_and_lengths_are_those_of_the_library(library: Library) -> None:
+def test_labels_and_lengths_match_the_library(library: Library) -> None:
     counts = library.tag_counts(Filter(tier="library"))
     shown = distributions.ranking(counts)
     assert dict(zip(shown["name"], shown["count"], strict=True)) == dict(list(counts.items())[:15])
@@ -29,7 +29,7 @@ def test_labels_and_lengths_are_those_of_the_library(library: Library) -> None:
     ), "lengths that no caption has are drawn as 0"
 
 
-def test_every_cosine_lies_in_a_class_up_to_the_very_end() -> None:
+def test_every_cosine_falls_into_a_bin_including_the_last() -> None:
     cosines = {
         "Nearest coin": np.array([1.0, 0.96, 0.1], np.float32),
         "Any two coins": np.array([-1.0, 0.12], np.float32),

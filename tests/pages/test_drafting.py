@@ -1,4 +1,4 @@
-"""What drafting needs is at hand when its page is opened."""
+"""The AI drafts page: the price list and the cost so far."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.pages.conftest import opened, words
 
 
 @pytest.mark.parametrize(("model", "read"), [("openai/gpt-4o-mini", 1), ("", 0)])
-def test_prices_are_read_behind_the_model_where_a_language_model_is_configured(
+def test_prices_are_read_in_the_background_if_a_language_model_is_configured(
     empty: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, read: int
 ) -> None:
     asked: list[bool] = []
@@ -22,7 +22,7 @@ def test_prices_are_read_behind_the_model_where_a_language_model_is_configured(
     assert len(asked) == read
 
 
-def test_what_drafting_has_cost_stands_below(empty: Library) -> None:
+def test_the_page_shows_the_cost_of_drafting(empty: Library) -> None:
     assert "No language model was asked for drafts yet" in words(opened("drafting"))
     used = {"prompt_tokens": 1_000, "completion_tokens": 100}
     spent = {"20000": {"a/b": used | {"cost": 0.25}, "free": used}, "20001": {"a/b": used | {"cost": 0.5}}}

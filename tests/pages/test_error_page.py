@@ -1,4 +1,4 @@
-"""What goes wrong in the middle of a page is said in words; how, this machine alone is shown, and the log."""
+"""Errors on a page are explained in words; only the log and local browsers get the traceback."""
 
 import re
 import sqlite3
@@ -17,32 +17,32 @@ def page() -> None:
     error_page.show_error(OSError(28, "No space left on device"))
 
 
-def test_a_refusal_is_told_with_the_way_out() -> None:
+def test_a_refusal_explains_how_to_fix_it() -> None:
     test = AppTest.from_function(page, default_timeout=60).run()
     assert [error.value for error in test.error] == ["This could not be done. What went wrong:"]
     assert test.text[0].value.endswith("is full; make room and try again")
     assert [button.label for button in test.button] == ["Show the page again"]
 
 
-def two() -> None:
+def page_with_two_errors() -> None:
     from components.shell import error_page
 
     for _ in range(2):
         error_page.show_error(OSError(28, "No space left on device"))
 
 
-def test_two_parts_of_a_page_that_fail_are_both_told() -> None:
-    test = AppTest.from_function(two, default_timeout=60).run()
+def test_two_failing_parts_of_a_page_are_both_reported() -> None:
+    test = AppTest.from_function(page_with_two_errors, default_timeout=60).run()
     assert not test.exception
     assert len(test.error) == 2
 
 
 @pytest.mark.parametrize("error", [NotWritten("nothing was changed"), sqlite3.OperationalError("locked")])
-def test_what_was_refused_is_told_in_words(error: Exception) -> None:
+def test_expected_errors_are_explained(error: Exception) -> None:
     assert error_page.show_error(error)
 
 
-def mistake() -> None:
+def page_with_a_bug() -> None:
     from components.shell import error_page
 
     try:
@@ -51,17 +51,17 @@ def mistake() -> None:
         error_page.show_error(error)
 
 
-def test_a_mistake_is_shown_whole_at_this_machine() -> None:
-    test = AppTest.from_function(mistake, default_timeout=60).run()
+def test_a_local_browser_sees_the_whole_traceback() -> None:
+    test = AppTest.from_function(page_with_a_bug, default_timeout=60).run()
     assert "a secret of the server" in test.exception[0].message
     assert test.exception[0].stack_trace
 
 
-def test_another_machine_is_told_a_number_that_stands_in_the_log_with_the_traceback(
+def test_a_remote_browser_sees_an_error_number_that_is_also_in_the_log(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(login, "is_local", lambda: False)
-    test = AppTest.from_function(mistake, default_timeout=60).run()
+    test = AppTest.from_function(page_with_a_bug, default_timeout=60).run()
     assert not test.exception
     shown = "\n".join(str(one.value) for kind in (test.error, test.text, test.caption) for one in kind)
     assert "secret" not in shown
@@ -71,7 +71,7 @@ def test_another_machine_is_told_a_number_that_stands_in_the_log_with_the_traceb
     assert isinstance(logged.exc_info[1], KeyError)
 
 
-def test_another_machine_is_not_told_where_the_files_lie(
+def test_a_remote_browser_does_not_see_file_paths(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(login, "is_local", lambda: False)

@@ -1,4 +1,4 @@
-"""Coins out and captions in, from the page."""
+"""Exporting coins and importing captions from the page."""
 
 from pathlib import Path
 
@@ -10,15 +10,15 @@ from store.importing.captions import captions_at
 from store.library import Library
 from store.tasks.import_captions import preview
 from tests.browser.coins import COINS
-from tests.pages.conftest import finish_jobs, opened, press, ran, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, words
 
 
-def test_what_passes_a_filter_goes_out_as_a_zip_that_can_be_downloaded(library: Library) -> None:
+def test_filtered_coins_are_exported_as_a_downloadable_zip(library: Library) -> None:
     app = opened("exchange")
     app.selectbox(key="export-from").set_value("Library")
     app.selectbox(key="export-format").set_value("imagefolder")
-    app.button(key="export-go").click()  # in one run with what was chosen last
-    ran(app)
+    app.button(key="export-go").click()  # in the same run as the last choice
+    rerun(app)
     finish_jobs()
     (out,) = library.layout.exports.iterdir()
     assert out.name in words(opened("exchange")), "also for another session"
@@ -26,7 +26,7 @@ def test_what_passes_a_filter_goes_out_as_a_zip_that_can_be_downloaded(library: 
     assert (shown.same, shown.changes, shown.refused) == (len(COINS), [], [])
 
 
-def test_captions_are_taken_in_after_a_preview_and_undone_as_one(
+def test_captions_are_imported_after_a_preview_and_undone_as_one(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[EditorRow] = []
@@ -37,7 +37,7 @@ def test_captions_are_taken_in_after_a_preview_and_undone_as_one(
     app = opened("exchange")
     app.text_input(key="import-captions-path-0").set_value(str(tmp_path / "captions.csv"))
     seen.clear()
-    ran(app)
+    rerun(app)
     assert f"{len(COINS)} would change" in words(app)
     assert [row.after for row in seen] == [f"Taken in for {number}" for number in range(len(COINS))]
     assert [row.text for row in seen] == [before[row.record.address]["entity"] for row in seen]

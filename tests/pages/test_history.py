@@ -1,4 +1,4 @@
-"""The book of decisions as a page."""
+"""The History page."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -12,10 +12,10 @@ from store.reading.audit import AuditFilter
 from store.search.saved_searches import SavedSearch
 from store.settings import settings
 from tests.browser.coins import COINS, PENDING, UNCAPTIONED
-from tests.pages.conftest import opened, ran, words
+from tests.pages.conftest import opened, rerun, words
 
 
-def test_it_tells_every_decision_with_who_and_when(library: Library) -> None:
+def test_the_page_lists_every_decision_with_its_actor_and_time(library: Library) -> None:
     library.reject([PENDING.address], reason="=copycat", actor="bob@x.org")
     said = words(opened("history"))
     assert "Rejected New Fish" in said
@@ -23,7 +23,7 @@ def test_it_tells_every_decision_with_who_and_when(library: Library) -> None:
     assert "Promoted 4 coins" in said
 
 
-def test_it_counts_speed_and_approval(library: Library) -> None:
+def test_the_page_shows_decision_counts_and_the_approval_rate(library: Library) -> None:
     library.reject([PENDING.address], reason="copycat")
     figures = {metric.label: metric.value for metric in opened("history").metric}
     assert figures["Approved"] == str(len(COINS) + 1)
@@ -31,7 +31,7 @@ def test_it_counts_speed_and_approval(library: Library) -> None:
     assert figures["Approval rate"] == "83%"
 
 
-def test_charts_show_the_decisions_that_the_filters_let_through(library: Library) -> None:
+def test_charts_show_the_filtered_decisions(library: Library) -> None:
     library.reject([PENDING.address], actor="bob")
     assert len(opened("history").get("plotly_chart")) == 2
     decisions = pd.DataFrame(
@@ -48,7 +48,7 @@ def test_charts_show_the_decisions_that_the_filters_let_through(library: Library
     assert not opened("history", history_to="2020-01-01").get("plotly_chart")
 
 
-def test_a_library_without_decisions_draws_nothing(empty: Library) -> None:
+def test_a_library_without_decisions_shows_no_charts(empty: Library) -> None:
     app = opened("history")
     assert not app.get("plotly_chart")
     assert "No matching decisions" in words(app)
@@ -61,34 +61,34 @@ def test_a_link_shows_one_persons_decisions(library: Library) -> None:
     assert "Promoted" not in said
 
 
-def test_one_decision_of_somebody_else_is_taken_back(library: Library) -> None:
+def test_a_decision_of_somebody_else_can_be_undone(library: Library) -> None:
     library.reject([PENDING.address], actor="bob")
     library.send_back([UNCAPTIONED.address], actor="ann")
     [decision] = audit.find(library, AuditFilter(actor="bob"))
     app = opened("history")
     app.button(key=f"take-back-{decision.id}").click()
-    ran(app)
+    rerun(app)
     assert library.get(PENDING.address).tier == "pending"
     assert library.get(UNCAPTIONED.address).tier == "pending"
     assert audit.find(library, AuditFilter(verb="undo"))[0].actor == "tester"
 
 
-def test_everything_since_a_moment_is_taken_back(library: Library) -> None:
+def test_all_decisions_since_a_date_can_be_undone(library: Library) -> None:
     app = opened("history")
     app.date_input(key="history-since-day").set_value(datetime.now(UTC).date() - timedelta(days=1))
-    ran(app)
+    rerun(app)
     [button] = [button for button in app.button if button.label == "Undo them"]
     button.click()
-    ran(app)
+    rerun(app)
     assert library.counts() == {"pending": 0, "approved": 0, "library": 0, "trash": 6}
 
 
-def test_a_viewer_takes_nothing_back(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_viewer_cannot_undo(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings(), "read_only", True)
     assert not opened("history").button
 
 
-def test_a_saved_search_that_was_removed_is_named_with_who_and_put_back(library: Library) -> None:
+def test_a_removed_saved_search_is_listed_with_its_actor_and_restored(library: Library) -> None:
     library.searches.save("frogs", SavedSearch("frog"))
     library.searches.delete("frogs", actor="bob@x.org")
     app = opened("history")
@@ -96,6 +96,6 @@ def test_a_saved_search_that_was_removed_is_named_with_who_and_put_back(library:
     assert "bob@x" in words(app).replace("\\", "")
     [one] = library.removed.all()
     app.button(key=f"put-back-{one.id}").click()
-    ran(app)
+    rerun(app)
     assert library.searches.all() == {"frogs": SavedSearch("frog")}
     assert library.removed.all()[0].put_back_by == "tester"

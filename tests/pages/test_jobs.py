@@ -1,4 +1,4 @@
-"""Long work on the page: followed, paused, continued, tried again; nothing of it for a viewer."""
+"""Jobs on the page: watched, paused, continued, retried; a viewer can only watch."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from store.llm.client import import_litellm
 from store.outcome import ImportReport, Refusal
 from store.settings import settings
 from tests.browser.coins import COINS, UNCAPTIONED
-from tests.pages.conftest import finish_jobs, opened, press, ran, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, words
 from tests.store.language_model_server import GOOD, LanguageModelServer, fails, running, says
 
 
@@ -23,7 +23,7 @@ def model(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[Languag
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         settings.cache_clear()
         server.answers = [says(json.dumps(GOOD))]
-        import_litellm()  # until then the page says that it reads the price list
+        import_litellm()  # before that, the page says that it is reading the price list
         yield server
 
 
@@ -40,7 +40,7 @@ def badges(app: AppTest) -> list[str]:
     return [element.value for element in app.markdown if "badge[" in str(element.value)]
 
 
-def test_what_lacks_a_caption_is_drafted_after_a_look_at_the_cost(
+def test_coins_without_captions_are_drafted_after_a_cost_estimate(
     model: LanguageModelServer, library: Library
 ) -> None:
     app = opened("drafting")
@@ -49,9 +49,9 @@ def test_what_lacks_a_caption_is_drafted_after_a_look_at_the_cost(
     press(app, "Draft 1 coin")
     finish_jobs()
     assert [one.facet for one in library.suggestions.of(UNCAPTIONED.address)].count("entity") == 1
-    told = words(opened("jobs")).replace("\\", "")
-    assert "1 of 1 done" in told
-    assert "$0.0002" in told, "what it has cost"
+    page_text = words(opened("jobs")).replace("\\", "")
+    assert "1 of 1 done" in page_text
+    assert "$0.0002" in page_text, "what it has cost"
 
 
 def test_coins_with_suggestions_are_counted_until_they_have_a_caption(
@@ -69,19 +69,19 @@ def test_coins_with_suggestions_are_counted_until_they_have_a_caption(
     assert "1 coin with suggestions to look at" not in links(app)
 
 
-def test_work_of_which_all_was_refused_gets_no_tick(library: Library) -> None:
+def test_a_job_with_only_refusals_is_not_marked_as_successful(library: Library) -> None:
     report = ImportReport(refused=[Refusal("a", "no picture"), Refusal("b", "no picture")])
     job = library.jobs.run("Import list.json", lambda _: report)
     finish_jobs()
     assert [badge for badge in badges(opened("jobs")) if "refused" in badge]
     app = opened("history")
     app.session_state["memedex.watched_jobs"] = [job.id]
-    [toast] = ran(app).toast
+    [toast] = rerun(app).toast
     assert toast.value.replace("\\", "") == "Import list.json: nothing done, 2 refused"
     assert toast.icon == ":material/error:"
 
 
-def test_what_was_refused_says_why_and_is_tried_again(model: LanguageModelServer, library: Library) -> None:
+def test_refused_items_show_a_reason_and_can_be_retried(model: LanguageModelServer, library: Library) -> None:
     model.answers = [fails(400, "the picture is too dark")]
     press(opened("drafting"), "Draft 1 coin")
     finish_jobs()
@@ -94,7 +94,7 @@ def test_what_was_refused_says_why_and_is_tried_again(model: LanguageModelServer
     assert library.jobs.all()[0].done == 1
 
 
-def test_a_failed_run_is_continued_and_a_viewer_sees_it_without_a_button(
+def test_a_failed_job_can_be_continued_but_not_by_a_viewer(
     model: LanguageModelServer, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model.answers = [fails(401, "bad key")]
@@ -114,7 +114,9 @@ def test_a_failed_run_is_continued_and_a_viewer_sees_it_without_a_button(
     assert library.jobs.all()[0].state == "done"
 
 
-def test_a_prompt_is_edited_and_tried_beside_another(model: LanguageModelServer, library: Library) -> None:
+def test_an_edited_prompt_is_tried_side_by_side_with_another(
+    model: LanguageModelServer, library: Library
+) -> None:
     app = opened("drafting")
     (text,) = [area for area in app.text_area if area.label == "Text"]
     text.set_value("In five words: {name}")
@@ -122,27 +124,27 @@ def test_a_prompt_is_edited_and_tried_beside_another(model: LanguageModelServer,
     press(app, "Save under this name")
     assert library.prompts.get("short").text == "In five words: {name}"
     app.selectbox(key="trial-b-prompt").set_value("short")
-    press(ran(app), "Try both, side by side")
+    press(rerun(app), "Try both, side by side")
     finish_jobs()
-    ran(app)
+    rerun(app)
     (job,) = library.jobs.all()
     assert (job.done, words(app).count(GOOD["entity"])) == (job.total, job.total)
     assert library.suggestions.of(UNCAPTIONED.address) == []
 
 
-def test_without_a_language_model_the_page_says_how_to_have_one(library: Library) -> None:
+def test_without_a_language_model_the_page_says_how_to_configure_one(library: Library) -> None:
     assert "MEMEDEX_CAPTION_MODEL" in words(opened("drafting"))
-    told = words(opened("jobs"))
-    assert "Nothing long is under way" in told
-    assert "It begins on these pages" in told
+    page_text = words(opened("jobs"))
+    assert "Nothing long is under way" in page_text
+    assert "It begins on these pages" in page_text
 
 
-def test_what_was_chosen_in_a_grid_is_what_is_drafted(model: LanguageModelServer, library: Library) -> None:
+def test_only_coins_chosen_in_a_grid_are_drafted(model: LanguageModelServer, library: Library) -> None:
     app = opened()
     app.session_state["memedex.drafting.chosen"] = [coin.address for coin in COINS[:2]]
     app.switch_page("pages/drafting.py")
-    ran(app).number_input(key="draft-budget").set_value(1.5)
-    press(app, "Draft 2 coins")  # in one run with the budget
+    rerun(app).number_input(key="draft-budget").set_value(1.5)
+    press(app, "Draft 2 coins")  # in the same run as the budget
     finish_jobs()
     assert library.jobs.all()[0].options["budget"] == 1.5
     assert set(library.suggestions.waiting()) == {coin.address for coin in COINS[:2]}

@@ -1,4 +1,4 @@
-"""A server that other machines reach: who is asked for a login, who is logged in, and the way out."""
+"""Logging in and out on a server that other machines can reach."""
 
 import time
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from store.errors import LoginEnded
 from store.library import Library
 from store.settings import settings
 from tests.browser.coins import PENDING
-from tests.pages.conftest import opened, press, ran, words
+from tests.pages.conftest import opened, press, rerun, words
 
 
-def test_what_a_login_needs_is_installed_with_the_rest() -> None:
+def test_login_dependencies_are_in_the_requirements() -> None:
     pinned = (Path(__file__).parents[2] / "requirements.txt").read_text().lower()
     needed = [one for one in map(Requirement, requires("streamlit") or ()) if one.marker]
     names = [one.name for one in needed if one.marker and one.marker.evaluate({"extra": "auth"})]
@@ -26,7 +26,7 @@ def test_what_a_login_needs_is_installed_with_the_rest() -> None:
     assert [name for name in names if f"\n{name.lower()}==" not in pinned] == []
 
 
-def test_whoever_is_logged_in_is_named_and_can_log_out(
+def test_a_logged_in_person_is_named_and_can_log_out(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "log-out" not in [button.key for button in opened("search").button]
@@ -48,7 +48,7 @@ def test_without_a_login_nothing_is_shown(library: Library, monkeypatch: pytest.
 
 @pytest.fixture
 def ann(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, object]]:
-    """Ann is logged in at a server that other machines reach."""
+    """Ann is logged in on a server that other machines can reach."""
     now = time.time()
     ann = {
         "is_logged_in": True, "email": "ann@example.org", "sub": "ann", "iat": now, "exp": now + 3600,
@@ -59,9 +59,7 @@ def ann(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, object]]:
     logins._ended.clear()
 
 
-def test_a_login_that_ran_out_shows_nothing_more_and_says_so(
-    library: Library, ann: dict[str, object]
-) -> None:
+def test_an_expired_login_shows_a_message_and_nothing_else(library: Library, ann: dict[str, object]) -> None:
     assert [one.value for one in opened("pending").title] == ["Review"]
     ann["exp"] = time.time() - 1
     page = opened("pending")
@@ -70,7 +68,7 @@ def test_a_login_that_ran_out_shows_nothing_more_and_says_so(
     assert [button.label for button in page.button] == ["Log in"]
 
 
-def test_who_is_on_neither_list_is_told_so_and_shown_nothing(
+def test_a_person_on_neither_list_sees_only_a_message(
     library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings(), "viewers", "eve@example.org")
@@ -87,17 +85,17 @@ def test_logging_out_ends_every_tab_of_the_login(
     monkeypatch.setattr(st, "logout", lambda: None)
     page = opened("pending")
     page.button(key="log-out").click()
-    ran(page)
+    rerun(page)
     assert "Your login has ended" in words(page)
     assert "Your login has ended" in words(opened("pending")), "as in another tab"
     ann["iat"] = time.time() + 1
-    assert logins.is_current(ann), "another login of hers is another"
+    assert logins.is_current(ann), "a new login of hers is valid"
     token = tokens.signed(library, actor="ann@example.org", session="test session id", claims=ann)
     with pytest.raises(LoginEnded):
         tokens.bearer(library, token, claims=ann)
 
 
-def test_a_press_after_the_login_ended_changes_nothing(
+def test_a_button_pressed_after_the_login_ended_changes_nothing(
     library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library.approve([PENDING.address], actor="ann@example.org")
@@ -113,7 +111,7 @@ def fields(page: AppTest) -> set[str]:
     return {one.key for one in page.text_input if one.key}
 
 
-def test_who_sits_at_another_machine_names_no_path_of_the_server(
+def test_a_remote_browser_cannot_name_server_paths(
     library: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert "memedex.path" in fields(opened())
@@ -131,4 +129,4 @@ def test_who_sits_at_another_machine_names_no_path_of_the_server(
     assert library.jobs.all() == []
     page = opened("exchange")
     page.text_input(key="import-captions-path-0").set_value("/etc/passwd")
-    assert any("MEMEDEX_IMPORT_FOLDERS" in error.value for error in ran(page).error)
+    assert any("MEMEDEX_IMPORT_FOLDERS" in error.value for error in rerun(page).error)

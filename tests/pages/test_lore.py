@@ -1,4 +1,4 @@
-"""The page about lore and memory, as it opens and as its controls change what is stored."""
+"""The Lore & memory page: how it opens, and what its controls store."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from store.library import Library
 from store.memory import demo
 from store.memory.memory import Memory
 from store.settings import settings
-from tests.pages.conftest import finish_jobs, opened, press, ran, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, words
 from tests.store.memory.bags import Bags
 
 VIEWS = ("Test retrieval", "Prompt preview", "Browse", "Connections", "Status")
@@ -22,7 +22,7 @@ QUESTION = "Who lights the lamps of the city?"
 
 
 @pytest.fixture
-def bare(empty: Library, tmp_path: Path) -> Iterator[Memory]:
+def empty_memory(empty: Library, tmp_path: Path) -> Iterator[Memory]:
     """A text memory without an entry; the page opens this very one."""
     memory = Memory.open(tmp_path, embedder=Bags())
     yield memory
@@ -30,9 +30,9 @@ def bare(empty: Library, tmp_path: Path) -> Iterator[Memory]:
 
 
 @pytest.fixture
-def memory(bare: Memory) -> Memory:
-    demo.load(bare)
-    return bare
+def memory(empty_memory: Memory) -> Memory:
+    demo.load(empty_memory)
+    return empty_memory
 
 
 def shown(app: AppTest) -> str:
@@ -40,16 +40,16 @@ def shown(app: AppTest) -> str:
     return words(app) + "\n".join(str(card.proto.body) for card in app.get("html"))
 
 
-def test_an_empty_memory_says_what_it_is_for_and_loads_the_demo(bare: Memory) -> None:
+def test_an_empty_memory_says_what_it_is_for_and_loads_the_demo(empty_memory: Memory) -> None:
     app = opened("lore")
     assert "The text memory is empty" in words(app)
     press(app, "Load the demo memory")
     finish_jobs()
-    assert all(bare.status().counts.values())
-    assert "Asks 6 chunks, 14 exchanges, 14 memories, 4 passages, 15 chunks" in words(ran(app))
+    assert all(empty_memory.status().counts.values())
+    assert "Asks 6 chunks, 14 exchanges, 14 memories, 4 passages, 15 chunks" in words(rerun(app))
 
 
-def test_a_probe_asks_every_kind_and_shows_what_was_nearly_found(memory: Memory) -> None:
+def test_retrieval_covers_every_kind_and_shows_near_misses(memory: Memory) -> None:
     app = opened("lore", ask=QUESTION)
     said = shown(app)
     for title in ("Lore", "Sessions", "Memories", "Papers", "Transcripts"):
@@ -60,15 +60,15 @@ def test_a_probe_asks_every_kind_and_shows_what_was_nearly_found(memory: Memory)
     assert "σ" in said
 
 
-def test_its_question_has_names_of_its_own_and_takes_over_earlier_links(memory: Memory) -> None:
+def test_the_question_has_its_own_parameters_and_old_links_still_work(memory: Memory) -> None:
     app = opened("lore", q="fees", n="7", kinds="Papers")
     assert app.text_input(key="ask").value == "fees"
     assert app.slider(key="each").value == 7
-    # The search page's, which each of the two would take from the other when one goes back.
+    # These belong to the search page; going back would mix up the two pages.
     assert not {"q", "n"} & app.query_params.keys()
 
 
-def test_a_probe_is_a_link_that_can_be_shared(memory: Memory) -> None:
+def test_a_retrieval_test_can_be_shared_as_a_link(memory: Memory) -> None:
     app = opened("lore", ask="fees", kinds="Papers", protocols="harbor", each="1", scores="calibrated")
     said = shown(app)
     assert "**Papers · harbor**" in said
@@ -76,10 +76,10 @@ def test_a_probe_is_a_link_that_can_be_shared(memory: Memory) -> None:
     assert "**Lore**" not in said
 
 
-def test_two_protocols_are_compared_side_by_side_as_many_passages_for_each(memory: Memory) -> None:
+def test_two_protocols_are_compared_side_by_side(memory: Memory) -> None:
     app = opened("lore", ask="fees", kinds="Papers")
     app.multiselect(key="protocols").set_value(["harbor", "millrace"])
-    said = shown(ran(app))
+    said = shown(rerun(app))
     assert "**Papers · harbor**" in said
     assert "**Papers · millrace**" in said
 
@@ -89,14 +89,14 @@ def test_transcripts_are_also_found_by_words(mode: str, memory: Memory) -> None:
     assert "word rank 1" in shown(opened("lore", ask="restart", kinds="Transcripts", mode=mode))
 
 
-def test_what_a_stranger_wrote_is_shown_and_never_obeyed(memory: Memory) -> None:
+def test_untrusted_text_is_shown_and_never_interpreted(memory: Memory) -> None:
     memory.memories.store_memory("lamps <img src=x onerror=alert(1)> ![](http://evil) $x$ city")
     said = shown(opened("lore", ask="lamps city", kinds="Memories"))
     assert "&lt;img src=x onerror=alert(1)&gt;" in said
     assert "<img" not in said
 
 
-def test_a_failing_model_is_said_and_the_page_stands(memory: Memory) -> None:
+def test_a_failing_model_is_reported_and_the_page_still_works(memory: Memory) -> None:
     bags = memory.passages["memories"].embedder
     assert isinstance(bags, Bags)
     from store.errors import ModelUnavailable
@@ -110,30 +110,30 @@ def test_a_failing_model_is_said_and_the_page_stands(memory: Memory) -> None:
     assert "no weights here" in words(app)
 
 
-def test_the_model_s_view_is_the_reference_s_context_word_for_word(memory: Memory) -> None:
+def test_the_prompt_preview_equals_the_reference_context(memory: Memory) -> None:
     where = {"in": "mempool_city", "of": "mira_lantern"}
     app = opened("lore", view="Model's view", prompt=QUESTION, **where)
     said = words(app)
     assert "--- RECENT MEMORY ---\nUser: " in app.code[0].value
     assert "`context_warning`: lore has 1,402 characters, more than 1,000" in said
     assert "2. The city has seven gates" in said, "the other chunk says nine"
-    assert not memory.passages["world_lore"].questions.all(), "looking does not count as asking"
+    assert not memory.passages["world_lore"].questions.all(), "a preview does not count as a question"
 
     app.number_input(key="n_lore").set_value(1)
-    assert "context_warning" not in words(ran(app))
+    assert "context_warning" not in words(rerun(app))
 
 
-def test_an_own_template_can_be_kept(memory: Memory) -> None:
+def test_a_custom_template_can_be_saved(memory: Memory) -> None:
     app = opened("lore", view="Model's view", prompt=QUESTION)
     app.text_area(key="memedex.template").set_value("{nonsense}")
-    assert "the template names {nonsense}" in words(ran(app))
+    assert "the template names {nonsense}" in words(rerun(app))
     app.text_area(key="memedex.template").set_value("Papers:\n{documents}")
     press(app, "Keep for everybody")
     assert app.code[0].value.startswith("Papers:\n")
     assert memory.places.template.read_text() == "Papers:\n{documents}"
 
 
-def test_browsing_finds_words_and_deletes_what_passes_with_undo(memory: Memory) -> None:
+def test_browsing_finds_words_and_deletes_matches_with_undo(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Memories", words="backups")
     assert "2 memories" in words(app)
     press(app, "Delete 2")
@@ -142,22 +142,22 @@ def test_browsing_finds_words_and_deletes_what_passes_with_undo(memory: Memory) 
     assert memory.passages["memories"].count() == 14
 
 
-def test_browsing_shows_what_is_stale_and_what_is_nearly_said_twice(memory: Memory) -> None:
+def test_browsing_shows_stale_and_near_duplicate_entries(memory: Memory) -> None:
     for _ in range(2):
         memory.memories.store_memory("said twice today")
     app = opened("lore", view="Browse", kind="Memories", which="Stale", days="1")
     assert "14 memories" in words(app), "all but the new ones"
     app.segmented_control(key="which").set_value("alike")
-    assert "1 pair with a cosine of 0.95 or more" in words(ran(app))
+    assert "1 pair with a cosine of 0.95 or more" in words(rerun(app))
 
 
-def test_a_session_is_forgotten_for_good_with_all_its_characters(memory: Memory) -> None:
+def test_a_session_is_permanently_deleted_with_all_its_characters(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="mira_lantern")
     press(app, "Delete all 2 characters' keys of lantern")
     assert memory.sessions.passages.counts() == {"capy_budget-debate": 4}
 
 
-def test_papers_list_their_files_and_are_removed_with_undo(memory: Memory) -> None:
+def test_papers_list_their_files_and_can_be_removed_with_undo(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Papers", scope_documents="harbor")
     assert "harbor\\_lending\\.pdf" in words(app)
     press(app, "Remove")
@@ -166,13 +166,13 @@ def test_papers_list_their_files_and_are_removed_with_undo(memory: Memory) -> No
     assert set(memory.documents.protocols()) == {"harbor", "millrace"}
 
 
-def test_events_are_found_by_their_structure(memory: Memory) -> None:
+def test_events_are_found_by_their_fields(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Events", level="ERROR")
     assert "1 event" in words(app)
     assert app.dataframe[0].value["error_type"].to_list() == ["TimeoutError"]
 
 
-def test_several_projects_are_browsed_and_probed_together(bare: Memory, tmp_path: Path) -> None:
+def test_several_projects_are_browsed_and_searched_together(empty_memory: Memory, tmp_path: Path) -> None:
     for project in ("bridges", "rivers", "roads"):
         folder = tmp_path / "recorded" / project
         folder.mkdir(parents=True)
@@ -180,32 +180,34 @@ def test_several_projects_are_browsed_and_probed_together(bare: Memory, tmp_path
         (folder / "metadata.json").write_text(json.dumps(about))
         said = {"role": "user", "content": f"how do {project} age"}
         (folder / "transcript.jsonl").write_text(json.dumps(said))
-    bare.transcripts.import_sessions([tmp_path / "recorded"])
+    empty_memory.transcripts.import_sessions([tmp_path / "recorded"])
     app = opened("lore", view="Browse", kind="Transcripts")
     app.multiselect(key="project").set_value(["bridges", "roads"])
-    told = app.run().dataframe[0].value["text"].to_list()
-    assert sorted(told) == ["how do bridges age", "how do roads age"]
+    found_texts = app.run().dataframe[0].value["text"].to_list()
+    assert sorted(found_texts) == ["how do bridges age", "how do roads age"]
 
     app = opened("lore", ask="how do they age", mode="full_text")
     app.multiselect(key="project").set_value(["rivers", "roads"])
     found, _, kept_out = shown(app.run()).partition("Not retrieved · 1 nearest")
     assert kept_out, "the third project's session is only nearly found"
-    assert "There is nothing of this kind yet." in found, "asking an empty kind is no fault"
+    assert "There is nothing of this kind yet." in found, "searching an empty kind is not an error"
 
 
-def test_a_page_after_the_last_one_is_the_last(memory: Memory) -> None:
+def test_a_page_number_beyond_the_end_shows_the_last_page(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Memories", page_memories="99")
     assert "14 memories" in words(app)
 
 
-def test_connections_lead_from_a_coin_to_what_names_it(library: Library, memory: Memory) -> None:
+def test_connections_lead_from_a_coin_to_the_entries_that_mention_it(
+    library: Library, memory: Memory
+) -> None:
     memory.lore.add_lore("mempool_city", "frog", "Under the lamp sits the Rainy Frog.")
     said = words(opened("lore", view="Connections", coin="Rainy Frog"))
     assert "1 entry names it." in said
     assert "Under the lamp sits the Rainy Frog." in said
 
 
-def test_health_names_a_kind_whose_file_cannot_be_used_and_shows_the_others(
+def test_the_status_view_reports_an_unusable_kind_and_shows_the_others(
     memory: Memory, tmp_path: Path
 ) -> None:
     memory.close()
@@ -219,17 +221,17 @@ def test_health_names_a_kind_whose_file_cannot_be_used_and_shows_the_others(
     Memory.open(tmp_path).close()  # the one that the page opened
 
 
-def test_health_names_every_concern_and_its_remedy(memory: Memory) -> None:
+def test_the_status_view_lists_every_concern_with_its_remedy(memory: Memory) -> None:
     app = opened("lore", view="Health")
     labels = [expander.label for expander in app.expander]
     assert any("worlds without lore" in label for label in labels)
     assert "Remedy: " in words(app)
     press(app, "Run check")
     finish_jobs()
-    assert "blank_atlas has no lore" in ran(app).dataframe[-1].value["what"].to_list()[0]
+    assert "blank_atlas has no lore" in rerun(app).dataframe[-1].value["what"].to_list()[0]
 
 
-def test_a_world_s_file_edited_while_the_dashboard_runs_is_named_and_read_again(memory: Memory) -> None:
+def test_a_world_file_edited_while_the_dashboard_runs_is_reported_and_reloaded(memory: Memory) -> None:
     changed = "files of worlds that are new or changed"
     assert not any(changed in expander.label for expander in opened("lore", view="Health").expander)
     (memory.places.worlds / "blank_atlas.yaml").write_text("id: blank_atlas\nlore: A page is filled at last.")
@@ -243,27 +245,27 @@ def test_a_world_s_file_edited_while_the_dashboard_runs_is_named_and_read_again(
     assert memory.lore.unread_files(memory.places.worlds) == ["broken.yml"]
 
 
-def test_the_model_of_one_kind_is_changed_from_health(
+def test_the_model_of_one_kind_can_be_changed_on_the_status_view(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(models, "open_embedder", lambda name: Bags(name="other"))
     monkeypatch.setattr(model_choice, "open_embedder", lambda name: Bags(name="other"))
     app = opened("lore", view="Health")
     app.selectbox(key="memory-model-kind").set_value("memories")
-    press(ran(app), "Embed them with it")
+    press(rerun(app), "Embed them with it")
     finish_jobs()
     assert memory.passages["memories"].model == "other"
     assert memory.passages["world_lore"].model != "other"
-    assert "other · 14" in words(ran(app))
+    assert "other · 14" in words(rerun(app))
 
 
-def test_an_entry_that_is_gone_says_so(memory: Memory) -> None:
+def test_a_link_to_a_missing_entry_says_so(memory: Memory) -> None:
     assert "This entry is not there" in words(opened("lore", entry="memories:mem_0"))
     assert "This entry is not there" in words(opened("lore", entry="nothing:1"))
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_viewer_sees_everything_and_changes_nothing(
+def test_a_viewer_sees_everything_but_cannot_change_anything(
     view: str, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings(), "viewers", "tester")
@@ -275,5 +277,5 @@ def test_a_viewer_sees_everything_and_changes_nothing(
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_opens_beside_the_program_that_writes(view: str, memory: Memory) -> None:
+def test_every_view_opens_read_only_while_another_program_writes(view: str, memory: Memory) -> None:
     assert "reading only" in words(opened("lore", reading_only=True, view=view, q=QUESTION))

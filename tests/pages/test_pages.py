@@ -1,4 +1,4 @@
-"""Each page as it opens, and what its buttons store."""
+"""Each page: how it opens, and what its buttons store."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library
 from tests.browser.coins import COINS, DOG, FROG, PENDING, UNCAPTIONED
-from tests.pages.conftest import OVERVIEW, finish_jobs, opened, press, ran, words
+from tests.pages.conftest import OVERVIEW, finish_jobs, opened, press, rerun, words
 
 TITLES = {
     "": "Overview",
@@ -39,17 +39,17 @@ TITLES = {
 
 
 @pytest.mark.parametrize("name", TITLES)
-def test_every_page_opens_over_an_empty_library(name: str, empty: Library) -> None:
+def test_every_page_opens_with_an_empty_library(name: str, empty: Library) -> None:
     assert opened(name).title[0].value == TITLES[name]
 
 
 @pytest.mark.parametrize("name", TITLES)
-def test_every_page_opens_over_a_library_with_coins(name: str, library: Library) -> None:
+def test_every_page_opens_with_coins_in_the_library(name: str, library: Library) -> None:
     assert opened(name).title[0].value == TITLES[name]
 
 
 @pytest.mark.parametrize("name", TITLES)
-def test_every_page_opens_beside_the_program_that_writes(name: str, library: Library) -> None:
+def test_every_page_opens_read_only_while_another_program_writes(name: str, library: Library) -> None:
     app = opened(name, reading_only=True)
     assert app.title[0].value == TITLES[name]
     assert "reading only" in words(app)
@@ -63,13 +63,13 @@ def test_about_names_the_version(library: Library, monkeypatch: pytest.MonkeyPat
     assert f"Memedex {__version__}" in given["menu_items"]["About"]
 
 
-def test_the_navigation_names_every_page_with_its_count(library: Library) -> None:
+def test_the_navigation_lists_every_page_with_its_count(library: Library) -> None:
     labels = [link.label for link in opened().sidebar.page_link]
     assert [label.split(" :")[0] for label in labels] == list(TITLES.values())
     assert ":gray-badge[4]" in next(label for label in labels if label.startswith("Search"))
 
 
-def test_the_overview_counts_the_tiers_and_says_what_to_do(library: Library) -> None:
+def test_the_overview_shows_tier_counts_and_next_steps(library: Library) -> None:
     app = opened()
     assert {metric.label: metric.value for metric in app.metric} == {
         "Review": "1",
@@ -83,11 +83,11 @@ def test_the_overview_counts_the_tiers_and_says_what_to_do(library: Library) -> 
     assert "ready to promote" not in said
 
 
-def test_undo_takes_back_ones_own_decision_and_nobody_elses(library: Library) -> None:
+def test_undo_reverts_only_the_users_own_decision(library: Library) -> None:
     library.reject([PENDING.address], actor="somebody else")
     press(opened(), "Undo")
     assert library.get(PENDING.address).tier == "trash"
-    assert library.counts()["library"] == 0, "the promotion was the last decision of one's own"
+    assert library.counts()["library"] == 0, "the promotion was the user's own last decision"
 
 
 def test_a_coin_is_promoted_from_its_caption(library: Library) -> None:
@@ -97,24 +97,24 @@ def test_a_coin_is_promoted_from_its_caption(library: Library) -> None:
     assert library.get(UNCAPTIONED.address).tier == "library"
 
 
-def test_a_coin_with_a_draft_is_saved_before_it_is_promoted(library: Library) -> None:
+def test_a_coin_with_an_unsaved_draft_cannot_be_promoted(library: Library) -> None:
     library.caption(UNCAPTIONED.address, caption={"entity": "An ape", "context": "Apes together"})
     library.drafts.save(UNCAPTIONED.address, {"entity": "An ape on"})
     app = opened("captions", address=UNCAPTIONED.address)
     assert next(each for each in app.button if each.label == "Promote to the library").disabled
 
 
-def test_without_a_language_model_it_says_what_to_set(library: Library) -> None:
+def test_without_a_language_model_the_editor_says_what_to_set(library: Library) -> None:
     assert "MEMEDEX_CAPTION_MODEL" in words(opened("captions", address=DOG.address))
 
 
-def test_a_link_to_a_coin_that_is_not_there_says_so(library: Library) -> None:
+def test_a_link_to_a_missing_coin_says_so(library: Library) -> None:
     said = words(opened("captions", address="local-nobody"))
     assert "The link leads nowhere" in said
     assert "local-nobody" in said
 
 
-def test_health_and_history_name_what_of_others_was_moved_aside(library: Library) -> None:
+def test_system_status_and_history_list_foreign_files_moved_aside(library: Library) -> None:
     (library.layout.chroma / "chroma.sqlite3").write_bytes(b"somebody's")
     library._follower._folder.clear_the_way()
     (aside,) = library.moved_aside()
@@ -127,28 +127,26 @@ def test_health_and_history_name_what_of_others_was_moved_aside(library: Library
     assert len(offered) == len([one for one in library.decisions() if one.verb != MOVE_ASIDE])
 
 
-def test_the_examination_finds_a_library_well(chroma: None, library: Library) -> None:
+def test_the_check_finds_a_healthy_library(chroma: None, library: Library) -> None:
     assert library.wait_for_chroma(60)
     app = press(opened("health"), "Run check")
     finish_jobs()
-    assert "All is well" in words(ran(app))
+    assert "All is well" in words(rerun(app))
 
 
-def test_the_examination_finds_a_sidecar_that_was_changed_and_repair_takes_it_in(
-    chroma: None, library: Library
-) -> None:
+def test_the_check_finds_a_changed_sidecar_and_repair_imports_it(chroma: None, library: Library) -> None:
     assert library.wait_for_chroma(60)
     path = library.layout.sidecar("pending", PENDING.address)
     path.write_text(path.read_text().replace(PENDING.name, "Renamed"))
     app = press(opened("health"), "Run check")
     finish_jobs()
-    assert "1 thing to mend" in words(ran(app))
+    assert "1 thing to mend" in words(rerun(app))
     press(app, "Repair")
     finish_jobs()
     assert library.get(PENDING.address).name == "Renamed"
 
 
-def test_search_answers_a_linked_question(library: Library) -> None:
+def test_search_answers_a_linked_query(library: Library) -> None:
     app = opened("search", q=FROG.entity)
     assert f"{len(COINS)} coins ranked in" in words(app)
 
@@ -157,7 +155,7 @@ def test_search_says_when_all_weights_are_zero(library: Library) -> None:
     assert "All weights are zero" in words(opened("search", q="frog", w="0,0,0,0,0"))
 
 
-def test_a_second_program_is_told_who_holds_the_library_and_may_look(library: Library) -> None:
+def test_a_second_program_sees_who_holds_the_library_and_can_open_it_read_only(library: Library) -> None:
     root = library.layout.root
     library.close()
     holding = "import sys; from pathlib import Path; from store.runtime import open_library, open_reader\n"
@@ -175,21 +173,21 @@ def test_a_second_program_is_told_who_holds_the_library_and_may_look(library: Li
         other.communicate()
 
 
-def test_a_damaged_catalog_is_repaired_where_it_is_noticed(library: Library) -> None:
+def test_a_damaged_catalog_can_be_repaired_from_the_page(library: Library) -> None:
     library.close()
     with library.layout.catalog.open("r+b") as catalog:
         catalog.write(bytes(4096))
     app = opened("history")
     assert app.title[0].value == "The catalog is damaged"
     next(button for button in app.button if button.label == "Repair").click()
-    assert "events of its history" in words(ran(app))
+    assert "events of its history" in words(rerun(app))
     press(app, "Open the library")
     assert app.title[0].value == "History"
     assert "Promoted 4 coins" in words(app)
-    open_library(library.layout.root).close()  # the page opened another
+    open_library(library.layout.root).close()  # the page opened its own library
 
 
-def test_what_fails_in_the_background_and_pictures_set_apart_stand_on_health(
+def test_system_status_lists_background_failures_and_unusable_pictures(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_worker, "FIRST", 3600.0)

@@ -1,4 +1,4 @@
-"""The map, the evaluation and the way to the model, as pages."""
+"""The pages Map, Evaluation and Generate."""
 
 import json
 import os
@@ -19,11 +19,11 @@ from store.progress import Progress
 from store.settings import settings
 from store.tasks import arrange_map, generate
 from tests.browser.coins import COINS, FROG, picture
-from tests.pages.conftest import finish_jobs, opened, press, ran, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, words
 from tests.waiting import eventually
 
 
-def test_golden_queries_are_kept_asked_and_shown(library: Library) -> None:
+def test_golden_queries_are_saved_evaluated_and_shown(library: Library) -> None:
     app = opened("evaluation")
     assert "no golden queries yet" in words(app)
     question, answers = (
@@ -33,15 +33,15 @@ def test_golden_queries_are_kept_asked_and_shown(library: Library) -> None:
     answers.set_value(COINS[0].address)
     press(app, "Add")
     assert [one.answers for one in library.golden.all()] == [(COINS[0].address,)]
-    press(ran(app), "Run evaluation")
+    press(rerun(app), "Run evaluation")
     finish_jobs()
-    ran(app)
+    rerun(app)
     (kept,) = evaluation.stored(library)
     assert kept.queries == 1
     assert kept.scores(kept.rows[0]).mrr.mean == 1
     figures = app.dataframe[0].value
     assert figures["MRR"][0] == 1
-    assert figures["MRR, 95 %"][0] == "", "of one query no interval says anything"
+    assert figures["MRR, 95 %"][0] == "", "one query gives no meaningful interval"
     drawn = scores.by_setting(kept, k=10)
     assert set(drawn["measure"]) == {"Recall@10", "nDCG@10"}
     assert list(drawn["mean"][drawn["measure"] == "Recall@10"]) == [
@@ -56,7 +56,7 @@ def test_a_small_library_says_why_it_is_not_calibrated(library: Library) -> None
     assert "needs 200 coins" in words(opened("evaluation"))
 
 
-def test_the_context_is_that_of_the_nearest_and_says_what_it_costs(library: Library) -> None:
+def test_the_context_contains_the_nearest_coins(library: Library) -> None:
     app = opened("generate", gen_q=FROG.entity, gen_top="2")
     assert FROG.entity in app.code[0].value
     assert app.code[0].value.count("Example ") == 2
@@ -64,7 +64,7 @@ def test_the_context_is_that_of_the_nearest_and_says_what_it_costs(library: Libr
     assert "No language model is configured" in words(app)
 
 
-def test_folded_copies_are_one_for_the_model_and_on_the_map(
+def test_grouped_duplicates_count_once_in_the_context_and_on_the_map(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     twin = replace(FROG, address="local-twin", name="Second Frog")
@@ -76,7 +76,7 @@ def test_folded_copies_are_one_for_the_model_and_on_the_map(
     app = opened("generate", **asked, gen_fold="true")
     assert app.code[0].value.count(FROG.entity) == 1
     app.toggle(key="gen_fold").set_value(False)
-    assert ran(app).code[0].value.count(FROG.entity) == 2
+    assert rerun(app).code[0].value.count(FROG.entity) == 2
     drawn: list[Mapping[str, float]] = []
     monkeypatch.setattr(view, "show_results", lambda key, library, scores, *, line: drawn.append(scores))
     for fold in ("false", "true"):
@@ -84,15 +84,15 @@ def test_folded_copies_are_one_for_the_model_and_on_the_map(
     assert [len(scores.keys() & {FROG.address, twin.address}) for scores in drawn] == [2, 1]
 
 
-def test_results_that_were_chosen_are_given_in_an_order_of_ones_own(library: Library) -> None:
+def test_chosen_results_can_be_reordered_and_removed(library: Library) -> None:
     first, second, third = (coin.address for coin in COINS[:3])
     app = opened("generate", gen_q="frog", gen_pick=f"{first},{second},local-gone,{third}")
     assert "3 coins chosen" in words(app)
     assert "1 not here any more" in words(app)
     app.button(key=f"gen-earlier-{third}").click()
-    ran(app)
+    rerun(app)
     app.button(key=f"gen-without-{first}").click()
-    ran(app)
+    rerun(app)
     assert app.query_params["gen_pick"] == f"{third},{second}"
     assert app.code[0].value.index(COINS[2].entity) < app.code[0].value.index(COINS[1].entity)
     press(app, "The nearest instead")
@@ -100,12 +100,12 @@ def test_results_that_were_chosen_are_given_in_an_order_of_ones_own(library: Lib
     assert "None of the chosen coins" in words(opened("generate", gen_q="frog", gen_pick="local-gone"))
 
 
-def test_no_page_ignores_a_filter_that_is_not_understood(library: Library) -> None:
+def test_no_page_ignores_an_unknown_filter(library: Library) -> None:
     assert "Unknown filter" in words(opened("generate", gen_q="tagg:frog frog")).replace("\\", "")
     assert "No matches on this map" in words(opened("map", map_q="tagg:frog"))
 
 
-def test_what_was_degraded_or_thrown_away_since_it_was_chosen_is_told(library: Library) -> None:
+def test_chosen_coins_that_left_the_library_are_reported(library: Library) -> None:
     first, second = (coin.address for coin in COINS[:2])
     library.degrade([first])
     library.delete([second])
@@ -115,7 +115,7 @@ def test_what_was_degraded_or_thrown_away_since_it_was_chosen_is_told(library: L
     assert (COINS[0].entity in app.code[0].value, COINS[1].entity in app.code[0].value) == (True, False)
 
 
-def test_a_viewer_reads_the_context_but_has_nothing_made(
+def test_a_viewer_can_read_the_context_but_not_generate(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMEDEX_VIEWERS", "tester")
@@ -127,13 +127,13 @@ def test_a_viewer_reads_the_context_but_has_nothing_made(
     assert "Only a curator" in words(app)
 
 
-def test_a_budget_that_is_too_small_says_so(library: Library) -> None:
+def test_a_token_budget_that_is_too_small_is_reported(library: Library) -> None:
     app = opened("generate", gen_q=FROG.entity, gen_top="2", gen_budget="100")
     assert "No room for" in words(app)
 
 
 @pytest.mark.parametrize("query", ["gen_q=picture", "gen_q=tag:nobody"])
-def test_a_question_that_finds_nothing_is_no_fault_of_the_page(library: Library, query: str) -> None:
+def test_a_query_without_results_causes_no_error(library: Library, query: str) -> None:
     name, _, value = query.partition("=")
     assert not opened("generate", **{name: value}).code
 
@@ -149,7 +149,7 @@ def test_the_map_of_a_viewer_has_no_button_that_changes_anything(
     assert "Recompute layout" not in [button.label for button in app.button]
 
 
-def test_a_question_leaves_on_the_map_what_answers_it_best(
+def test_a_query_shows_only_the_best_matches_on_the_map(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(view, "_BEST", (2, 1_000))
@@ -157,7 +157,7 @@ def test_a_question_leaves_on_the_map_what_answers_it_best(
     assert "answer this best" not in words(opened("map", map_q="tag:frog"))
 
 
-def test_an_arrangement_that_was_stopped_or_cannot_be_is_not_begun_again_by_itself(
+def test_a_cancelled_or_impossible_layout_is_not_restarted_automatically(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def until_stopped(*_: object, progress: Progress) -> None:
@@ -178,10 +178,10 @@ def test_an_arrangement_that_was_stopped_or_cannot_be_is_not_begun_again_by_itse
     assert library.maps.of("fused", "tsne") is not None
 
 
-def test_neighbours_are_arranged_when_somebody_looks_for_them(library: Library) -> None:
+def test_the_tsne_layout_is_computed_when_it_is_first_opened(library: Library) -> None:
     app = opened("map", map_by="t-SNE")
     finish_jobs()
-    ran(app)
+    rerun(app)
     assert library.maps.of("fused", "tsne") is not None
     assert "Recompute layout" in [button.label for button in app.button]
 
@@ -191,7 +191,7 @@ def test_a_picture_in_the_trends_folder_becomes_a_search(library: Library) -> No
     folder.mkdir()
     (folder / "today.png").write_bytes(picture("green"))
     os.utime(folder / "today.png", (0, 0))
-    for number in range(9):  # newer, and as many as the page has room for
+    for number in range(9):  # newer, and as many as the page shows
         (folder / f"broken-{number}.png").write_bytes(b"no picture")
     app = opened("search")
     assert "what do we have like this?" in words(app)
@@ -199,7 +199,7 @@ def test_a_picture_in_the_trends_folder_becomes_a_search(library: Library) -> No
     assert app.query_params["q"].startswith("picture:")
 
 
-def test_what_was_made_waits_on_the_page_until_it_is_saved(
+def test_a_generated_coin_stays_on_the_page_until_it_is_saved(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = {"name": "Rain Frog", "ticker": "RAIN", "entity": "a frog", "context": "patience"}
@@ -214,7 +214,7 @@ def test_what_was_made_waits_on_the_page_until_it_is_saved(
     assert "Rain Frog · RAIN" not in words(opened("generate"))
 
 
-def test_an_answer_without_a_coin_is_shown_and_thrown_away(
+def test_an_answer_without_a_coin_is_shown_and_can_be_discarded(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter(["I would ", "rather not."]))
@@ -229,7 +229,7 @@ def test_an_answer_without_a_coin_is_shown_and_thrown_away(
 
 
 @pytest.mark.parametrize("first", ["refused", "words"])
-def test_an_answer_without_a_coin_is_asked_for_again_in_its_place(
+def test_retrying_an_answer_without_a_coin_replaces_it(
     library: Library, monkeypatch: pytest.MonkeyPatch, first: str
 ) -> None:
     def answered(*_: object, **__: object) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The search page beyond comparing: by a filter alone, and searches kept under a name."""
+"""The search page: filters alone, the drawer, and saved searches."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -8,7 +8,7 @@ from store.library import Library
 from store.records import FACETS
 from store.search.saved_searches import SavedSearch
 from tests.browser.coins import COINS, DOG, FROG, UNCAPTIONED
-from tests.pages.conftest import opened, press, ran, words
+from tests.pages.conftest import opened, press, rerun, words
 
 
 def save_as(app: AppTest, name: str) -> AppTest:
@@ -21,14 +21,14 @@ def plain(markdown: str) -> str:
     return markdown.replace("\\", "")
 
 
-def test_a_tag_alone_lists_the_coins_that_carry_it(library: Library) -> None:
+def test_a_tag_filter_alone_lists_its_coins(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
     assert "the newest of 1 coin in Library" in words(opened("search", q='tag:"good boy"'))
     assert "the newest of 1 coin in Library" in words(opened("search", tags="good boy"))
     assert "Describe a coin" in words(opened("search"))
 
 
-def test_another_tier_is_listed_or_found_by_words(library: Library) -> None:
+def test_other_tiers_can_be_listed_or_searched_by_words(library: Library) -> None:
     assert "the newest of 1 coin in Approved" in words(opened("search", q="tier:approved"))
     assert "results with these words in Approved" in words(
         opened("search", q=f"{UNCAPTIONED.name} tier:approved")
@@ -39,7 +39,7 @@ def test_another_tier_is_listed_or_found_by_words(library: Library) -> None:
     )
 
 
-def test_an_unknown_filter_shows_nothing_and_offers_what_was_meant(library: Library) -> None:
+def test_an_unknown_filter_shows_no_results_and_suggests_a_correction(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
     app = opened("search", q='tagg:"good boy" dog')
     assert plain(app.warning[0].value) == "Unknown filter 'tagg'. Did you mean tag:?"
@@ -48,11 +48,11 @@ def test_an_unknown_filter_shows_nothing_and_offers_what_was_meant(library: Libr
     taken = app.button(key="search-corrected")
     assert plain(taken.label) == 'Use tag:"good boy" dog'
     taken.click()
-    assert not ran(app).warning
+    assert not rerun(app).warning
     assert "1 coin ranked in" in words(app)
 
 
-def test_a_filter_that_resembles_none_is_cleared_and_the_words_stay(library: Library) -> None:
+def test_clearing_an_invalid_filter_keeps_the_words(library: Library) -> None:
     app = opened("search", q="before:soon tier:library frog")
     assert plain(app.warning[0].value) == "before:soon is no date such as 2025-01-31"
     press(app, "Clear filters")
@@ -61,36 +61,36 @@ def test_a_filter_that_resembles_none_is_cleared_and_the_words_stay(library: Lib
     assert f"{len(COINS)} coins ranked in" in words(app)
 
 
-def test_the_line_names_a_tier_also_where_the_controls_name_another(library: Library) -> None:
+def test_a_tier_in_the_line_overrides_the_tier_control(library: Library) -> None:
     app = opened("search", q="tier:approved", tier="pending")
     assert not app.warning
     assert "the newest of 1 coin in Approved" in words(app)
 
 
-def test_a_part_that_weighs_more_than_its_chip_usually_offers_keeps_its_weight(library: Library) -> None:
+def test_a_weight_above_the_usual_range_of_a_chip_is_kept(library: Library) -> None:
     app = opened("search", q='150 × "frog" + "dog"')
     app.session_state["chip-text-frog-1"] = True  # unfolds it
-    assert ran(app).number_input[0].value == 150
+    assert rerun(app).number_input[0].value == 150
 
 
-def test_a_folded_chip_has_no_say(library: Library) -> None:
-    """A browser goes on telling what a control showed that it no longer shows, and the line would follow."""
+def test_a_closed_chip_does_not_change_the_line(library: Library) -> None:
+    """A browser keeps reporting the last value of a hidden control; the line must not follow it."""
     app = opened("search", q='2 × "frog" + "dog"')
     app.session_state["chip-text-frog-1"] = True
-    ran(app).number_input[0].set_value(4)
-    assert ran(app).query_params["q"] == '4 × "frog" + "dog"'
+    rerun(app).number_input[0].set_value(4)
+    assert rerun(app).query_params["q"] == '4 × "frog" + "dog"'
     assert app.number_input[0].value == 4  # still in use
     app.session_state["chip-text-frog-1"] = False
-    assert not ran(app).number_input
+    assert not rerun(app).number_input
 
 
-def test_words_about_pictures_alone_are_asked_of_pictures(library: Library) -> None:
+def test_words_for_the_image_facet_search_only_pictures(library: Library) -> None:
     assert f"{len(COINS)} coins ranked in" in words(opened("search", q="image: frog"))
     without_say = opened("search", q="image: frog", w="0,4,3,2,1")
     assert "What this question speaks about has no weight" in words(without_say)
 
 
-def test_a_saved_search_keeps_what_the_controls_beside_the_line_say(library: Library) -> None:
+def test_a_saved_search_includes_the_values_of_the_controls(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
     save_as(opened("search", q="animal", tags="good boy"), "dogs")
     assert library.searches.all()["dogs"].line == 'animal tag:"good boy"'
@@ -100,25 +100,25 @@ def test_a_saved_search_keeps_what_the_controls_beside_the_line_say(library: Lib
     assert "1 coin ranked in" in words(app)
 
 
-def test_what_the_drawer_once_said_does_not_come_back(library: Library) -> None:
+def test_old_drawer_values_do_not_return(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
     library.searches.save("frogs", SavedSearch("frog", folded=True))
     app = opened("search", q='animal tag:"good boy"')
     app.session_state["search-filters"] = True
-    assert ran(app).pills(key="search-by-tag").value == ["good boy"]
+    assert rerun(app).pills(key="search-by-tag").value == ["good boy"]
     app = press(app, "frogs")
     assert (app.text_input(key="q").value, app.toggle(key="fold").value) == ("frog", True)
     assert app.pills(key="search-by-tag").value == []
 
 
-def test_a_link_from_before_the_line_held_all_filters_asks_the_same(library: Library) -> None:
+def test_an_old_link_with_separate_filters_runs_the_same_query(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
     app = opened("search", q="animal", tags="good boy", has="visual", since="2020-01-31", until="2020-02-01")
     line = 'animal tag:"good boy" has:visual after:2020-01-31 before:2020-02-02'
     assert app.text_input(key="q").value == line
     assert app.query_params["q"] in (line, [line])
     assert not {"tags", "has", "since", "until"} & {*app.query_params}
-    app = opened("search", q="frog", tags="unheard-of", has="colour", tier="nowhere")  # was taken for nothing
+    app = opened("search", q="frog", tags="unheard-of", has="colour", tier="nowhere")  # once ignored
     assert app.text_input(key="q").value == "frog"
     app = opened("search", q="frog", length="over 200", tier="approved")
     assert app.text_input(key="q").value == "frog length:>199 tier:approved"
@@ -137,18 +137,18 @@ def test_the_drawer_is_the_same_on_every_page_and_writes_into_its_line(library: 
     ):
         app = opened(page)
         app.session_state[f"{key}-filters"] = True
-        ran(app)
+        rerun(app)
         shown[page] = [app.date_input(key=f"{key}-by-after").label, app.pills(key=f"{key}-by-has").label,
                        app.selectbox(key=f"{key}-by-length").label, app.toggle(key=f"{key}-mine").label,
                        app.button(key=f"{key}-reset").label]  # fmt: skip
         app.pills(key=f"{key}-by-has").set_value(["visual"])
-        assert ran(app).text_input(key=line).value == "has:visual"
+        assert rerun(app).text_input(key=line).value == "has:visual"
         app.button(key=f"{key}-reset").click()
-        assert ran(app).text_input(key=line).value == ""
+        assert rerun(app).text_input(key=line).value == ""
     assert len({tuple(labels) for labels in shown.values()}) == 1
 
 
-def test_a_name_that_is_taken_keeps_what_is_kept_under_it(library: Library) -> None:
+def test_saving_under_an_existing_name_does_not_overwrite_it(library: Library) -> None:
     library.searches.save("Dogs", SavedSearch("dog"))
     save_as(opened("search", q="frog"), "dogs")
     assert {name: kept.line for name, kept in library.searches.all().items()} == {"Dogs": "dog"}
@@ -174,7 +174,7 @@ def test_a_saved_search_opens_by_a_link_with_its_name(library: Library) -> None:
     )
 
 
-def test_a_saved_search_keeps_how_its_answer_is_ranked(library: Library) -> None:
+def test_a_saved_search_keeps_its_ranking_settings(library: Library) -> None:
     save_as(opened("search", q="frog", w="0,4,0,0,0", fold="true", n="200"), "frogs")
     kept = library.searches.all()["frogs"]
     assert (kept.weights, kept.folded, kept.shown) == (
@@ -193,16 +193,16 @@ def test_a_saved_search_keeps_how_its_answer_is_ranked(library: Library) -> None
         assert (app.query_params["fold"], app.query_params["n"]) == ("true", "200")
 
 
-def test_what_is_new_is_counted_for_a_search_that_is_a_filter(library: Library) -> None:
+def test_new_coins_are_counted_for_a_saved_filter(library: Library) -> None:
     library.edit_tags([coin.address for coin in COINS], add=["kept"])
     library.searches.save("kept", SavedSearch("tag:kept", None, {"tester": 1.0}))
     app = opened("search")
     assert f"kept :blue-badge[{len(COINS)} new]" in [button.label for button in app.button]
-    press(ran(app), f"kept :blue-badge[{len(COINS)} new]")
+    press(rerun(app), f"kept :blue-badge[{len(COINS)} new]")
     assert "kept" in [button.label for button in opened("search").button]
 
 
-def test_searches_for_the_same_by_other_weights_have_each_its_own_count(
+def test_searches_with_different_weights_have_separate_counts(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(saved, "_new", lambda library, search, since: 3 if search.weights else 2)

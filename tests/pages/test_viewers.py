@@ -1,4 +1,4 @@
-"""What somebody sees who may only look: everything, and no way to change any of it."""
+"""Viewers see everything and cannot change anything."""
 
 import errno
 
@@ -16,7 +16,9 @@ HARMLESS = {"Run check", "Search", "Previous", "Next", *EXAMPLES}
 
 
 @pytest.fixture(params=["a viewer", "a read-only library", "not among the curators"])
-def looked_at(request: pytest.FixtureRequest, library: Library, monkeypatch: pytest.MonkeyPatch) -> Library:
+def read_only_library(
+    request: pytest.FixtureRequest, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> Library:
     name, value = {
         "a viewer": ("viewers", "Tester"),
         "a read-only library": ("read_only", True),
@@ -27,7 +29,7 @@ def looked_at(request: pytest.FixtureRequest, library: Library, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("name", TITLES)
-def test_no_page_shows_a_button_that_would_change_anything(name: str, looked_at: Library) -> None:
+def test_no_page_shows_a_button_that_would_change_anything(name: str, read_only_library: Library) -> None:
     app = opened(name)
     assert app.title[0].value == TITLES[name]
     assert "reading only" in words(app)
@@ -36,14 +38,12 @@ def test_no_page_shows_a_button_that_would_change_anything(name: str, looked_at:
 
 
 @pytest.mark.parametrize("address", [DOG.address, UNCAPTIONED.address])
-def test_captions_can_be_read_but_not_written(address: str, looked_at: Library) -> None:
+def test_captions_can_be_read_but_not_written(address: str, read_only_library: Library) -> None:
     app = opened("captions", address=address)
     assert {button.label for button in app.button if not button.disabled} <= HARMLESS
 
 
-def test_on_a_read_only_disk_the_pages_open_for_reading_without_asking(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_open_read_only_on_a_read_only_disk(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 

@@ -1,4 +1,4 @@
-// As much of a browser as the modules ask for that draw nothing.
+// The parts of a browser that modules without drawing need.
 
 import { test as plain } from "node:test";
 
@@ -11,7 +11,7 @@ class MemoryStorage {
 
   setItem(key, value) {
     this.#values.set(key, String(value));
-    this[key] = String(value); // Object.keys lists a storage's keys
+    this[key] = String(value); // so that Object.keys lists the keys of the storage
   }
 
   removeItem(key) {
@@ -20,7 +20,7 @@ class MemoryStorage {
   }
 }
 
-/** A test in a browser of its own, in which nothing is kept yet. */
+/** Runs a test in a fresh browser with empty storage. */
 export function test(name, run) {
   plain(name, (t) => {
     globalThis.window = globalThis;

@@ -1,9 +1,9 @@
-"""Writes ranking.json: hard cases for what ranks search results, in Python and in the page alike.
+"""Writes ranking.json: hard cases for ranking search results, in Python and in the page.
 
     python -m tests.shared.make_ranking
 
-What is expected is computed here, record by record, from the formula in the docstring of
-store/search/ranking.py, and from neither of the two that have to agree with it.
+The expected values are computed here, record by record, from the formula in the docstring of
+store/search/ranking.py, independently of both implementations.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any
 PLACE = Path(__file__).with_name("ranking.json")
 FACETS = ("image", "entity", "context", "visual", "emotions")
 FUSION = 3.0
-GRID = 1024  # cosines are multiples of 1/1024: no sum of them is rounded, in float32 neither
+GRID = 1024  # cosines are multiples of 1/1024: their sums are exact, even in float32
 
 Column = list[float | None]
 
@@ -144,7 +144,7 @@ def _solved(case: dict[str, Any]) -> dict[str, Any]:
         found.append((-score, row, given))
     found.sort(key=lambda each: each[:2])
     gaps = [second[0] - first[0] for first, second in pairwise(found)]
-    assert all(not gap or gap > 1e-9 for gap in gaps), "so near that the machine would decide"
+    assert all(not gap or gap > 1e-9 for gap in gaps), "too close: rounding would decide the order"
     best: list[tuple[float, int, list[float]]] = []
     seen: set[int] = set()
     for each in found:

@@ -1,4 +1,4 @@
-"""What the tests of the store share: coins, pictures, and libraries in temporary folders."""
+"""Fixtures for the tests of the store: coins, pictures, and libraries in temporary folders."""
 
 import json
 import os
@@ -40,12 +40,12 @@ def picture(number: int) -> bytes:
 
 @cache
 def normal_picture(number: int) -> bytes:
-    """The same as the library keeps it."""
+    """The same picture as the library stores it."""
     return normalise(picture(number))
 
 
 def address(number: int) -> str:
-    """A valid key of a coin; by turns as on Solana, as on EVM chains, and made up."""
+    """A valid coin address: Solana, EVM and local addresses in turn."""
     digest = sha256(f"coin {number}".encode()).hexdigest()
     if number % 3 == 0:
         return "So" + digest.replace("0", "x")[:40]
@@ -66,20 +66,20 @@ def coin(number: int, **more: Any) -> Candidate:
     return Candidate(f"coin {number}", sidecar, normal_picture(number))
 
 
-def furnished(root: Path) -> Path:
+def fresh_root(root: Path) -> Path:
     root.mkdir()
     (root / "taxonomy.json").write_text(json.dumps(TAXONOMY))
     return root
 
 
 def written(text: str) -> dict[Any, str]:
-    """A caption of the two required facets and one more."""
+    """A caption with the two required facets and one optional facet."""
     return {"entity": f"{text} entity", "context": f"{text} context", "visual": f"{text} visual"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "chroma_apart" in getattr(item, "fixturenames", ()):  # its process imports for a second
+        if "chroma_in_own_process" in getattr(item, "fixturenames", ()):  # its process imports for a second
             item.add_marker(pytest.mark.slow)
 
 
@@ -90,70 +90,70 @@ def embedder() -> Hashed:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A folder for a library, with nothing in it but a taxonomy."""
-    return furnished(tmp_path / "res")
+    """A library folder that contains only a taxonomy."""
+    return fresh_root(tmp_path / "res")
 
 
 @pytest.fixture
 def quick_root() -> Iterator[Path]:
-    """The same in memory where that is possible.
+    """A library folder in memory where that is possible.
 
     Some tests open a library hundreds of times, and an fsync takes milliseconds on a disk.
     """
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
-        yield furnished(Path(folder).resolve() / "res")
+        yield fresh_root(Path(folder).resolve() / "res")
 
 
 @pytest.fixture
 def library(root: Path, embedder: Hashed) -> Iterator[Library]:
-    """An open library; Chroma follows it as it does in earnest."""
+    """An open library; Chroma is updated as in production."""
     library = open_library(root, embedder=embedder)
     yield library
     library.close()
 
 
 @pytest.fixture
-def chroma_apart() -> None:
-    """Chroma runs in a process of its own, as it does in earnest."""
+def chroma_in_own_process() -> None:
+    """Chroma runs in its own process, as in production."""
 
 
 @pytest.fixture
-def compared_apart() -> None:
-    """Chroma is compared with SQLite in a process of its own: a broken index may crash its reader."""
+def comparison_in_own_process() -> None:
+    """Chroma is compared with SQLite in its own process: a broken index may crash its reader."""
 
 
-def keep_chroma_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chroma follows, and is compared with SQLite, in this process."""
+def keep_chroma_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chroma is updated, and compared with SQLite, in this process."""
     monkeypatch.setattr(
         "store.chroma.base_follower.ChromaProcess", lambda make, *given, **named: make(*given, **named)
     )
-    monkeypatch.setattr("store.chroma.probe.ask", _asked_here)
-    monkeypatch.setattr("store.memory.chroma.follower.ask", _asked_here)
+    monkeypatch.setattr("store.chroma.probe.ask", _ask_in_process)
+    monkeypatch.setattr("store.memory.chroma.follower.ask", _ask_in_process)
 
 
-def _asked_here(module: str, root: str, *more: str, begun: object = None) -> list[str]:
-    """What `ask` says, without a process."""
+def _ask_in_process(module: str, root: str, *more: str, begun: object = None) -> list[str]:
+    """Answer as `ask` does, without another process."""
     found: Callable[..., list[str]] = import_module(module).faults
     try:
         return found(Path(root), *map(json.loads, more))
-    except Exception as error:  # noqa: BLE001  whatever would end that process
+    except Exception as error:  # noqa: BLE001  any error would end that process
         return [f"Chroma cannot be opened: {traceback.format_exception_only(error)[-1].strip()}"]
 
 
 @pytest.fixture(autouse=True)
-def _chroma_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For every other test in this one: importing it anew costs more than the rest of the test."""
-    if "chroma_apart" in request.fixturenames:
+def _chroma_in_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run Chroma in this process for other tests: importing it again takes longer than the test."""
+    if "chroma_in_own_process" in request.fixturenames:
         return
-    keep_chroma_here(monkeypatch)
-    if "compared_apart" in request.fixturenames:
+    keep_chroma_in_process(monkeypatch)
+    if "comparison_in_own_process" in request.fixturenames:
         monkeypatch.setattr("store.chroma.probe.ask", ask)
 
 
 @pytest.fixture
 def without_chroma(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chroma stays behind: what is decided waits in its queue."""
+    """Chroma is not updated: changes wait in its queue."""
     monkeypatch.setattr(LibraryFollower, "wake", lambda self: None)
 
 

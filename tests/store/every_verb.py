@@ -1,6 +1,6 @@
-"""Every public verb of a library or a text memory and of their parts, found by looking, and called.
+"""Find and call every public verb of a library or a text memory and of their parts.
 
-A verb that is still to come is found as well: the test that calls them fails until `arguments` says how.
+New verbs are found as well: the tests fail until `arguments` says how to call them.
 """
 
 import inspect
@@ -15,13 +15,13 @@ from typing import Any
 
 from store.errors import LoginEnded, ReadOnly
 
-# Not done to it by whoever works with it: it is handed out, or left to a forked child's parent.
+# Called after a fork only, never by a user of the object.
 _LEFT_OUT = {"Library.detach_after_fork", "Memory.detach_after_fork"}
-_DESCRIBING = {"Actor", "MemoryKind", "Layout", "Places"}  # what is where and who is who: they hold nothing
+_DESCRIBING = {"Actor", "MemoryKind", "Layout", "Places"}  # descriptions only: they store nothing
 
 
 def parts(whole: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """The whole and everything of ours that one reaches from it by public names, one of each class."""
+    """The object and everything of ours reachable from it by public names, one of each class."""
     found, left = set(_DESCRIBING), [(name or type(whole).__name__, whole)]
     while left:
         name, part = left.pop(0)
@@ -48,10 +48,10 @@ def verbs(part: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
             yield full, partial(getattr, part, name)
 
 
-def came_of(name: str, verb: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
-    """Call it; "ReadOnly", "LoginEnded", or "" where it was done. Anything else it raises is raised.
+def outcome_of(name: str, verb: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
+    """Call it and return "ReadOnly", "LoginEnded", or "" if it succeeded. Raises every other error.
 
-    `arguments` are for every verb, by the parameter's name; those by "Class.verb.parameter" for one.
+    `arguments` are named after parameters; "Class.verb.parameter" sets one for a single verb.
     """
     positional, named = list[Any](), dict[str, Any]()
     for parameter in () if isinstance(verb, partial) else inspect.signature(verb).parameters.values():
@@ -76,20 +76,20 @@ def came_of(name: str, verb: Callable[..., Any], arguments: Mapping[str, Any]) -
     except sqlite3.OperationalError as error:
         if "readonly" not in str(error):
             raise
-        return "ReadOnly"  # given a connection that only reads
+        return "ReadOnly"  # its connection is read-only
     return ""
 
 
 def _write(inside: Any) -> None:
-    """What a transaction is there for."""
+    """Write inside a transaction."""
     if isinstance(inside, sqlite3.Connection):
         inside.execute("CREATE TABLE intruders (name TEXT)")
 
 
 def stored(root: Path, *, without: Collection[str] = ()) -> dict[str, str]:
-    """All that lies below this folder: the hash of each file, for a database that of its rows.
+    """The hash of every file below this folder; for a database, the hash of its rows.
 
-    `without` these tables.
+    Tables in `without` are left out.
     """
     found = {}
     for path in sorted(root.rglob("*")):

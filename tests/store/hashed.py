@@ -1,4 +1,4 @@
-"""A model without weights: the vector of anything is what its hash seeds."""
+"""A model without weights: the hash of the content seeds its vector."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -9,7 +9,7 @@ from PIL import Image
 
 
 class Hashed:
-    """Deterministic and instant; equal content gives equal vectors, anything else is nearly orthogonal."""
+    """Deterministic and fast; equal content gives equal vectors, other content nearly orthogonal ones."""
 
     fingerprint = "hashed 1"
     token_limit = 77

@@ -1,4 +1,4 @@
-"""What must hold of every library at every moment when no verb is under way, one sentence each."""
+"""What is true of every library whenever no operation is running, one function for each rule."""
 
 import json
 import shutil
@@ -23,8 +23,8 @@ from store.records import CAPTION_FACETS, TIERS, Facet, Tier, chroma_metadata
 
 
 @dataclass(frozen=True)
-class Kept:
-    """One record as the catalog keeps it."""
+class StoredRecord:
+    """One record as stored in the catalog."""
 
     tier: Tier
     came_from: Tier | None
@@ -36,21 +36,21 @@ class Kept:
 
 @dataclass(frozen=True)
 class Contents:
-    """All that a library says, but for times and made-up numbers."""
+    """The content of a library without times and generated numbers."""
 
-    records: dict[str, Kept]
+    records: dict[str, StoredRecord]
     events: list[tuple[str, str, Tier | None, Tier | None, str, bool]]  # newest first
     decisions: list[tuple[str, str, int, bool]]
     waiting: frozenset[str]  # for Chroma
 
 
 def contents(library: Reader) -> Contents:
-    """What a reader sees now."""
+    """What a reader sees at this moment."""
     with library.catalog.reading() as db:
         waiting = frozenset(row[0] for row in db.execute("SELECT address FROM chroma_queue"))
     return Contents(
         records={
-            record.address: Kept(
+            record.address: StoredRecord(
                 record.tier,
                 record.came_from,
                 dict(record.sidecar),
@@ -73,17 +73,17 @@ def contents(library: Reader) -> Contents:
 
 
 def holds(library: Library) -> None:
-    """Everything below that needs no Chroma."""
-    sidecars_say_what_the_catalog_says(library)
+    """Check every rule below that does not need Chroma."""
+    sidecars_agree_with_the_catalog(library)
     every_picture_matches_its_hash(library)
-    nothing_lies_around(library)
-    rows_for_listing_follow_from_the_sidecars(library)
+    no_temporary_files_are_left(library)
+    listing_rows_match_the_sidecars(library)
     library_records_have_exactly_their_vectors(library)
-    search_finds_the_library_and_nothing_else(library)
+    search_finds_exactly_the_library_records(library)
 
 
-def sidecars_say_what_the_catalog_says(library: Reader) -> None:
-    """Each record's sidecar lies in its tier and nowhere else, and says what the catalog says."""
+def sidecars_agree_with_the_catalog(library: Reader) -> None:
+    """Each record's sidecar is in the folder of its tier only, and agrees with the catalog."""
     records = {record.address: record for record in library.find(Filter())}
     found = {}
     for tier in TIERS:
@@ -96,7 +96,7 @@ def sidecars_say_what_the_catalog_says(library: Reader) -> None:
 
 
 def every_picture_matches_its_hash(library: Reader) -> None:
-    """Each record's JPG lies in its tier and nowhere else, whole, with the hash the catalog knows."""
+    """Each record's JPG is in the folder of its tier only, and has the hash stored in the catalog."""
     found = {}
     for tier in TIERS:
         for path in library.layout.image_folder(tier).glob("*.jpg"):
@@ -105,7 +105,7 @@ def every_picture_matches_its_hash(library: Reader) -> None:
     assert found == {record.address: (record.tier, record.image_hash) for record in library.find(Filter())}
 
 
-def nothing_lies_around(library: Reader) -> None:
+def no_temporary_files_are_left(library: Reader) -> None:
     """No staged, replaced, temporary or set-aside file is left."""
     layout = library.layout
     assert not layout.operations.exists() or not list(layout.operations.iterdir())
@@ -115,8 +115,8 @@ def nothing_lies_around(library: Reader) -> None:
     assert kinds <= {".json", ".jpg"}
 
 
-def rows_for_listing_follow_from_the_sidecars(library: Reader) -> None:
-    """Names, tags, words and counts are those of the sidecars, and nothing is left of earlier ones."""
+def listing_rows_match_the_sidecars(library: Reader) -> None:
+    """Names, tags, words and counts match the sidecars, and no earlier ones remain."""
     records = library.find(Filter())
     assert sum(library.counts().values()) == len(records)
     for tier in TIERS:
@@ -135,15 +135,15 @@ def rows_for_listing_follow_from_the_sidecars(library: Reader) -> None:
 
 
 def library_records_have_exactly_their_vectors(library: Reader) -> None:
-    """In the library: the picture and every facet with text; elsewhere nothing."""
+    """Library records have vectors of the picture and of every facet with text; others have none."""
     for record in library.find(Filter()):
         texts = {facet for facet, text in record.caption.items() if text.strip()}
         expected = {"image", *texts} if record.tier == "library" else set()
         assert set(library.embedded_facets(record.address)) == expected, record.address
 
 
-def search_finds_the_library_and_nothing_else(library: Reader) -> None:
-    """The resident matrices hold the library's records with their own vectors."""
+def search_finds_exactly_the_library_records(library: Reader) -> None:
+    """The resident matrices contain the library's records with their own vectors."""
     snapshot = library.snapshot()
     records = {record.address: record for record in library.find(Filter(tier="library"))}
     assert set(snapshot.addresses) == set(records)
@@ -155,10 +155,10 @@ def search_finds_the_library_and_nothing_else(library: Reader) -> None:
         assert all(np.array_equal(stored[facet], vector) for facet, vector in expected.items())
 
 
-def chroma_says_what_the_sidecars_say(root: Path, embedder: Embedder) -> None:
-    """All five collections hold each library record's own vector and six fields, and no other record."""
+def chroma_agrees_with_the_sidecars(root: Path, embedder: Embedder) -> None:
+    """All five collections contain each library record's vector and six fields, and no other record."""
     reader = Reader(root, embedder=embedder)
-    copy = Path(tempfile.mkdtemp())  # to open Chroma is to change its files
+    copy = Path(tempfile.mkdtemp())  # opening Chroma changes its files
     for path in own_files(reader.layout.chroma):
         target = copy / path.relative_to(reader.layout.chroma)
         target.parent.mkdir(exist_ok=True)
@@ -183,7 +183,7 @@ def chroma_says_what_the_sidecars_say(root: Path, embedder: Embedder) -> None:
 
 
 def vectors_of(library: Reader, address: str, embedder: Embedder) -> dict[Facet, np.ndarray[Any, Any]]:
-    """The vectors this library record has to have, from its files alone."""
+    """The vectors that this library record must have, computed from its files alone."""
     layout = library.layout
     caption = json.loads(layout.sidecar("library", address).read_bytes())["caption"]
     picture = layout.image("library", address).read_bytes()

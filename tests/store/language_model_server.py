@@ -1,4 +1,4 @@
-"""A language model's API on loopback: answers what a test lays before it, in OpenAI's format, through real
+"""A language model API on loopback: gives the answers that a test prepares, in OpenAI's format, over real
 sockets."""
 
 import json
@@ -22,7 +22,7 @@ GOOD = {
 
 @dataclass
 class Answer:
-    """One reply: a status and a body, or something worse."""
+    """One reply: a status and a body, or a failure."""
 
     status: int = 200
     body: dict[str, Any] = field(default_factory=dict)
@@ -56,8 +56,8 @@ def fails(status: int, message: str, **headers: str) -> Answer:
 
 
 class LanguageModelServer:
-    """`address` for `api_base`; `answers` are given in turn, the last one again and again; `asked` is what
-    came in. `answer_to` may choose by what is asked instead."""
+    """`address` is the `api_base`; `answers` are given in turn, the last one repeatedly; `asked` holds the
+    requests. `answer_to` may choose the answer to a request instead."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
@@ -104,9 +104,9 @@ class _Handler(BaseHTTPRequestHandler):
         with self.owner.answering():
             if self.owner.together:
                 self.owner.together.wait(60)
-            self._give(self.owner.next_answer(request))
+            self._reply(self.owner.next_answer(request))
 
-    def _give(self, answer: Answer) -> None:
+    def _reply(self, answer: Answer) -> None:
         self.owner.ending.wait(answer.after)
         if answer.streamed:
             self._stream(answer.body["choices"][0]["message"]["content"])
@@ -152,11 +152,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *args: object) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 def _embeddings(texts: list[str], *, numbers: int) -> dict[str, Any]:
-    """So many numbers for each text, not of unit length, in the reverse order, as the format allows."""
+    """Vectors of this many numbers, not of unit length, in reverse order, as the format allows."""
     rows = [
         {
             "object": "embedding",

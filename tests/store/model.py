@@ -1,4 +1,4 @@
-"""A library as a plain dict: what design section 2 promises, written down a second time."""
+"""A library as a plain dict: a second implementation of design section 2."""
 
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ MOVES: dict[str, tuple[set[Tier], Tier | None]] = {
 
 
 @dataclass(frozen=True)
-class Known:
+class ModelRecord:
     """One record; the sidecar is replaced, never changed."""
 
     tier: Tier
@@ -28,33 +28,33 @@ class Known:
     image_hash: str
 
     @property
-    def is_fit_for_the_library(self) -> bool:
+    def can_be_in_library(self) -> bool:
         caption = self.sidecar.get("caption", {})
         return all(caption.get(facet, "").strip() for facet in ("entity", "context"))
 
 
 @dataclass
-class Decided:
+class ModelDecision:
     verb: str
     actor: str
-    changes: list[tuple[str, Known | None, Known]]
+    changes: list[tuple[str, ModelRecord | None, ModelRecord]]
     is_undone: bool = False
 
 
 @dataclass
 class Model:
-    """Every method returns the addresses done."""
+    """Every method returns the addresses that it accepted."""
 
-    records: dict[str, Known] = field(default_factory=dict)
+    records: dict[str, ModelRecord] = field(default_factory=dict)
     drafts: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)  # by address and person
-    decisions: list[Decided] = field(default_factory=list)
+    decisions: list[ModelDecision] = field(default_factory=list)
 
     def copy(self) -> "Model":
         return deepcopy(self)
 
     def add(self, coins: dict[str, tuple[dict[str, Any], str]], *, actor: str) -> list[str]:
         goals = {
-            address: Known("pending", None, sidecar, image_hash)
+            address: ModelRecord("pending", None, sidecar, image_hash)
             for address, (sidecar, image_hash) in coins.items()
             if address not in self.records
         }
@@ -68,7 +68,7 @@ class Model:
             if record is None or record.tier not in sources:
                 continue
             tier = target or record.came_from or "pending"
-            if tier == "library" and not record.is_fit_for_the_library:
+            if tier == "library" and not record.can_be_in_library:
                 continue
             goals[address] = replace(record, tier=tier, came_from=record.tier if tier == "trash" else None)
         return self._decide(verb, goals, actor=actor)
@@ -80,7 +80,7 @@ class Model:
         texts = {**record.sidecar.get("caption", {}), **caption}
         texts = {facet: text for facet, text in texts.items() if text is not None}
         goal = replace(record, sidecar={**record.sidecar, "caption": texts})
-        if goal.tier == "library" and not goal.is_fit_for_the_library:
+        if goal.tier == "library" and not goal.can_be_in_library:
             return []
         self.drafts.pop((address, actor), None)
         return self._decide("caption", {address: goal}, actor=actor)
@@ -89,7 +89,7 @@ class Model:
         goals = {}
         for address in addresses:
             record = self.records.get(address)
-            # With nothing to add or remove the categories alone follow, in the trash as well.
+            # With nothing to add or remove, only the categories are updated, in the trash as well.
             if record is None or (record.tier == "trash" and (add or remove)):
                 continue
             tags = [tag for tag in dict.fromkeys([*record.sidecar["tags"], *add]) if tag not in remove]
@@ -99,12 +99,12 @@ class Model:
         return self._decide("tag", goals, actor=actor)
 
     def undo(self, *, actor: str) -> list[str] | None:
-        """None when there is nothing."""
+        """Return None if there is nothing to undo."""
         own = [made for made in self.decisions if made.actor == actor and made.verb != "undo"]
         return self._reverse("undo", [made for made in own if not made.is_undone], actor=actor)
 
     def redo(self, *, actor: str) -> list[str] | None:
-        open_to_redo: list[Decided] = []
+        open_to_redo: list[ModelDecision] = []
         for made in self.decisions:
             if made.actor == actor and made.verb == "undo" and not made.is_undone:
                 open_to_redo.append(made)
@@ -112,7 +112,7 @@ class Model:
                 open_to_redo.clear()
         return self._reverse("redo", open_to_redo, actor=actor)
 
-    def _reverse(self, verb: str, candidates: list[Decided], *, actor: str) -> list[str] | None:
+    def _reverse(self, verb: str, candidates: list[ModelDecision], *, actor: str) -> list[str] | None:
         if not candidates:
             return None
         chosen = candidates[-1]
@@ -127,13 +127,13 @@ class Model:
         chosen.is_undone = True
         return done
 
-    def _decide(self, verb: str, goals: dict[str, Known], *, actor: str) -> list[str]:
+    def _decide(self, verb: str, goals: dict[str, ModelRecord], *, actor: str) -> list[str]:
         changes = [
             (address, self.records.get(address), goal)
             for address, goal in goals.items()
             if goal != self.records.get(address)
         ]
         if changes:
-            self.decisions.append(Decided(verb, actor, changes))
+            self.decisions.append(ModelDecision(verb, actor, changes))
         self.records |= goals
         return list(goals)

@@ -1,10 +1,10 @@
-"""Writers to be killed. `python -m tests.store.nursery ROOT`, told what to do line by line on standard input.
+"""Processes that write until killed: `python -m tests.store.nursery ROOT`, with commands on standard input.
 
-    quick SEED      a child that writes until it is killed, Chroma left behind
-    chroma SEED     the same with Chroma following; it says "chroma" once that has what was first promoted
+    quick SEED      a child that writes until it is killed, without Chroma
+    chroma SEED     the same with Chroma; it prints "chroma" when Chroma has the first promotion
 
-The children are forked from a process that has imported everything, so that most of their lives is writing.
-Each prints JSON lines: {"begin": {address: [tier, entity]}} before a verb, with what the verb will lead to,
+The children are forked from a process that has imported everything, so that they write from the start.
+Each prints JSON lines: {"begin": {address: [tier, entity]}} before a verb, with its expected result,
 and {"done": true} after it.
 """
 
@@ -32,14 +32,14 @@ def say(**line: object) -> None:
     sys.stdout.flush()
 
 
-def write_for_ever(root: Path, seed: int, *, chroma: bool) -> None:
+def write_until_killed(root: Path, seed: int, *, chroma: bool) -> None:
     chance = random.Random(seed)
-    INDEX.update(batch_size=2, sync_threshold=2)  # Chroma writes its index again and again
+    INDEX.update(batch_size=2, sync_threshold=2)  # Chroma writes its index often
     if not chroma:
         LibraryFollower.wake = lambda self: None  # type: ignore[method-assign]
     library = open_library(root, embedder=Hashed())
     say(ready=True)
-    waits = chroma  # later Chroma may stay behind for ever: a writer without pause is faster
+    waits = chroma  # wait for Chroma only once: waiting slows the writer
     while True:
         records = {record.address: record for record in library.find(Filter())}
         now = {key: [record.tier, record.caption.get("entity", "")] for key, record in records.items()}
@@ -94,7 +94,7 @@ def main(root: Path) -> None:
         kind, seed = line.split()
         child = os.fork()
         if not child:
-            write_for_ever(root, int(seed), chroma=kind == "chroma")
+            write_until_killed(root, int(seed), chroma=kind == "chroma")
         say(born=child)
         os.waitpid(child, 0)
         say(dead=child)

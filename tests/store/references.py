@@ -1,4 +1,4 @@
-"""Data of other systems, written by the facts of references 1, 2, 4 and 5 alone, not by Memedex."""
+"""Data of other systems, built from references 1, 2, 4 and 5 alone, without Memedex."""
 
 import json
 import sqlite3
@@ -41,14 +41,14 @@ INSERT INTO schema_meta VALUES ('version', '2');
 
 
 def vector(*parts: object, dimensions: int = DIMENSIONS) -> NDArray[np.float32]:
-    """A unit vector that these parts name."""
+    """A unit vector derived from these parts."""
     seed = list("/".join(map(str, parts)).encode())
     row = np.random.default_rng(seed).standard_normal(dimensions).astype(np.float32)
     return row / np.linalg.norm(row)
 
 
 def library_of_reference_1(root: Path, numbers: Sequence[int]) -> Path:
-    """`res/memecoins` with pictures and sidecars; tags, categories and vectors only in Chroma. Its folder."""
+    """Create `res/memecoins` with pictures and sidecars; tags, categories and vectors are in Chroma only."""
     store = root / "memecoins" / "rag_db"
     for folder in ("images", "metadata"):
         (store / folder).mkdir(parents=True)
@@ -85,7 +85,7 @@ def library_of_reference_1(root: Path, numbers: Sequence[int]) -> Path:
 
 
 def memory_store_of_reference_2(folder: Path, texts: Sequence[str]) -> None:
-    """A Chroma of memories: the texts as documents, timestamp and tags as metadata."""
+    """A Chroma database of memories: the texts as documents, timestamp and tags as metadata."""
     client = client_of(folder)
     collection = client.get_or_create_collection("memories", metadata={"hnsw:space": "cosine"})
     for number, text in enumerate(texts):
@@ -99,7 +99,7 @@ def memory_store_of_reference_2(folder: Path, texts: Sequence[str]) -> None:
 
 
 def story_engine_of_reference_4(folder: Path, lore: Sequence[str], exchanges: Sequence[str]) -> None:
-    """Two collections with documents, of lore and of what was said."""
+    """Two collections with documents: lore and exchanges."""
     client = client_of(folder)
     for name, texts, field in (("world_lore", lore, "world_id"), ("session_memory", exchanges, "session_id")):
         collection = client.get_or_create_collection(name, metadata={"hnsw:space": "cosine"})
@@ -113,7 +113,7 @@ def story_engine_of_reference_4(folder: Path, lore: Sequence[str], exchanges: Se
 
 
 def transcripts_of_reference_5(path: Path, texts: Sequence[str], *, dimensions: int = 3072) -> None:
-    """A database of version 2: messages, and their vectors by a paid model in a table of their own."""
+    """A version 2 database: messages, and their vectors by a paid model in a separate table."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with sqlite3.connect(path) as db:
         db.executescript(_TRANSCRIPTS)
@@ -134,7 +134,7 @@ def transcripts_of_reference_5(path: Path, texts: Sequence[str], *, dimensions: 
 
 
 def everything_in(folder: Path) -> dict[str, dict[str, Any]]:
-    """What a Chroma holds, as a program that knows nothing of Memedex reads it: collection → id → content."""
+    """The content of a Chroma database, read without Memedex: collection → id → content."""
     client = client_of(folder)
     found = {}
     for collection in client.list_collections():

@@ -1,4 +1,4 @@
-"""What can happen to a library: verbs with their subjects, each of which a model understands as well."""
+"""Random commands that can be applied both to a library and to its model."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ TEXTS = ("a frog", "a rocket", "the moon", "", "Ünïcode 🐸 <b>", "one, two")
 
 @dataclass(frozen=True)
 class Command:
-    """Something somebody does; the same for the library and for the model."""
+    """One action of a person, for the library and for the model."""
 
     verb: str
     actor: str
@@ -33,8 +33,8 @@ class Command:
     def addresses(self) -> list[str]:
         return [address(number) for number in self.subjects]
 
-    def to_library(self, library: Library) -> list[str] | None:
-        """The addresses done; None when there was nothing to take back."""
+    def apply_to_library(self, library: Library) -> list[str] | None:
+        """Return the addresses done; None if there was nothing to undo."""
         actor, addresses = self.actor, self.addresses
         moves: dict[str, Any] = {
             "approve": library.approve,
@@ -58,7 +58,7 @@ class Command:
         except NothingToUndo:
             return None
 
-    def to_model(self, model: Model) -> list[str] | None:
+    def apply_to_model(self, model: Model) -> list[str] | None:
         actor, addresses = self.actor, self.addresses
         if self.verb in MOVES:
             return model.move(self.verb, addresses, actor=actor)

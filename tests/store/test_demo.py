@@ -1,4 +1,4 @@
-"""The demo library is fit to be shown, and loading it takes nothing away from anybody."""
+"""The demo library is complete and valid, and loading it never overrides a user's decision."""
 
 import json
 import shutil
@@ -29,9 +29,9 @@ def tiers_of(library: Library) -> Counter[str]:
 
 
 @pytest.fixture
-def few(tmp_path: Path) -> Path:
+def small_demo(tmp_path: Path) -> Path:
     """A demo library of nine coins: three for each tier, the library's with captions."""
-    folder = tmp_path / "few"
+    folder = tmp_path / "small_demo"
     folder.mkdir()
     manifest = json.loads((demo.FOLDER / "manifest.json").read_text())
     chosen = [
@@ -51,14 +51,14 @@ def of_tier(folder: Path, tier: str) -> list[str]:
     return [entry.address for entry in demo.entries(folder) if entry.tier == tier]
 
 
-def test_there_is_enough_to_see_on_every_page() -> None:
+def test_every_page_has_enough_demo_coins() -> None:
     counted = Counter(entry.tier for entry in demo.entries())
     assert counted["library"] >= 100
     assert counted["pending"] >= 24
     assert counted["approved"] >= 12
 
 
-def test_every_coin_is_fit_for_its_tier() -> None:
+def test_every_coin_is_valid_for_its_tier() -> None:
     for entry in demo.entries():
         validate(entry.candidate().sidecar, tier=entry.tier)
 
@@ -69,7 +69,7 @@ def test_every_picture_is_a_square_jpg_of_512_pixels() -> None:
             assert (picture.format, picture.mode, picture.size) == ("JPEG", "RGB", (512, 512))
 
 
-def test_nothing_lies_in_the_folder_that_the_manifest_does_not_name() -> None:
+def test_the_folder_contains_only_files_named_in_the_manifest() -> None:
     named = {f"{entry.address}{ending}" for entry in demo.entries() for ending in (".json", ".jpg")}
     found = {path.name for path in demo.FOLDER.iterdir()}
     assert found - named == {"manifest.json", "ATTRIBUTION.md"}
@@ -85,19 +85,19 @@ def test_about_a_third_of_the_captions_lack_an_optional_facet() -> None:
     assert 0.25 <= lacking / len(captions) <= 0.5
 
 
-def test_pending_coins_have_no_captions_and_approved_ones_partly() -> None:
+def test_pending_coins_have_no_captions_and_some_approved_coins_do() -> None:
     captioned = Counter(entry.tier for entry in demo.entries() if "caption" in entry.candidate().sidecar)
     assert captioned["pending"] == 0
     assert 0 < captioned["approved"] < sum(entry.tier == "approved" for entry in demo.entries())
 
 
-def test_categories_follow_from_the_taxonomy() -> None:
+def test_categories_match_the_taxonomy() -> None:
     taxonomy = Taxonomy.load(RESOURCES / "taxonomy.json")
     for address, sidecar in sidecars().items():
         assert sidecar["tags_categories"] == taxonomy.categories(sidecar["tags"]), address
 
 
-def test_names_of_originals_are_unique_and_copycats_wait_in_pending() -> None:
+def test_originals_have_unique_names_and_copycats_are_pending() -> None:
     coins = json.loads((demo.FOLDER / "manifest.json").read_text())["coins"]
     copies = {coin["token_address"]: coin["copy_of"] for coin in coins if "copy_of" in coin}
     originals = [coin for coin in coins if "copy_of" not in coin]
@@ -108,59 +108,61 @@ def test_names_of_originals_are_unique_and_copycats_wait_in_pending() -> None:
     assert set(copies.values()) <= {coin["token_address"] for coin in originals}
 
 
-def test_loading_brings_every_coin_to_its_tier(library: Library, few: Path) -> None:
-    report = demo.load(library, folder=few)
+def test_loading_puts_every_coin_in_its_tier(library: Library, small_demo: Path) -> None:
+    report = demo.load(library, folder=small_demo)
     assert len(report.done) == 9
     assert report.refused == []
     assert tiers_of(library) == {"pending": 3, "approved": 3, "library": 3}
 
 
-def test_loading_again_changes_nothing(library: Library, few: Path) -> None:
-    demo.load(library, folder=few)
+def test_loading_again_changes_nothing(library: Library, small_demo: Path) -> None:
+    demo.load(library, folder=small_demo)
     before = library.history(limit=-1)
-    report = demo.load(library, folder=few)
+    report = demo.load(library, folder=small_demo)
     assert report.done == []
     assert len(report.present) == 9
     assert library.history(limit=-1) == before
 
 
-def test_what_a_person_decided_stays_decided(library: Library, few: Path) -> None:
-    demo.load(library, folder=few)
+def test_loading_again_keeps_user_decisions(library: Library, small_demo: Path) -> None:
+    demo.load(library, folder=small_demo)
     degraded, rejected, approved = (
-        of_tier(few, "library")[0],
-        of_tier(few, "approved")[0],
-        of_tier(few, "pending")[0],
+        of_tier(small_demo, "library")[0],
+        of_tier(small_demo, "approved")[0],
+        of_tier(small_demo, "pending")[0],
     )
     library.degrade([degraded])
     library.reject([rejected])
     library.approve([approved])
-    demo.load(library, folder=few)
+    demo.load(library, folder=small_demo)
     assert library.get(degraded).tier == "approved"
     assert library.get(rejected).tier == "trash"
     assert library.get(approved).tier == "approved"
 
 
-def test_a_load_that_was_cancelled_is_finished_by_the_next(library: Library, few: Path) -> None:
+def test_the_next_load_finishes_a_cancelled_one(library: Library, small_demo: Path) -> None:
     interrupted = Progress()
-    library.add([entry.candidate() for entry in demo.entries(few)], progress=interrupted, actor=demo.WHO)
-    demo.load(library, folder=few)
+    library.add(
+        [entry.candidate() for entry in demo.entries(small_demo)], progress=interrupted, actor=demo.WHO
+    )
+    demo.load(library, folder=small_demo)
     assert tiers_of(library) == {"pending": 3, "approved": 3, "library": 3}
 
 
-def test_a_coin_somebody_imported_before_is_left_where_it_is(library: Library, few: Path) -> None:
-    mine = next(entry for entry in demo.entries(few) if entry.tier == "library")
+def test_a_coin_imported_earlier_stays_in_its_tier(library: Library, small_demo: Path) -> None:
+    mine = next(entry for entry in demo.entries(small_demo) if entry.tier == "library")
     library.add([mine.candidate()], actor="somebody")
-    demo.load(library, folder=few)
+    demo.load(library, folder=small_demo)
     assert library.get(mine.address).tier == "pending"
 
 
-def test_progress_ends_full(library: Library, few: Path) -> None:
+def test_progress_reaches_100_percent(library: Library, small_demo: Path) -> None:
     progress = Progress()
-    demo.load(library, folder=few, progress=progress)
+    demo.load(library, folder=small_demo, progress=progress)
     assert progress.fraction == 1.0
 
 
-def test_a_missing_demo_folder_is_said_plainly(library: Library, tmp_path: Path) -> None:
+def test_a_missing_demo_folder_raises_a_clear_error(library: Library, tmp_path: Path) -> None:
     with pytest.raises(BadSource, match="demo library"):
         demo.load(library, folder=tmp_path / "nowhere")
     assert tiers_of(library) == {}

@@ -1,4 +1,4 @@
-"""What `from store import …` offers is there, and docs/python.md shows how it is used."""
+"""`from store import …` provides every name it lists, and the examples in docs/python.md run."""
 
 import re
 import shutil
@@ -17,18 +17,18 @@ SHOWN = "\n".join(
 )
 
 
-def test_every_name_it_offers_is_where_it_says() -> None:
+def test_every_exported_name_can_be_imported() -> None:
     assert sorted(store._FROM) == sorted(store.__all__)
     for name in store.__all__:
         assert getattr(store, name).__name__.lower().startswith(name.split("_")[0].lower())
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
+def test_an_unknown_name_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_of_the_kind"):
         store.nothing_of_the_kind  # noqa: B018
 
 
-def test_importing_the_package_loads_nothing_of_it() -> None:
+def test_importing_the_package_loads_no_submodules() -> None:
     code = "import sys, store; print([name for name in sys.modules if name.startswith('store.')])"
     loaded = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
@@ -36,7 +36,7 @@ def test_importing_the_package_loads_nothing_of_it() -> None:
     assert loaded.stdout.strip() == "[]"
 
 
-def test_the_manual_for_python_runs_as_it_is_printed(
+def test_the_examples_in_docs_python_md_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     coins = tmp_path / "coins"

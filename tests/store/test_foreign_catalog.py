@@ -1,4 +1,4 @@
-"""A file where the catalog belongs that is another program's, or a newer Memedex's, is never written to."""
+"""A catalog file of another program or of a newer Memedex is never written to."""
 
 import sqlite3
 from contextlib import closing
@@ -23,22 +23,22 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
 @pytest.fixture
-def foreign(quick_root: Path) -> Path:
-    """A library whose catalog another program's database has taken the place of."""
+def foreign_catalog(quick_root: Path) -> Path:
+    """A library whose catalog file was replaced by another program's database."""
     with open_library(quick_root, embedder=Hashed()) as library:
         library.add([coin(0), coin(1)])
     catalog = Layout(quick_root).catalog
     catalog.unlink()
     with closing(sqlite3.connect(catalog)) as db:
-        db.execute("CREATE TABLE meta (key, value)")  # a name that we have as well
+        db.execute("CREATE TABLE meta (key, value)")  # our catalog has a table of this name as well
         db.execute("CREATE TABLE bookmarks (url)")
         db.execute("INSERT INTO bookmarks VALUES ('https://example.org')")
         db.commit()
     return catalog
 
 
-def test_a_foreign_catalog_is_refused_by_name_and_keeps_its_bytes(foreign: Path, quick_root: Path) -> None:
-    before = foreign.read_bytes()
+def test_a_foreign_catalog_is_refused_and_left_unchanged(foreign_catalog: Path, quick_root: Path) -> None:
+    before = foreign_catalog.read_bytes()
     for opening in (open_library, open_reader):
         with pytest.raises(ForeignFile, match=r"another program \(tables bookmarks, meta\).*doctor --repair"):
             opening(quick_root, embedder=Hashed())
@@ -46,14 +46,14 @@ def test_a_foreign_catalog_is_refused_by_name_and_keeps_its_bytes(foreign: Path,
         Reader(quick_root)
     (finding,) = doctor.check_unopened(quick_root)
     assert "another program" in finding.what
-    assert foreign.read_bytes() == before
-    assert [path.name for path in foreign.parent.glob("catalog*")] == ["catalog.sqlite3"]
+    assert foreign_catalog.read_bytes() == before
+    assert [path.name for path in foreign_catalog.parent.glob("catalog*")] == ["catalog.sqlite3"]
 
 
-def test_repair_moves_a_foreign_catalog_aside_and_begins_one_from_the_sidecars(
-    foreign: Path, quick_root: Path
+def test_repair_moves_a_foreign_catalog_aside_and_rebuilds_from_sidecars(
+    foreign_catalog: Path, quick_root: Path
 ) -> None:
-    before = foreign.read_bytes()
+    before = foreign_catalog.read_bytes()
     assert move_foreign_catalog_aside(Layout(quick_root))
     with open_library(quick_root, embedder=Hashed()) as library:
         assert library.counts()["pending"] == 2
@@ -69,7 +69,7 @@ def test_repair_moves_a_foreign_catalog_aside_and_begins_one_from_the_sidecars(
     assert not move_foreign_catalog_aside(Layout(quick_root))
 
 
-def test_a_newer_catalog_is_refused_and_neither_salvaged_nor_moved(quick_root: Path) -> None:
+def test_a_newer_catalog_is_refused_and_left_unchanged(quick_root: Path) -> None:
     open_library(quick_root, embedder=Hashed()).close()
     catalog = Layout(quick_root).catalog
     with closing(sqlite3.connect(catalog)) as db:
@@ -86,7 +86,7 @@ def test_a_newer_catalog_is_refused_and_neither_salvaged_nor_moved(quick_root: P
     assert catalog.read_bytes() == before
 
 
-def test_a_catalog_from_before_there_was_a_mark_is_known_and_marked(quick_root: Path) -> None:
+def test_a_catalog_without_an_application_id_is_accepted_and_gets_one(quick_root: Path) -> None:
     open_library(quick_root, embedder=Hashed()).close()
     catalog = Layout(quick_root).catalog
     with closing(sqlite3.connect(catalog)) as db:
@@ -96,7 +96,7 @@ def test_a_catalog_from_before_there_was_a_mark_is_known_and_marked(quick_root: 
         assert db.execute("PRAGMA application_id").fetchone()[0] == CATALOG_ID
 
 
-def test_a_log_without_its_database_is_moved_aside_and_not_overwritten(quick_root: Path) -> None:
+def test_a_wal_file_without_its_database_is_moved_aside(quick_root: Path) -> None:
     log = Layout(quick_root).catalog.with_name("catalog.sqlite3-wal")
     log.parent.mkdir(parents=True)
     log.write_bytes(b"the last of somebody's catalog")
@@ -107,7 +107,7 @@ def test_a_log_without_its_database_is_moved_aside_and_not_overwritten(quick_roo
     assert moved_aside(log.parent) == [aside]
 
 
-def test_damage_of_which_nothing_can_be_read_is_kept_and_told_by_the_history(quick_root: Path) -> None:
+def test_an_unreadable_catalog_is_kept_and_recorded_in_the_history(quick_root: Path) -> None:
     catalog = Layout(quick_root).catalog
     catalog.parent.mkdir(parents=True)
     catalog.write_bytes(b"rubbish" * 1000)

@@ -1,4 +1,4 @@
-"""The verbs, one after the other: what each does, what it refuses, and what is then on the disk."""
+"""The library's verbs: what each does, what it refuses, and what it leaves on disk."""
 
 import json
 import shutil
@@ -42,7 +42,7 @@ def root(quick_root: Path) -> Path:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Operations of four records and of five, where they hold up to 64 and 256 in earnest."""
+    """Operations of four and five records instead of the usual limits of 64 and 256."""
     monkeypatch.setattr(transitions, "EMBEDDED", 4)
     monkeypatch.setattr(transitions, "OPERATION", 5)
 
@@ -54,7 +54,7 @@ def tier_of(library: Library, known: str) -> str:
 # -- import ------------------------------------------------------------------------------------------------
 
 
-def test_import_puts_a_sidecar_and_a_normal_picture_into_pending(library: Library) -> None:
+def test_import_writes_a_sidecar_and_a_normalised_picture_to_pending(library: Library) -> None:
     report = library.add([Candidate("one", {**coin(0).sidecar, "extra": {"kept": [1]}}, picture(0))])
     assert report.done == [FIRST]
     assert json.loads(library.layout.sidecar("pending", FIRST).read_text()) == {
@@ -71,7 +71,7 @@ def test_import_puts_a_sidecar_and_a_normal_picture_into_pending(library: Librar
     holds(library)
 
 
-def test_import_can_be_repeated_without_harm(library: Library) -> None:
+def test_importing_again_adds_only_new_coins(library: Library) -> None:
     library.add([coin(0), coin(1)])
     library.approve([FIRST])
     report = library.add([coin(0, token_name="Another"), coin(1), coin(1), coin(2)])
@@ -81,14 +81,14 @@ def test_import_can_be_repeated_without_harm(library: Library) -> None:
     assert [event.verb for event in library.history(address=FIRST)] == ["approve", "import"]
 
 
-def test_import_knows_what_lies_in_the_trash(library: Library) -> None:
+def test_import_recognises_coins_in_the_trash(library: Library) -> None:
     library.add([coin(0)])
     library.reject([FIRST])
     assert library.add([coin(0)]).present == {FIRST: "trash"}
     assert library.counts()["trash"] == 1
 
 
-def test_import_takes_the_good_and_names_the_bad(library: Library) -> None:
+def test_import_adds_valid_coins_and_reports_invalid_ones(library: Library) -> None:
     report = library.add(
         [
             coin(0),
@@ -108,7 +108,7 @@ def test_import_takes_the_good_and_names_the_bad(library: Library) -> None:
     holds(library)
 
 
-def test_import_takes_the_second_of_two_when_the_first_is_no_good(library: Library) -> None:
+def test_import_accepts_a_valid_duplicate_after_an_invalid_one(library: Library) -> None:
     good = coin(0)
     report = library.add([Candidate("spoilt", good.sidecar, b"spoilt"), good, good])
     assert report.done == [FIRST]
@@ -129,14 +129,14 @@ def test_import_writes_evm_addresses_in_lower_case(library: Library) -> None:
     assert library.add([coin(1, token_address=SECOND.upper().replace("0X", "0x"))]).done == [SECOND]
 
 
-def test_import_marks_a_coin_without_a_date_with_the_time_of_import(library: Library) -> None:
+def test_import_dates_an_undated_coin_with_the_import_time(library: Library) -> None:
     sidecar = {key: value for key, value in coin(0).sidecar.items() if key != "created_at"}
     library.add([Candidate("undated", sidecar, picture(0))])
     assert library.get(FIRST).created_at > CREATED_AT
     assert library.get(FIRST).sidecar["created_at_is_import_time"] is True
 
 
-def test_import_that_is_cancelled_keeps_what_is_done(library: Library, small_batches: None) -> None:
+def test_a_cancelled_import_keeps_the_coins_added_so_far(library: Library, small_batches: None) -> None:
     progress = Progress()
 
     def coins() -> Iterator[Candidate]:
@@ -163,8 +163,8 @@ MOVES = [
 ]
 
 
-def bring(library: Library, tier: str, *numbers: int) -> list[str]:
-    """Captioned coins in this tier."""
+def create_in_tier(library: Library, tier: str, *numbers: int) -> list[str]:
+    """Create captioned coins in this tier and return their addresses."""
     addresses = approved_with_caption(library, *numbers)
     if tier == "pending":
         library.send_back(addresses)
@@ -174,10 +174,10 @@ def bring(library: Library, tier: str, *numbers: int) -> list[str]:
 
 
 @pytest.mark.parametrize(("verb", "source", "target"), MOVES)
-def test_a_verb_moves_files_and_record_from_tier_to_tier(
+def test_each_verb_moves_files_and_record_to_its_target_tier(
     library: Library, verb: str, source: str, target: str
 ) -> None:
-    addresses = bring(library, source, 0, 1)
+    addresses = create_in_tier(library, source, 0, 1)
     sidecar = library.get(FIRST).sidecar
     assert getattr(library, verb)(addresses).done == addresses
     assert {tier_of(library, known) for known in addresses} == {target}
@@ -187,12 +187,12 @@ def test_a_verb_moves_files_and_record_from_tier_to_tier(
 
 
 @pytest.mark.parametrize("verb", sorted({verb for verb, _, _ in MOVES} | {"restore"}))
-def test_a_verb_refuses_each_record_of_another_tier_and_does_the_rest(library: Library, verb: str) -> None:
+def test_each_verb_refuses_records_of_other_tiers_and_moves_the_rest(library: Library, verb: str) -> None:
     sources = {source for own, source, _ in MOVES if own == verb} or {"trash"}
-    bring(library, "pending", 0)
-    bring(library, "approved", 1)
-    bring(library, "library", 2)
-    library.delete(bring(library, "approved", 3))
+    create_in_tier(library, "pending", 0)
+    create_in_tier(library, "approved", 1)
+    create_in_tier(library, "library", 2)
+    library.delete(create_in_tier(library, "approved", 3))
     tiers = {known: tier_of(library, known) for known in map(address, range(4))}
     outcome = getattr(library, verb)([*tiers, "local-unknown"])
     assert set(outcome.done) == {known for known, tier in tiers.items() if tier in sources}
@@ -201,10 +201,10 @@ def test_a_verb_refuses_each_record_of_another_tier_and_does_the_rest(library: L
     holds(library)
 
 
-def test_restore_brings_each_back_to_where_it_was(library: Library) -> None:
+def test_restore_returns_each_record_to_its_former_tier(library: Library) -> None:
     places = {"pending": 0, "approved": 1, "library": 2}
     for tier, number in places.items():
-        library.delete(bring(library, tier, number))
+        library.delete(create_in_tier(library, tier, number))
     assert library.counts()["trash"] == 3
     assert len(library.restore(map(address, range(3))).done) == 3
     assert {tier: tier_of(library, address(number)) for tier, number in places.items()} == {
@@ -213,7 +213,7 @@ def test_restore_brings_each_back_to_where_it_was(library: Library) -> None:
     holds(library)
 
 
-def test_promote_refuses_what_lacks_a_caption_and_says_which_part(library: Library) -> None:
+def test_promote_refuses_incomplete_captions_and_names_the_missing_part(library: Library) -> None:
     library.add([coin(0), coin(1)])
     library.approve([FIRST, SECOND])
     library.caption(SECOND, caption={"entity": "a frog", "context": " "})
@@ -223,8 +223,10 @@ def test_promote_refuses_what_lacks_a_caption_and_says_which_part(library: Libra
     assert "caption.context is empty" in outcome.refused[1].reason
 
 
-def test_promote_can_be_watched_and_cancelled_between_batches(library: Library, small_batches: None) -> None:
-    addresses = bring(library, "approved", *range(10))
+def test_promote_reports_progress_and_can_be_cancelled_between_batches(
+    library: Library, small_batches: None
+) -> None:
+    addresses = create_in_tier(library, "approved", *range(10))
     progress = Progress(total=10)
     assert len(library.promote(addresses, progress=progress).done) == 10
     assert (progress.done, progress.fraction) == (10, 1.0)
@@ -234,14 +236,14 @@ def test_promote_can_be_watched_and_cancelled_between_batches(library: Library, 
     assert library.promote(addresses, progress=progress).done == []
 
 
-def test_a_model_that_fails_refuses_the_promotion_and_changes_nothing(root: Path) -> None:
+def test_promote_changes_nothing_when_the_model_fails(root: Path) -> None:
     class Failing(Hashed):
         def embed_texts(self, texts: object) -> None:  # type: ignore[override]
             raise OSError("the weights are gone")
 
     with open_library(root, embedder=Failing()) as library:
         assert isinstance(library, Library)
-        addresses = bring(library, "approved", 0)
+        addresses = create_in_tier(library, "approved", 0)
         outcome = library.promote(addresses)
         assert "the weights are gone" in outcome.refused[0].reason
         assert tier_of(library, FIRST) == "approved"
@@ -251,31 +253,31 @@ def test_a_model_that_fails_refuses_the_promotion_and_changes_nothing(root: Path
 # -- verbs that write --------------------------------------------------------------------------------------
 
 
-def test_caption_writes_facets_and_leaves_the_others(library: Library) -> None:
-    bring(library, "approved", 0)
+def test_caption_changes_only_the_given_facets(library: Library) -> None:
+    create_in_tier(library, "approved", 0)
     library.caption(FIRST, caption={"visual": "", "emotions": "calm", "context": None})
     assert library.get(FIRST).caption == {"entity": "text 0 entity", "visual": "", "emotions": "calm"}
     assert "context" not in json.loads(library.layout.sidecar("approved", FIRST).read_text())["caption"]
     holds(library)
 
 
-def test_caption_in_the_library_needs_the_required_facets(library: Library) -> None:
-    bring(library, "library", 0)
+def test_caption_refuses_to_empty_a_required_facet_in_the_library(library: Library) -> None:
+    create_in_tier(library, "library", 0)
     outcome = library.caption(FIRST, caption={"entity": ""})
     assert "caption.entity is empty" in outcome.refused[0].reason
     assert library.get(FIRST).caption == written("text 0")
 
 
-def test_caption_is_found_at_once(library: Library) -> None:
-    bring(library, "library", 0, 1)
+def test_a_new_caption_is_searchable_immediately(library: Library) -> None:
+    create_in_tier(library, "library", 0, 1)
     library.caption(FIRST, caption={"entity": "a violet zeppelin"})
     assert library.addresses(Filter(words="zepp")) == [FIRST]
     assert library.search(Query((Part(text="a violet zeppelin"),))).hits[0].address == FIRST
     assert library.addresses(Filter(words="text 0 entity")) == []
 
 
-def test_caption_of_a_record_that_somebody_changed_meanwhile_is_refused(library: Library) -> None:
-    bring(library, "approved", 0)
+def test_caption_is_refused_when_the_record_changed_meanwhile(library: Library) -> None:
+    create_in_tier(library, "approved", 0)
     seen = library.get(FIRST).revision
     library.edit_tags([FIRST], add=["moon"], actor="somebody")
     outcome = library.caption(FIRST, caption=written("mine"), revision=seen)
@@ -284,8 +286,8 @@ def test_caption_of_a_record_that_somebody_changed_meanwhile_is_refused(library:
     assert library.get(FIRST).tags == ["dog", "moon"]
 
 
-def test_caption_ends_ones_own_draft_and_nobody_elses(library: Library) -> None:
-    bring(library, "approved", 0)
+def test_saving_a_caption_deletes_only_the_users_own_draft(library: Library) -> None:
+    create_in_tier(library, "approved", 0)
     library.drafts.save(FIRST, {"entity": "half a sen"}, actor="ann")
     library.drafts.save(FIRST, {"entity": "something el"}, actor="bob")
     assert library.drafts.own(FIRST, actor="ann") == {"entity": "half a sen"}
@@ -296,8 +298,8 @@ def test_caption_ends_ones_own_draft_and_nobody_elses(library: Library) -> None:
     ]
 
 
-def test_a_draft_that_does_not_replace_the_one_before_is_not_saved(library: Library) -> None:
-    bring(library, "approved", 0)
+def test_a_draft_is_not_saved_when_replaces_returns_false(library: Library) -> None:
+    create_in_tier(library, "approved", 0)
     library.drafts.save(FIRST, {"entity": "newer"}, actor="ann")
     stays = library.drafts.save(FIRST, {"entity": "older"}, actor="ann", replaces=lambda before: False)
     assert stays == library.drafts.own(FIRST, actor="ann") == {"entity": "newer"}
@@ -305,8 +307,8 @@ def test_a_draft_that_does_not_replace_the_one_before_is_not_saved(library: Libr
     assert library.drafts.own(FIRST, actor="bob") == {"entity": "bob's"}
 
 
-def test_a_draft_is_saved_in_place_of_one_that_cannot_be_read(library: Library) -> None:
-    bring(library, "approved", 0)
+def test_a_draft_replaces_an_unreadable_one(library: Library) -> None:
+    create_in_tier(library, "approved", 0)
     library.drafts.save(FIRST, {"entity": "before"}, actor="ann")
     with library.catalog.writing() as db:
         db.execute("UPDATE drafts SET fields = '{'")
@@ -314,8 +316,8 @@ def test_a_draft_is_saved_in_place_of_one_that_cannot_be_read(library: Library) 
     assert library.drafts.own(FIRST, actor="ann") == {"entity": "typed"}
 
 
-def test_tags_bring_their_categories_from_the_taxonomy(library: Library) -> None:
-    bring(library, "library", 0, 1)
+def test_tags_get_their_categories_from_the_taxonomy(library: Library) -> None:
+    create_in_tier(library, "library", 0, 1)
     outcome = library.edit_tags([FIRST, SECOND], add=["moon", "my own", "dog"], remove=["cat"])
     assert outcome.done == [FIRST, SECOND]
     assert library.get(FIRST).tags == ["dog", "moon", "my own"]
@@ -324,7 +326,7 @@ def test_tags_bring_their_categories_from_the_taxonomy(library: Library) -> None
     holds(library)
 
 
-def test_tags_are_counted_once_for_each_state_of_the_library(
+def test_tag_counts_are_cached_until_the_library_changes(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = []
@@ -335,7 +337,7 @@ def test_tags_are_counted_once_for_each_state_of_the_library(
         return count(db, kind, filter)
 
     monkeypatch.setattr(rows, "label_counts", counting)
-    bring(library, "library", 0, 1)
+    create_in_tier(library, "library", 0, 1)
     before = library.tag_counts(Filter())
     assert library.tag_counts(Filter()) == before
     assert len(counted) == 1
@@ -346,43 +348,43 @@ def test_tags_are_counted_once_for_each_state_of_the_library(
     assert library.category_counts(Filter()) != before
 
 
-def test_tags_may_hold_no_comma(library: Library) -> None:
+def test_tags_cannot_contain_a_comma(library: Library) -> None:
     library.add([coin(0)])
     assert "comma" in library.edit_tags([FIRST], add=["a,b"]).refused[0].reason
     assert library.get(FIRST).tags == ["dog"]
 
 
-def test_what_is_in_the_trash_is_not_written_to(library: Library) -> None:
+def test_a_record_in_the_trash_cannot_be_edited(library: Library) -> None:
     library.add([coin(0)])
     library.delete([FIRST])
     assert "restore it first" in library.caption(FIRST, caption=written("x")).refused[0].reason
     assert "restore it first" in library.edit_tags([FIRST], add=["moon"]).refused[0].reason
 
 
-def test_saving_what_already_stands_there_is_no_decision(library: Library) -> None:
-    bring(library, "approved", 0)
+def test_saving_unchanged_values_records_no_decision(library: Library) -> None:
+    create_in_tier(library, "approved", 0)
     events = len(library.history())
     assert library.caption(FIRST, caption=written("text 0")).done == [FIRST]
     assert library.edit_tags([FIRST], add=["dog"]).done == [FIRST]
     assert len(library.history()) == events
 
 
-def test_an_unknown_record_is_told_so(library: Library) -> None:
+def test_an_unknown_address_is_reported(library: Library) -> None:
     with pytest.raises(UnknownRecord, match="no record has the address"):
         library.get(FIRST)
     assert "no record" in library.caption(FIRST, caption=written("x")).refused[0].reason
 
 
-def test_nothing_asked_for_is_nothing_done(library: Library) -> None:
+def test_approving_nothing_records_no_decision(library: Library) -> None:
     outcome = library.approve([])
     assert (outcome.done, outcome.refused, outcome.decision) == ([], [], None)
     assert library.history() == []
 
 
-# -- many --------------------------------------------------------------------------------------------------
+# -- batches -----------------------------------------------------------------------------------------------
 
 
-def test_what_is_done_in_one_go_is_one_decision_however_many(library: Library, small_batches: None) -> None:
+def test_a_batch_is_recorded_as_one_decision(library: Library, small_batches: None) -> None:
     library.add(coin(number) for number in range(12))
     everything = library.addresses(Filter())
     outcome = library.approve(everything, actor="ann")
@@ -392,7 +394,7 @@ def test_what_is_done_in_one_go_is_one_decision_however_many(library: Library, s
     assert library.counts()["pending"] == 12
 
 
-def test_a_library_keeps_its_id_and_a_copy_elsewhere_has_another(tmp_path: Path) -> None:
+def test_a_library_keeps_its_id_and_a_copy_gets_a_new_one(tmp_path: Path) -> None:
     root, copy, moved = tmp_path / "one", tmp_path / "copy", tmp_path / "link"
     with open_library(root) as library:
         first, secret = library.id, library.secret

@@ -1,11 +1,11 @@
-"""The cache of last used values."""
+"""The cache of recently used values."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 from store.lru import LruCache
 
 
-def test_it_keeps_what_was_used_last() -> None:
+def test_it_evicts_the_least_recently_used_value() -> None:
     cache: LruCache[str, int] = LruCache(2)
     cache["a"] = 1
     cache["b"] = 2
@@ -14,7 +14,7 @@ def test_it_keeps_what_was_used_last() -> None:
     assert (cache.get("a"), cache.get("b"), cache.get("c")) == (1, None, 3)
 
 
-def test_threads_that_crowd_values_out_never_fail() -> None:
+def test_concurrent_threads_can_evict_values_safely() -> None:
     cache: LruCache[int, int] = LruCache(3)
 
     def use(start: int) -> None:

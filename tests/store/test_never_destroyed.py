@@ -1,4 +1,4 @@
-"""Whatever lay in a root before is there afterwards: in its place, taken in, or moved aside and told of."""
+"""Every file found in a root survives: in place, imported, or moved aside and recorded in the history."""
 
 import contextlib
 import os
@@ -30,7 +30,7 @@ EXAMPLES = int(os.environ.get("MEMEDEX_TEST_ROOTS", "12"))  # roots generated; t
 
 UUID = "7dd70cc7-b5f3-42e1-ac74-00b8e1fe53fc"
 STAGED = "0123456789abcdef0123456789abcdef"
-# Names of ours in which something foreign may lie, and names that mean nothing to us.
+# File names that Memedex uses, which may hold foreign content, and names that it does not use.
 PLACES = st.sampled_from(
     [
         "notes.txt", "taxonomy.json.old",
@@ -62,7 +62,7 @@ PLACES = st.sampled_from(
 
 
 def database(*statements: str) -> bytes:
-    """A SQLite file that these statements make."""
+    """The content of a SQLite file made by these statements."""
     with closing(sqlite3.connect(":memory:")) as db:
         for statement in statements:
             db.execute(statement)
@@ -92,7 +92,7 @@ CONTENTS = st.one_of(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(files=st.dictionaries(PLACES, CONTENTS, min_size=1, max_size=6))
-def test_nothing_that_lay_in_a_root_is_destroyed(
+def test_no_file_found_in_a_root_is_destroyed(
     quick_root: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes]
 ) -> None:
     monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
@@ -108,13 +108,13 @@ def test_nothing_that_lay_in_a_root_is_destroyed(
     kept = {path.read_bytes() for path in root.rglob("*") if path.is_file()}
     for name, content in files.items():
         assert content in kept or not content, f"{name} is gone"
-    told = " ".join(everything_told(root))
+    told = " ".join(places_in_histories(root))
     for aside in moved_aside(Layout(root).memecoins, Layout(root).chroma, root / "memory"):
         assert aside.place.name in told
 
 
 def use(root: Path) -> None:
-    """Open, write, look everything over, repair, rebuild, close."""
+    """Open, write, check, repair, rebuild, close."""
     layout = Layout(root)
     move_foreign_catalog_aside(layout)
     salvage_if_damaged(layout)
@@ -124,15 +124,15 @@ def use(root: Path) -> None:
         library._follower._folder.remove_own()
         doctor.repair(library)
     with Memory.open(root, embedder=Bags()) as memory:
-        with contextlib.suppress(MemedexError):  # of a file that cannot be used
+        with contextlib.suppress(MemedexError):  # raised for an unusable file
             memory.memories.store_memory("words")
         memory_doctor.repair(memory)
         if memory._follower and memory.usable:
             memory._follower._folder.remove_own()
 
 
-def everything_told(root: Path) -> list[str]:
-    """The places that the histories of library and memory name."""
+def places_in_histories(root: Path) -> list[str]:
+    """The places named in the histories of library and memory."""
     with open_library(root, embedder=Hashed()) as library:
         found = [event.address for event in library.history(limit=-1) if event.verb == MOVE_ASIDE]
     with Memory.open(root, embedder=Bags()) as memory:

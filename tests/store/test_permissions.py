@@ -1,4 +1,4 @@
-"""Who may decide, and who may only look."""
+"""Who may change a library, and who may only read it."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ from store.search.query import Part, Query
 from store.search.saved_searches import SavedSearch
 from store.settings import settings
 from tests.store.conftest import address, coin, picture, written
-from tests.store.every_verb import came_of, parts, stored, verbs
+from tests.store.every_verb import outcome_of, parts, stored, verbs
 from tests.store.hashed import Hashed
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -51,7 +51,7 @@ def setting(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
         ("ann@x.org", "ann@x.org", False),
     ],
 )
-def test_lists_of_people_say_who_decides(
+def test_viewers_and_curators_settings_decide_who_may_change_things(
     setting: pytest.MonkeyPatch, viewers: str, curators: str, may: bool
 ) -> None:
     setting.setenv("MEMEDEX_VIEWERS", viewers)
@@ -59,7 +59,7 @@ def test_lists_of_people_say_who_decides(
     assert may_change("ann@x.org") is may
 
 
-def test_every_verb_says_whose_it_is(library: Library) -> None:
+def test_every_change_is_recorded_under_its_actor(library: Library) -> None:
     ann, bob = library.for_actor(Actor("ann")), library.for_actor(Actor("bob"))
     ann.add([coin(0)])
     bob.approve([FIRST])
@@ -72,11 +72,11 @@ def test_every_verb_says_whose_it_is(library: Library) -> None:
     assert ann.drafts.own(FIRST) is None
 
 
-def test_what_actors_use_is_one_library(library: Library) -> None:
+def test_actors_share_one_library(library: Library) -> None:
     ann, bob = library.for_actor(Actor("ann")), library.for_actor(Actor("bob"))
     ann.add([coin(0)])
     with bob.for_actor(Actor("eve")):
-        pass  # and leaving it closes nothing
+        pass  # leaving the block closes nothing
     ann.close()
     assert bob.get(FIRST).tier == "pending"
     assert ann.taxonomy is bob.taxonomy
@@ -85,7 +85,7 @@ def test_what_actors_use_is_one_library(library: Library) -> None:
 
 @pytest.fixture
 def stocked(library: Library) -> Library:
-    """A library with something of every kind in it."""
+    """A library that contains something of every kind."""
     library.add(coin(number) for number in range(6))
     library.approve([SECOND, *(address(number) for number in range(3, 6))])
     for number in range(3, 6):
@@ -106,13 +106,13 @@ def stocked(library: Library) -> Library:
     with library.catalog.writing() as db:
         db.execute("INSERT INTO vectors VALUES ('key', 'another model', x'00')")
     library.jobs.wait(library.jobs.run("Add", lambda _: 1).id, timeout=60)
-    library.check_chroma()  # which the catalog notes, once
+    library.check_chroma()  # the catalog records this once
     return library
 
 
 @pytest.fixture
 def arguments(stocked: Library, tmp_path: Path) -> dict[str, Any]:
-    """What every verb is called with."""
+    """The arguments for calling every verb."""
     (removed,), last = stocked.removed.all(), stocked.decisions()[0]
     inbox = tmp_path / "inbox"
     inbox.mkdir()
@@ -149,11 +149,11 @@ def arguments(stocked: Library, tmp_path: Path) -> dict[str, Any]:
         }  # fmt: skip
 
 
-def says_who(verb: Callable[..., Any]) -> bool:
+def takes_actor(verb: Callable[..., Any]) -> bool:
     return not isinstance(verb, partial) and "actor" in signature(verb).parameters
 
 
-def test_a_viewer_changes_nothing_by_any_verb(
+def test_a_viewer_cannot_change_anything(
     stocked: Library, arguments: dict[str, Any], setting: pytest.MonkeyPatch
 ) -> None:
     setting.setenv("MEMEDEX_VIEWERS", "eve")
@@ -162,13 +162,13 @@ def test_a_viewer_changes_nothing_by_any_verb(
     assert not eve.can_write
     for _, part in parts(eve):
         for name, verb in verbs(part):
-            if came_of(name, verb, arguments) != "ReadOnly":
+            if outcome_of(name, verb, arguments) != "ReadOnly":
                 assert stored(stocked.layout.root) == before, f"{name} changes something for a viewer"
-                assert name in READING_SAYS_WHO or not says_who(verb), f"{name} says who does it to nobody"
+                assert name in READING_SAYS_WHO or not takes_actor(verb), f"{name} says who does it to nobody"
     assert stored(stocked.layout.root) == before
 
 
-# What says nothing of the library's content, or is given the connection of a transaction to work in.
+# These reveal nothing about the library's content, or work on the connection of an open transaction.
 ANSWERS_ALWAYS = {
     "Calibrations.scale", "Catalog.can_write", "Catalog.close", "Catalog.is_in_place", "Catalog.lock",
     "GoldenQueries.restore", "Library.can_write", "Library.close", "Library.embedder",
@@ -178,18 +178,18 @@ ANSWERS_ALWAYS = {
 }  # fmt: skip
 
 
-def test_nobody_changes_or_reads_anything_once_the_login_ended(
+def test_nothing_can_be_read_or_changed_after_the_login_ended(
     stocked: Library, arguments: dict[str, Any]
 ) -> None:
     gone = stocked.for_actor(Actor("ann", is_logged_in=lambda: False))
     before = stored(stocked.layout.root)
     for _, part in parts(gone):
         for name, verb in verbs(part):
-            assert name in ANSWERS_ALWAYS or came_of(name, verb, arguments) == "LoginEnded", name
+            assert name in ANSWERS_ALWAYS or outcome_of(name, verb, arguments) == "LoginEnded", name
     assert stored(stocked.layout.root) == before
 
 
-def test_a_library_opened_for_reading_refuses_what_it_refuses_a_viewer(
+def test_a_library_opened_for_reading_refuses_every_change(
     stocked: Library, arguments: dict[str, Any]
 ) -> None:
     before = stored(stocked.layout.root)
@@ -201,14 +201,12 @@ def test_a_library_opened_for_reading_refuses_what_it_refuses_a_viewer(
                 verb([FIRST])
         for _, part in parts(ann):
             for name, verb in verbs(part):
-                if came_of(name, verb, arguments) != "ReadOnly":
-                    assert name in READING_SAYS_WHO or not says_who(verb), name
+                if outcome_of(name, verb, arguments) != "ReadOnly":
+                    assert name in READING_SAYS_WHO or not takes_actor(verb), name
     assert stored(stocked.layout.root) == before
 
 
-def test_repairing_and_evaluating_are_refused_before_they_begin(
-    stocked: Library, setting: pytest.MonkeyPatch
-) -> None:
+def test_a_viewer_cannot_repair_or_store_an_evaluation(stocked: Library, setting: pytest.MonkeyPatch) -> None:
     setting.setenv("MEMEDEX_CURATORS", "ann")
     settings.cache_clear()
     eve, before = stocked.for_actor(Actor("eve")), stored(stocked.layout.root)
@@ -220,12 +218,12 @@ def test_repairing_and_evaluating_are_refused_before_they_begin(
 
 
 DATABASES = ("store/disk/sqlite.py", "store/catalog/catalog.py", "store/memory/engine/database.py")
-# These make the connection or close it, or say whether there is one.
+# These open or close the connection, or say whether there is one.
 NOT_WRITING = {"__init__", "_prepare", "close", "leave_to_parent", "can_write", "check_writable", "_writer"}
 
 
 @pytest.mark.parametrize("folder", ["store", "components", "pages"])
-def test_only_the_databases_hold_a_connection_that_writes(folder: str) -> None:
+def test_only_database_modules_use_a_writable_connection(folder: str) -> None:
     for path in sorted((ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Attribute) and node.attr in ("_writer", "_connections", "query_only"):
@@ -233,7 +231,7 @@ def test_only_the_databases_hold_a_connection_that_writes(folder: str) -> None:
 
 
 @pytest.mark.parametrize("database", DATABASES)
-def test_every_method_that_writes_asks_for_permission_first(database: str) -> None:
+def test_every_writing_method_checks_permission_first(database: str) -> None:
     for function in ast.walk(ast.parse((ROOT / database).read_text("utf-8"))):
         if isinstance(function, ast.FunctionDef) and function.name not in NOT_WRITING:
             used = [node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)]
@@ -241,7 +239,9 @@ def test_every_method_that_writes_asks_for_permission_first(database: str) -> No
                 assert "check_writable" in used, f"{database}: {function.name} writes unasked"
 
 
-def test_nobody_opens_a_read_only_library_for_writing(library: Library, setting: pytest.MonkeyPatch) -> None:
+def test_a_read_only_library_cannot_be_opened_for_writing(
+    library: Library, setting: pytest.MonkeyPatch
+) -> None:
     library.add([coin(0)])
     setting.setenv("MEMEDEX_READ_ONLY", "1")
     settings.cache_clear()

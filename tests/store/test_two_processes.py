@@ -1,4 +1,4 @@
-"""One process writes and all may read; within a process, many threads do both."""
+"""One process writes and any process can read; within a process, several threads do both."""
 
 import subprocess
 import sys
@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.usefixtures("without_chroma"), pytest.mark.kills]
 
 @contextmanager
 def other_process(root: Path, source: str) -> Iterator[subprocess.Popen[str]]:
-    """A Python of its own that runs these lines; it ends with the block."""
+    """Run these lines in another Python process, which ends with the block."""
     command = [sys.executable, "-c", HEAD + source, str(root)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=PROGRAM) as process:
@@ -47,8 +47,8 @@ def other_process(root: Path, source: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def said_by(root: Path, source: str) -> str:
-    """What another process printed; it must have ended well."""
+def output_of(root: Path, source: str) -> str:
+    """What another process printed; its exit status must be 0."""
     with other_process(root, source) as process:
         answer, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
@@ -63,7 +63,7 @@ sys.stdin.read()
 """
 
 
-def test_the_second_process_is_told_who_writes_and_the_way_out(root: Path) -> None:
+def test_a_second_process_is_told_which_process_holds_the_library(root: Path) -> None:
     with other_process(root, HOLD) as holder:
         assert holder.stdout
         assert holder.stdout.readline() == "open\n"
@@ -77,10 +77,10 @@ def test_the_second_process_is_told_who_writes_and_the_way_out(root: Path) -> No
         assert library.counts()["pending"] == 1
 
 
-def test_reading_works_beside_the_process_that_writes(library: Library) -> None:
+def test_another_process_can_read_while_one_writes(library: Library) -> None:
     promoted = approved_with_caption(library, 1, 2)
     library.promote(promoted)
-    answer = said_by(
+    answer = output_of(
         library.layout.root,
         """
 with open_reader(root, embedder=Hashed()) as reader:
@@ -91,7 +91,7 @@ with open_reader(root, embedder=Hashed()) as reader:
     assert answer == f"False 2 {address(2)} 8"
 
 
-def test_a_reader_opened_before_sees_what_is_written_after(library: Library) -> None:
+def test_an_open_reader_sees_later_changes(library: Library) -> None:
     with open_reader(library.layout.root, embedder=Hashed()) as reader:
         promoted = approved_with_caption(library, 1, 2)
         assert reader.counts()["approved"] == 2
@@ -101,7 +101,7 @@ def test_a_reader_opened_before_sees_what_is_written_after(library: Library) -> 
         assert [hit.address for hit in reader.search(Query((Part(text="anything"),))).hits] == promoted[1:]
 
 
-def test_nobody_writes_so_reading_takes_in_what_was_changed_outside(root: Path) -> None:
+def test_a_reader_applies_external_edits_when_no_process_writes(root: Path) -> None:
     with open_library(root, embedder=Hashed()) as library:
         library.add([coin(1)])
         sidecar = library.layout.sidecar("pending", address(1))
@@ -110,16 +110,16 @@ def test_nobody_writes_so_reading_takes_in_what_was_changed_outside(root: Path) 
         assert reader.get(address(1)).name == "Renamed"
 
 
-def test_a_catalog_whose_making_was_cut_short_is_made_again(root: Path) -> None:
+def test_a_catalog_left_empty_by_a_crash_is_rebuilt(root: Path) -> None:
     (root / "memecoins").mkdir()
     (root / "memecoins" / "catalog.sqlite3").touch()
     with open_reader(root, embedder=Hashed()) as reader:
         assert reader.find(Filter()) == []
 
 
-def test_a_full_disk_keeps_nobody_from_opening(root: Path) -> None:
+def test_a_library_opens_when_its_holder_file_cannot_be_written(root: Path) -> None:
     (root / "memecoins").mkdir()
-    (root / "memecoins" / "writer.holder").mkdir()  # so that it cannot be written
+    (root / "memecoins" / "writer.holder").mkdir()  # so that the file cannot be written
     with open_library(root, embedder=Hashed()) as library:
         assert library.add([coin(1)]).done
 
@@ -131,7 +131,7 @@ def test_the_same_folder_under_another_name_is_the_same_library(library: Library
     assert open_library(library.layout.root / ".." / "res") is library
 
 
-def test_asking_again_in_the_same_process_gives_the_same_library(library: Library) -> None:
+def test_opening_twice_in_one_process_returns_the_same_library(library: Library) -> None:
     def ask(_: int) -> Library:
         return open_library(library.layout.root)
 
@@ -139,7 +139,7 @@ def test_asking_again_in_the_same_process_gives_the_same_library(library: Librar
         assert set(threads.map(ask, range(32))) == {library}
 
 
-def test_closing_and_opening_at_once_never_locks_itself_out(root: Path) -> None:
+def test_a_process_never_locks_itself_out_while_opening_and_closing(root: Path) -> None:
     def use(number: int) -> int:
         library = open_library(root, embedder=Hashed())
         library.close()
@@ -149,13 +149,13 @@ def test_closing_and_opening_at_once_never_locks_itself_out(root: Path) -> None:
         assert len(list(threads.map(use, range(40)))) == 40
 
 
-def test_closing_twice_takes_nothing_from_who_opened_meanwhile(root: Path) -> None:
+def test_closing_twice_does_not_affect_a_library_opened_meanwhile(root: Path) -> None:
     first = open_library(root, embedder=Hashed())
     first.close()
     with open_library(root, embedder=Hashed()) as second:
         first.close()
         assert open_library(root) is second
-        assert said_by(root, "try: open_library(root)\nexcept LibraryInUse: print('in use')") == "in use"
+        assert output_of(root, "try: open_library(root)\nexcept LibraryInUse: print('in use')") == "in use"
 
 
 FORK = """
@@ -202,7 +202,7 @@ os._exit(0)  # the parent dies without closing anything
 """
 
 
-def test_a_child_that_outlives_its_parent_keeps_nobody_out(root: Path) -> None:
+def test_an_orphaned_child_does_not_hold_the_lock(root: Path) -> None:
     with other_process(root, ORPHAN) as parent:
         assert parent.stdout
         assert parent.stdout.readline() == "child\n"
@@ -211,7 +211,7 @@ def test_a_child_that_outlives_its_parent_keeps_nobody_out(root: Path) -> None:
             assert library.add([coin(1)]).done
 
 
-def test_threads_that_decide_the_same_records_decide_each_once(library: Library) -> None:
+def test_concurrent_threads_approve_each_record_once(library: Library) -> None:
     addresses = [address(number) for number in range(20)]
     library.add(coin(number) for number in range(20))
     start = threading.Barrier(4)
@@ -227,37 +227,37 @@ def test_threads_that_decide_the_same_records_decide_each_once(library: Library)
     holds(library)
 
 
-def test_threads_that_import_the_same_coins_add_each_once(library: Library) -> None:
+def test_concurrent_threads_add_each_coin_once(library: Library) -> None:
     start = threading.Barrier(3)
 
-    def take(_: int) -> list[str]:
+    def import_coins(_: int) -> list[str]:
         start.wait()
         return library.add(coin(number) for number in range(6)).done
 
     with ThreadPoolExecutor(3) as threads:
-        done = [known for answer in threads.map(take, range(3)) for known in answer]
+        done = [known for answer in threads.map(import_coins, range(3)) for known in answer]
     assert sorted(done) == sorted(address(number) for number in range(6))
     holds(library)
 
 
-def test_threads_that_import_addresses_differing_in_case_add_one(library: Library) -> None:
+def test_concurrent_imports_of_addresses_differing_in_case_add_one(library: Library) -> None:
     one, other = address(0), address(0).replace("x", "X")
     assert one != other
     start = threading.Barrier(2)
 
-    def take(own: str) -> list[str]:
+    def import_coins(own: str) -> list[str]:
         start.wait()
         return library.add([coin(0, token_address=own)]).done
 
     with ThreadPoolExecutor(2) as threads:
-        done = [known for answer in threads.map(take, (one, other)) for known in answer]
+        done = [known for answer in threads.map(import_coins, (one, other)) for known in answer]
     assert len(done) == 1
     assert library.approve(done).done == done
     holds(library)
 
 
-def test_a_reader_always_sees_whole_decisions(library: Library) -> None:
-    """Two coins that always move together are never seen apart, nor a caption half written."""
+def test_a_reader_never_sees_a_partial_decision(library: Library) -> None:
+    """Two coins that move together are never seen in different tiers, nor a caption half written."""
     pair = approved_with_caption(library, 1, 2)
     stop = threading.Event()
     seen: list[str] = []
@@ -317,5 +317,5 @@ memory.close()
 """
 
 
-def test_a_forked_child_reads_by_connections_of_its_own(root: Path) -> None:
-    assert said_by(root, FORK_READERS) == "child: 1 1\nparent: 1 1"
+def test_a_forked_child_reads_through_its_own_connections(root: Path) -> None:
+    assert output_of(root, FORK_READERS) == "child: 1 1\nparent: 1 1"

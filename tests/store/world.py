@@ -1,4 +1,4 @@
-"""How a test ends the world: at any step of the write path, by a power cut or by a disk that fails."""
+"""Fault injection at any step of the write path: a power cut or a failing disk."""
 
 from pathlib import Path
 
@@ -7,11 +7,11 @@ from store.runtime import _writers
 
 
 class PowerCut(BaseException):
-    """The end; no `except Exception` is told."""
+    """A simulated power cut, which `except Exception` does not catch."""
 
 
-class Disaster:
-    """Let the disk work until it is armed; then the Nth step from there on is struck."""
+class FaultInjector:
+    """Let the disk work until armed; then fail the Nth step from there on."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[str, Path]] = []  # since it was armed
@@ -20,18 +20,18 @@ class Disaster:
         self._lasts = False
 
     def cut_power(self, at: int) -> None:
-        """End at this step (counted from 1); whatever tidies up afterwards gets no further either."""
+        """Cut the power at this step (counted from 1); every later step fails as well."""
         self._arm(at, PowerCut(), lasts=True)
 
     def fail(self, at: int, error: OSError, *, lasts: bool) -> None:
-        """The disk refuses this step, or this and all later ones."""
+        """Fail this step, or this and all later ones."""
         self._arm(at, error, lasts=lasts)
 
-    def heal(self) -> None:
+    def stop_failing(self) -> None:
         self._error = None
 
     @property
-    def has_struck(self) -> bool:
+    def has_failed(self) -> bool:
         return bool(self._at) and len(self.steps) >= self._at
 
     def __call__(self, name: str, path: Path) -> None:
@@ -45,7 +45,7 @@ class Disaster:
 
 
 def abandon(library: Library) -> None:
-    """Leave a library as its process would by dying: nothing is finished, no marker taken away."""
+    """Leave a library as a killed process would: nothing is finished and no marker removed."""
     _writers._open.pop(library.layout.root, None)
     follower = library._follower
     follower.worker.close()

@@ -1,4 +1,4 @@
-// The bar above the facets: how things stand, who else writes here, and the verbs.
+// The bar above the facets: the state of the draft, who else is editing, and the actions.
 
 import { el, icon, setText } from "../../grid/js/dom.js";
 import { button } from "./facet.js";
@@ -18,7 +18,7 @@ export class Bar {
   /** "rest", "draft", "keeping", "saving" or "failed". */
   say(state, why = "") {
     const { canWrite, isChanged, conflict, draftStore, address } = this.editor;
-    const kept = draftStore.waiting.has(address) ? "keeping" : "draft"; // nothing is called saved that the server lacks
+    const kept = draftStore.waiting.has(address) ? "keeping" : "draft"; // never show "saved" before the server has it
     const shown = state === "rest" || state === "draft" ? (isChanged ? kept : "saved") : state;
     const words = { saved: this.editor.rows.some((row) => row.value !== null) || this.editor.tags.values.length ? "Saved" : "No changes", draft: conflict.isWithWindow ? "Two drafts: choose below" : "Draft saved", keeping: "Draft …", saving: "Saving …", failed: `Failed: ${why}` };
     this.state.dataset.state = canWrite ? shown : "saved";
@@ -27,7 +27,7 @@ export class Bar {
     this.editor.refresh();
   }
 
-  /** A sentence that stays until another takes its place; "" for none. */
+  /** A message that stays until the next one replaces it; "" for none. */
   noteThat(sentence) {
     this.note.hidden = !sentence;
     this.note.replaceChildren(...(sentence ? [icon("alert"), el("span", {}, sentence)] : []));

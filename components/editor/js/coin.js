@@ -1,4 +1,4 @@
-// The coin at hand: its picture and its names.
+// The current coin: its picture and its names.
 
 import { el, setText } from "../../grid/js/dom.js";
 

@@ -1,4 +1,4 @@
-// Somebody else wrote about the same coin: both are put together, and what cannot be is for a person to choose.
+// Somebody else edited the same coin: both texts are merged, and a person resolves the conflicts.
 
 import { sameTags, tagsTogether, together, trimmed } from "./merge.js";
 
@@ -13,7 +13,7 @@ export class Conflict {
     return this.disputes.size > 0;
   }
 
-  /** Whether the other text is a draft of one's own, which the server would lose for what is typed here. */
+  /** Whether the other text is the user's own draft, which the text typed here would overwrite on the server. */
   get isWithWindow() {
     return this.isOpen && !this.theirs.base;
   }
@@ -39,7 +39,7 @@ export class Conflict {
     this.meet({ caption, tags, sources, who: "Another window of yours" });
   }
 
-  /** Puts another's words beside one's own: what only one of them changed is taken over, the rest asked about. */
+  /** Merges another person's text with this one: one-sided changes are applied, conflicts are shown. */
   meet(theirs) {
     const took = [];
     this.theirs = theirs;
@@ -81,13 +81,13 @@ export class Conflict {
     this.editor.refresh();
   }
 
-  /** From here on, what is typed goes on from theirs. */
+  /** From now on, edits are based on their version. */
   agreed() {
     const { base, caption = {}, tags = [] } = this.theirs ?? {};
     this.theirs = null;
     const { address, rows, draftStore } = this.editor;
     const after = trimmed(caption);
-    // The other window's words are what stands here: they are kept already.
+    // The field shows the other window's text, which is stored already.
     if (!base && rows.every((row) => row.value === (after[row.facet] ?? null)) && sameTags(this.editor.tags.values, tags)) {
       draftStore.isKept(address);
       return this.editor.bar.say("rest");

@@ -1,9 +1,9 @@
-// A difference as one reads it: what goes struck out, what comes marked; each change can be taken by itself.
+// A readable difference: removed text is struck out, added text is marked; each change can be applied alone.
 
 import { el } from "../../grid/js/dom.js";
 import { hunks, taken } from "./text_difference.js";
 
-/** `onTake(text)` gets the first text with one change made. */
+/** `onTake(text)` receives the first text with one change applied. */
 export function difference(before, after, { onTake } = {}) {
   const list = hunks(before, after);
   const node = el("p", { class: "difference", dir: "auto" });

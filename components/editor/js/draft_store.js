@@ -1,7 +1,7 @@
-// Keeps what is typed: in this browser at once, on the server a moment later, again and again until it is there.
+// Stores drafts: in this browser immediately, on the server a moment later, with retries until it succeeds.
 
-const PAUSE = 250; // ms between the last letter and the server
-const AGAIN = [1000, 2000, 5000]; // ms after which a failed sending is tried again
+const PAUSE = 250; // ms between the last keystroke and sending
+const AGAIN = [1000, 2000, 5000]; // ms before each retry
 
 export class DraftStore {
   /** `ask(verb, body)` reaches the server; `say(state, why)` shows "draft", "keeping" or "failed". */
@@ -9,9 +9,9 @@ export class DraftStore {
     Object.assign(this, { ask, beacon, say, elsewhere });
     this.client = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
     this.n = 0;
-    this.knows = {}; // address → whose draft this one goes on from
-    this.seen = new Map(); // whose draft → the last of theirs that is in what stands here
-    this.waiting = new Map(); // address → the draft that the server does not have yet, or that it shall forget
+    this.knows = {}; // address → the client whose draft this one is based on
+    this.seen = new Map(); // client → number of its last draft that is included here
+    this.waiting = new Map(); // address → a draft that the server does not have yet, or has to delete
     this.failures = 0;
   }
 
@@ -19,7 +19,7 @@ export class DraftStore {
     return `memedex-draft:${this.place}:`;
   }
 
-  /** The draft to go on with: the browser's own where the server never confirmed it, else the server's. */
+  /** The draft to continue: the browser's own if the server never confirmed it, otherwise the server's. */
   open(address, kept) {
     this.goOnFrom(address, kept);
     const own = stored(() => JSON.parse(localStorage.getItem(this.prefix + address))) ?? this.fromBefore(address);
@@ -27,7 +27,7 @@ export class DraftStore {
     return own;
   }
 
-  /** Words kept under the library's folder name, before its id stood there; shown like any draft, and kept by id now. */
+  /** A draft stored under the library's folder name, as before ids were used; it moves to the id. */
   fromBefore(address) {
     return stored(() => {
       const key = `memedex-draft:${this.placeBefore}:${address}`;
@@ -43,7 +43,7 @@ export class DraftStore {
     if (draft) this.seen.set(draft.client, Math.max(draft.n, this.seen.get(draft.client) ?? 0));
   }
 
-  /** Whether a draft holds words that are not here: those of another window, or of this one before they were sent. */
+  /** Whether a draft contains text that is not here: of another window, or of this one before it was sent. */
   isNews(draft) {
     return draft.client !== this.client && draft.n > (this.seen.get(draft.client) ?? -1);
   }
@@ -57,20 +57,20 @@ export class DraftStore {
     return numbered;
   }
 
-  /** Keep in this browser alone: the server has what another window wrote, until somebody chooses. */
+  /** Store in this browser only: the server keeps the other window's draft until somebody chooses. */
   hold(address, draft) {
     this.waiting.delete(address);
     stored(() => localStorage.setItem(this.prefix + address, JSON.stringify({ ...draft, client: this.client, n: ++this.n })));
     this.say("draft");
   }
 
-  /** The server has these words already. */
+  /** The server has this draft already. */
   isKept(address) {
     this.waiting.delete(address);
     stored(() => localStorage.removeItem(this.prefix + address));
   }
 
-  /** There is nothing to keep any more. */
+  /** There is no draft any more. */
   drop(address) {
     this.waiting.set(address, { isGone: true, n: ++this.n });
     stored(() => localStorage.removeItem(this.prefix + address));
@@ -82,7 +82,7 @@ export class DraftStore {
     this.timer = setTimeout(() => this.send(), wait);
   }
 
-  /** One draft after the other, each coin's latest; resolves when nothing is under way. */
+  /** Sends the latest draft of each coin, one after the other; resolves when none is left. */
   async send() {
     clearTimeout(this.timer);
     if (this.busy) return this.busy;
@@ -134,13 +134,13 @@ export class DraftStore {
     stored(() => localStorage.removeItem(this.prefix + address));
   }
 
-  /** The page is going away: no answer can be waited for. */
+  /** The page is closing: it cannot wait for answers. */
   flush() {
     for (const [address, draft] of this.waiting) this.beacon(...this.request(address, draft));
   }
 }
 
-/** Storage may be switched off or full; the words are then with the server a moment later. */
+/** Storage may be disabled or full; then only the server stores the draft, a moment later. */
 function stored(use) {
   try {
     return use();

@@ -1,4 +1,4 @@
-// One facet: its text, what it asks, how much of the model's limit it takes, and what was proposed for it.
+// One facet: its text, its question, its share of the model's limit, and suggestions for it.
 
 import { count, el, icon, setText } from "../../grid/js/dom.js";
 import { difference } from "./difference.js";
@@ -48,12 +48,12 @@ export class Row {
     return this.area.value;
   }
 
-  /** What would be stored: a text, "" for nothing to say, null for not written. */
+  /** The value to store: a text, "" for left empty, null for not written. */
   get value() {
     return this.text.trim() ? this.text.trim() : this.nothing ? "" : null;
   }
 
-  /** Shows a stored or kept value; the cursor stays where it is when nothing changes. */
+  /** Shows a stored value or a draft; the cursor does not move if nothing changes. */
   show(value) {
     this.nothing = value === "" && !this.purpose.required;
     const text = value ?? "";
@@ -62,7 +62,7 @@ export class Row {
     this.refresh();
   }
 
-  /** Another text as if it were typed: the browser's own undo takes it back. */
+  /** Replaces the text as if typed, so that the browser's own undo can revert it. */
   write(text, source) {
     this.area.focus();
     this.area.select();
@@ -110,7 +110,7 @@ export class Row {
   tell() {
     const { reach } = this;
     const written = this.text.trim();
-    const signs = [...this.text]; // as the server counts: an emoji is no two
+    const signs = [...this.text]; // counts like the server: an emoji is one character
     const isTooLong = signs.length > this.purpose.most;
     const characters = `${count(signs.length, "character")}${isTooLong ? `, at most ${this.purpose.most.toLocaleString("en")} can be saved` : ""}`;
     this.count.classList.toggle("too-long", isTooLong);
@@ -129,14 +129,14 @@ export class Row {
     );
   }
 
-  /** Who wrote what is stored here. */
+  /** The author of the stored text. */
   signed(by) {
     const model = by?.model ? `${by.model}${by.edited ? ", edited" : ""}` : "";
     setText(this.by, by ? [model, by.who, by.when].filter(Boolean).join(" · ") : "");
     this.by.title = by?.prompt ? `Prompt: ${by.prompt}` : "";
   }
 
-  /** Somebody else's text beside this one, until one of them is chosen. */
+  /** Shows somebody else's text beside this one until one of them is chosen. */
   dispute(theirs, who, onDecided) {
     const decided = (text) => {
       this.aside.replaceChildren();

@@ -1,4 +1,4 @@
-// The keys of the editor, wherever the hand is; returns what stops listening.
+// The editor's keys, wherever the focus is; returns a function that stops listening.
 
 export function listenToKeys(editor) {
   const pressed = (event) => {

@@ -1,4 +1,4 @@
-// The editor of one coin's caption: what is typed is kept, what is committed is compared first, nothing jumps.
+// The editor of one coin's caption: drafts are stored, commits are compared first, nothing moves unexpectedly.
 
 import { el } from "../../grid/js/dom.js";
 import { Bar } from "./bar.js";
@@ -40,7 +40,7 @@ class Editor {
     this.stops = [listenToKeys(this), this.listenToWindow()];
   }
 
-  /** What is typed outlives the page, and hears what another window made of it. */
+  /** Drafts outlive the page and follow changes made in another window. */
   listenToWindow() {
     const leave = () => this.draftStore.flush();
     const back = () => this.draftStore.waiting.size && this.draftStore.send();
@@ -65,13 +65,13 @@ class Editor {
     return Object.fromEntries(this.rows.map((row) => [row.facet, row.value]));
   }
 
-  /** Whether anything here differs from what this began with. */
+  /** Whether anything here differs from the stored caption it started from. */
   get isChanged() {
     const { caption } = this;
     return this.rows.some(({ facet }) => caption[facet] !== (this.base.caption[facet] ?? null)) || !sameTags(this.tags.values, this.base.tags);
   }
 
-  /** New data from the server: another coin, or what has become of this one. */
+  /** New data from the server: another coin, or changes to this one. */
   update(data) {
     this.data = data;
     this.draftStore.place = `${data.library}:${data.who}`;
@@ -102,7 +102,7 @@ class Editor {
     this.bar.noteThat("");
     if (draft && draft.base.revision !== content.revision) this.conflict.meetStored(content);
     if (draft && draft !== content.draft) {
-      // The browser held words that the server never confirmed.
+      // The browser had a draft that the server never confirmed.
       if (content.draft && content.draft.client !== draft.client) this.conflict.meetDraft(content.draft);
       this.changed();
     }
@@ -115,7 +115,7 @@ class Editor {
     if (this.history.node.open) this.history.load();
   }
 
-  /** Shows what is stored, as the beginning of whatever is typed next. */
+  /** Shows the stored caption as the base of the next draft. */
   begin(content) {
     this.goOnFrom(content);
     this.sources = {};
@@ -126,7 +126,7 @@ class Editor {
     this.tags.show(content.stored.tags);
   }
 
-  /** What is typed from here on was begun on what is stored now. */
+  /** From now on, drafts are based on the stored caption. */
   goOnFrom({ revision, stored }) {
     this.base = { revision, caption: trimmed(stored.caption), tags: [...stored.tags] };
   }
@@ -167,12 +167,12 @@ class Editor {
     return { caption, tags: this.tags.values, base: this.base, sources: this.attributed() };
   }
 
-  /** Which model's suggestion each facet began with; what is left of it, the server sees. */
+  /** The model's suggestion that each facet started from; the server works out how much of it is left. */
   attributed() {
     return Object.fromEntries(this.rows.filter((row) => row.value && this.sources[row.facet]).map(({ facet }) => [facet, this.sources[facet]]));
   }
 
-  /** Somebody comes back to this window: what another one made of the draft meanwhile. */
+  /** The window has the focus again: follow what another window did with the draft. */
   async lookElsewhere() {
     const { address, draftStore } = this;
     const isBusy = () => address !== this.address || this.saving.isUnderWay || this.conflict.isOpen || draftStore.waiting.size > 0;
@@ -181,14 +181,14 @@ class Editor {
     try {
       own = await this.server.ask("own", { address });
     } catch {
-      return; // what is typed next says so
+      return; // the next keystroke handles it
     }
     if (isBusy()) return;
     if (own.draft) this.conflict.takeUp(own.draft);
-    else if (this.isChanged) this.changed(); // thrown away there, and still here
+    else if (this.isChanged) this.changed(); // discarded there, but still here
   }
 
-  /** To another coin, or a sentence where there is none. */
+  /** Opens another coin, or shows a message if there is none. */
   go(address, otherwise = "Every coin of this list has its caption.") {
     if (address) this.trigger("go", address);
     else this.bar.noteThat(otherwise);
@@ -199,7 +199,7 @@ class Editor {
     if (this.neighbours.row !== row || !row.text) this.neighbours.ask(row, { wait: 0 });
   }
 
-  /** How much of the model's limit these texts take. */
+  /** Counts how much of the model's limit these texts use. */
   async measure(rows = this.rows) {
     const { address } = this;
     const texts = Object.fromEntries(rows.filter((row) => row.text.trim()).map((row) => [row.facet, row.text]));
@@ -211,7 +211,7 @@ class Editor {
       if (!Object.keys(answer).length) this.measuring = setTimeout(() => this.measure(), 1500);
       for (const row of rows) if (answer[row.facet] && row.text === texts[row.facet]) row.measure(answer[row.facet]);
     } catch {
-      // the count of tokens comes with the next letter
+      // the next keystroke counts the tokens again
     }
   }
 
@@ -256,7 +256,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   editor.trigger = setTriggerValue;
   editor.update(data);
   return () => {
-    // Streamlit also calls this, on a page that stays, for a run of this function that a newer one overtook.
+    // Streamlit also calls this for an overtaken run of this function, while the page stays open.
     if (root.isConnected) return;
     editor.stop();
     editors.delete(parentElement);

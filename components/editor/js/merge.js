@@ -1,19 +1,19 @@
-// Two people, one coin: what each changed since the same beginning, put together facet by facet.
+// Merges two people's edits of one coin, facet by facet, against their common base.
 
-/** The value of one facet, and whether a person has to choose: both changed it, each in their own way. */
+/** The value of one facet, and whether it is in conflict: both changed it, differently. */
 export function together(base, mine, theirs) {
   if (mine === theirs || theirs === base) return { value: mine, disputed: false };
   if (mine === base) return { value: theirs, disputed: false };
   return { value: mine, disputed: true };
 }
 
-/** Tags that either added, without those that either took away. */
+/** Tags that either side added, without those that either side removed. */
 export function tagsTogether(base, mine, theirs) {
   const gone = (tag) => base.includes(tag) && (!mine.includes(tag) || !theirs.includes(tag));
   return [...new Set([...mine, ...theirs])].filter((tag) => !gone(tag));
 }
 
-/** Texts without the space around them, as they would be stored: that alone is no other text. */
+/** Texts without surrounding space, as they would be stored: space alone is not a change. */
 export function trimmed(caption) {
   return Object.fromEntries(Object.entries(caption).map(([facet, text]) => [facet, text === "" ? "" : text?.trim() || null]));
 }

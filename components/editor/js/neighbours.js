@@ -1,8 +1,8 @@
-// The records this text would sit next to, and how well it says what is in its own picture.
+// The nearest records of this text, and how well it describes its own picture.
 
 import { el } from "../../grid/js/dom.js";
 
-const LOOK_PAUSE = 180; // ms after the last letter
+const LOOK_PAUSE = 180; // ms after the last keystroke
 
 export class Neighbours {
   constructor(editor) {
@@ -13,14 +13,14 @@ export class Neighbours {
     this.node = el("aside", { class: "beside", "aria-live": "off" }, this.title, this.fit, this.list);
   }
 
-  /** Look again after a pause; an answer that comes after a newer question is dropped. */
+  /** Searches again after a pause; an answer to an outdated request is dropped. */
   ask(row, { wait = LOOK_PAUSE } = {}) {
     clearTimeout(this.timer);
     this.row = row;
     this.timer = setTimeout(() => this.look(), wait);
   }
 
-  /** One question at a time: a text of twenty pages takes the model seconds, and every pause asks again. */
+  /** One request at a time: the model takes seconds for twenty pages, and every pause requests again. */
   async look() {
     const { row } = this;
     this.editor.measure([row]);

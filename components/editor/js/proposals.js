@@ -1,4 +1,4 @@
-// What a language model proposes for one facet, beside the text: taken whole or in part, refused, asked for anew.
+// A language model's suggestions for one facet: accepted in full or in part, dismissed, or requested again.
 
 import { el } from "../../grid/js/dom.js";
 import { difference } from "./difference.js";

@@ -1,4 +1,4 @@
-// Every text this coin's caption ever had: who, when, with which model, and what changed.
+// Every earlier version of this coin's caption: who, when, with which model, and what changed.
 
 import { el } from "../../grid/js/dom.js";
 import { difference } from "./difference.js";

@@ -3,7 +3,7 @@
 import { el } from "../../grid/js/dom.js";
 import { difference } from "./difference.js";
 
-const left = new WeakMap(); // the list → keys of the lines that are left out
+const left = new WeakMap(); // the list → keys of the excluded lines
 
 export default function ({ data, parentElement, setTriggerValue, setStateValue }) {
   const list = parentElement.querySelector(".memedex-rows");

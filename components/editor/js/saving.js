@@ -1,4 +1,4 @@
-// Saving: what is typed becomes what is stored, unless somebody else was quicker.
+// Saving: the draft becomes the stored caption, unless somebody else saved first.
 
 import { sameTags } from "./merge.js";
 
@@ -8,7 +8,7 @@ export class Saving {
     this.isUnderWay = false;
   }
 
-  /** Saves; to the next coin without a caption, if asked to, once it is saved. */
+  /** Saves; then opens the next coin without a caption, if requested. */
   async commit({ next = false } = {}) {
     const { editor } = this;
     const { address, bar, draftStore, conflict } = editor;
@@ -39,7 +39,7 @@ export class Saving {
     } catch (error) {
       if (address === editor.address) {
         draftStore.keep(address, editor.draft());
-        bar.noteThat(`Not saved: ${error.message}`); // stays, while the state goes on to say that the draft is kept
+        bar.noteThat(`Not saved: ${error.message}`); // stays, while the state shows that the draft is stored
       }
       bar.say("failed", error.message);
     } finally {
@@ -47,7 +47,7 @@ export class Saving {
     }
   }
 
-  /** What was typed while it was being saved goes on as a draft upon it. */
+  /** Text typed during the save becomes a draft based on the saved caption. */
   saved(address, content, draft) {
     const { editor } = this;
     editor.draftStore.forget(address);
@@ -67,7 +67,7 @@ export class Saving {
     editor.trigger("saved", content.revision);
   }
 
-  /** An earlier text is stored again. */
+  /** Stores an earlier version again. */
   async restore(revision) {
     const { editor } = this;
     if (editor.isChanged) return editor.bar.say("failed", "save or discard what you are writing first");

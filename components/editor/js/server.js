@@ -1,9 +1,9 @@
-// The editor's own routes: what is typed goes beside the page's runs and waits for none.
+// The editor's own routes: drafts are sent independently of the page's runs.
 
-const PATIENT = 60_000; // ms; a server that never answers must not hold back what is typed next
+const PATIENT = 60_000; // ms; a server that never answers must not block later drafts
 
 export class Server {
-  /** `data()`: where the routes are, and the token that names the person; `renew` asks the page for another token. */
+  /** `data()`: the routes and the person's token; `renew` requests a new token from the page. */
   constructor(data, { renew }) {
     this.data = data;
     this.renew = renew;
@@ -17,7 +17,7 @@ export class Server {
       throw new Error("the server cannot be reached; your words are kept in this browser and sent again");
     }
     if ([401, 403].includes(answer.status)) {
-      if (this.data().token !== this.refused) this.renew(); // once for each token: the page's next run brings another
+      if (this.data().token !== this.refused) this.renew(); // once for each token: the next run of the page brings a new one
       this.refused = this.data().token;
       throw new Error(`${await answer.text()}; your words are kept in this browser`);
     }
@@ -25,7 +25,7 @@ export class Server {
     return answer.json();
   }
 
-  /** From a page that is going away. */
+  /** Sends from a closing page. */
   beacon(verb, body) {
     navigator.sendBeacon?.(this.route(verb), this.signed(body));
   }

@@ -1,4 +1,4 @@
-// What models propose for the coin at hand: asked for, awaited, taken, refused.
+// Suggestions of models for the current coin: requested, awaited, accepted, dismissed.
 
 import { el, setText } from "../../grid/js/dom.js";
 import { button } from "./facet.js";
@@ -7,7 +7,7 @@ export class Suggesting {
   constructor(editor) {
     this.editor = editor;
     this.open = [];
-    this.taken = new Set(); // those of which something stands here; settled when it is saved
+    this.taken = new Set(); // suggestions used in this draft; marked as accepted on saving
     this.refused = new Set();
     this.asker = button("Suggest a caption", () => this.ask("", ""), { title: "Ask the language model for all four facets and tags" });
     this.alike = button("Borrow from similar coins", () => this.ask("", "", "nearest"), { title: "Without a language model: tags and phrases of the coins whose pictures are nearest" });
@@ -33,7 +33,7 @@ export class Suggesting {
   }
 
   show({ at, open, asking }) {
-    if (at < this.at) return; // a run of the page, overtaken by an answer
+    if (at < this.at) return; // a run of the page that is older than the last answer
     Object.assign(this, { at, open, asking });
     this.editor.rows.forEach((row) => row.proposals.take(open.filter((each) => each.facet === row.facet)));
     this.editor.tags.propose(open.filter((each) => each.facet === "tags" || each.facet === "new_tags"));
@@ -60,7 +60,7 @@ export class Suggesting {
     }
   }
 
-  /** The model is being asked; its answer comes within seconds, or in a minute. */
+  /** Waits for the model, which answers within seconds or a minute. */
   async await() {
     const { address } = this.editor;
     try {
@@ -78,7 +78,7 @@ export class Suggesting {
     this.refused.add(each.id);
     this.editor.rows.forEach((row) => row.proposals.refresh());
     this.editor.tags.refresh();
-    if (this.taken.has(each.id)) return; // part of it stands here: it is settled as taken when saved
+    if (this.taken.has(each.id)) return; // part of it is used here: saving marks it as accepted
     try {
       const answer = await this.editor.server.ask("refuse", { address, ids: [each.id] });
       if (answer.failed) this.editor.bar.noteThat(answer.failed);

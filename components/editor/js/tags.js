@@ -1,4 +1,4 @@
-// The tags: chosen from the taxonomy or typed; the categories follow by themselves.
+// The tags, chosen from the taxonomy or typed; the categories follow automatically.
 
 import { el } from "../../grid/js/dom.js";
 
@@ -29,7 +29,7 @@ export class Tags {
     this.refresh();
   }
 
-  /** Tags that a model proposes; new ones are marked, and become known when a person takes them into the taxonomy. */
+  /** Tags that a model suggests; new ones are marked until a person adds them to the taxonomy. */
   propose(suggestions) {
     this.suggestions = suggestions;
     this.refresh();

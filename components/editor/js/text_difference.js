@@ -1,9 +1,9 @@
-// What differs between two texts, by words; and a text with only some of the changes made.
+// The difference of two texts by words, and a text with only some of the changes applied.
 
-const MOST = 4_000_000; // cells of the table; beyond, the texts count as wholly different
+const MOST = 4_000_000; // cells of the table; above this, the texts count as wholly different
 const ENDS = /(?<=[.!?;。]\s(?!\/)|\s\/\s)/; // of a sentence, or of a phrase quoted beside others
 
-/** [{ same }] and [{ del, ins }] in order, which together are both texts. */
+/** [{ same }] and [{ del, ins }] in order; together they contain both texts. */
 export function hunks(before, after) {
   const a = pieces(before), b = pieces(after);
   let start = 0;
@@ -19,7 +19,7 @@ export function hunks(before, after) {
   return found;
 }
 
-/** The first text with those changes made whose place in the list is `wanted`. */
+/** The first text with those changes applied whose position in the list is `wanted`. */
 export function taken(list, wanted) {
   return list.map((hunk, place) => hunk.same ?? (wanted(place) ? hunk.ins : hunk.del)).join("");
 }
@@ -47,7 +47,7 @@ function compared(a, b) {
   return found;
 }
 
-/** Neighbouring pieces of one kind as one; a space alone between two changes belongs to them. */
+/** Joins adjacent pieces of one kind; a single space between two changes belongs to them. */
 function joined(parts) {
   const found = [];
   parts.forEach((part, place) => {
@@ -65,7 +65,7 @@ function joined(parts) {
   return found;
 }
 
-/** What is only added, sentence by sentence, so that one of them can be taken alone. */
+/** Splits added text into sentences, so that each can be accepted alone. */
 function sentences(text) {
   return text.split(ENDS).map((ins) => ({ del: "", ins }));
 }

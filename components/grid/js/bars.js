@@ -1,4 +1,4 @@
-// Scores made visible: for each result how much each facet gave.
+// Score bars: the contribution of each facet to each result.
 
 import { el, setAttribute, setHidden, setText } from "./dom.js";
 
@@ -6,7 +6,7 @@ export const FACET_NAMES = ["image", "entity", "context", "visual", "emotions"];
 const HATCH = 4; // percent of the bar
 const EMPTY = "rgb(255 255 255 / 0.2)";
 
-/** Draws score and movement of one card; its stacked bar too, unless a hand that drags wants the places first. */
+/** Draws the score and movement of one card, and its stacked bar unless a slider is being dragged. */
 export function standing(node, scores, index) {
   const { list, before } = scores;
   const { parts } = node;
@@ -28,7 +28,7 @@ export function standing(node, scores, index) {
   if (strange) parts.strange.title = strange;
 }
 
-/** What each facet gave to the score. */
+/** The contribution of each facet to the score. */
 export function bar(node, top) {
   const stripe = painted(node.hit, top);
   if (node.stripe !== stripe) node.parts.bar.style.background = node.stripe = stripe;
@@ -54,7 +54,7 @@ function painted({ facets, words }, top) {
   return `linear-gradient(90deg, ${[...stops, `${EMPTY} ${from.toFixed(2)}%`, EMPTY].join(", ")})`;
 }
 
-/** Shows the breakdown while the mouse is on a card's bar. */
+/** Shows the breakdown while the mouse is over a card's bar. */
 export function listenToBars(grid) {
   const tip = el("div", { class: "tip", hidden: true });
   grid.frame.append(tip);
@@ -72,7 +72,7 @@ export function listenToBars(grid) {
   grid.frame.addEventListener("pointerleave", () => (tip.hidden = true));
 }
 
-/** One line for each facet: its cosine (→ on the calibrated scale) times its weight, and what that gave. */
+/** One line for each facet: its cosine (→ on the calibrated scale) times its weight, and the resulting contribution. */
 export function breakdown(grid, card) {
   const hit = grid.cards.nodes.get(card.address)?.hit;
   if (!hit) return el("p", { class: "none" }, "Not among the results now shown.");
@@ -80,7 +80,7 @@ export function breakdown(grid, card) {
   const rows = hit.facets.map((facet, at) => {
     const name = FACET_NAMES[at];
     if (!facet.weight) return null;
-    const counts = (facet.cosine - centre[at]) / spread[at]; // what is weighed: on another scale it is not the cosine itself
+    const counts = (facet.cosine - centre[at]) / spread[at]; // the weighted value: on a calibrated scale it is not the cosine itself
     const cosine = facet.cosine === null ? "–" : facet.cosine.toFixed(3) + (counts === facet.cosine ? "" : ` → ${counts.toFixed(2)}`);
     const place = grid.ranking.alone?.of(hit.row, at);
     const said = facet.present ? `${cosine} × ${share(facet.weight)}` : `not written: library's mean ${cosine} × ${share(facet.weight)}`;

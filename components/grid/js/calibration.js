@@ -1,4 +1,4 @@
-// Raw or calibrated: the switch, what it means in one sentence, and what it changes for the present weights.
+// Raw or calibrated: the switch, a one-sentence explanation, and its effect at the current weights.
 
 import { el, setText } from "./dom.js";
 import { RAW, rank } from "./rank.js";
@@ -17,7 +17,7 @@ export class Calibration {
     this.node = el("div", { class: "calibration", hidden: true }, this.label, this.told);
   }
 
-  /** How it stands; ranks twice, so not while a slider moves. */
+  /** Updates the display; ranks twice, so not while a slider moves. */
   show() {
     const { ranking } = this;
     const { calibrated: scale, uncalibrated } = ranking.grid.data?.ranking ?? {};

@@ -1,10 +1,10 @@
-// One card: its node, made once, and dressed as the coin that it shows.
+// One card: its node is created once and filled with the coin it shows.
 
 import { age, el, icon, setAttribute, setHidden, setText } from "./dom.js";
 import { likeness } from "./comparison.js";
 import { standing } from "./bars.js";
 
-/** A card that shows nobody yet. */
+/** Creates an empty card. */
 export function make() {
   const parts = {
     picture: el("img", { alt: "", loading: "lazy", decoding: "async", draggable: "false" }),
@@ -38,7 +38,7 @@ export function make() {
   return node;
 }
 
-/** What this node shows now; `scores` say where it stands among results. */
+/** Fills this node with a coin; `scores` gives its position among the results. */
 export function dress(node, card, { scores, index }) {
   if (node.card !== card) {
     const { parts } = node;
@@ -60,7 +60,7 @@ export function dress(node, card, { scores, index }) {
   if (scores) standing(node, scores, index);
 }
 
-/** Another picture; of a card without one the last stays unseen, since an image that loses its source is laid out anew. */
+/** Changes the picture. Without one, the last stays hidden: removing the source would trigger a new layout. */
 function show(node, picture) {
   const { parts } = node;
   const isThere = picture && parts.picture.getAttribute("src") === picture && parts.picture.complete;

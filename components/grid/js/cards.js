@@ -1,4 +1,4 @@
-// The cards: one node for each address for as long as it is on the page, moved rather than made anew.
+// The cards: one node for each address while it is on the page; nodes are moved, not created again.
 
 import { setAttribute, setText } from "./dom.js";
 import { bar } from "./bars.js";
@@ -7,18 +7,18 @@ import { dress, make } from "./card.js";
 const GAP = 10; // px, as in the style
 const PADDING = 4;
 const MOTION = { duration: 190, easing: "cubic-bezier(.2,.7,.2,1)" };
-const BARS = 80; // ms between two drawings of all bars while a slider is dragged: they cost a third of a movement
-const CALM = 220; // ms since the last change below which nothing glides: a fast hand wants no motion
+const BARS = 80; // ms between redraws of all bars while a slider is dragged: they take a third of each frame's work
+const CALM = 220; // ms; changes that follow faster than this are not animated
 
 export class Cards {
   constructor(container) {
     this.container = container;
     this.nodes = new Map();
     this.changedAt = 0;
-    this.places = new Map(); // address → where it was last, as a number in the order
+    this.places = new Map(); // address → its last index in the order
   }
 
-  /** Shows these addresses in this order; `model` says what each looks like. */
+  /** Shows these addresses in this order; `model` holds their cards. */
   show(model, { glide = true, scores = null } = {}) {
     if (this.isMoved) this.settle();
     const calm = performance.now() - this.changedAt > CALM;
@@ -54,8 +54,8 @@ export class Cards {
   }
 
   /**
-   * The same while a hand is on a slider: a card keeps its place in the document and is only drawn elsewhere, so that
-   * nothing is laid out anew, and cards out of sight wait. `show` puts all in order when the hand rests.
+   * The same while a slider is dragged: a card keeps its place in the document and is only drawn elsewhere, so that
+   * no new layout is needed, and cards out of sight wait. `show` reorders the document when the slider rests.
    */
   move(model, { scores }) {
     const shape = this.shape();
@@ -86,14 +86,14 @@ export class Cards {
     this.drawing ??= setTimeout(() => this.drawBars(), BARS);
   }
 
-  /** What each facet now gave, on the cards that the last movement dressed. */
+  /** Updates the bars of the cards that the last movement changed. */
   drawBars() {
     this.drawing = null;
     const { dressed, top } = this.barless;
     if (this.isMoved) dressed.forEach((node) => bar(node, top));
   }
 
-  /** Nodes of cards that go are taken by those that come, where they are. */
+  /** Reuses the nodes of removed cards for new ones, in place. */
   exchange(model) {
     const wanted = new Set(model.visible);
     const leaving = [...this.nodes].filter(([address]) => !wanted.has(address));
@@ -114,7 +114,7 @@ export class Cards {
     this.places.delete(address);
   }
 
-  /** Every card drawn where it lies. */
+  /** Draws every card at its place in the document. */
   settle() {
     for (const node of this.nodes.values()) {
       node.gliding?.cancel();
@@ -123,7 +123,7 @@ export class Cards {
     this.isMoved = false;
   }
 
-  /** Cursor, selection, refusals and waiting, without touching anything else. */
+  /** Updates cursor, selection, refusals and waiting marks, and nothing else. */
   mark(model, columns) {
     model.visible.forEach((address, index) => {
       const node = this.nodes.get(address);
@@ -142,7 +142,7 @@ export class Cards {
     });
   }
 
-  /** How many columns there are and how far apart cards lie; measured once for each size of the page. */
+  /** The number of columns and the spacing of cards; measured once for each size of the page. */
   shape() {
     if (!this.measured) {
       const columns = getComputedStyle(this.container).gridTemplateColumns.split(" ").length;
@@ -151,9 +151,9 @@ export class Cards {
     return this.measured;
   }
 
-  /** The part of the grid that the window shows, in rows. */
+  /** The rows of the grid that are in the window. */
   inSight(pitch) {
-    // While a slider is dragged nobody scrolls; asking each time would lay out the page in the middle of the change.
+    // Nobody scrolls while dragging a slider; measuring each time would force a layout during the change.
     if (this.sight && performance.now() - this.sightAt < 300) return this.sight;
     this.sightAt = performance.now();
     const from = -this.container.getBoundingClientRect().top;
@@ -162,8 +162,8 @@ export class Cards {
   }
 
   /**
-   * First, last, invert, play: each card in sight glides from where it was. Places follow from the order, since all
-   * cards are of one size: reading them from the page would lay it out anew in the middle of the change.
+   * First, last, invert, play: each visible card glides from its old position. Positions follow from the order, since
+   * all cards have one size: reading them from the page would force a layout during the change.
    */
   glide(before, after, shape, [first, last]) {
     after.forEach((address, index) => {
@@ -176,7 +176,7 @@ export class Cards {
   }
 }
 
-/** How a card that lies at one place is drawn at another. */
+/** The transform that draws a card at another place. */
 function shift(from, to, { columns, pitch }) {
   const x = Math.round(((to % columns) - (from % columns)) * pitch);
   const y = Math.round((Math.floor(to / columns) - Math.floor(from / columns)) * pitch);

@@ -1,4 +1,4 @@
-// A coin beside another that looks like it: both pictures, what differs, and what somebody says of the two.
+// A coin beside a similar one: both pictures, the differences, and the verdict on the pair.
 
 import { count, el, setText } from "./dom.js";
 import { drawDifference } from "./difference.js";
@@ -13,7 +13,7 @@ export class Comparison {
   constructor(grid) {
     this.grid = grid;
     this.at = 0;
-    this.said = new Map(); // other → verdict given here and not confirmed yet
+    this.said = new Map(); // other → unconfirmed verdict given here
     this.title = el("h2", {});
     this.strip = el("div", { class: "strip", role: "tablist", "aria-label": "Coins that look like it" });
     this.body = el("div", { class: "pair" });
@@ -34,7 +34,7 @@ export class Comparison {
     return this.node.open;
   }
 
-  /** Opens on this coin, beside this other one if one is named. */
+  /** Opens with this coin, beside the other one if given. */
   show(address, other = null) {
     const card = this.grid.model.card(address);
     if (!card || card.blank) return;
@@ -68,7 +68,7 @@ export class Comparison {
     return this.said.has(other.address) ? this.said.get(other.address) : other.verdict;
   }
 
-  /** Says what this coin is to the one beside it, or to all that nobody judged yet, and goes on to the next. */
+  /** Stores a verdict on this coin and the other one, or all without a verdict, and shows the next. */
   judge({ verdict, said }, { all = false } = {}) {
     if (!this.grid.data.undoable || !this.others.length) return;
     const unjudged = this.others.filter((other) => !this.verdictOf(other));
@@ -85,7 +85,7 @@ export class Comparison {
     if (!this.node.open) return;
     const { data, model } = this.grid;
     const card = model.card(this.address);
-    if (!model.visible.includes(this.address)) return this.close(); // decided meanwhile, here or elsewhere
+    if (!model.visible.includes(this.address)) return this.close(); // decided in the meantime, here or elsewhere
     const known = data.comparison?.address === this.address;
     if (this.confirmed !== data.comparison) this.said.clear(), (this.confirmed = data.comparison);
     if (known && this.wanted) {
@@ -155,12 +155,12 @@ export class Comparison {
   }
 }
 
-/** The badge of a card, and a coin's likeness in the large view. */
+/** The badge of a card, and the similarity in the large view. */
 export function likeness(twin) {
   return `${twin.kind} · ${Math.round(twin.sure * 100)} %`;
 }
 
-/** The others in short, beside the large view; each opens the comparison. */
+/** A short list of similar coins in the large view; each opens the comparison. */
 export function twinsOf(grid, address, twins) {
   return el(
     "div",
@@ -184,7 +184,7 @@ function picture(src, alt) {
   return el("img", { src, alt, draggable: "false" });
 }
 
-/** A name in pieces; what differs is marked, what is in disguise says what it is. */
+/** A name in pieces: differences are marked, look-alike characters have an explanation. */
 function pieces(parts) {
   return parts.map(([text, differs, note]) => (differs ? el("mark", { class: note ? "disguise" : "", title: note || null }, text) : el("span", {}, text)));
 }

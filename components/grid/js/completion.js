@@ -1,15 +1,15 @@
-// What may stand next in the page's own line of words and filters: offered by the browser's own list, while one types.
+// Completions for the line of words and filters, offered in the browser's own list while typing.
 
 import { el } from "./dom.js";
 import { filterField } from "./filter_field.js";
 
 const OFFERED = 12;
 const VALUES = { has: ["entity", "context", "visual", "emotions"], dup: ["yes", "no"], decided: ["today"], by: ["me"] };
-const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_&+.'’-]*$/u; // names without a sign that a line might give a meaning; others are quoted
-const LABELLED = { tag: 0, category: 1 }; // where their names stand in what the server knows
+const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}_&+.'’-]*$/u; // names without special characters; all others are quoted
+const LABELLED = { tag: 0, category: 1 }; // index of their names in the server's data
 
 export class Completion {
-  /** `known()` fetches tags with their categories, the most used first. */
+  /** `known()` fetches tags with their categories, most used first. */
   constructor(grid, { known }) {
     this.grid = grid;
     this.fetch = known;
@@ -38,7 +38,7 @@ export class Completion {
   }
 }
 
-/** Whole lines, each with a label for what it adds: names of filters, then their values. */
+/** Complete lines, each with a label for the addition: filter names, then their values. */
 export function completions(line, keys, known) {
   const [, before, minus, word] = line.match(/^(.*?)(-?)([^\s"]*)$/s) ?? [null, line, "", ""];
   const [key, value] = word.includes(":") ? word.split(/:(.*)/s) : [null, word];

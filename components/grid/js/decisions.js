@@ -1,15 +1,15 @@
-// What is decided here: felt at once, written into the log, taken back.
+// Decisions made here: shown immediately, written to the log, undone.
 
 import { count } from "./dom.js";
 
-const SLIP = 400; // ms in which a second click is no second decision: its coin has not been seen
+const SLIP = 400; // ms within which a second click is ignored: nobody has seen its coin yet
 
 export class Decisions {
   constructor(grid) {
     this.grid = grid;
   }
 
-  /** Decides by a button, whichever comes below the hand. Keys may follow each other as fast as they can. */
+  /** Decides by a button. Keys have no such limit. */
   press(decide) {
     const now = performance.now();
     if (now - (this.pressedAt ?? -SLIP) < SLIP) return;
@@ -17,10 +17,10 @@ export class Decisions {
     decide();
   }
 
-  /** Does a verb to the selection, or to the card under the cursor; felt at once, confirmed later. */
+  /** Applies an action to the selection or the card under the cursor; shown immediately, confirmed later. */
   make(action, { reason = "" } = {}) {
     const { model, viewer, comparison, log, tools } = this.grid;
-    const isOne = viewer.isOpen || comparison.isOpen; // what one looks at so closely is what is meant
+    const isOne = viewer.isOpen || comparison.isOpen; // the open coin is the one that is meant
     const everything = !isOne && !action.single && model.everything;
     const addresses = isOne ? [model.cursor] : model.targets(action);
     if (!addresses.length && !everything) return;
@@ -45,7 +45,7 @@ export class Decisions {
   tag(about, { add, remove, number }) {
     const { log, tools, model } = this.grid;
     log.add({ verb: "tag", add, remove, ...about });
-    if (about.matching) model.drop(); // what changed since is not among them any more
+    if (about.matching) model.drop(); // changed coins no longer belong to the selection
     about.addresses.forEach((address) => model.refused.delete(address));
     tools.say(`Tags of ${this.called(about.addresses, number)}: ${[...add.map((tag) => `+${tag}`), ...remove.map((tag) => `−${tag}`)].join(", ")}`);
     this.grid.paint();
@@ -55,7 +55,7 @@ export class Decisions {
     return number === 1 && addresses.length ? this.grid.model.card(addresses[0])?.name ?? "one coin" : count(number, "coin");
   }
 
-  /** Says what a coin is to others that look like it; the card stays where it is. */
+  /** Stores a verdict on a coin and similar ones; the card stays where it is. */
   judge(address, verdict, others, said) {
     const { log, tools } = this.grid;
     const entry = log.add({ verb: "judge", reason: verdict, others, ...this.about([address]) });
@@ -90,8 +90,8 @@ export class Decisions {
     for (const result of results) {
       if (result.refused.length) this.grid.earlyKeys.rest();
       for (const { item, reason } of result.refused) model.refused.set(item, reason);
-      const [first] = result.refused; // without an item where the whole was refused
-      const isCalm = first && !first.item && ["undo", "redo"].includes(result.verb); // nothing that was decided is at stake
+      const [first] = result.refused; // has no item if everything was refused
+      const isCalm = first && !first.item && ["undo", "redo"].includes(result.verb); // no decision was lost
       const reason = first && first.reason[0].toUpperCase() + first.reason.slice(1);
       if (isCalm) tools.say(reason);
       else if (first) tools.say(result.refused.length > 1 ? `${count(result.refused.length, "coin")} refused: ${first.reason}` : reason, "red");
@@ -102,13 +102,13 @@ export class Decisions {
     return model.cursor !== before;
   }
 
-  /** The coins a decision is about, each with the revision that was seen. */
+  /** The coins of a decision, each with the revision that was shown. */
   about(addresses) {
     const { model } = this.grid;
     return { addresses, seen: Object.fromEntries(addresses.map((address) => [address, model.selection.get(address) ?? model.card(address)?.revision ?? null])) };
   }
 
-  /** What undo will take back before the server does; a new decision ends what could be done again. */
+  /** Records a decision so that undo shows immediately; a new decision clears what could be redone. */
   remember(entry, hides) {
     const { model } = this.grid;
     entry.hides = hides;

@@ -1,11 +1,11 @@
-// The difference of two pictures, laid over each other as well as they can be: a copy may be cropped, framed, mirrored.
+// The difference of two aligned pictures: a copy may be cropped, framed or mirrored.
 
-const SMALL = 48; // px of a side at which they are aligned
-const SIDE = 360; // … and drawn
-const LEAST = 0.6; // of the picture must lie over the other
+const SMALL = 48; // px per side for the alignment
+const SIDE = 360; // … and for drawing
+const LEAST = 0.6; // of the picture must overlap with the other
 const STRONG = 90; // of 255: a difference this large is drawn in full colour
 
-/** Draws where `own` and `other` (loaded images) differ; gives how much of them agrees, 0 to 1, and how they lie. */
+/** Draws where `own` and `other` (loaded images) differ; returns the matching share, 0 to 1, and the alignment. */
 export function drawDifference(canvas, own, other) {
   const place = aligned(luma(own), luma(other));
   canvas.width = canvas.height = SIDE;
@@ -49,12 +49,12 @@ function luma(image) {
   return Float32Array.from({ length: SMALL * SMALL }, (_, at) => 0.3 * data[4 * at] + 0.59 * data[4 * at + 1] + 0.11 * data[4 * at + 2]);
 }
 
-/** How the second has to be scaled, moved (in sides) and mirrored to lie over the first: coarse steps, then fine ones. */
+/** The scale, shift (in sides) and mirroring that align the second with the first: coarse steps, then fine ones. */
 export function aligned(own, other) {
   let best = { scale: 1, x: 0, y: 0, mirrored: false };
   best.cost = cost(own, other, best);
   const attempt = (place) => {
-    const paid = cost(own, other, place) + 0.5; // as they are, unless something else is clearly better
+    const paid = cost(own, other, place) + 0.5; // unchanged, unless another alignment is clearly better
     if (paid < best.cost) best = { ...place, cost: paid };
   };
   for (const mirrored of [false, true]) {
@@ -69,7 +69,7 @@ export function aligned(own, other) {
   return best;
 }
 
-/** The mean difference where they lie over each other; infinite when too little of them does. */
+/** The mean difference of the overlap; infinite if the overlap is too small. */
 function cost(own, other, { scale, x, y, mirrored }) {
   const middle = (SMALL - 1) / 2;
   let sum = 0;

@@ -1,4 +1,4 @@
-// Elements, icons and ages. Strangers' text becomes textContent here and nowhere else.
+// Elements, icons and ages. Only this module puts untrusted text on the page, as textContent.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -38,7 +38,7 @@ export function icon(name) {
   return svg;
 }
 
-/** How long ago, in the fewest letters that still say it. */
+/** How long ago, in the shortest clear form. */
 export function age(seconds, now = Date.now() / 1000) {
   const past = Math.max(0, now - seconds);
   const steps = [[31557600, "y"], [2629800, "mo"], [86400, "d"], [3600, "h"], [60, "min"]];
@@ -51,14 +51,14 @@ export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }
 
-/** Gives a node this text unless it has it already, and in the text node it has, so that little is laid out anew. */
+/** Sets a node's text only if it differs, in its existing text node, to keep the layout work small. */
 export function setText(node, text) {
   const only = node.childNodes.length === 1 && node.firstChild.nodeType === Node.TEXT_NODE ? node.firstChild : null;
   if (!only) node.textContent === text || (node.textContent = text);
   else if (only.data !== text) only.data = text;
 }
 
-/** Attributes written only where they change: each write asks for the node's style anew. */
+/** Sets only the attributes that change: each write recomputes the style of the node. */
 export function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }

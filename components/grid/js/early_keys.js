@@ -1,8 +1,8 @@
-// Whether a key is meant for the cards that are seen. Whoever types on while something else is on its way there (another
-// page, a dialog, other cards) means that: such a key decides nothing.
+// Whether a key is meant for the visible cards. A key typed while something else is loading (another
+// page, a dialog, other cards) is meant for that, so it decides nothing.
 
-const REST = 500; // ms without a key, after which the next one is an answer to what is seen
-const SAME_PAGE = "[]z/?"; // keys that are about no card
+const REST = 500; // ms without a key, after which the next one is meant for the visible cards
+const SAME_PAGE = "[]z/?"; // keys that do not act on a card
 
 export class EarlyKeys {
   constructor(grid) {
@@ -14,25 +14,25 @@ export class EarlyKeys {
     this.keys.page = location.pathname;
   }
 
-  /** Whether this key came too early for what it means. */
+  /** Whether this key came before its target had loaded. */
   isTooEarly({ key, ctrlKey, metaKey, altKey, timeStamp }) {
     const { keys } = this;
     if (key === "Escape") this.rest();
     if ((key.length > 1 && key !== "Enter") || ctrlKey || metaKey || altKey) return false;
-    // By when it was pressed: a busy page hears of it later.
+    // By the time of the key press: a busy page handles it later.
     const isEarly = timeStamp < this.since || timeStamp - keys.early < REST || keys.leaving || this.isGoing(key);
     if (isEarly) keys.early = timeStamp;
     return isEarly;
   }
 
-  /** Whether what was pressed here leads elsewhere, to a dialog or to other cards, and is not there yet. */
+  /** Whether an earlier key opens a page, a dialog or other cards that have not loaded yet. */
   isGoing(key) {
     const { log } = this.grid;
     if (log.entries.some(({ goes }) => goes && goes !== "page")) return true;
     return (log.entries.some(({ goes }) => goes) || this.isAskedAnew) && !SAME_PAGE.includes(key);
   }
 
-  /** Whether the line above the cards says something else than what they answer. While it loads, it is empty. */
+  /** Whether the line above the cards differs from the query they answer. It is empty while it loads. */
   get isAskedAnew() {
     const { line } = this.grid.data;
     const field = line && document.querySelector(`.st-key-${CSS.escape(line.field)} input`);
@@ -40,7 +40,7 @@ export class EarlyKeys {
     return inOneLine(field.value) !== inOneLine(line.says);
   }
 
-  /** A dialog is open, a pointer or escape was pressed: what comes now is meant for what is there. */
+  /** After an open dialog, a pointer press or escape, the next key is meant for what is visible. */
   rest() {
     this.keys.leaving = false;
     this.keys.early = -Infinity;
@@ -51,12 +51,12 @@ export class EarlyKeys {
   }
 }
 
-/** As a field holds it. */
+/** The text as an input field stores it. */
 function inOneLine(text) {
   return text.replace(/[\r\n]/g, "").trim();
 }
 
-/** Notes, as long as the document lives, when a key came that no grid was there to hear, and where links lead. */
+/** Records, for the lifetime of the document, keys that no grid handled and the targets of clicked links. */
 function watch() {
   const keys = { early: -Infinity, leaving: false, grids: new Set(), touched: new WeakSet() };
   const isField = (target) => target instanceof Element && (target.matches("input, textarea, select") || target.isContentEditable);
@@ -64,7 +64,7 @@ function watch() {
     const isHeard = [...keys.grids].some(({ root }) => root.isConnected);
     if (event.key.length === 1 && !isHeard && !isField(event.composedPath()[0])) keys.early = event.timeStamp;
   };
-  // Alt-←, or a mouse's own button for it: what leads to another page is no link then.
+  // Going back by alt-← or a mouse button: this changes the page without a link.
   const wentBack = (event) => {
     if (location.pathname === keys.page) keys.early = event.timeStamp;
     else keys.leaving = true;
@@ -80,12 +80,12 @@ function watch() {
     if (field) keys.touched.add(field);
   };
   window.addEventListener("input", asked, true);
-  window.addEventListener("click", asked, true); // the cross that empties it
+  window.addEventListener("click", asked, true); // the button that clears it
   window.addEventListener("keydown", heard, true);
   window.addEventListener("click", followed, true);
   window.addEventListener("popstate", wentBack, true);
   window.addEventListener("pointerdown", () => keys.grids.forEach(({ earlyKeys }) => earlyKeys.rest()), true);
-  // Before this nobody listened, but browsers count: somebody has been typing while the page was loading.
+  // Nothing listened before this, but the browser counts keys: somebody typed while the page was loading.
   if (performance.eventCounts?.get("keydown") && navigator.userActivation?.isActive) keys.early = performance.now();
   return keys;
 }

@@ -1,12 +1,12 @@
-// The page's own field for words, which lies outside this component and may be loaded after it.
+// The page's own search field, which is outside this component and may load after it.
 
-const PLACE = "[class*=_words], .st-key-q"; // by the keys of the two lines that can be asked: above a grid, and the search line
+const PLACE = "[class*=_words], .st-key-q"; // by the keys of the two lines: above a grid, and on the search page
 
 export function filterField() {
   return document.querySelector(PLACE)?.querySelector("input") ?? null;
 }
 
-/** To the field. While Streamlit is still loading it, what is typed is held for it: as keys it would decide coins. */
+/** Focuses the field. While Streamlit loads it, keys are kept for it; otherwise they would decide coins. */
 export class FilterField {
   focus() {
     if (!document.querySelector(PLACE)) return false;
@@ -18,7 +18,7 @@ export class FilterField {
     return true;
   }
 
-  /** Whether this key was held for the field. */
+  /** Whether this key was kept for the field. */
   holds({ key, ctrlKey, metaKey }) {
     if (!this.watcher || ctrlKey || metaKey) return false;
     if (key === "Escape") this.stop();
@@ -32,7 +32,7 @@ export class FilterField {
     if (!field) return false;
     field.focus();
     if (this.typed) {
-      // React hears of a value only when the element's own setter is used.
+      // React notices a value only if it is set with the element's native setter.
       Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, this.typed);
       field.dispatchEvent(new Event("input", { bubbles: true }));
     }

@@ -1,4 +1,4 @@
-// Where the focus is and what is in sight: both go along with the cursor, unless somebody put the focus elsewhere on purpose.
+// Focus and scroll position: both follow the cursor, unless somebody moved the focus on purpose.
 
 export class Focus {
   constructor(grid) {
@@ -15,21 +15,21 @@ export class Focus {
     return viewer.isOpen || comparison.isOpen || tagging.isOpen;
   }
 
-  /** The answer to another question is read from its beginning. */
+  /** Scrolls to the top for a new query. */
   toTop({ focus }) {
     cancelAnimationFrame(this.following);
     document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });
     if (focus) this.toCursor({ scroll: false });
   }
 
-  /** A card that has the focus is the one under the cursor: a key acts on the one that is framed. */
+  /** Keeps the focus on the card under the cursor, so that keys act on the framed card. */
   keep() {
     const active = this.grid.root.getRootNode().activeElement;
     const node = this.cursorNode;
     if (node && node !== active && this.grid.parts.field.contains(active)) node.focus({ preventScroll: true });
   }
 
-  /** Keeps the cursor in sight once it is painted: asked for at once, both would lay the page out in between. */
+  /** Scrolls to the cursor after it is painted: doing both at once would force an extra layout. */
   follow() {
     cancelAnimationFrame(this.following);
     this.following = requestAnimationFrame(() => setTimeout(() => this.toCursor()));

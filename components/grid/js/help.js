@@ -1,4 +1,4 @@
-// The sheet that shows every key of this page.
+// The dialog that lists every key of this page.
 
 import { el } from "./dom.js";
 
@@ -27,7 +27,7 @@ const MOUSE = [
 
 export function helpSheet() {
   const dialog = el("dialog", { class: "help", "aria-label": "Keys" });
-  // A click beside the sheet closes it.
+  // A click outside the dialog closes it.
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   return dialog;
 }

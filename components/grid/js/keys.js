@@ -1,11 +1,11 @@
-// The keyboard, heard on the document before anything else on the page, and only when nobody is typing.
+// The keyboard: handled on the document before anything else on the page, but not while somebody types.
 
 import { VERDICTS } from "./comparison.js";
 import { filterField } from "./filter_field.js";
 
 const STEPS = { ArrowLeft: [-1, 0], h: [-1, 0], ArrowRight: [1, 0], l: [1, 0], ArrowUp: [0, -1], k: [0, -1], ArrowDown: [0, 1], j: [0, 1] };
 const WITH_ARROWS = "canvas, audio, video, [role=slider], [role=tab], [role=radio], [role=option], [role=menuitem], [role=combobox], [role=listbox]";
-const MOVES = /^( |Enter|Arrow.*|Home|End|Page.*)$/; // what a slider or a switch hears itself
+const MOVES = /^( |Enter|Arrow.*|Home|End|Page.*)$/; // keys that a slider or a switch handles itself
 const CONTROLS = `button, a, summary, ${WITH_ARROWS}`;
 
 export function listenToKeys(grid) {
@@ -29,17 +29,17 @@ function isTyping(target) {
   return target instanceof Element && (target.matches("input, textarea, select") || target.isContentEditable);
 }
 
-/** A slider or a switch of the grid: letters are nothing to it, so they stay the keys of the cards. */
+/** A slider or a switch of the grid: it ignores letters, so they still act on the cards. */
 function isOwn(grid, target) {
   return grid.root.contains(target) && target.matches("input[type=range], input[type=checkbox]");
 }
 
-/** Whether one of the page's own dialogs or drawers is open; toasts and tooltips are none. */
+/** Whether one of the page's own dialogs or drawers is open; toasts and tooltips do not count. */
 function isElsewhere(grid) {
   return Boolean(grid.root.getRootNode().host?.closest("[inert]") || document.querySelector("[role=dialog]"));
 }
 
-/** Does what the key stands for; true when it stood for something. */
+/** Runs the action of the key; true if it has one. */
 function take(grid, event, target) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (grid.help.open) return closeHelp(grid, key);
@@ -58,7 +58,7 @@ function take(grid, event, target) {
   if (grid.comparison.isOpen) return inComparison(grid, key, event);
   if (key === "d") return grid.compare(grid.model.cursor), true;
   if (grid.viewer.isOpen) return inViewer(grid, key);
-  // Pressed twice it must not approve what it has just chosen.
+  // A second press must not approve what the first has just selected.
   if (key === "a" && event.shiftKey) return grid.offersEverything && grid.selectEverything(), true;
   if (STEPS[key]) return grid.step(...STEPS[key], { select: event.shiftKey }), true;
   if (key === " ") return grid.toggle(), true;
@@ -88,7 +88,7 @@ function inComparison(grid, key, event) {
   return decide(grid, key);
 }
 
-/** A verb by its key, or by a digit one of the reasons of the verb that has reasons. */
+/** The action of a key, or of a digit that stands for a reason. */
 function decide(grid, key) {
   const action = grid.actions.find((each) => each.key === key);
   if (action) return grid.decisions.make(action), true;
@@ -98,7 +98,7 @@ function decide(grid, key) {
   return grid.decisions.make(reasoned, { reason }), true;
 }
 
-/** The next key is meant for the card, not for the button that opened the sheet. */
+/** The next key is meant for the card, not for the button that opened the help. */
 function closeHelp(grid, key) {
   if (key !== "Escape" && key !== "?" && key !== "Enter") return false;
   grid.help.close();
@@ -106,11 +106,11 @@ function closeHelp(grid, key) {
   return true;
 }
 
-/** Back to the cards, once the field itself has heard the key. */
+/** Returns to the cards after the field itself has handled the key. */
 function leaveFilter(grid, field) {
   setTimeout(() => {
     field.blur();
-    // Where another question is on its way, its first coin is what one goes to.
+    // If a new query is running, the focus goes to its first coin.
     grid.refresh({ focus: !grid.earlyKeys.isAskedAnew });
   });
 }

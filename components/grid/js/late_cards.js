@@ -1,14 +1,14 @@
-// Cards of results that came up while a slider moves: asked for beside the page's runs, some at a time.
+// Cards of results that appear while a slider moves: requested independently of the page's runs, in batches.
 
 const AT_ONCE = 200;
 
 export class LateCards {
-  /** `asked()` says where to ask, for which question and with which token; `came(cards)` takes the answer. */
+  /** `asked()` gives the route, the query and the token; `came(cards)` receives the answer. */
   constructor({ asked, came }) {
     this.asked = asked;
     this.came = came;
     this.wanted = new Set();
-    this.known = new Set(); // rows asked for once: what has no card by now is not asked for for ever
+    this.known = new Set(); // rows requested before: a missing card is not requested again
   }
 
   want(row) {
@@ -21,7 +21,7 @@ export class LateCards {
 
   async fetch() {
     const { url, query, token } = this.asked();
-    const rows = [...this.wanted].slice(-AT_ONCE); // those seen last: a hand that goes on has left the others behind
+    const rows = [...this.wanted].slice(-AT_ONCE); // the most recent rows: earlier ones are out of sight again
     this.wanted.clear();
     const cards = await ask(url, { query, token, rows });
     this.timer = this.wanted.size ? setTimeout(() => this.fetch()) : null;
@@ -36,7 +36,7 @@ export class LateCards {
   }
 }
 
-/** The cards; null where the server does not know the question any more: it sends them when the hand rests. */
+/** The cards; null if the server has forgotten the query: it sends them when the slider rests. */
 async function ask(url, body) {
   try {
     const answer = await fetch(url, { method: "POST", body: JSON.stringify(body) });

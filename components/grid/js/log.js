@@ -1,19 +1,19 @@
-// The numbered log: every decision stays in it, and in the browser's storage, until the server confirms its number.
-// Library, person and session stand in the key and in each decision: none is ever sent where it was not made.
+// The numbered log: every decision stays here and in the browser's storage until the server confirms its number.
+// Library, person and session are part of the key and of each decision, so none is sent to the wrong place.
 
 import { isAtWork, undecided } from "../../shell/js/hand.js";
 import { count } from "./dom.js";
 
 const PREFIX = "memedex-log:"; // then library, person, session, grid and client, each encoded
-const UNNAMED = "memedex-log-unnamed:"; // kept to be looked up: from before logs had names, never sent
-const NAMED = "memedex-named-logs"; // what this tab was told of already
-const BATCH = 100; // ms between two sendings while keys come fast; the first one goes at once
+const UNNAMED = "memedex-log-unnamed:"; // from before logs had names: kept, but never sent
+const NAMED = "memedex-named-logs"; // logs already reported in this tab
+const BATCH = 100; // ms between two messages while keys come fast; the first one is sent immediately
 const PATIENCE = 2500; // ms without a confirmation before the whole log is sent again
-const LATER = 3; // times that this doubles: a page that takes long must not be begun anew for ever
+const LATER = 3; // how often this doubles: a slow page must not be restarted forever
 
 export class DecisionLog {
   /**
-   * `place` is {library, who, session}; `send` carries a value to the server; `waits` is told how many decisions it has
+   * `place` is {library, who, session}; `send` carries a value to the server; `waits` receives the number of decisions it has
    * not answered for a while, and 0 once it has; `beacon` is {url, token} for the moment the page goes away.
    */
   constructor(grid, { place, send, waits, canDecide = true }) {
@@ -29,7 +29,7 @@ export class DecisionLog {
     this.keys = {}; // client → the key of a log that was left behind
     this.foreign = { people: {}, libraries: 0, unnamed: [] };
     this.others = this.leftBehind();
-    if (!canDecide) this.others = {}; // here they would only be refused: they wait for a page that may
+    if (!canDecide) this.others = {}; // they would only be refused here: they wait for a page that can decide
     this.sentAt = 0;
     this.sendings = 0;
     this.inVain = 0;
@@ -43,7 +43,7 @@ export class DecisionLog {
     return numbered;
   }
 
-  /** What the server has settled, by client; returns the results that were not known yet. */
+  /** Takes the server's confirmations, by client; returns the new results. */
   confirm(confirmed) {
     const news = [];
     for (const [client, { n, results }] of Object.entries(confirmed)) {
@@ -70,7 +70,7 @@ export class DecisionLog {
     return [...news, ...fresh];
   }
 
-  /** What is still to be confirmed, for the server. */
+  /** The unconfirmed decisions, for the server. */
   contents() {
     return { ...this.place, client: this.client, entries: this.entries.map(bare), others: this.others };
   }
@@ -89,7 +89,7 @@ export class DecisionLog {
     clearTimeout(this.timer);
     if (this.isEmpty) return;
     this.sentAt = performance.now();
-    // Streamlit looks at a value only when it differs from the last, and what began with that may have been cut off.
+    // Streamlit ignores a value equal to the last one, whose run may have been interrupted.
     this.send({ ...this.contents(), sending: ++this.sendings });
     this.timer = setTimeout(() => this.sendAgain(), PATIENCE * 2 ** Math.min(this.inVain, LATER));
   }
@@ -102,7 +102,7 @@ export class DecisionLog {
     else this.sendNow();
   }
 
-  /** The page is going away: a run of the script may never start, a beacon still arrives. */
+  /** The page is closing: a run of the script may never start, but a beacon still arrives. */
   flush() {
     if (this.isEmpty || !this.beacon) return;
     const body = JSON.stringify({ token: this.beacon.token, grid: this.grid, ...this.contents() });
@@ -115,7 +115,7 @@ export class DecisionLog {
     undecided.delete(this);
   }
 
-  /** Drops what is confirmed of another tab's log, which may hold more by now than it did when it was read. */
+  /** Drops confirmed entries of another tab's log, which may have grown since it was read. */
   forget(client, n) {
     const key = this.keys[client];
     stored((storage) => {
@@ -134,7 +134,7 @@ export class DecisionLog {
 
   /**
    * Logs of this library and person that a reload or a closed tab left unconfirmed. Sending one twice is harmless: it is
-   * numbered. Those of others stay where they are, and are only counted.
+   * numbered. Logs of others stay where they are and are only counted.
    */
   leftBehind() {
     const found = {};
@@ -156,7 +156,7 @@ export class DecisionLog {
     return found;
   }
 
-  /** What waits in this browser and is not sent from here, in words; "" where there is nothing new to say of it. */
+  /** A message about logs in this browser that are not sent from here; "" if there is nothing new. */
   nameForeign() {
     const { people, libraries, unnamed } = this.foreign;
     const told = Object.entries(people).map(([encoded, number]) => {
@@ -183,16 +183,16 @@ export class DecisionLog {
   }
 }
 
-/** An entry without what only the page needs. */
+/** An entry without the fields that only the page needs. */
 function bare({ effect, undone, hides, goes, cursor, ...entry }) {
   return entry;
 }
 
-/** Storage may be switched off or full; the log then lives in memory, and in the beacon. */
+/** Storage may be disabled or full; then the log exists in memory and in the beacon only. */
 function stored(use) {
   try {
     return use(window.localStorage);
   } catch {
-    return undefined; // nothing is lost that was not already beyond reach
+    return undefined; // storage is unavailable: nothing more can be lost
   }
 }

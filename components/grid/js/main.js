@@ -1,4 +1,4 @@
-// One grid: it takes the server's data, holds what is decided here, and keeps both in step.
+// One grid: it combines the server's data with the decisions made here.
 
 import { count, el } from "./dom.js";
 import { Cards } from "./cards.js";
@@ -18,7 +18,7 @@ import { Ranking } from "./ranking.js";
 import { Tools } from "./tools.js";
 import { Viewer } from "./viewer.js";
 
-const ASK = 120; // ms on one coin before its details are asked for, so that leafing through costs nothing
+const ASK = 120; // ms on one coin before its details are requested, so that paging through costs nothing
 
 class Grid {
   constructor(root, data) {
@@ -86,7 +86,7 @@ class Grid {
     this.nameForeign(first);
   }
 
-  /** What was decided elsewhere, and so is not carried out here, is never passed over in silence. */
+  /** Reports decisions that belong elsewhere and are therefore not sent from here. */
   nameForeign(first) {
     const told = first ? this.log.nameForeign() : "";
     const refused = this.data.foreign && this.data.foreign !== this.refused;
@@ -125,7 +125,7 @@ class Grid {
     this.refresh();
   }
 
-  /** Whether more match than this page shows; without anything to do to them there is nothing to choose for. */
+  /** Whether more coins match than this page shows, and there is an action for them. */
   get offersEverything() {
     return Boolean(this.data?.pages && this.data.matching && !this.model.everything && this.actions.some((action) => !action.single));
   }
@@ -157,7 +157,7 @@ class Grid {
     this.viewer.show(address);
   }
 
-  /** The coin beside others that look like it. */
+  /** The coin beside similar ones. */
   compare(address) {
     if (!this.viewer.isOpen) this.model.moveTo(address);
     this.comparison.show(address);
@@ -209,7 +209,7 @@ class Grid {
     if (focus && !this.focus.isCovered) this.focus.follow();
   }
 
-  /** Nothing is lost, but nothing is stored either: a server that is away, or busy with something long. */
+  /** Reports decisions that are safe but not stored yet: the server is away or busy. */
   sayWaiting(number) {
     if (number) this.tools.say(`${count(number, "decision")} not stored yet: the server is away or busy. This browser keeps ${number === 1 ? "it" : "them"} and goes on trying.`, "red");
     else this.tools.say("All that was decided is stored");
@@ -231,7 +231,7 @@ class Grid {
   }
 }
 
-/** Whose decisions are made here: of one library, one person, one session of the browser. */
+/** The owner of decisions made here: a library, a person and a browser session. */
 function placeOf({ library, who, session }) {
   return { library, who, session };
 }
@@ -241,7 +241,7 @@ const grids = new WeakMap();
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".memedex-grid");
   let grid = grids.get(parentElement);
-  // Another page's grid may be handed the same place in the document; and behind it another library, or person.
+  // Streamlit may reuse the node for another page's grid, or for another library or person.
   const isAnother = grid && (grid.key !== data.key || grid.place.library !== data.library || grid.place.who !== data.who);
   if (grid && (isAnother || grid.root !== root)) {
     grid.stop();
@@ -254,7 +254,7 @@ export default function ({ data, parentElement, setStateValue }) {
   grid.send = setStateValue;
   grid.update(data);
   return () => {
-    // Streamlit also calls this, on a page that stays, for a run of this function that a newer one overtook.
+    // Streamlit also calls this for an overtaken run of this function, while the page stays open.
     if (root.isConnected) return;
     grid.stop();
     grids.delete(parentElement);

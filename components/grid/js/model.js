@@ -1,17 +1,17 @@
-// What is on the page: the server's cards, and over them what was decided here and is not confirmed yet.
+// The state of the page: the server's cards, with the unconfirmed decisions made here on top.
 
 export class Model {
   constructor(key) {
     this.key = key;
-    this.cards = new Map(); // address → card as the server last gave it
+    this.cards = new Map(); // address → the last card from the server
     this.order = []; // addresses in the server's order
     this.remembered = new Map(); // address → {card, order, index}, as last given: what undo brings back before the server does
     this.selection = new Map(); // address → revision
-    this.everything = null; // all that match: {filter, generation, count, except}
-    this.cleared = chosenBefore(key); // what can be brought back: {selection, everything}
+    this.everything = null; // all matching coins: {filter, generation, count, except}
+    this.cleared = chosenBefore(key); // a selection that can be restored: {selection, everything}
     this.cursor = null;
     this.anchor = null;
-    this.history = []; // decisions made on this page, newest last, for an undo that is felt at once
+    this.history = []; // decisions made on this page, newest last, so that undo shows immediately
     this.refused = new Map(); // address → reason
     this.isRanked = false;
     this.visible = [];
@@ -29,8 +29,8 @@ export class Model {
   }
 
   /**
-   * Another question has other coins, another order another first one: the cursor is on it, and no verb aims at coins
-   * that were chosen for an earlier question. Gives whether this is another than this tab last asked here.
+   * A new query or order moves the cursor to its first coin. No action applies to coins that were selected for an
+   * earlier query. Returns whether the query differs from the last one in this tab.
    */
   ask({ asked = "", order = "" }) {
     const now = JSON.stringify([asked, order]);
@@ -48,7 +48,7 @@ export class Model {
     return this.cards.get(address) ?? this.remembered.get(address)?.card;
   }
 
-  /** Recomputes which cards are seen: the server's, less those decided, plus those taken back. */
+  /** Recomputes the visible cards: the server's, without those decided, plus those undone. */
   settle(unconfirmed) {
     const hidden = new Set();
     const shown = new Set();
@@ -61,7 +61,7 @@ export class Model {
     this.hidden = hidden;
     const visible = this.order.filter((address) => !hidden.has(address));
     for (const address of shown) {
-      // Among ranked results its place is not known before the server says it.
+      // Only the server knows its place among ranked results.
       if (!this.isRanked && !this.cards.has(address) && this.remembered.has(address)) visible.splice(this.placeAmong(visible, address), 0, address);
     }
     this.replaceCursor(visible);
@@ -78,7 +78,7 @@ export class Model {
     return previous ? visible.indexOf(previous) + 1 : Math.min(index, visible.length);
   }
 
-  /** When the card under the cursor goes, the cursor is on the one that takes its place. */
+  /** When the card under the cursor disappears, the cursor moves to the one that takes its place. */
   replaceCursor(visible) {
     if (!visible.length) return;
     const still = new Set(visible);
@@ -94,7 +94,7 @@ export class Model {
     write(`memedex-cursor:${this.key}`, [this.asked, address]);
   }
 
-  /** What a verb is about: the selection, or without one, or for a verb about one coin, the card under the cursor. */
+  /** The targets of an action: the selection, or the card under the cursor if there is none or only one is allowed. */
   targets({ single = false } = {}) {
     if (this.everything && !single) return this.visible.filter((address) => this.isChosen(address));
     if (this.selection.size && !single) return [...this.selection.keys()];
@@ -105,14 +105,14 @@ export class Model {
     return this.everything ? !this.everything.except.includes(address) : this.selection.has(address);
   }
 
-  /** Chooses all that match a filter, also on other pages; what came later is not among them. */
+  /** Selects all coins that match a filter, on all pages; later additions are not included. */
   selectEverything(matching) {
     this.selection.clear();
     this.everything = { ...matching, except: [] };
     this.keepSelection();
   }
 
-  /** How many are chosen, on all pages. */
+  /** The number of selected coins on all pages. */
   get chosenCount() {
     return this.everything ? this.everything.count - this.everything.except.length : this.selection.size;
   }
@@ -123,7 +123,7 @@ export class Model {
     if (out) everything.except.push(address);
   }
 
-  /** Another filter, or nothing left: the choice goes with the filter it was made by. */
+  /** Clears the selection if the filter changes or nothing matches any more. */
   hold(matching) {
     if (!this.everything) return;
     if (matching?.filter !== this.everything.filter || !matching.count) this.everything = null;
@@ -141,22 +141,22 @@ export class Model {
     this.keepSelection();
   }
 
-  /** Empties the selection and remembers it, so that one wrong key does not destroy an hour of choosing. */
+  /** Clears the selection but remembers it, so that one wrong key does not destroy an hour of work. */
   clear() {
     if (this.chosenCount > 1) this.cleared = { selection: new Map(this.selection), everything: this.everything };
     this.drop();
   }
 
-  /** Empties it for good: it was decided. */
+  /** Clears it permanently after a decision. */
   drop() {
     this.everything = null;
     this.selection.clear();
     this.keepSelection();
   }
 
-  /** How many were chosen that can be brought back; all that match a filter only where that filter is asked. */
+  /** The number of coins that can be selected again; "all matching" only while its filter is active. */
   canBringBack(matching) {
-    if (this.chosenCount || !this.cleared || matching?.count === 0) return 0; // where nothing is shown, nothing is chosen
+    if (this.chosenCount || !this.cleared || matching?.count === 0) return 0; // without matches there is nothing to select
     const { selection, everything } = this.cleared;
     if (!everything) return selection.size;
     return everything.filter === matching?.filter ? everything.count - everything.except.length : 0;
@@ -172,7 +172,7 @@ export class Model {
     this.hold(matching);
   }
 
-  /** These are decided: no verb must aim at them again. */
+  /** Removes decided coins, so that no action applies to them again. */
   forget(addresses) {
     this.select(addresses, false);
     addresses.forEach((address) => this.cleared?.selection.delete(address));
@@ -185,14 +185,14 @@ export class Model {
     return a < 0 ? [to] : this.visible.slice(a, b + 1);
   }
 
-  /** For the next visit: what is chosen, else what could be brought back. */
+  /** Stores the selection, or the restorable one, for the next visit. */
   keepSelection() {
     const { selection, everything } = this.chosenCount > 1 || !this.cleared ? this : this.cleared;
     write(`memedex-selection:${this.key}`, { selection: Object.fromEntries(selection), everything });
   }
 }
 
-/** What was chosen when the page was left: nothing aims at it any more, but it can be brought back. */
+/** The selection of the last visit: it is not active, but can be restored. */
 function chosenBefore(key) {
   const { selection, everything } = read(`memedex-selection:${key}`, {});
   const found = new Map(Object.entries(selection ?? {}));
@@ -212,6 +212,6 @@ export function write(key, value, storage = "sessionStorage") {
   try {
     window[storage].setItem(key, JSON.stringify(value));
   } catch {
-    // without storage it only does not survive a reload
+    // without storage it just does not survive a reload
   }
 }

@@ -1,11 +1,11 @@
-// Where a record stands by one facet alone: what shows that picture and captions disagree.
+// The rank of a record by one facet alone, which shows when picture and captions disagree.
 
 import { FACET_NAMES } from "./bars.js";
 
 const CAPTION_SHARE = { entity: 4, context: 3, visual: 2, emotions: 1 };
-const HIGH = 0.05; // by the one among the best twentieth …
-const LOW = 0.5; // … by the other not even in the better half
-const ENOUGH = 40; // records, below which a twentieth says nothing
+const HIGH = 0.05; // among the best twentieth by one …
+const LOW = 0.5; // … and not even in the better half by the other
+const ENOUGH = 40; // records; with fewer, a twentieth means nothing
 
 export class Places {
   constructor({ columns, means }) {
@@ -24,7 +24,7 @@ export class Places {
     return this.sorted[at].length;
   }
 
-  /** What to say of a record whose picture and captions answer the question very differently; "" for most. */
+  /** A hint if picture and captions of a record match the query very differently; "" for most. */
   disagreement(row) {
     const pictures = this.sorted[0].length;
     if (pictures < ENOUGH || this.sortedCaptions.length < ENOUGH) return "";

@@ -1,9 +1,9 @@
-// The mouse. A plain click only moves the cursor, so no slip of the hand can destroy a selection: choosing takes the
+// The mouse. A plain click only moves the cursor, so a stray click cannot destroy a selection. Selecting takes the
 // corner, ctrl/⌘, shift or a drawn box, and all of these but the corner's and ctrl's second click only ever add.
 
 import { el } from "./dom.js";
 
-const SLIP = 6; // px a hand may tremble before a click becomes a box
+const SLIP = 6; // px the mouse may move before a click becomes a box
 
 export function listenToPointer(grid) {
   const field = grid.parts.field;
@@ -42,7 +42,7 @@ export function listenToPointer(grid) {
   const end = () => {
     if (box) {
       box.remove();
-      // The click that follows a drawn box is not a click.
+      // Ignore the click event that follows a drawn box.
       grid.ignoreClick = performance.now() + 50;
     }
     start = box = null;

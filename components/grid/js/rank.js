@@ -6,9 +6,9 @@ export const RAW = { centre: [0, 0, 0, 0, 0], spread: [1, 1, 1, 1, 1] };
 
 /**
  * The best `top` rows for these weights: score = Σ w·ŝ / Σ w over the weighted facets that some record has, where a
- * record's missing facet counts as the library's mean, and a record with none of the weighted facets is no hit.
- * Calibrated, (ŝ - centre) / spread stands in the place of ŝ. Of rows of one group only the best is a hit.
- * Fused, a row's share of the question's words counts too (store/search/ranking.py). Pinned rows come first, and not again.
+ * record's missing facet counts as the library's mean, and a record without any weighted facet is not a hit.
+ * Calibrated, (ŝ - centre) / spread replaces ŝ. Only the best row of each group is a hit.
+ * Fused, a row's share of the question's words counts too (store/search/ranking.py). Pinned rows come first and appear once.
  */
 export function rank({ columns, means, groups, words, pinned = [] }, weights, top, scale = RAW) {
   const used = shares(weights, means);
@@ -39,11 +39,11 @@ export function rank({ columns, means, groups, words, pinned = [] }, weights, to
 function shares(weights, means) {
   const given = FACET_NAMES.map((name, at) => [at, Number(weights[name]) || 0]).filter(([at, weight]) => weight > 0 && Number.isFinite(means[at]));
   const largest = Math.max(...given.map(([, weight]) => weight));
-  const total = given.reduce((sum, [, weight]) => sum + weight / largest, 0); // by the largest first: no sum is out of range
+  const total = given.reduce((sum, [, weight]) => sum + weight / largest, 0); // divided by the largest first, so that no sum overflows
   return given.map(([at, weight]) => [at, weight / largest / total]);
 }
 
-/** What a whole share of the words gives: so many of the question's own deviations, by the weights. */
+/** The gain of a full word match: a multiple of the query's weighted standard deviations. */
 function gainOf({ strength, deviations }, used, scale) {
   return strength * used.reduce((sum, [at, share]) => sum + (share * deviations[at]) / scale.spread[at], 0);
 }
@@ -53,7 +53,7 @@ function wordsOf(row, words, gain) {
   return { share, gain, contribution: gain * share };
 }
 
-/** Leaves of each group of copies the best row alone. */
+/** Keeps only the best row of each group of copies. */
 function fold(groups, scores, present) {
   const best = new Map();
   for (let row = 0; row < groups.length; row++) {
@@ -76,7 +76,7 @@ function bestRows(scores, present, top) {
   return { rows: rows.sort((a, b) => scores[b] - scores[a] || a - b).slice(0, top), hits };
 }
 
-/** A score that at least `top` rows reach and hardly more: of many heaps the best, of these the `top`-th. */
+/** A score that at least `top` rows reach and few more: the `top`-th best of the maxima of many buckets. */
 function reached(scores, present, top) {
   const heaps = 4 * top;
   if (scores.length < 2 * heaps) return -Infinity;

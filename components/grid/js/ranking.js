@@ -40,7 +40,7 @@ export class Ranking {
       this.alone = new Places(this.similarities);
     }
     if (!this.sliders.timer) (this.calibrated = ranking.calibrate), this.countWords(ranking.fused);
-    // A page that came back without its similarities says so once; the server then sends them again.
+    // A restored page without its similarities requests them once from the server.
     if (!this.similarities && this.knows !== "") grid.tell("knows", (this.knows = ""));
     else if (similarities) grid.tell("knows", (this.knows = ranking.query));
     this.keep(cards);
@@ -51,7 +51,7 @@ export class Ranking {
     this.views.take(ranking.view, ranking.held);
   }
 
-  /** What the cosines are measured by: as they are, or by the library's fixed figures. */
+  /** The scale of the cosines: raw, or calibrated for the library. */
   get scale() {
     return (this.calibrated && this.grid.data.ranking.calibrated) || RAW;
   }
@@ -64,7 +64,7 @@ export class Ranking {
     this.sliders.restSoon();
   }
 
-  /** Whether the words of the question count; null where no record has any. */
+  /** Whether the words of the query count; null if no record has any. */
   get fused() {
     return this.similarities?.words?.fused ?? null;
   }
@@ -93,14 +93,14 @@ export class Ranking {
     model.take(list.map((hit) => this.cardOf(hit)));
   }
 
-  /** The card of a result; where the server has not sent it yet a blank one, and it is asked for. */
+  /** The card of a result; a blank one is shown and the card requested if the server has not sent it yet. */
   cardOf({ row }) {
     const card = this.pool.get(row);
     if (!card) this.late.want(row);
     return card ?? blank(row);
   }
 
-  /** Cards take the places that were held for them, with the cursor where it stands on one. */
+  /** Fills blank cards with the received ones, keeping the cursor. */
   keep(cards) {
     const { model } = this.grid;
     for (const card of cards) {
@@ -115,25 +115,25 @@ export class Ranking {
     else this.grid.paint({ glide: false });
   }
 
-  /** The results as they now stand, with their cards. */
+  /** The current results with their cards. */
   results() {
     const seen = this.scoresOfVisible();
     return this.grid.model.visible.map((address, at) => ({ card: this.grid.model.card(address), hit: seen.list[at] }));
   }
 
-  /** The hits of the cards now seen, in their order; null where nothing is ranked. */
+  /** The hits of the visible cards, in order; null if nothing is ranked. */
   scoresOfVisible() {
     if (!this.scores) return null;
     const byAddress = new Map(this.scores.list.map((hit) => [this.cardOf(hit).address, hit]));
     return { ...this.scores, list: this.grid.model.visible.map((address) => byAddress.get(address)) };
   }
 
-  /** Remembers where each result is now, for the ▲▼ of the next movement. */
+  /** Remembers the current rank of each result, for the ▲▼ of the next movement. */
   holdPlaces() {
     this.places = new Map((this.scores?.list ?? []).map((hit, index) => [hit.row, index]));
   }
 
-  /** The weights were moved: everything in its new place at once. */
+  /** Ranks again after the weights changed. */
   again() {
     const { grid } = this;
     if (grid.frame.hidden) return grid.paint();
@@ -144,7 +144,7 @@ export class Ranking {
     grid.refresh();
   }
 
-  /** The hand rests: what was only drawn in its place now lies there. */
+  /** The slider rests: the document takes the order that was only drawn. */
   rest() {
     this.grid.paint();
     this.sliders.calibration.show();
@@ -161,7 +161,7 @@ export class Ranking {
   }
 }
 
-/** The most that facets and words of one result gave together: a full bar. */
+/** The largest total of facets and words of one result: a full bar. */
 function mostGiven(list) {
   let most = 0;
   for (const { facets, words } of list) most = Math.max(most, facets.reduce((sum, { contribution }) => sum + Math.max(0, contribution), words.contribution));
@@ -170,7 +170,7 @@ function mostGiven(list) {
 
 const blanks = new Map();
 
-/** The place of a result whose card the server has not sent yet. */
+/** A placeholder for a result whose card the server has not sent yet. */
 function blank(row) {
   if (!blanks.has(row)) blanks.set(row, { address: blankAddress(row), row, name: "…", ticker: "", created_at: 0, tags: [], picture: "", blank: true, facets: true });
   return blanks.get(row);
@@ -180,7 +180,7 @@ function blankAddress(row) {
   return `row-${row}`;
 }
 
-/** An Arrow column as floats, NaN where the record lacks the facet. */
+/** An Arrow column as floats, NaN if the record lacks the facet. */
 function floats(column) {
   const values = new Float32Array(column.length);
   for (let row = 0; row < column.length; row++) values[row] = column.get(row) ?? NaN;

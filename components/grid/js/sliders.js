@@ -1,4 +1,4 @@
-// Five weights and their presets. Dragging ranks anew in the page; the server hears of it when the hand rests.
+// Five weights and their presets. Dragging re-ranks in the page; the server is notified when the slider rests.
 
 import { el, setText } from "./dom.js";
 import { FACET_NAMES } from "./bars.js";
@@ -31,12 +31,12 @@ export class Sliders {
     const value = el("output", {});
     const share = el("span", { class: "share" });
     input.addEventListener("input", () => this.moved());
-    // What counts as one movement for ▲▼ begins when the hand takes hold.
+    // One movement for ▲▼ starts when a slider is grabbed.
     input.addEventListener("pointerdown", () => this.ranking.holdPlaces());
     return { name, input, value, share, node: el("label", { class: `row ${name}` }, el("span", { class: "label" }, el("i", { class: `dot ${name}` }), name), input, value, share) };
   }
 
-  /** Presets by name: the usual ones, which say what they look at, and those that people saved. */
+  /** Presets by name: the built-in ones with an explanation, and saved ones. */
   offer(presets) {
     const made = JSON.stringify(presets);
     if (this.made === made) return;
@@ -55,7 +55,7 @@ export class Sliders {
     this.moved();
   }
 
-  /** Takes the server's weights, unless a hand is on the sliders or its last movement is still to be sent. */
+  /** Takes the server's weights, unless a slider is being moved or its last value is still to be sent. */
   take(weights) {
     if (!this.timer) this.put(weights);
     this.paint();

@@ -13,8 +13,8 @@ const COLUMNS = [
   ["age", "Age", (card) => -card.created_at],
 ];
 
-const PATIENCE = 8000; // ms that a file waits for cards to come
-const WORDS = new Set(["name", "ticker", "age"]); // the others are numbers, which end at the right
+const PATIENCE = 8000; // ms that a download waits for missing cards
+const WORDS = new Set(["name", "ticker", "age"]); // the other columns are numbers, aligned right
 
 export class ResultTable {
   constructor(ranking) {
@@ -60,14 +60,14 @@ export class ResultTable {
     return !this.rows().some(({ card }) => card.blank);
   }
 
-  /** The file, once the cards are there of what a slider has just brought in. */
+  /** Downloads the file once the cards of new results have arrived. */
   download() {
     if (this.waiting) return;
     if (this.isWhole()) this.save();
     else this.waiting = setTimeout(() => this.save(), PATIENCE);
   }
 
-  /** What is shown, in its order, as a file. */
+  /** Saves the table as shown as a CSV file. */
   save() {
     clearTimeout(this.waiting);
     this.waiting = null;
@@ -80,7 +80,7 @@ export class ResultTable {
   }
 }
 
-/** A cell of CSV; a stranger's text that a spreadsheet would take for a formula is made text. */
+/** A CSV cell; untrusted text that a spreadsheet would run as a formula is escaped. */
 function cell(value) {
   if (typeof value === "number") return String(value);
   const text = /^[=+\-@\t\r＝＋－＠]/.test(value) ? `'${value}` : value;

@@ -1,4 +1,4 @@
-// Tags of the selection, or of the card under the cursor: a dialog of the grid's own, so that no key is lost on the way.
+// Tags of the selection, or of the card under the cursor: the grid's own dialog, so that no key is lost.
 
 import { count, el, setText } from "./dom.js";
 import { TagField } from "./tag_field.js";
@@ -13,7 +13,7 @@ export class TagDialog {
     const cancel = el("button", { type: "button", class: "tool", onclick: () => this.close() }, "Cancel", el("kbd", {}, "esc"));
     this.node = el("dialog", { class: "tag-dialog", "aria-label": "Tags" }, this.title, this.field.node, el("div", { class: "below" }, this.hint, cancel, this.applying));
     this.node.addEventListener("cancel", (event) => (event.preventDefault(), this.close()));
-    // At once: the browser's own way tells of it later, and the next key would still go into the field.
+    // Immediately: the browser's own close event comes later, and the next key would still go into the field.
     this.node.addEventListener("keydown", (event) => event.key === "Escape" && !event.isComposing && (event.preventDefault(), this.close()));
   }
 
@@ -21,7 +21,7 @@ export class TagDialog {
     return this.node.open;
   }
 
-  /** Opens for these coins, named by their addresses or as all that match a filter. */
+  /** Opens for these coins, given by addresses or as all that match a filter. */
   show(about, { number, name }) {
     this.about = about;
     this.number = number;
@@ -33,7 +33,7 @@ export class TagDialog {
     this.learn(about);
   }
 
-  /** A button elsewhere on the page asked for the tags of coins that need not be shown here; once. */
+  /** Opens once for coins that a button elsewhere on the page named; they need not be visible here. */
   showOnce({ id, addresses }) {
     const opened = (window.memedexTagging ??= new Set());
     if (opened.has(id)) return;
@@ -49,7 +49,7 @@ export class TagDialog {
     else setText(this.hint, "The server does not answer: the known tags cannot be listed. Try again.");
   }
 
-  /** What is still typed becomes a chip first, to be seen before it is applied. */
+  /** Pending text first becomes a chip, so that it is visible before it is applied. */
   applyOrAccept() {
     if (!this.field.known) this.field.enterEarly();
     else if (this.field.typed.name) this.field.take();
@@ -65,7 +65,7 @@ export class TagDialog {
   close() {
     this.about = null;
     this.node.close();
-    this.field.input.blur(); // until the next frame a field that is hidden keeps the focus, and takes the next key
+    this.field.input.blur(); // a hidden field keeps the focus until the next frame and would take the next key
     this.grid.earlyKeys.rest();
     this.grid.refresh({ focus: true });
   }
@@ -81,7 +81,7 @@ export class TagDialog {
   }
 }
 
-/** Which tags there are, and which these coins have; null where the server does not answer. */
+/** All tags, and those of these coins; null if the server does not answer. */
 export async function askTags({ tags, beacon }, { addresses, matching = null }) {
   try {
     const answer = await fetch(tags, { method: "POST", body: JSON.stringify({ token: beacon.token, addresses, matching }) });

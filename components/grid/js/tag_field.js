@@ -1,4 +1,4 @@
-// One field for tags to add and to remove: what is typed is matched with known tags, Enter takes it, chips show it.
+// One field to add and remove tags: typed text is matched with known tags, Enter accepts it, chips show it.
 
 import { el, setText } from "./dom.js";
 
@@ -7,8 +7,8 @@ const NEAR = 2; // letters that may be wrong
 
 export class TagField {
   /**
-   * `applies()` is called for Enter in an empty field, `changed()` for every change of the chips.
-   * With `onlyKnown` it chooses among known tags: there are no new ones, and nothing to remove them from.
+   * Enter in an empty field calls `applies()`; every change of the chips calls `changed()`.
+   * With `onlyKnown`, only known tags can be chosen: none are new, and none are removed.
    */
   constructor({ applies, changed, onlyKnown = false }) {
     this.applies = applies;
@@ -27,17 +27,17 @@ export class TagField {
   }
 
   begin() {
-    this.known = null; // [tag, category, coins], the most used first; null until the server has said it
+    this.known = null; // [tag, category, coins], most used first; null until the server sends them
     this.has = {};
     this.added = new Map(); // tag → whether it is new
     this.removed = new Set();
-    this.early = []; // what Enter was pressed for before the tags were known
+    this.early = []; // entries made before the tags were known
     this.input.value = "";
     this.refresh();
     this.suggest();
   }
 
-  /** What the server knows; what was entered before is taken now. */
+  /** Takes the known tags, and processes earlier entries. */
   know({ known, has, longest }) {
     this.known = known;
     this.has = has;
@@ -59,7 +59,7 @@ export class TagField {
     return this.added.size > 0 || this.removed.size > 0;
   }
 
-  /** What is typed, without a minus that asks for removal. */
+  /** The typed text without a leading minus, which means removal. */
   get typed() {
     const text = this.input.value.replace(/,/g, " ").replace(/\s+/g, " ").trim();
     return text.startsWith("-") && !this.onlyKnown ? { name: text.slice(1).trim(), removes: true } : { name: text, removes: false };
@@ -79,7 +79,7 @@ export class TagField {
     } else if (key === "Backspace" && !this.input.value && this.added.size) this.withdraw([...this.added.keys()].at(-1));
   }
 
-  /** Makes a chip of the marked suggestion; a word that is no tag yet only where the list calls it a new one. */
+  /** Makes a chip of the marked suggestion; an unknown word only if the list offers it as a new tag. */
   take(offer = this.offered[this.at]) {
     if (!offer) return;
     const { tag, removes, isNew } = offer;
@@ -116,7 +116,7 @@ export class TagField {
     this.changed?.();
   }
 
-  /** Known tags first, the nearest of them at the top; then the word itself, named as what it would be. */
+  /** Known tags first, best match on top; then the word itself, labelled as a new tag. */
   offersFor(name, removes) {
     if (!this.known) return [];
     const words = name.toLowerCase();
@@ -128,7 +128,7 @@ export class TagField {
       .slice(0, SHOWN);
     const isKnown = ranked.some(({ rank }) => rank === 0);
     const fresh = removes || isKnown || this.onlyKnown ? [] : [{ tag: name, isNew: true }];
-    // A slip of a letter does not outrank the word that was typed; the beginning of a known tag does.
+    // A typo match does not outrank the typed word; a prefix of a known tag does.
     const sure = ranked.filter(({ rank }) => rank < 3);
     return [...sure, ...fresh, ...ranked.filter(({ rank }) => rank >= 3)];
   }
@@ -168,7 +168,7 @@ export class TagField {
   }
 }
 
-/** How well a tag fits what is typed, 0 for the very word; Infinity where it does not. */
+/** How well a tag matches the typed text: 0 for equality, Infinity for no match. */
 function rank(tag, typed) {
   if (tag === typed) return 0;
   if (tag.startsWith(typed)) return 1;
@@ -177,7 +177,7 @@ function rank(tag, typed) {
   return typed.length > 3 && distance(tag, typed) <= NEAR ? 4 : Infinity;
 }
 
-/** Letters to change, add, leave out or swap between two words (Damerau and Levenshtein), given up beyond NEAR. */
+/** The Damerau–Levenshtein distance of two words; stops above NEAR. */
 function distance(one, other) {
   if (Math.abs(one.length - other.length) > NEAR) return Infinity;
   const rows = [Array.from({ length: other.length + 1 }, (_, at) => at)];

@@ -1,11 +1,11 @@
-// The bar above the cards: what can be done, to how many, with which key. One row, whatever the width: what does not
-// fit is found behind its last button.
+// The bar above the cards: the actions, their number of coins and their keys. One row at any width: what does not
+// fit moves behind the last button.
 
 import { count, el, icon, setText } from "./dom.js";
 
 const SIZES = [["S", 120, "Small cards"], ["M", 168, "Medium cards"], ["L", 248, "Large cards"]];
-const ALWAYS = 3; // verbs that stay as long as anything else can go
-const READ = 5000; // ms until what was said fades; a refusal stays
+const ALWAYS = 3; // actions that stay visible as long as possible
+const READ = 5000; // ms until a message fades; a refusal stays
 
 export class Tools {
   constructor(grid) {
@@ -34,7 +34,7 @@ export class Tools {
     this.buttons = [];
   }
 
-  /** Makes the verbs' buttons, once for each set of actions. */
+  /** Creates the buttons, once for each set of actions. */
   offer(actions, { undoable }) {
     const made = JSON.stringify(actions);
     this.undo.hidden = this.redo.hidden = !undoable;
@@ -69,12 +69,12 @@ export class Tools {
     this.fit();
   }
 
-  /** Puts behind the last button what this width has no room for, what is rarest first. */
+  /** Moves actions that do not fit behind the last button, least important first. */
   fit({ width = this.width } = {}) {
     this.width = width;
     const verbs = this.buttons.map(({ button }) => button);
     const shown = [...verbs, this.chosen, this.none, this.back, this.all, this.everything, this.undo, this.redo];
-    // Measuring lays the page out, so only where something has changed its width.
+    // Measuring forces a layout, so only after a change of width.
     const now = JSON.stringify([width, ...shown.map((node) => (node.hidden ? null : node.textContent))]);
     if (!width || this.node.hidden || this.fitted === now) return;
     this.fitted = now;
@@ -103,14 +103,14 @@ export class Tools {
     return open;
   }
 
-  /** Says what happened, for eyes and for screen readers. */
+  /** Shows a message, also to screen readers. */
   say(text, tone = "") {
     const { said, grid } = this;
     setText(said, text);
     said.dataset.tone = tone;
     this.fading?.cancel();
     if (tone !== "red") this.fading = said.animate({ opacity: [1, 0] }, { duration: 400, delay: READ, fill: "forwards" });
-    // Above whatever dialog was opened last.
+    // Above the dialog that was opened last.
     if (grid.viewer.isOpen || grid.comparison.isOpen) said.hidePopover();
     if (!said.matches(":popover-open")) said.showPopover();
   }

@@ -1,4 +1,4 @@
-// Two settings of the sliders side by side: which results both have, which only one, which stand elsewhere.
+// Two slider settings side by side: common results, results of one only, and changed ranks.
 
 import { el, icon } from "./dom.js";
 import { FACET_NAMES } from "./bars.js";
@@ -14,18 +14,18 @@ export class Versus {
     this.now = el("h3", {});
     const pin = el("button", { type: "button", class: "tool", title: "Use the current weights as A", onclick: () => (this.pin(), this.show()) }, "Save as A");
     this.node = el("div", { class: "versus", hidden: true }, el("header", {}, this.sentence, pin), el("div", { class: "sides" }, el("section", {}, this.before, this.left), el("section", {}, this.now, this.right)));
-    // A result and its twin on the other side light up together.
+    // Highlights the same result on both sides.
     this.node.addEventListener("pointerover", (event) => this.light(event.target.closest?.("li")?.dataset.row));
     this.node.addEventListener("pointerleave", () => this.light(null));
   }
 
-  /** Holds the present setting as the one to compare with. */
+  /** Keeps the current setting as the one to compare with. */
   pin() {
     this.hold({ ...this.ranking.weights, calibrated: Boolean(this.ranking.calibrated) });
     this.ranking.grid.tell("held", { ...this.held.weights, calibrated: this.held.calibrated });
   }
 
-  /** The setting of a link, or the first one. */
+  /** The setting from the link, or the first one. */
   hold({ calibrated, ...weights }) {
     this.held = { weights, calibrated };
   }
@@ -67,7 +67,7 @@ function setting({ weights, calibrated }) {
   return (given.join(" · ") || "no weight") + (calibrated ? " · calibrated" : "");
 }
 
-/** Kendall's τ between the order given and the places named. */
+/** Kendall's τ between the given order and these ranks. */
 function kendall(places) {
   const n = places.length;
   if (n < 2) return null;

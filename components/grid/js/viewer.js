@@ -1,4 +1,4 @@
-// The large view: one coin, everything known of it, the next one an arrow away.
+// The large view: one coin with all its details; arrow keys show the next one.
 
 import { age, el, icon, setText } from "./dom.js";
 import { breakdown } from "./bars.js";
@@ -29,17 +29,17 @@ export class Viewer {
     this.frame = this.picture.parentElement;
     this.picture.addEventListener("click", (event) => this.panned || this.zoom(this.scale === 1 ? 2 : -SCALES.length, event));
     this.picture.addEventListener("pointerdown", () => (this.panned = false));
-    // Over the picture the wheel means the picture; elsewhere it scrolls the facts.
+    // Over the picture, the wheel zooms; elsewhere, it scrolls the details.
     this.frame.addEventListener("wheel", (event) => (event.preventDefault(), this.zoom(event.deltaY < 0 ? 1 : -1, event)), { passive: false });
     this.frame.addEventListener("pointermove", (event) => {
       if (event.buttons !== 1 || this.scale === 1) return;
-      this.panned ||= Math.abs(event.movementX) + Math.abs(event.movementY) > 1; // a drag is no click
+      this.panned ||= Math.abs(event.movementX) + Math.abs(event.movementY) > 1; // a drag is not a click
       this.frame.scrollBy(-event.movementX, -event.movementY);
     });
     this.setScale(1);
   }
 
-  /** Steps nearer or farther; what is under the mouse, or in the middle, stays where it is. */
+  /** Zooms in or out around the mouse position, or the middle. */
   zoom(steps, { clientX, clientY } = {}) {
     const at = Math.min(SCALES.length - 1, Math.max(0, SCALES.indexOf(this.scale) + steps));
     const { frame, picture } = this;
@@ -86,14 +86,14 @@ export class Viewer {
     if (model.visible[at]) this.show(model.visible[at]);
   }
 
-  /** Shows the card under the cursor; the server's details are added as they come. */
+  /** Shows the card under the cursor; details are added when the server sends them. */
   refresh() {
     const { model, data, actions } = this.grid;
     const card = model.card(model.cursor);
     if (!this.node.open) return;
     if (!card || !model.visible.length) return this.close();
     const detail = data.details?.[card.address];
-    // Only a decision here may rebuild what is read; a confirmation for another coin must not scroll it back.
+    // Only a decision here may rebuild the view; a confirmation for another coin must not reset its scroll position.
     const made = JSON.stringify([card, detail, model.refused.get(card.address), model.isChosen(card.address), this.grid.ranking.weights]);
     setText(this.place, `${model.visible.indexOf(card.address) + 1} of ${model.visible.length}`);
     if (this.made === made) return;

@@ -1,4 +1,4 @@
-// How results are looked at: as cards, as a table, or two settings side by side.
+// The views of the results: cards, a table, or two settings side by side.
 
 import { el, setText } from "./dom.js";
 import { ResultTable } from "./table.js";
@@ -18,7 +18,7 @@ export class Views {
     this.node = el("div", { class: "views" }, el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons), el("span", { class: "found" }, this.found), el("span", { class: "right" }, this.ask, this.csv), this.why);
   }
 
-  /** Another view, which the server is told: the map is drawn by a component of its own. */
+  /** Switches the view and notifies the server: the map is a separate component. */
   turnTo(view) {
     this.told = true;
     if (view === "versus") this.versus.pin();
@@ -26,7 +26,7 @@ export class Views {
     this.ranking.grid.tell("view", view);
   }
 
-  /** The view of a link, until somebody has chosen one. */
+  /** Uses the view from the link until somebody chooses one. */
   take(view, held) {
     if (this.told || view === this.view) return;
     if (held) this.versus.hold(held);
@@ -45,7 +45,7 @@ export class Views {
     this.versus.node.hidden = view !== "versus";
     this.csv.hidden = view !== "table";
     grid.frame.hidden = view !== "cards";
-    grid.tools.node.hidden = !this.hasCards; // nothing is done to a coin that is not seen
+    grid.tools.node.hidden = !this.hasCards; // no actions on coins that are not visible
     grid.tools.fit();
     this.show();
   }
@@ -76,7 +76,7 @@ export class Views {
   }
 }
 
-/** What the last movement changed: results that stand elsewhere, and those that were not there. */
+/** The effect of the last movement: results with another rank, and new results. */
 function changes({ list, before }) {
   if (!before?.size) return "";
   const came = list.filter(({ row }) => !before.has(row)).length;

@@ -1,4 +1,4 @@
-// Why one result stands above another: what each facet gave to the one more than to the other.
+// Why one result ranks above another: the difference in each facet's contribution.
 
 import { el, icon } from "./dom.js";
 import { FACET_NAMES } from "./bars.js";
@@ -9,7 +9,7 @@ export function whyDialog() {
   return dialog;
 }
 
-/** Fills the sheet with two results, the better one first. */
+/** Shows two results, the better one first. */
 export function explainOrder(dialog, [first, second]) {
   const [above, below] = first.hit.score >= second.hit.score ? [first, second] : [second, first];
   const rows = FACET_NAMES.map((name, at) => ({ name, more: above.hit.facets[at].contribution - below.hit.facets[at].contribution, above: above.hit.facets[at], below: below.hit.facets[at] })).filter(({ above }) => above.weight);
@@ -27,7 +27,7 @@ export function explainOrder(dialog, [first, second]) {
   );
 }
 
-/** As a facet has it: what has none of the words simply gets nothing for them. */
+/** The words in the form of a facet: a record without the words gets 0 for them. */
 function wordsOf({ hit }) {
   return { present: true, contribution: hit.words.contribution };
 }

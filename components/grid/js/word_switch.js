@@ -1,4 +1,4 @@
-// Whether the words of the question count beside what they mean; one click, and only the weighted cosines are left.
+// Whether matching words count besides meaning; one click leaves only the weighted cosines.
 
 import { el } from "./dom.js";
 
@@ -9,7 +9,7 @@ export class WordSwitch {
     this.node = el("label", { class: "switch", hidden: true, title: "Coins that have the words themselves, in name, ticker, description, captions or tags, score higher" }, this.input, el("i", { class: "dot words" }), "Count matching words");
   }
 
-  /** Hidden where no coin has any of the words. */
+  /** Hidden if no coin has any of the words. */
   show() {
     const { fused } = this.ranking;
     this.node.hidden = fused === null;

@@ -1,6 +1,6 @@
-// Colours, as numbers that the picture's memory holds.
+// Colours as numbers in the format of the canvas memory.
 
-const FIRST_OF_RANGE = 200; // palette places below it are the legend's, from it on those of a range
+const FIRST_OF_RANGE = 200; // palette indexes below it belong to the legend, the others to a range
 const STEPS = 55;
 
 function rgb(colour) {
@@ -20,7 +20,7 @@ function packed([red, green, blue]) {
   return (255 << 24) | (blue << 16) | (green << 8) | red;
 }
 
-/** What a point's colour, sent as one byte, looks like. */
+/** The colour of a point from its one-byte index. */
 export function paletteOf(legend) {
   const palette = new Uint32Array(256);
   legend.forEach(({ colour }, place) => (palette[place] = packed(rgb(colour))));
@@ -28,17 +28,17 @@ export function paletteOf(legend) {
   return palette;
 }
 
-/** A colour of the palette for a pen. */
+/** A colour of the palette in CSS notation. */
 export function css(value) {
   return `rgb(${value & 255},${(value >> 8) & 255},${(value >> 16) & 255})`;
 }
 
-/** Half seen through: a point that was not chosen. */
+/** Half transparent: a point that is not selected. */
 export function faded(value) {
   return (value & 0x00ffffff) | 0x30000000;
 }
 
-/** Seen through still more: a point's edge, of which a pixel has only a part. */
+/** More transparent: the edge of a point, which covers only part of a pixel. */
 export function thinned(value, part) {
   return (value & 0x00ffffff) | (((value >>> 24) * part) << 24);
 }

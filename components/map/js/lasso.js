@@ -1,6 +1,6 @@
 // What a drawn line encloses, and how it is sent.
 
-/** 1 for each point inside these corners, by how often a line from it to the side crosses them. */
+/** 1 for each point inside these corners, by counting the crossings of a line from the point to the side. */
 export function within(corners, xs, ys) {
   const inside = new Uint8Array(xs.length);
   const across = corners.map(([x]) => x);

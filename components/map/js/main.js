@@ -1,4 +1,4 @@
-// The map: it takes the server's points, colours and cards, shows them, and says what was chosen.
+// The map: it shows the server's points, colours and cards, and reports the selection.
 
 import { el } from "../../grid/js/dom.js";
 import { paletteOf, ramp } from "./colours.js";
@@ -7,10 +7,10 @@ import { asBits, within } from "./lasso.js";
 import { CLOSE, Painting } from "./painting.js";
 import { View } from "./view.js";
 
-const REST = 140; // ms of rest before the server is asked for pictures
+const REST = 140; // ms of rest before pictures are requested
 const NEAR = 14; // px around the pointer
 
-let left = null; // the map of the page that was left: who comes back finds choice and zoom as they were
+let left = null; // the map of the previous page, to restore selection and zoom on return
 
 class Atlas {
   constructor(root, tell) {
@@ -43,7 +43,7 @@ class Atlas {
       this.version = data.version;
       if (first) this.arrive();
       this.tell("knows", { sheet: data.sheet, version: data.version });
-    } else if (this.version < data.version) this.tell("knows", null); // a page that came back without its points asks once
+    } else if (this.version < data.version) this.tell("knows", null); // a restored page without its points requests them once
     if (data.colours) {
       this.colours = Uint8Array.from(atob(data.colours), (sign) => sign.charCodeAt(0));
       this.tell("coloured", data.colouring);
@@ -52,18 +52,18 @@ class Atlas {
     Object.assign(this.cards, data.cards);
     for (const { picture } of Object.values(data.cards)) if (!this.images.has(picture)) this.fetch(picture);
     this.explain(data);
-    if (this.pointer && !this.drag) this.hover(...this.pointer); // what it lies on may have come just now
+    if (this.pointer && !this.drag) this.hover(...this.pointer); // the point below it may be new
     this.soon();
   }
 
-  /** Another map or question: nothing of the last one counts. */
+  /** Resets everything for another map or query. */
   begin(sheet) {
     Object.assign(this, { sheet, version: 0, count: 0, cards: {}, x: null, y: null, colours: null });
     this.hold(null);
-    if (left?.sheet === sheet) this.kept = left.kept; // held when the points have come
+    if (left?.sheet === sheet) this.kept = left.kept; // used when the points have arrived
   }
 
-  /** The whole map, or what was seen and chosen of it before the page was left. */
+  /** Shows the whole map, or restores the view and selection from before. */
   arrive() {
     const before = left?.sheet === this.sheet ? left.view : null;
     if (before && !before.isWhole) Object.assign(this.view, { x: before.x, y: before.y, scale: before.scale });
@@ -72,10 +72,10 @@ class Atlas {
     this.soon();
   }
 
-  /** Rows that came, moved, changed or are gone (these have no place); whatever else there is stays as it is. */
+  /** Applies new, moved, changed and removed rows (removed ones have no position); all others stay. */
   take(table) {
     const [rows, xs, ys] = ["row", "x", "y"].map((name) => table.getChild(name).toArray());
-    const length = Math.max(this.x?.length ?? 0, rows[rows.length - 1] + 1); // they ascend
+    const length = Math.max(this.x?.length ?? 0, rows[rows.length - 1] + 1); // rows are ascending
     this.x = longer(this.x, new Float32Array(length).fill(NaN));
     this.y = longer(this.y, new Float32Array(length).fill(NaN));
     if (this.kept) this.kept = longer(this.kept, new Uint8Array(length));
@@ -148,7 +148,7 @@ class Atlas {
     this.root.dataset.milliseconds = (performance.now() - began).toFixed(1);
   }
 
-  /** Asks for the cards of these points that nobody sent yet. */
+  /** Requests the missing cards of these points. */
   ask(rows) {
     const missing = rows.filter((row) => !this.cards[row]);
     clearTimeout(this.timer);
@@ -191,14 +191,14 @@ class Atlas {
     this.tell("chosen", this.chosen ? { sheet: this.sheet, bits: asBits(this.chosen) } : null);
   }
 
-  /** What a lasso around the whole canvas would: the way without a pointer. */
+  /** Selects like a lasso around the whole canvas, for use without a pointer. */
   chooseInView() {
     const { width, height } = this.view;
     const corners = [[0, 0], [width, 0], [width, height], [0, height]].map((corner) => this.view.onMap(corner));
     this.choose(within(corners, this.x, this.y));
   }
 
-  /** What is gone meanwhile is not chosen, and is again when it comes back. */
+  /** Removed points are not selected, but are selected again when they return. */
   hold(inside) {
     this.kept = inside;
     this.held = inside ? inside.reduce((sum, one, row) => sum + (one && !Number.isNaN(this.x[row])), 0) : 0;
@@ -214,7 +214,7 @@ class Atlas {
   }
 }
 
-/** The old values at the beginning of a longer array. */
+/** Copies the old values to the start of a longer array. */
 function longer(old, array) {
   if (old) array.set(old);
   return array;
@@ -232,7 +232,7 @@ export default function ({ data, parentElement, setStateValue }) {
   atlas.setStateValue = setStateValue;
   if (data) atlas.update(data);
   return () => {
-    // Streamlit also calls this, on a page that stays, for a run of this function that a newer one overtook.
+    // Streamlit also calls this for an overtaken run of this function, while the page stays open.
     if (root.isConnected) return;
     atlas.stop();
     open.delete(root);

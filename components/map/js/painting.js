@@ -1,4 +1,4 @@
-// Points are written into the picture's memory, so that a hundred thousand cost a few milliseconds.
+// Points are written directly into the canvas memory, so that a hundred thousand take a few milliseconds.
 
 import { css, faded, thinned } from "./colours.js";
 
@@ -27,7 +27,7 @@ export class Painting {
     return [scale, this.canvas.width / 2 - view.x * scale, this.canvas.height / 2 - view.y * scale];
   }
 
-  /** Each point as a dot; how many are in view, and which, as long as they are few enough to be pictures. */
+  /** Draws each point as a dot; returns how many are in view, and which if there are few enough for pictures. */
   dots({ view, x, y, colours, palette, chosen }) {
     const { pixels, canvas: { width: wide, height: high } } = this;
     const [scale, left, top] = this.place(view);
@@ -39,7 +39,7 @@ export class Painting {
     }
     const dot = disc(radius(inView) * this.ratio);
     pixels.fill(0);
-    // What was not chosen first: what was lies on top of it.
+    // Unselected points first, so that selected ones are on top.
     for (const wanted of chosen ? [0, 1] : [undefined]) {
       for (let row = 0; row < x.length; row += 1) {
         if (Number.isNaN(x[row]) || chosen?.[row] !== wanted) continue; // NaN: gone
@@ -63,7 +63,7 @@ export class Painting {
     return { inView, seen };
   }
 
-  /** Few enough: each of these points is its picture, where `pictureOf` has it. */
+  /** Draws each of these points as its picture, if `pictureOf` has it. */
   pictures(rows, { view, x, y, colours, palette, chosen }, pictureOf) {
     const { pen, ratio } = this;
     const [scale, left, top] = this.place(view);
@@ -83,7 +83,7 @@ export class Painting {
     pen.globalAlpha = 1;
   }
 
-  /** The lasso that is being drawn. */
+  /** Draws the current lasso. */
   outline(path) {
     const { pen, ratio } = this;
     pen.beginPath();
@@ -108,7 +108,7 @@ function disc(radius) {
   return Int8Array.from(found);
 }
 
-/** How large a point is, in px: the fewer are seen, the larger. */
+/** The size of a point in px: the fewer are visible, the larger. */
 function radius(inView) {
   return inView > 20000 ? 0.8 : inView > 5000 ? 1.5 : inView > 500 ? 2.5 : 4;
 }

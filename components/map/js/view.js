@@ -1,15 +1,15 @@
-// Which part of the map is seen, and how large: its middle, and how many px one of the map's units takes.
+// The visible part of the map: its centre, and the scale in px per map unit.
 
 const MARGIN = 1.12;
 const SPOT = 1.5; // px
-const LEAST = 0.05; // of the map's units: what lies closer together is not torn apart to fill the view
+const LEAST = 0.05; // map units; a smaller cluster is not enlarged to fill the view
 
 export class View {
   constructor() {
     Object.assign(this, { x: 0, y: 0, scale: 1, width: 0, height: 0, isWhole: false });
   }
 
-  /** Everything in sight. */
+  /** Shows everything. */
   fit(xs, ys) {
     if (!xs || !this.width) return;
     let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
@@ -25,7 +25,7 @@ export class View {
     this.isWhole = true; // until somebody zooms or moves it
   }
 
-  /** Closer or farther, while what lies at this place on the screen stays there. */
+  /** Zooms around this position on the screen. */
   zoom(factor, x = this.width / 2, y = this.height / 2) {
     const [mapX, mapY] = this.onMap([x, y]);
     this.scale = Math.min(1e6, Math.max(20, this.scale * factor));
@@ -34,19 +34,19 @@ export class View {
     this.isWhole = false;
   }
 
-  /** By so many px on the screen. */
+  /** Moves by this many px on the screen. */
   move(x, y) {
     this.x += x / this.scale;
     this.y += y / this.scale;
     this.isWhole = false;
   }
 
-  /** What lies at a place on the screen. */
+  /** The map coordinates of a position on the screen. */
   onMap([x, y]) {
     return [this.x + (x - this.width / 2) / this.scale, this.y + (y - this.height / 2) / this.scale];
   }
 
-  /** The row that lies nearest to a place on the screen, less than `reach` px away; -1 for none. */
+  /** The row nearest to a position on the screen, less than `reach` px away; -1 for none. */
   nearest(xs, ys, x, y, reach) {
     let [best, least] = [-1, reach * reach];
     for (let row = 0; row < xs.length; row += 1) {
@@ -56,7 +56,7 @@ export class View {
     }
     return best;
   }
-  /** How many others lie on the same spot as a row, as far as one can tell. */
+  /** The number of other rows that are visually at the same spot as this one. */
   others(xs, ys, own) {
     const reach = SPOT / this.scale;
     let found = -1;

@@ -1,4 +1,4 @@
-// Which tags to rename, in the field of the grid's dialog: Enter takes what was typed or marked, and nothing else.
+// The tags to rename, in the field of the grid's dialog: Enter accepts only typed or marked tags.
 
 import { TagField } from "../../grid/js/tag_field.js";
 
@@ -14,7 +14,7 @@ class TagPicker {
 
   know({ known, longest }) {
     const said = JSON.stringify(known);
-    if (this.known === said) return; // what is half typed stays as it is
+    if (this.known === said) return; // keep half-typed text
     this.known = said;
     this.field.know({ known, has: {}, longest });
   }

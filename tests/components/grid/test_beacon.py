@@ -1,4 +1,4 @@
-"""Decisions that a closing page delivers by itself, and nobody else."""
+"""Decisions that a closing page delivers by itself, and rejected deliveries."""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -18,14 +18,14 @@ from tests.components.conftest import Client
 from tests.store.conftest import address
 
 
-def named(library: Library, /, **more: Any) -> dict[str, Any]:
+def log_entry(library: Library, /, **more: Any) -> dict[str, Any]:
     """A decision as a page writes it: with its library, person and session."""
     place = {"library": library.id, "who": library.actor_name, "session": "", "boot": BOOT, "seen": {}}
     return {"n": 1, "verb": "approve", "addresses": [address(0)], **place, **more}
 
 
 def log(library: Library, **more: Any) -> dict[str, Any]:
-    entry = named(library)
+    entry = log_entry(library)
     return {"token": token(library), "client": "page of a test", "entries": [entry], "others": {}, **more}
 
 
@@ -34,28 +34,30 @@ def test_a_delivered_decision_is_stored(client: Client, library: Library) -> Non
     assert library.get(address(0)).tier == "approved"
 
 
-def test_a_decision_that_also_came_by_the_page_is_done_once(client: Client, library: Library) -> None:
+def test_a_decision_delivered_twice_is_applied_once(client: Client, library: Library) -> None:
     client.post("/decisions", content=json.dumps(log(library)))
     for name, entries in entries_of(log(library)).items():
         ledger_of(library.layout.root).apply(library, name, entries, handlers={})
     assert [decision.verb for decision in library.decisions()] == ["approve", "import"]
 
 
-def test_a_stranger_decides_nothing(client: Client, library: Library) -> None:
+def test_a_forged_token_decides_nothing(client: Client, library: Library) -> None:
     for forged in ("", "0" * 64, None, 7, "é", "\ud800.\ud800"):
         answer = client.post("/decisions", content=json.dumps(log(library, token=forged)))
         assert answer.status_code == 403
     assert library.count(Filter(tier="approved")) == 0
 
 
-def test_a_page_signed_for_one_person_does_not_speak_for_another(client: Client, library: Library) -> None:
+def test_a_token_signed_for_one_person_is_refused_for_another(client: Client, library: Library) -> None:
     body, _, signature = token(library).partition(".")
     about = {**json.loads(urlsafe_b64decode(body)), "who": "boss@x.org"}
     forged = f"{urlsafe_b64encode(json.dumps(about).encode()).decode()}.{signature}"
     assert client.post("/decisions", content=json.dumps(log(library, token=forged))).status_code == 403
 
 
-def test_a_delivered_decision_is_that_of_whoever_had_the_page(client: Client, library: Library) -> None:
+def test_a_delivered_decision_is_attributed_to_the_person_on_the_page(
+    client: Client, library: Library
+) -> None:
     ann = library.for_actor(Actor("ann@x.org"))
     assert client.post("/decisions", content=json.dumps(log(ann))).status_code == 204
     assert library.decisions()[0].actor == "ann@x.org"
@@ -70,7 +72,7 @@ def test_a_viewers_page_delivers_nothing(
     assert library.get(address(0)).tier == "pending"
 
 
-def test_what_is_no_log_is_turned_away(client: Client) -> None:
+def test_a_malformed_log_is_rejected(client: Client) -> None:
     assert client.post("/decisions", content=b"{").status_code == 400
     assert client.post("/decisions", content=b"[" * 100_000).status_code == 400
     assert client.post("/decisions", content=b" " * 1_000_001).status_code == 413
@@ -80,10 +82,10 @@ def test_what_is_no_log_is_turned_away(client: Client) -> None:
 @pytest.mark.parametrize(
     "elsewhere", [{"library": "0" * 32}, {"who": "bob@x.org"}, {"library": ""}, {"library": "", "who": ""}]
 )
-def test_a_decision_of_another_library_or_person_or_of_none_is_refused_and_not_confirmed(
+def test_a_decision_of_another_library_or_person_is_refused_and_not_confirmed(
     client: Client, library: Library, elsewhere: dict[str, str]
 ) -> None:
-    sent = log(library, client=f"of {len(str(elsewhere))}", entries=[named(library, **elsewhere)])
+    sent = log(library, client=f"of {len(str(elsewhere))}", entries=[log_entry(library, **elsewhere)])
     answer = client.post("/decisions", content=json.dumps(sent))
     assert answer.status_code == 409
     assert "1 of these were not decided in this library" in answer.text
@@ -92,20 +94,20 @@ def test_a_decision_of_another_library_or_person_or_of_none_is_refused_and_not_c
     assert heard[sent["client"]]["n"] == 0, "its browser keeps it"
 
 
-def test_what_waited_while_another_library_was_open_is_delivered_once(
+def test_a_decision_kept_while_another_library_was_open_is_delivered_once(
     client: Client, library: Library
 ) -> None:
     seen = {address(0): library.get(address(0)).revision}
-    entry = named(library, session="earlier", boot="an earlier server", seen=seen)
+    entry = log_entry(library, session="earlier", boot="an earlier server", seen=seen)
     sent = json.dumps(log(library, client="came back", entries=[], others={"left behind": [entry]}))
     for _ in range(2):
         assert client.post("/decisions", content=sent).status_code == 204
     assert [decision.verb for decision in library.decisions()] == ["approve", "import"]
 
 
-def test_nobody_confirms_what_somebody_else_has_still_to_deliver(client: Client, library: Library) -> None:
+def test_one_person_cannot_confirm_undelivered_decisions_of_another(client: Client, library: Library) -> None:
     bob = library.for_actor(Actor("bob@x.org"))
-    high = log(bob, client="shared", entries=[named(bob, n=10**6, addresses=[address(1)])])
+    high = log(bob, client="shared", entries=[log_entry(bob, n=10**6, addresses=[address(1)])])
     client.post("/decisions", content=json.dumps(high))
     client.post("/decisions", content=json.dumps(log(library, client="shared")))
     assert [library.get(address(n)).tier for n in range(2)] == ["approved", "approved"]

@@ -1,4 +1,4 @@
-"""What the page offers to complete a line is read as what it says (tests/shared/completions.json)."""
+"""Completions offered by the page parse to the filters they name (tests/shared/completions.json)."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ CASES = json.loads((Path(__file__).parents[2] / "shared" / "completions.json").r
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_offered_lines_are_understood(case: dict[str, Any]) -> None:
+def test_completed_lines_are_parsed_as_intended(case: dict[str, Any]) -> None:
     for line, reads in zip(case["offered"], case["reads"], strict=True):
         if reads is None:  # the name of a filter, whose value comes next
             continue

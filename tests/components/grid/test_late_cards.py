@@ -15,11 +15,13 @@ ROWS = {address(number): COINS - 1 - number for number in range(COINS)}
 
 
 @pytest.fixture(autouse=True)
-def asked() -> None:
+def _remembered_query() -> None:
     deferred_cards.remember("question", ROWS, {address(1): {"label": "good", "tone": "good"}})
 
 
-def ask(client: Client, library: Library, rows: object, question: str = "question") -> list[dict[str, Any]]:
+def request_cards(
+    client: Client, library: Library, rows: object, question: str = "question"
+) -> list[dict[str, Any]]:
     body = json.dumps({"token": token(library), "query": question, "rows": rows})
     answer = client.post("/results/cards", content=body)
     assert answer.status_code == 200
@@ -27,35 +29,37 @@ def ask(client: Client, library: Library, rows: object, question: str = "questio
     return found
 
 
-def test_a_row_is_answered_with_its_card_and_its_mark(client: Client, library: Library) -> None:
-    cards = {card["row"]: card for card in ask(client, library, [ROWS[address(0)], ROWS[address(1)]])}
+def test_a_row_returns_its_card_and_its_mark(client: Client, library: Library) -> None:
+    cards = {
+        card["row"]: card for card in request_cards(client, library, [ROWS[address(0)], ROWS[address(1)]])
+    }
     assert {row: card["address"] for row, card in cards.items()} == {5: address(0), 4: address(1)}
     assert cards[5]["mark"] is None
     assert cards[4]["mark"] == {"label": "good", "tone": "good"}
 
 
-def test_a_later_mark_takes_the_place_of_an_earlier_one(client: Client, library: Library) -> None:
+def test_a_later_mark_replaces_an_earlier_one(client: Client, library: Library) -> None:
     deferred_cards.remember("question", ROWS, {})
-    assert ask(client, library, [ROWS[address(1)]])[0]["mark"] is None
+    assert request_cards(client, library, [ROWS[address(1)]])[0]["mark"] is None
 
 
-def test_of_a_coin_that_is_gone_there_is_no_card(client: Client, library: Library) -> None:
+def test_a_missing_coin_has_no_card(client: Client, library: Library) -> None:
     deferred_cards.remember("another", {"local-gone": 0, address(2): 1}, {})
-    assert [card["address"] for card in ask(client, library, [0, 1], "another")] == [address(2)]
+    assert [card["address"] for card in request_cards(client, library, [0, 1], "another")] == [address(2)]
 
 
 @pytest.mark.parametrize("rows", [None, "0", [-1, 99, "0", None, 1.0, True, [0]], {"0": 0}])
-def test_what_is_no_row_has_no_card(client: Client, library: Library, rows: object) -> None:
-    assert ask(client, library, rows) == []
+def test_an_invalid_row_has_no_card(client: Client, library: Library, rows: object) -> None:
+    assert request_cards(client, library, rows) == []
 
 
-def test_questions_nobody_asks_any_more_are_forgotten(client: Client, library: Library) -> None:
+def test_old_queries_are_forgotten(client: Client, library: Library) -> None:
     for number in range(deferred_cards.REMEMBERED):
         deferred_cards.remember(f"later {number}", ROWS, {})
     body = {"token": token(library), "query": "question", "rows": [0]}
     assert client.post("/results/cards", content=json.dumps(body)).status_code == 404
 
 
-def test_a_stranger_is_told_nothing(client: Client) -> None:
+def test_a_forged_token_receives_no_cards(client: Client) -> None:
     body = {"token": "0" * 64, "query": "question", "rows": [0]}
     assert client.post("/results/cards", content=json.dumps(body)).status_code == 403

@@ -1,4 +1,4 @@
-"""The map's sheet and colours: what a browser is sent, and what keeps its number and its colour."""
+"""The map's points and colours: what is sent to the browser, and what stays stable."""
 
 from typing import Any, cast
 
@@ -9,8 +9,8 @@ from components.map.points import Sheet
 from store.reading.reader import Reader
 
 
-class Labelled:
-    """A library of which only labels are asked."""
+class LabelledLibrary:
+    """A library that only provides labels."""
 
     def __init__(self, **labels: str) -> None:
         self.own = [(address, label) for address, own in labels.items() for label in own.split()]
@@ -19,7 +19,7 @@ class Labelled:
         return self.own
 
 
-def by_tag(library: Labelled, *addresses: str, before: tuple[str, ...] = ()) -> colours.Colours:
+def by_tag(library: LabelledLibrary, *addresses: str, before: tuple[str, ...] = ()) -> colours.Colours:
     return colours.by("tag", addresses, cast(Reader, library), scores={}, before=before)
 
 
@@ -27,7 +27,7 @@ def points(*places: float) -> Any:
     return np.array([(place, place) for place in places], np.float32)
 
 
-def test_only_what_changed_is_sent_and_a_row_means_the_same_coin_for_good() -> None:
+def test_only_changes_are_sent_and_a_row_always_means_the_same_coin() -> None:
     sheet = Sheet("any")
     sheet.update(("a", "b", "c"), points(1, 2, 3), changed=())
     everything = sheet.since(None)
@@ -49,16 +49,16 @@ def test_only_what_changed_is_sent_and_a_row_means_the_same_coin_for_good() -> N
     assert len(sheet.since({"sheet": "another", "version": 99}) or ()) == 4
 
 
-def test_a_legend_counts_what_has_each_colour_and_names_no_other() -> None:
-    found = by_tag(Labelled(a="dog art", b="dog art", c="art", d="art", e="", gone="moon"), *"abcde")
+def test_the_legend_counts_the_coins_of_each_colour() -> None:
+    found = by_tag(LabelledLibrary(a="dog art", b="dog art", c="art", d="art", e="", gone="moon"), *"abcde")
     assert found.legend == [("art · 2", "#56b4e9"), ("dog · 2", "#e69f00"), ("something else · 1", "#8b8f98")]
     assert found.values.tolist() == [1, 1, 0, 0, 2]
-    assert [label for label, _ in by_tag(Labelled(a="dog"), "a").legend] == ["dog · 1", ""]
+    assert [label for label, _ in by_tag(LabelledLibrary(a="dog"), "a").legend] == ["dog · 1", ""]
 
 
 def test_a_tag_keeps_its_colour_when_another_becomes_more_frequent() -> None:
-    first = by_tag(Labelled(a="dog", b="dog", c="cat"), *"abc")
+    first = by_tag(LabelledLibrary(a="dog", b="dog", c="cat"), *"abc")
     assert first.labels == ("dog", "cat")
-    then = by_tag(Labelled(a="dog", c="cat", d="cat", e="owl"), *"acde", before=first.labels)
+    then = by_tag(LabelledLibrary(a="dog", c="cat", d="cat", e="owl"), *"acde", before=first.labels)
     assert then.labels == ("dog", "cat", "owl")
-    assert by_tag(Labelled(c="cat", f="fox"), *"cf", before=then.labels).labels == ("fox", "cat", "")
+    assert by_tag(LabelledLibrary(c="cat", f="fox"), *"cf", before=then.labels).labels == ("fox", "cat", "")

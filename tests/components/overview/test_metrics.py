@@ -1,4 +1,4 @@
-"""The month's line of a tier, reckoned back from its history."""
+"""The monthly trend line of a tier, computed backwards from its history."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.browser.coins import COINS, FROG, PENDING
 from tests.store.hashed import Hashed
 
 
-def test_the_line_ends_at_what_is_there_now_and_begins_before_it_came() -> None:
+def test_the_trend_line_is_computed_back_from_the_current_count() -> None:
     days = line(10, {100: 4, 98: 6}, today=100)
     assert len(days) == DAYS + 1
     assert days[-1] == 10
@@ -16,7 +16,7 @@ def test_the_line_ends_at_what_is_there_now_and_begins_before_it_came() -> None:
     assert days[-4] == 0
 
 
-def test_moves_count_what_came_and_what_went(tmp_path: Path) -> None:
+def test_tier_moves_count_arrivals_and_departures(tmp_path: Path) -> None:
     with open_library(tmp_path, embedder=Hashed()) as library:
         library.add([coin.candidate() for coin in (*COINS, PENDING)])
         library.approve([coin.address for coin in COINS])
@@ -28,7 +28,7 @@ def test_moves_count_what_came_and_what_went(tmp_path: Path) -> None:
     }
 
 
-def test_the_line_stays_right_after_very_many_changes(tmp_path: Path) -> None:
+def test_tier_moves_are_correct_after_very_many_changes(tmp_path: Path) -> None:
     pending, approved = '{"tier": "pending"}', '{"tier": "approved"}'
     with open_library(tmp_path, embedder=Hashed()) as library:
         with library.catalog.writing() as db:

@@ -1,4 +1,4 @@
-// The place for a picture to search with.
+// The field for a picture to search with.
 
 import assert from "node:assert/strict";
 
@@ -7,7 +7,7 @@ import { test } from "../../shared/browser.js";
 
 const node = (more) => ({ classList: { toggle() {}, add() {}, remove() {} }, textContent: "", ...more });
 
-test("a file chosen before the script was there is taken", (t) => {
+test("a file chosen before the script loaded is handled", (t) => {
   const found = { ".well": node(), input: node({ files: [{ type: "text/plain", size: 3 }], value: "lie.txt" }), ".hint": node() };
   globalThis.document = { addEventListener() {}, removeEventListener() {} };
   t.after(() => delete globalThis.document);

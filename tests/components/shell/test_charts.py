@@ -1,4 +1,4 @@
-"""Figures hold the numbers of their frames, and nothing that a theme could not colour."""
+"""Figures show the numbers of their data frames, in colours that the theme controls."""
 
 import re
 from datetime import datetime
@@ -12,7 +12,7 @@ from components.shell import charts
 DAY = 20_000  # 2024-10-04
 
 
-def test_bars_of_days_are_stacked_by_kind_and_hold_each_days_number() -> None:
+def test_daily_bars_are_stacked_by_kind() -> None:
     frame = pd.DataFrame(
         [(DAY, "Approved", 3), (DAY, "Rejected", 1), (DAY + 2, "Approved", 5)],
         columns=["day", "kind", "value"],
@@ -24,23 +24,21 @@ def test_bars_of_days_are_stacked_by_kind_and_hold_each_days_number() -> None:
     assert figure.layout.yaxis.title.text == "Decisions"
 
 
-def test_a_single_day_stands_on_an_axis_of_days_not_of_hours() -> None:
+def test_a_single_day_is_drawn_on_an_axis_of_days() -> None:
     frame = pd.DataFrame([(DAY, "Approved", 3)], columns=["day", "kind", "value"])
     first, last = charts.days(frame, title="Decisions", colors={"Approved": charts.GREEN}).layout.xaxis.range
     assert (as_date(last) - as_date(first)).days == 14
 
 
 @pytest.mark.parametrize(("highest", "ticks"), [(3, 1), (3_000, None)])
-def test_counts_begin_at_zero_and_have_no_ticks_between_whole_numbers(
-    highest: int, ticks: int | None
-) -> None:
+def test_count_axes_start_at_zero_with_whole_number_ticks(highest: int, ticks: int | None) -> None:
     figure = charts.ranked(pd.DataFrame([("dog", highest)], columns=["name", "count"]), title="Coins")
     assert figure.layout.xaxis.rangemode == "tozero"
     assert figure.layout.xaxis.dtick == ticks
     assert figure.layout.xaxis.tickformat == ",d"
 
 
-def test_intervals_reach_from_low_to_high_in_a_panel_for_each_measure() -> None:
+def test_intervals_span_low_to_high_in_one_panel_per_measure() -> None:
     frame = pd.DataFrame(
         [
             ("Default", "raw", "Recall@10", 0.5, 0.4, 0.7),
@@ -58,7 +56,7 @@ def test_intervals_reach_from_low_to_high_in_a_panel_for_each_measure() -> None:
     assert recall.showlegend != ndcg.showlegend, "each series is named once"
 
 
-def test_each_class_reaches_to_the_next_and_the_last_one_ends() -> None:
+def test_each_histogram_bin_extends_to_the_next_and_the_last_one_ends() -> None:
     frame = pd.DataFrame([("Entity", 0, 3), ("Entity", 20, 1)], columns=["kind", "start", "value"])
     figure = charts.classes(frame, x="Characters", y="Captions", colors={"Entity": charts.ACCENT}, width=20)
     (line,) = figure.data
@@ -66,14 +64,14 @@ def test_each_class_reaches_to_the_next_and_the_last_one_ends() -> None:
     assert [list(span) for span in line.customdata] == [[0, 19], [20, 39]]
 
 
-def test_what_strangers_wrote_is_shown_not_obeyed() -> None:
+def test_untrusted_text_is_escaped_in_charts() -> None:
     evil = '<a href="http://x.test">free coins</a>'
     figure = charts.ranked(pd.DataFrame([(evil, 1)], columns=["name", "count"]), title="Coins")
     assert "<a" not in figure.layout.yaxis.ticktext[0]
     assert "&lt;a" in figure.layout.yaxis.ticktext[0]
 
 
-def test_every_colour_of_a_figure_is_one_that_the_theme_replaces() -> None:
+def test_figures_use_only_colours_that_the_theme_replaces() -> None:
     days = pd.DataFrame([(DAY, "a", 1.5), (DAY, "b", 2.5)], columns=["day", "kind", "value"])
     shares = pd.DataFrame([(DAY, 0.5, "1 of 2")], columns=["day", "share", "text"])
     classes = pd.DataFrame([("a", 0, 3), ("b", 20, 1)], columns=["kind", "start", "value"])
@@ -84,7 +82,7 @@ def test_every_colour_of_a_figure_is_one_that_the_theme_replaces() -> None:
         charts.classes(classes, x="Characters", y="Captions", colors=colors, width=20),
         charts.values([0.5, -0.5]),
     ):
-        assert figure.layout.template == charts_template(), "its colours are stand-ins as well"
+        assert figure.layout.template == charts_template(), "its colours are placeholders too"
         own = figure.to_plotly_json() | {"layout": {**figure.to_plotly_json()["layout"], "template": None}}
         assert set(re.findall(r"#[0-9a-fA-F]{6}", str(own))) <= {charts.ACCENT, charts.QUIET}
 

@@ -1,4 +1,4 @@
-"""Modules are served by the name of their content, and nothing else of the program is."""
+"""Modules are served under a hash of their content, and no other file of the program is served."""
 
 import re
 
@@ -21,7 +21,7 @@ def address_of(script: str) -> str:
     return found[1]
 
 
-def test_a_component_begins_with_its_module_and_a_browser_keeps_it(client: TestClient) -> None:
+def test_a_component_loads_its_module_and_the_browser_caches_it(client: TestClient) -> None:
     answer = client.get(address_of(assets.script()))
     assert answer.status_code == 200
     assert "export default function" in answer.text
@@ -29,12 +29,12 @@ def test_a_component_begins_with_its_module_and_a_browser_keeps_it(client: TestC
     assert "immutable" in answer.headers["cache-control"]
 
 
-def test_what_modules_import_lies_below_the_same_address(client: TestClient) -> None:
+def test_imported_modules_are_served_below_the_same_address(client: TestClient) -> None:
     here = address_of(assets.script())
     assert client.get(here.replace("grid/js/main.js", "shell/back_button.js")).status_code == 200
 
 
-def test_a_module_that_could_not_be_fetched_has_another_address(client: TestClient) -> None:
+def test_a_failed_module_is_retried_under_another_address(client: TestClient) -> None:
     first, again = re.findall(r'load\("([^"]+)"', assets.script())
     assert first != again
     assert client.get(again).content == client.get(first).content
@@ -49,7 +49,7 @@ def test_nothing_but_modules_is_served(client: TestClient, path: str) -> None:
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_changed_modules_have_another_address(monkeypatch: pytest.MonkeyPatch, client: TestClient) -> None:
+def test_changed_modules_get_a_new_address(monkeypatch: pytest.MonkeyPatch, client: TestClient) -> None:
     before = address_of(assets.script())
     changed = {**javascript.modules(), "grid/js/rank.js": b"export const rank = 1;"}
     monkeypatch.setattr(javascript, "modules", lambda: changed)
@@ -60,7 +60,7 @@ def test_changed_modules_have_another_address(monkeypatch: pytest.MonkeyPatch, c
         javascript._version.cache_clear()
 
 
-def test_an_app_below_a_path_serves_them_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_app_below_a_base_path_serves_modules_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(javascript, "base_path", lambda: "/memes")
     assert address_of(assets.script()).startswith("/memes/javascript/")
     assert [route.path.split("/")[1] for route in javascript.routes()] == ["memes"]

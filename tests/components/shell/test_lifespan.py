@@ -1,4 +1,4 @@
-"""The server's life: it ends with everything left as it should be."""
+"""The server's shutdown leaves everything as it should be."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -11,10 +11,8 @@ from store.library import Library
 from store.settings import settings
 
 
-def test_a_server_that_is_told_to_end_closes_the_library(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It ends by a signal, so nothing that waits for the interpreter's end would run."""
+def test_a_stopping_server_closes_the_library(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal ends it, so exit handlers of the interpreter would not run."""
 
     async def live() -> None:
         async with lifespan(None):

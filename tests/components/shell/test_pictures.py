@@ -1,4 +1,4 @@
-"""Pictures by address: whoever has the address sees the picture, nobody can make one up."""
+"""Pictures by signed address: anybody with the address sees the picture, and nobody can forge one."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def link(library: Library) -> str:
     return pictures.address(library, library.get(address(0)).image_hash)
 
 
-def test_a_picture_is_served_to_be_kept_for_good(client: Client, link: str) -> None:
+def test_a_picture_is_served_as_immutable(client: Client, link: str) -> None:
     answer = client.get(link)
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "image/webp"
@@ -22,7 +22,7 @@ def test_a_picture_is_served_to_be_kept_for_good(client: Client, link: str) -> N
     assert answer.content[8:12] == b"WEBP"
 
 
-def test_the_large_view_has_an_address_of_its_own(client: Client, library: Library, link: str) -> None:
+def test_the_large_view_has_its_own_address(client: Client, library: Library, link: str) -> None:
     large = pictures.address(library, library.get(address(0)).image_hash, size=pictures.LARGE)
     assert large != link
     assert client.get(large).status_code == 200
@@ -39,23 +39,21 @@ def test_the_large_view_has_an_address_of_its_own(client: Client, library: Libra
         lambda _: "/pictures/",
     ],
 )
-def test_an_address_that_was_not_given_out_shows_nothing(client: Client, link: str, forge) -> None:
+def test_a_forged_address_serves_nothing(client: Client, link: str, forge) -> None:
     assert client.get(forge(link)).status_code == 404
 
 
-def test_a_picture_moves_with_its_coin_and_keeps_its_address(
-    client: Client, library: Library, link: str
-) -> None:
+def test_a_picture_keeps_its_address_when_its_coin_moves(client: Client, library: Library, link: str) -> None:
     library.approve([address(0)])
     assert client.get(link).status_code == 200
 
 
-def test_a_picture_that_is_gone_is_said_to_be_gone(client: Client, library: Library, link: str) -> None:
+def test_a_missing_picture_is_not_found(client: Client, library: Library, link: str) -> None:
     library.picture(address(0)).unlink()
     assert client.get(link).status_code == 404
 
 
-def test_another_library_signs_otherwise(library: Library, link: str) -> None:
+def test_another_library_signs_a_different_address(library: Library, link: str) -> None:
     class Other:
         secret = b"of another library"
 

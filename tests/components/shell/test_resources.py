@@ -7,7 +7,7 @@ import pytest
 from components.shell import resources
 
 
-def test_memory_is_settled_once_and_again_when_litellm_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_imports_are_frozen_once_and_again_after_litellm_loads(monkeypatch: pytest.MonkeyPatch) -> None:
     settled: list[bool] = []
     loaded = False
     monkeypatch.setattr(gc, "freeze", lambda: settled.append(loaded))

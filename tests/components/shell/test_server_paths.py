@@ -15,13 +15,13 @@ LOCAL = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}
 
 
 @pytest.fixture
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks sits at another machine."""
+def remote_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser runs on another machine."""
     monkeypatch.setattr(login, "is_local", lambda: False)
 
 
 @pytest.fixture
-def allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def allowed_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that the settings allow."""
     folder = tmp_path / "drop off"
     folder.mkdir()
@@ -29,34 +29,34 @@ def allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_at_this_machine_any_path_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_local_browser_may_name_any_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(login, "is_local", lambda: True)
     assert server_paths.can_be_named()
     assert server_paths.named(f" {tmp_path} ") == tmp_path
 
 
-@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.usefixtures("remote_browser")
 class TestFromAnotherMachine:
     @pytest.mark.parametrize("path", ["/etc/passwd", "/", "~", ".", "..", "res", "/no/such/thing", "", "\0"])
-    def test_no_path_can_be_named_nor_is_it_told_what_is_there(self, path: str) -> None:
+    def test_no_path_may_be_named_and_nothing_is_revealed(self, path: str) -> None:
         assert not server_paths.can_be_named()
         with pytest.raises(NotPermitted, match="MEMEDEX_IMPORT_FOLDERS") as refusal:
             server_paths.named(path)
         assert not path or len(path) < 2 or path not in str(refusal.value)
 
-    def test_below_an_allowed_folder_it_can(self, allowed: Path) -> None:
-        (allowed / "deep").mkdir()
-        assert server_paths.named(f"{allowed}/deep/coins.zip") == allowed / "deep" / "coins.zip"
-        assert server_paths.named(str(allowed)) == allowed
+    def test_a_path_below_an_allowed_folder_may_be_named(self, allowed_folder: Path) -> None:
+        (allowed_folder / "deep").mkdir()
+        assert server_paths.named(f"{allowed_folder}/deep/coins.zip") == allowed_folder / "deep" / "coins.zip"
+        assert server_paths.named(str(allowed_folder)) == allowed_folder
 
     @pytest.mark.parametrize(
-        "way_out", ["{}/../secret", "{}/link/secret", "{} too/secret", "{}/../drop off/.."]
+        "escape", ["{}/../secret", "{}/link/secret", "{} too/secret", "{}/../drop off/.."]
     )
-    def test_no_way_leads_out_of_an_allowed_folder(self, allowed: Path, way_out: str) -> None:
-        (allowed / "link").symlink_to(allowed.parent)
-        (allowed.parent / "secret").write_text("")
+    def test_a_path_cannot_escape_an_allowed_folder(self, allowed_folder: Path, escape: str) -> None:
+        (allowed_folder / "link").symlink_to(allowed_folder.parent)
+        (allowed_folder.parent / "secret").write_text("")
         with pytest.raises(NotPermitted):
-            server_paths.named(way_out.format(allowed))
+            server_paths.named(escape.format(allowed_folder))
 
     @pytest.mark.parametrize(
         "model",
@@ -65,14 +65,14 @@ class TestFromAnotherMachine:
             "sentence-transformers:../{}",
         ],
     )  # fmt: skip
-    def test_a_models_file_is_a_path_too(self, tmp_path: Path, model: str) -> None:
+    def test_model_files_follow_the_same_rule(self, tmp_path: Path, model: str) -> None:
         for file in (tmp_path / "there.pt", tmp_path / "not there.pt"):
             assert "MEMEDEX_IMPORT_FOLDERS" in model_choice.missing(model.format(file))
         assert model_choice.missing("offline") == ""
         mine = model.format(tmp_path)
-        assert "IMPORT_FOLDERS" not in model_choice.missing(mine, offered=[mine]), "the settings named it"
+        assert "IMPORT_FOLDERS" not in model_choice.missing(mine, offered=[mine]), "the settings allow it"
 
-    def test_where_things_lie_is_told_by_their_last_part(self, tmp_path: Path) -> None:
+    def test_only_the_last_part_of_a_path_is_shown(self, tmp_path: Path) -> None:
         assert server_paths.shown(tmp_path / "exports") == "exports"
 
 
@@ -95,7 +95,7 @@ class TestFromAnotherMachine:
         (None, {**LOCAL, "Forwarded": "for=127.0.0.1"}, False),
     ],
 )
-def test_who_sits_at_this_machine(
+def test_a_local_browser_is_recognised_by_address_and_headers(
     monkeypatch: pytest.MonkeyPatch, address: str | None, headers: dict[str, str], local: bool
 ) -> None:
     monkeypatch.setattr(st, "session_state", {})
@@ -103,7 +103,7 @@ def test_who_sits_at_this_machine(
     assert login.is_local() is local
 
 
-def test_who_came_from_elsewhere_once_stays_a_stranger(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_remote_session_stays_remote(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "context", SimpleNamespace(ip_address="192.168.1.7", headers=LOCAL))
     assert not login.is_local()
@@ -111,7 +111,7 @@ def test_who_came_from_elsewhere_once_stays_a_stranger(monkeypatch: pytest.Monke
     assert not login.is_local()
 
 
-def test_without_a_browser_to_ask_a_shared_server_takes_nobody_for_local(
+def test_a_shared_server_treats_unknown_browsers_as_remote(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(st, "session_state", {})

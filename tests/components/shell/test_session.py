@@ -1,4 +1,4 @@
-"""What is said between runs of a page."""
+"""Messages carried from one run of a page to the next."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ import pytest
 from components.shell import session
 
 
-def test_what_an_overtaken_run_had_to_say_the_next_one_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_of_an_interrupted_run_are_shown_by_the_next_run(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
 
     def toast(message: str, *, icon: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Tables keep times as times, and their CSV runs nothing."""
+"""Tables keep times as times, and their CSV contains no formulas."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from components.shell import tables
 
 
-def test_a_cell_that_a_spreadsheet_would_run_is_text_in_the_csv() -> None:
+def test_a_cell_that_looks_like_a_formula_is_text_in_the_csv() -> None:
     rows = [
         {"coin": "=1+1", "reason": 'two\nlines, and "quotes"', "when": tables.moment(1_700_000_000.7)},
         {"coin": "Frog", "reason": "", "when": None},
@@ -19,6 +19,6 @@ def test_a_cell_that_a_spreadsheet_would_run_is_text_in_the_csv() -> None:
     assert found[1] == {"coin": "Frog", "reason": "", "when": ""}
 
 
-def test_what_never_happened_has_no_time() -> None:
+def test_zero_means_no_time() -> None:
     assert tables.moment(0) is None
     assert tables.moment(1.5) == datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)

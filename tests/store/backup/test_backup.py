@@ -1,4 +1,4 @@
-"""A backup is the library of one moment, whoever writes meanwhile; it comes back whole, or not at all."""
+"""A backup is a consistent snapshot, even while another process writes; a restore is complete or refused."""
 
 import json
 import os
@@ -22,14 +22,14 @@ from store.maintenance.doctor import check
 from store.progress import Progress
 from store.reading.reader import Reader
 from store.runtime import open_library
-from tests.store.conftest import address, approved_with_caption, coin, furnished
+from tests.store.conftest import address, approved_with_caption, coin, fresh_root
 from tests.store.hashed import Hashed
-from tests.store.invariants import chroma_says_what_the_sidecars_say, contents, holds
-from tests.store.world import Disaster, PowerCut, abandon
+from tests.store.invariants import chroma_agrees_with_the_sidecars, contents, holds
+from tests.store.world import FaultInjector, PowerCut, abandon
 
 PROJECT = Path(__file__).parents[3]
 
-# What another process does all the while: take in, approve, caption, promote, throw away; one line a round.
+# What another process does meanwhile: import, approve, caption, promote, delete; it prints a line per round.
 BUSY = """
 import sys
 from pathlib import Path
@@ -50,9 +50,9 @@ for turn in range(100_000):
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Records in every tier, with something undone and something being typed; made once."""
-    root = furnished(tmp_path_factory.mktemp("backed up") / "res")
-    with reopened(root) as library:
+    """A library with records in every tier, an undone decision and a draft; created once per session."""
+    root = fresh_root(tmp_path_factory.mktemp("backed up") / "res")
+    with reopen(root) as library:
         addresses = approved_with_caption(library, *range(6))
         library.promote(addresses[:3])
         library.add(coin(number) for number in range(6, 10))
@@ -65,65 +65,65 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def filled(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
-    """A copy of that library, for this test alone; its Chroma is looked at when something changes."""
+def source(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
+    """A copy of that library for one test; Chroma is updated only when something changes."""
     with monkeypatch.context() as opening:
         opening.setattr(LibraryFollower, "wake", lambda self: None)
-        library = reopened(Path(shutil.copytree(made, tmp_path / "res")))
+        library = reopen(Path(shutil.copytree(made, tmp_path / "res")))
     yield library
     library.close()
 
 
-def reopened(root: Path) -> Library:
+def reopen(root: Path) -> Library:
     return open_library(root, embedder=Hashed())
 
 
-def test_what_was_backed_up_comes_back_whole(filled: Library, tmp_path: Path) -> None:
-    expected = contents(filled)
-    outcome = backup(filled, tmp_path / "copy")
+def test_a_backup_restores_every_record_event_and_decision(source: Library, tmp_path: Path) -> None:
+    expected = contents(source)
+    outcome = backup(source, tmp_path / "copy")
     assert sorted(outcome.done) == sorted(expected.records)
     assert outcome.refused == []
     assert restore_backup(tmp_path / "other", tmp_path / "copy").refused == []
-    with reopened(tmp_path / "other") as restored:
+    with reopen(tmp_path / "other") as restored:
         assert contents(restored).records == expected.records
         assert contents(restored).events == expected.events
         assert contents(restored).decisions == expected.decisions
         holds(restored)
 
 
-def test_after_a_restore_chroma_is_made_anew_and_all_is_well(filled: Library, tmp_path: Path) -> None:
-    backup(filled, tmp_path / "copy")
+def test_chroma_is_rebuilt_after_a_restore(source: Library, tmp_path: Path) -> None:
+    backup(source, tmp_path / "copy")
     restore_backup(tmp_path / "other", tmp_path / "copy")
-    library = reopened(tmp_path / "other")
+    library = reopen(tmp_path / "other")
     assert library.wait_for_chroma()
     assert check(library) == []
     library.close()
-    chroma_says_what_the_sidecars_say(tmp_path / "other", Hashed())
+    chroma_agrees_with_the_sidecars(tmp_path / "other", Hashed())
 
 
-def test_a_chroma_that_is_still_to_be_rebuilt_has_not_caught_up(filled: Library, tmp_path: Path) -> None:
-    backup(filled, tmp_path / "copy")
+def test_waiting_for_chroma_includes_a_pending_rebuild(source: Library, tmp_path: Path) -> None:
+    backup(source, tmp_path / "copy")
     restore_backup(tmp_path / "other", tmp_path / "copy")
-    library = reopened(tmp_path / "other")
+    library = reopen(tmp_path / "other")
     while not library.wait_for_chroma(0.05):
         pass
     library.close()
-    chroma_says_what_the_sidecars_say(tmp_path / "other", Hashed())
+    chroma_agrees_with_the_sidecars(tmp_path / "other", Hashed())
 
 
-def test_what_was_decided_before_a_backup_can_be_undone_after_its_return(
-    filled: Library, tmp_path: Path
+def test_a_decision_made_before_a_backup_can_be_undone_after_the_restore(
+    source: Library, tmp_path: Path
 ) -> None:
-    filled.approve([address(7)])
-    backup(filled, tmp_path / "copy")
+    source.approve([address(7)])
+    backup(source, tmp_path / "copy")
     restore_backup(tmp_path / "other", tmp_path / "copy")
-    with reopened(tmp_path / "other") as restored:
+    with reopen(tmp_path / "other") as restored:
         assert open_library(tmp_path / "other").undo().done == [address(7)]
         assert restored.get(address(7)).tier == "pending"
 
 
 @pytest.mark.slow
-def test_backups_made_while_another_process_writes_are_each_of_one_moment(root: Path, tmp_path: Path) -> None:
+def test_a_backup_made_while_another_process_writes_is_consistent(root: Path, tmp_path: Path) -> None:
     busy = subprocess.Popen(
         [sys.executable, "-c", BUSY, str(root)], cwd=PROJECT, stdout=subprocess.PIPE, text=True
     )
@@ -140,7 +140,7 @@ def test_backups_made_while_another_process_writes_are_each_of_one_moment(root: 
         busy.communicate()
     for number in range(6):
         restore_backup(tmp_path / f"other {number}", tmp_path / f"copy {number}")
-        with reopened(tmp_path / f"other {number}") as restored:
+        with reopen(tmp_path / f"other {number}") as restored:
             holds(restored)
             assert restored.status().faults == ()
             last = {event.address: event for event in reversed(restored.history(limit=-1))}
@@ -152,42 +152,38 @@ def test_backups_made_while_another_process_writes_are_each_of_one_moment(root: 
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_chroma")
 @pytest.mark.usefixtures("without_chroma")
-def test_a_backup_made_at_any_step_of_an_operation_returns_as_that_operation_will_end(
-    quick_root: Path, tmp_path: Path
-) -> None:
+def test_a_backup_made_during_an_operation_restores_its_final_state(quick_root: Path, tmp_path: Path) -> None:
     at, struck = 0, True
     while struck:
         at += 1
         root, other = quick_root / f"{at}", quick_root / f"{at} other"
-        disaster = Disaster()
-        library = open_library(furnished(root), embedder=Hashed(), disk=Disk(before=disaster))
+        injector = FaultInjector()
+        library = open_library(fresh_root(root), embedder=Hashed(), disk=Disk(before=injector))
         prepared = approved_with_caption(library, 1)
-        disaster.cut_power(at)
+        injector.cut_power(at)
         try:
             library.promote(prepared)
             library.add([coin(2)])
             library.caption(prepared[0], caption={"emotions": "glad"})
         except PowerCut:
             pass
-        struck = disaster.has_struck
-        disaster.heal()
+        struck = injector.has_failed
+        injector.stop_failing()
         abandon(library)
         with Reader(root) as reader:
             assert backup(reader, tmp_path / f"{at}").refused == []
         restore_backup(other, tmp_path / f"{at}")
-        with reopened(root) as recovered, reopened(other) as restored:
+        with reopen(root) as recovered, reopen(other) as restored:
             assert contents(restored).records == contents(recovered).records
             assert contents(restored).events == contents(recovered).events
-            holds(reopened(other))
+            holds(reopen(other))
     assert at > 20
 
 
-def test_pictures_take_no_room_twice_and_the_library_never_shares_files_with_a_backup_put_back(
-    filled: Library, tmp_path: Path
-) -> None:
-    backup(filled, tmp_path / "copy")
+def test_a_backup_hard_links_pictures_and_a_restore_copies_them(source: Library, tmp_path: Path) -> None:
+    backup(source, tmp_path / "copy")
     restore_backup(tmp_path / "other", tmp_path / "copy")
-    own = filled.picture(address(0))
+    own = source.picture(address(0))
     kept = Layout(tmp_path / "copy").image("library", address(0))
     returned = Layout(tmp_path / "other").image("library", address(0))
     assert kept.samefile(own)
@@ -195,12 +191,12 @@ def test_pictures_take_no_room_twice_and_the_library_never_shares_files_with_a_b
     assert (
         not Layout(tmp_path / "copy")
         .sidecar("library", address(0))
-        .samefile(filled.layout.sidecar("library", address(0)))
+        .samefile(source.layout.sidecar("library", address(0)))
     )
 
 
-def test_the_taxonomy_the_memory_and_what_was_set_aside_are_kept_too(filled: Library, tmp_path: Path) -> None:
-    memory, aside = filled.layout.root / "memory", filled.layout.set_aside
+def test_a_backup_includes_taxonomy_memory_and_files_set_aside(source: Library, tmp_path: Path) -> None:
+    memory, aside = source.layout.root / "memory", source.layout.set_aside
     (memory / "papers").mkdir(parents=True)
     (memory / "papers" / "a:b.txt").write_text("lore")
     (memory / "chroma").mkdir()
@@ -210,12 +206,12 @@ def test_the_taxonomy_the_memory_and_what_was_set_aside_are_kept_too(filled: Lib
     db = sqlite3.connect(memory / "memory.sqlite3", isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("CREATE TABLE said (what)")
-    db.execute("INSERT INTO said VALUES ('hello')")  # in the WAL alone
-    backup(filled, tmp_path / "copy")
+    db.execute("INSERT INTO said VALUES ('hello')")  # only in the WAL
+    backup(source, tmp_path / "copy")
     db.close()
     restore_backup(tmp_path / "other", tmp_path / "copy")
     other = tmp_path / "other"
-    assert (other / "taxonomy.json").read_bytes() == (filled.layout.root / "taxonomy.json").read_bytes()
+    assert (other / "taxonomy.json").read_bytes() == (source.layout.root / "taxonomy.json").read_bytes()
     assert (other / "memory" / "papers" / "a:b.txt").read_text() == "lore"
     assert not (other / "memory" / "chroma").exists()
     assert (Layout(other).set_aside / "1-x.json").read_text() == "{}"
@@ -224,60 +220,54 @@ def test_the_taxonomy_the_memory_and_what_was_set_aside_are_kept_too(filled: Lib
     restored.close()
 
 
-def test_sidecars_that_could_not_be_taken_in_are_in_the_backup_all_the_same(
-    filled: Library, tmp_path: Path
-) -> None:
-    layout = filled.layout
+def test_a_backup_includes_sidecars_that_could_not_be_imported(source: Library, tmp_path: Path) -> None:
+    layout = source.layout
     strange = layout.sidecar("pending", "0xabc")
     strange.write_text('{"token_address": "0xabc", "token_name": "of long ago"}')
     strange.with_suffix(".jpg").write_bytes(layout.image("pending", address(7)).read_bytes())
-    filled.apply_external_edits()
-    assert not backup(filled, tmp_path / "copy").refused
+    source.apply_external_edits()
+    assert not backup(source, tmp_path / "copy").refused
     restore_backup(tmp_path / "back", tmp_path / "copy")
     back = Layout(tmp_path / "back").sidecar("pending", "0xabc")
     assert back.read_bytes() == strange.read_bytes()
     assert back.with_suffix(".jpg").read_bytes() == strange.with_suffix(".jpg").read_bytes()
 
 
-def test_a_record_without_its_picture_is_named_and_the_others_are_kept(
-    filled: Library, tmp_path: Path
+def test_a_backup_reports_a_missing_picture_and_keeps_the_other_records(
+    source: Library, tmp_path: Path
 ) -> None:
-    filled.picture(address(7)).unlink()
-    outcome = backup(filled, tmp_path / "copy")
+    source.picture(address(7)).unlink()
+    outcome = backup(source, tmp_path / "copy")
     assert [refusal.item for refusal in outcome.refused] == [address(7)]
     assert len(outcome.done) == 9
     assert Layout(tmp_path / "copy").sidecar("pending", address(7)).exists()
 
 
-def test_a_picture_that_was_exchanged_from_outside_is_no_part_of_a_backup(
-    filled: Library, tmp_path: Path
-) -> None:
-    filled.picture(address(7)).write_bytes(b"something else")
-    assert [refusal.item for refusal in backup(filled, tmp_path / "copy").refused] == [address(7)]
+def test_a_backup_leaves_out_a_picture_changed_outside_the_program(source: Library, tmp_path: Path) -> None:
+    source.picture(address(7)).write_bytes(b"something else")
+    assert [refusal.item for refusal in backup(source, tmp_path / "copy").refused] == [address(7)]
     assert not Layout(tmp_path / "copy").image("pending", address(7)).exists()
 
 
 @pytest.mark.parametrize("place", ["taken", "res/memecoins/mine", "res/memory"])
-def test_a_backup_goes_to_a_new_place_outside_the_library(
-    filled: Library, tmp_path: Path, place: str
-) -> None:
+def test_a_backup_needs_a_new_folder_outside_the_library(source: Library, tmp_path: Path, place: str) -> None:
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "letter.txt").write_text("dear")
     with pytest.raises(BadBackup):
-        backup(filled, tmp_path / place)
+        backup(source, tmp_path / place)
     assert [path.name for path in (tmp_path / "taken").iterdir()] == ["letter.txt"]
     assert not list(tmp_path.rglob("*unfinished*"))
 
 
-def test_a_cancelled_backup_leaves_nothing(filled: Library, tmp_path: Path) -> None:
+def test_a_cancelled_backup_leaves_no_files(source: Library, tmp_path: Path) -> None:
     progress = Progress()
     progress.cancel()
-    assert backup(filled, tmp_path / "copy", progress=progress).done == []
+    assert backup(source, tmp_path / "copy", progress=progress).done == []
     assert [path.name for path in tmp_path.iterdir()] == ["res"]
 
 
-def test_a_damaged_catalog_is_not_passed_on_as_a_backup(root: Path, tmp_path: Path) -> None:
-    with reopened(root):
+def test_a_damaged_catalog_is_not_backed_up(root: Path, tmp_path: Path) -> None:
+    with reopen(root):
         pass
     content = bytearray((Layout(root).catalog).read_bytes())
     content[4096 * 3 : 4096 * 9] = b"\xff" * 4096 * 6
@@ -287,12 +277,12 @@ def test_a_damaged_catalog_is_not_passed_on_as_a_backup(root: Path, tmp_path: Pa
     assert not (tmp_path / "copy").exists()
 
 
-def test_every_damaged_file_is_named_and_nothing_is_restored(filled: Library, tmp_path: Path) -> None:
-    backup(filled, tmp_path / "copy")
+def test_a_restore_reports_every_damaged_file_and_restores_nothing(source: Library, tmp_path: Path) -> None:
+    backup(source, tmp_path / "copy")
     copy = Layout(tmp_path / "copy")
     picture = copy.image("pending", address(7))
-    picture.unlink()  # its own name only: the library has the same file
-    picture.write_bytes(filled.picture(address(8)).read_bytes())
+    picture.unlink()  # removes only this name: the library has a hard link to the file
+    picture.write_bytes(source.picture(address(8)).read_bytes())
     copy.sidecar("library", address(0)).write_text("{}")
     copy.image("library", address(1)).unlink()
     flipped = bytearray(copy.catalog.read_bytes())
@@ -324,8 +314,10 @@ def test_every_damaged_file_is_named_and_nothing_is_restored(filled: Library, tm
         "demo/manifest.json",
     ],
 )
-def test_a_manifest_that_leads_elsewhere_is_refused(filled: Library, tmp_path: Path, name: str) -> None:
-    backup(filled, tmp_path / "copy")
+def test_a_manifest_with_paths_outside_the_backup_is_refused(
+    source: Library, tmp_path: Path, name: str
+) -> None:
+    backup(source, tmp_path / "copy")
     manifest = json.loads((tmp_path / "copy" / "manifest.json").read_bytes())
     manifest["files"][name] = "0" * 64
     (tmp_path / "copy" / "manifest.json").write_text(json.dumps(manifest))
@@ -335,15 +327,15 @@ def test_a_manifest_that_leads_elsewhere_is_refused(filled: Library, tmp_path: P
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind": "memedex backup", "version": 99}', "[" * 100_000])
-def test_what_is_no_backup_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_folder_that_is_not_a_backup_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "copy").mkdir()
     (tmp_path / "copy" / "manifest.json").write_text(text)
     with pytest.raises(BadBackup):
         restore_backup(tmp_path / "other", tmp_path / "copy")
 
 
-def test_a_link_in_a_backup_is_not_followed(filled: Library, tmp_path: Path) -> None:
-    backup(filled, tmp_path / "copy")
+def test_a_symbolic_link_in_a_backup_is_not_followed(source: Library, tmp_path: Path) -> None:
+    backup(source, tmp_path / "copy")
     sidecar = Layout(tmp_path / "copy").sidecar("library", address(0))
     shutil.copyfile(sidecar, tmp_path / "same.json")
     sidecar.unlink()
@@ -351,107 +343,105 @@ def test_a_link_in_a_backup_is_not_followed(filled: Library, tmp_path: Path) -> 
     assert len(restore_backup(tmp_path / "other", tmp_path / "copy").refused) == 1
 
 
-def test_restoring_over_a_library_keeps_it_as_a_backup_of_its_own(filled: Library, tmp_path: Path) -> None:
-    root = filled.layout.root
-    backup(filled, tmp_path / "copy")
-    early = contents(filled)
-    filled.delete([address(0)])
-    filled.add([coin(20)])
-    assert filled.wait_for_chroma()
-    late = contents(filled)
-    filled.close()
+def test_restoring_over_a_library_keeps_the_old_one_as_a_backup(source: Library, tmp_path: Path) -> None:
+    root = source.layout.root
+    backup(source, tmp_path / "copy")
+    early = contents(source)
+    source.delete([address(0)])
+    source.add([coin(20)])
+    assert source.wait_for_chroma()
+    late = contents(source)
+    source.close()
 
     first = restore_backup(root, tmp_path / "copy")
     assert first.replaced is not None
-    with reopened(root) as restored:
+    with reopen(root) as restored:
         assert contents(restored).records == early.records
 
     second = restore_backup(root, first.replaced)
     assert second.refused == []
-    library = reopened(root)
+    library = reopen(root)
     assert contents(library).records == late.records
     assert contents(library).events == late.events
     assert library.wait_for_chroma()
     assert check(library) == []
     library.close()
-    chroma_says_what_the_sidecars_say(root, Hashed())
+    chroma_agrees_with_the_sidecars(root, Hashed())
 
 
-def test_a_library_that_cannot_be_opened_any_more_is_replaced_and_kept(
-    filled: Library, tmp_path: Path
-) -> None:
-    root, expected = filled.layout.root, contents(filled)
-    backup(filled, tmp_path / "copy")
-    filled.close()
+def test_restoring_over_an_unreadable_library_keeps_its_files(source: Library, tmp_path: Path) -> None:
+    root, expected = source.layout.root, contents(source)
+    backup(source, tmp_path / "copy")
+    source.close()
     Layout(root).catalog.write_bytes(b"no database at all")
     restored = restore_backup(root, tmp_path / "copy")
     assert restored.replaced is not None
     assert Layout(restored.replaced).catalog.read_bytes() == b"no database at all"
-    with reopened(root) as library:
+    with reopen(root) as library:
         assert contents(library).records == expected.records
 
 
-def test_nothing_is_restored_while_somebody_writes(filled: Library, tmp_path: Path) -> None:
-    backup(filled, tmp_path / "copy")
-    expected = contents(filled)
+def test_a_restore_is_refused_while_the_library_is_open_for_writing(source: Library, tmp_path: Path) -> None:
+    backup(source, tmp_path / "copy")
+    expected = contents(source)
     with pytest.raises(LibraryInUse):
-        restore_backup(filled.layout.root, tmp_path / "copy")
-    assert contents(filled) == expected
-    holds(filled)
+        restore_backup(source.layout.root, tmp_path / "copy")
+    assert contents(source) == expected
+    holds(source)
 
 
 @pytest.mark.parametrize("at", range(1, 4))
-def test_a_disk_that_refuses_a_rename_leaves_everything_as_it_was(
-    filled: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+def test_a_failed_rename_during_a_restore_leaves_the_library_unchanged(
+    source: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
-    root = filled.layout.root
-    backup(filled, tmp_path / "copy")
+    root = source.layout.root
+    backup(source, tmp_path / "copy")
     (tmp_path / "copy" / "taxonomy.json").write_text("{}")
     manifest = json.loads((tmp_path / "copy" / "manifest.json").read_bytes())
     manifest["files"].pop("taxonomy.json")
     (tmp_path / "copy" / "manifest.json").write_text(json.dumps(manifest))
-    filled.add([coin(20)])
-    expected = contents(filled)
-    filled.close()
+    source.add([coin(20)])
+    expected = contents(source)
+    source.close()
     renamed = 0
     rename = Path.rename
 
-    def failing(self: Path, target: Path) -> Path:
+    def failing_rename(self: Path, target: Path) -> Path:
         nonlocal renamed
         renamed += 1
         if renamed == at:
             raise OSError(28, "No space left on device")
         return rename(self, target)
 
-    monkeypatch.setattr(Path, "rename", failing)
+    monkeypatch.setattr(Path, "rename", failing_rename)
     if at < 3:
         with pytest.raises(NotWritten):
             restore_backup(root, tmp_path / "copy")
         assert not list((root / "backups").iterdir())
-    else:  # there are two
+    else:  # a restore makes only two renames
         assert restore_backup(root, tmp_path / "copy").replaced
     monkeypatch.undo()
     assert not list(root.glob(".restoring-*"))
-    with reopened(root) as library:
+    with reopen(root) as library:
         assert (contents(library).records == expected.records) == (at < 3)
-        holds(reopened(root))
+        holds(reopen(root))
 
 
-def test_a_restore_into_an_empty_library_keeps_nothing_aside(filled: Library, tmp_path: Path) -> None:
-    backup(filled, tmp_path / "copy")
+def test_a_restore_into_an_empty_library_keeps_no_old_copy(source: Library, tmp_path: Path) -> None:
+    backup(source, tmp_path / "copy")
     Layout(tmp_path / "other").memecoins.mkdir(parents=True)
     assert restore_backup(tmp_path / "other", tmp_path / "copy").replaced is None
     assert not (tmp_path / "other" / "backups").exists()
 
 
-def test_a_backup_survives_what_happens_to_the_library_later(filled: Library, tmp_path: Path) -> None:
-    backup(filled, tmp_path / "copy")
-    expected = contents(filled)
-    root = filled.layout.root
-    filled.delete([record.address for record in filled.find(Filter()) if record.tier != "trash"])
-    filled.close()
+def test_a_backup_survives_later_changes_to_the_library(source: Library, tmp_path: Path) -> None:
+    backup(source, tmp_path / "copy")
+    expected = contents(source)
+    root = source.layout.root
+    source.delete([record.address for record in source.find(Filter()) if record.tier != "trash"])
+    source.close()
     shutil.rmtree(root)
     restore_backup(root, tmp_path / "copy")
-    with reopened(root) as library:
+    with reopen(root) as library:
         assert contents(library).records == expected.records
     assert os.listdir(tmp_path / "copy")  # noqa: PTH208

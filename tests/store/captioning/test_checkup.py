@@ -1,4 +1,4 @@
-"""Captions that want a second look are found, each for its own reason, and only those."""
+"""Caption QA finds exactly the captions that need attention, each with its reason."""
 
 import time
 
@@ -21,7 +21,7 @@ GOOD = {
 
 
 def found(library: Library, kind: Kind) -> dict[str, str]:
-    """address → why."""
+    """The reason for each address with a finding of this kind."""
     taxonomy = Taxonomy.load(library.layout.taxonomy)
     return {finding.address: finding.why for finding in CheckUp(library).findings(taxonomy)[kind]}
 
@@ -33,13 +33,13 @@ def write(library: Library, number: int, **caption: str) -> str:
     return address(number)
 
 
-def test_a_good_caption_wants_no_second_look(library: Library) -> None:
+def test_a_good_caption_has_no_findings(library: Library) -> None:
     write(library, 0)
     assert found(library, "lacking") == found(library, "unwritten") == found(library, "short") == {}
     assert found(library, "long") == found(library, "repeated") == found(library, "tags") == {}
 
 
-def test_what_lacks_is_not_what_was_declared_to_have_nothing_to_say(library: Library) -> None:
+def test_a_facet_declared_empty_is_not_missing(library: Library) -> None:
     declared = write(library, 0, visual="")
     library.caption(declared, caption={"emotions": None})
     library.add([coin(1), coin(2)])
@@ -51,7 +51,7 @@ def test_what_lacks_is_not_what_was_declared_to_have_nothing_to_say(library: Lib
     assert why.startswith("emotions neither")
 
 
-def test_short_long_and_unknown_tags(library: Library) -> None:
+def test_short_and_long_captions_and_unknown_tags_are_found(library: Library) -> None:
     short = write(library, 0, entity="A frog")
     long = write(library, 1, entity="word " * 100)
     library.edit_tags([long], add=["gone"])
@@ -60,7 +60,7 @@ def test_short_long_and_unknown_tags(library: Library) -> None:
     assert found(library, "tags") == {long: "not in the taxonomy: gone"}
 
 
-def test_repeats_are_told_within_a_caption_and_across_the_library(library: Library) -> None:
+def test_repeated_texts_are_found_within_a_caption_and_across_the_library(library: Library) -> None:
     frog, same = write(library, 0), write(library, 1, context="Something wholly different this time round")
     within = write(
         library, 2, entity="the falling market as weather", context="The falling market, as weather!"
@@ -70,11 +70,11 @@ def test_repeats_are_told_within_a_caption_and_across_the_library(library: Libra
     assert why[within] == "says the same as its own entity"
 
 
-def test_the_least_agreement_of_text_and_picture_comes_first(library: Library) -> None:
+def test_captions_that_fit_their_picture_least_come_first(library: Library) -> None:
     addresses = approved_with_caption(library, *range(12))
     library.promote(addresses[6:])
     assert set(found(library, "picture")) < set(addresses[6:])
-    library._prefetcher.embed_next(Progress())  # in the background: what is approved is read as well
+    library._prefetcher.embed_next(Progress())  # embed approved pictures too
     found_first = list(found(library, "picture"))
     assert len(found_first) == 2
     agreement = {
@@ -83,7 +83,7 @@ def test_the_least_agreement_of_text_and_picture_comes_first(library: Library) -
     assert min(agreement, key=lambda each: agreement[each].agreement or 0) == found_first[0]
 
 
-def test_what_is_found_follows_every_change(library: Library) -> None:
+def test_findings_follow_every_change(library: Library) -> None:
     check, taxonomy = CheckUp(library), Taxonomy.load(library.layout.taxonomy)
     short = write(library, 0, entity="A frog")
     assert [finding.address for finding in check.findings(taxonomy)["short"]] == [short]
@@ -91,7 +91,7 @@ def test_what_is_found_follows_every_change(library: Library) -> None:
     assert check.findings(taxonomy)["short"] == []
 
 
-def test_repeats_are_the_pairs_that_comparing_everything_finds() -> None:
+def test_repeats_match_a_comparison_of_all_pairs() -> None:
     texts = {n: words(" ".join(f"w{(n * k * k + k) % 13}" for k in range(1, 7))) for n in range(300)}
     alike = {
         one
@@ -103,7 +103,7 @@ def test_repeats_are_the_pairs_that_comparing_everything_finds() -> None:
     assert all(overlap(texts[one], texts[other]) == share for one, (other, share) in repeats(texts).items())
 
 
-def test_thousands_from_one_template_are_compared_in_no_time() -> None:
+def test_ten_thousand_similar_captions_are_compared_within_five_seconds() -> None:
     texts = {n: words(f"logo of the token number x{n} on a chain") for n in range(10_000)}
     began = time.process_time()
     assert len(repeats(texts)) in (0, 10_000)

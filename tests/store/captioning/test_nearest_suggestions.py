@@ -1,11 +1,11 @@
-"""Suggestions without a language model: tags of the taxonomy and phrases of look-alikes, marked as such."""
+"""Suggestions without a language model: tags of the taxonomy and phrases of similar coins, marked as such."""
 
 from store.captioning.nearest_suggestions import nearest, suggest
 from store.library import Library
 from tests.store.conftest import address, approved_with_caption, coin, normal_picture
 
 
-def test_a_look_alike_lends_its_phrases_and_tags_and_says_where_they_come_from(library: Library) -> None:
+def test_suggestions_use_phrases_and_tags_of_similar_coins_and_name_the_model(library: Library) -> None:
     library.promote(approved_with_caption(library, 0, 1))
     twin = coin(9, tags=[])
     library.add([type(twin)(twin.item, twin.sidecar, normal_picture(0))])
@@ -18,7 +18,7 @@ def test_a_look_alike_lends_its_phrases_and_tags_and_says_where_they_come_from(l
     assert library.get(address(9)).caption == {}
 
 
-def test_an_empty_library_lends_tags_alone(library: Library) -> None:
+def test_an_empty_library_suggests_only_tags(library: Library) -> None:
     library.add([coin(1, tags=["dog"])])
     found = nearest(library, address(1))
     assert [*found] == ["tags"]

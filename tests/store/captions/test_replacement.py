@@ -1,4 +1,4 @@
-"""Words replaced in many captions: looked at first, changed in one go, taken back in one step."""
+"""Replacing words in many captions: a preview, one decision for all of them, and one undo."""
 
 import shutil
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from store.errors import InvalidRecord, NothingToUndo
 from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library
-from tests.store.conftest import address, approved_with_caption, furnished
+from tests.store.conftest import address, approved_with_caption, fresh_root
 from tests.store.hashed import Hashed
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -21,9 +21,9 @@ NUMBERS = range(70)  # more than one operation
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Seventy coins with captions, two of them in the library; to be copied, not used."""
-    root = furnished(tmp_path_factory.mktemp("made") / "res")
+def template_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Seventy coins with captions, two of them in the library; a template that each test copies."""
+    root = fresh_root(tmp_path_factory.mktemp("template_root") / "res")
     with open_library(root, embedder=Hashed()) as library:
         approved_with_caption(library, *NUMBERS)
         library.promote([address(0), address(1)])
@@ -31,18 +31,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def stocked(made: Path, tmp_path: Path) -> Iterator[Library]:
-    with open_library(shutil.copytree(made, tmp_path / "res"), embedder=Hashed()) as library:
+def stocked(template_root: Path, tmp_path: Path) -> Iterator[Library]:
+    with open_library(shutil.copytree(template_root, tmp_path / "res"), embedder=Hashed()) as library:
         yield library
 
 
-def look(library: Library, find: str, put: str, **how: object) -> list[Replacement]:
+def find_replacements(library: Library, find: str, put: str, **how: object) -> list[Replacement]:
     return replacements(library.find(Filter()), ReplaceRequest(find, put, **how))  # type: ignore[arg-type]
 
 
-def test_all_of_it_is_one_decision_and_one_undo(stocked: Library) -> None:
+def test_a_replacement_in_many_captions_is_one_decision_and_one_undo(stocked: Library) -> None:
     before = {record.address: record.caption for record in stocked.find(Filter())}
-    seen = look(stocked, "text", "words", facets=("entity", "visual"))
+    seen = find_replacements(stocked, "text", "words", facets=("entity", "visual"))
     assert len(seen) == 2 * len(NUMBERS)
     progress = Progress()
     outcome = stocked.replace(seen, progress=progress, actor="ann")
@@ -57,8 +57,8 @@ def test_all_of_it_is_one_decision_and_one_undo(stocked: Library) -> None:
         stocked.undo(actor="ann")
 
 
-def test_what_was_changed_since_it_was_looked_at_is_left_alone(stocked: Library) -> None:
-    seen = look(stocked, "text", "words", facets=("entity",))
+def test_a_caption_changed_after_the_preview_is_not_replaced(stocked: Library) -> None:
+    seen = find_replacements(stocked, "text", "words", facets=("entity",))
     stocked.caption(address(5), caption={"entity": "mine"})
     outcome = stocked.replace(seen)
     assert [refusal.item for refusal in outcome.refused] == [address(5)]
@@ -66,35 +66,35 @@ def test_what_was_changed_since_it_was_looked_at_is_left_alone(stocked: Library)
     assert len(outcome.done) == len(NUMBERS) - 1
 
 
-def test_a_library_caption_is_never_emptied(stocked: Library) -> None:
-    outcome = stocked.replace(look(stocked, "^.*$", "", is_pattern=True, facets=("entity",)))
+def test_a_replacement_never_empties_a_library_caption(stocked: Library) -> None:
+    outcome = stocked.replace(find_replacements(stocked, "^.*$", "", is_pattern=True, facets=("entity",)))
     assert {refusal.item for refusal in outcome.refused} == {address(0), address(1)}
     assert stocked.get(address(0)).caption["entity"] == "text 0 entity"
 
 
-def test_plain_words_are_no_pattern_and_patterns_know_their_groups(stocked: Library) -> None:
-    assert look(stocked, "t.xt", "x") == []
+def test_plain_text_is_matched_literally_and_patterns_support_groups(stocked: Library) -> None:
+    assert find_replacements(stocked, "t.xt", "x") == []
     (one,) = [
         each
-        for each in look(stocked, r"TEXT (\d+)", r"\1 \\1", is_pattern=True, ignores_case=True)
+        for each in find_replacements(stocked, r"TEXT (\d+)", r"\1 \\1", is_pattern=True, ignores_case=True)
         if each.address == address(7) and each.facet == "entity"
     ]
     assert (one.before, one.after) == ("text 7 entity", "7 \\1 entity")
-    assert look(stocked, "67", r"\1")[0].after == r"text \1 entity"
+    assert find_replacements(stocked, "67", r"\1")[0].after == r"text \1 entity"
 
 
-def test_what_is_no_pattern_is_said(stocked: Library) -> None:
+def test_an_invalid_pattern_is_reported(stocked: Library) -> None:
     for find, put in ("", "x"), ("(", "x"), ("(?P<a", "x"), ("t", r"\9"), ("x" * 2000, ""):
         with pytest.raises(InvalidRecord):
-            look(stocked, find, put, is_pattern=True)
+            find_replacements(stocked, find, put, is_pattern=True)
 
 
-def test_a_pattern_that_would_never_end_is_stopped(stocked: Library) -> None:
+def test_a_pattern_that_takes_too_long_is_stopped(stocked: Library) -> None:
     stocked.caption(address(3), caption={"entity": "a" * 60 + "!"})
     with pytest.raises(InvalidRecord, match="takes too long on the caption of Coin 3"):
-        look(stocked, r"^(a|aa|a?)+$", "x", is_pattern=True, facets=("entity",))
+        find_replacements(stocked, r"^(a|aa|a?)+$", "x", is_pattern=True, facets=("entity",))
 
 
-def test_a_replacement_that_would_make_a_caption_endless_is_refused(stocked: Library) -> None:
+def test_a_replacement_that_makes_a_caption_too_long_is_refused(stocked: Library) -> None:
     with pytest.raises(InvalidRecord, match="more than 20,000 characters"):
-        look(stocked, "t", "x" * 19_999)
+        find_replacements(stocked, "t", "x" * 19_999)

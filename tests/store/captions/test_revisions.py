@@ -1,4 +1,4 @@
-"""Every text a caption ever had: who wrote it, with which model, and the way back."""
+"""Every earlier text of a caption: its author, its model, and how to restore it."""
 
 import sqlite3
 from pathlib import Path
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 FIRST = address(0)
 
 
-def test_each_save_is_a_revision_with_who_and_by_which_model(library: Library) -> None:
+def test_each_save_is_a_revision_with_its_actor_and_model(library: Library) -> None:
     library.add([coin(0)], actor="seed")
     library.caption(FIRST, caption={"entity": "a dog", "context": "to the moon"}, actor="ann")
     drafted = {
@@ -39,7 +39,7 @@ def test_each_save_is_a_revision_with_who_and_by_which_model(library: Library) -
     assert middle.sources == {}
 
 
-def test_a_text_belongs_to_whoever_wrote_it_also_when_it_was_taken_out_and_put_back(library: Library) -> None:
+def test_a_text_keeps_its_author_after_it_is_removed_and_restored(library: Library) -> None:
     library.add([coin(0)])
     library.caption(
         FIRST, caption={"entity": "a dog on the moon"}, sources={"entity": CaptionSource("gpt")}, actor="ann"
@@ -55,7 +55,7 @@ def test_a_text_belongs_to_whoever_wrote_it_also_when_it_was_taken_out_and_put_b
     assert revisions[0].sources == {"entity": CaptionSource("gpt")}
 
 
-def test_what_a_person_leaves_of_a_models_text_stays_the_models_and_what_they_write_anew_is_theirs(
+def test_an_edited_text_keeps_its_model_and_a_rewritten_one_gets_its_author(
     library: Library,
 ) -> None:
     library.add([coin(0)])
@@ -71,7 +71,7 @@ def test_what_a_person_leaves_of_a_models_text_stays_the_models_and_what_they_wr
     assert (wrote["context"].event.actor, wrote["context"].sources) == ("bob", {})
 
 
-def test_nothing_to_say_is_not_the_same_as_not_yet_written(library: Library) -> None:
+def test_an_empty_facet_differs_from_an_unwritten_one(library: Library) -> None:
     library.add([coin(0)])
     library.approve([FIRST])
     library.caption(FIRST, caption={"entity": "a dog", "context": "moon", "visual": ""})
@@ -83,7 +83,7 @@ def test_nothing_to_say_is_not_the_same_as_not_yet_written(library: Library) -> 
     assert len(library.revisions(FIRST)) == 3, "the import brought tags; promoting wrote nothing"
 
 
-def test_what_a_model_wrote_is_still_known_after_a_crash_and_after_a_salvage(root: Path) -> None:
+def test_caption_sources_survive_a_crash_and_a_salvage(root: Path) -> None:
     with open_library(root, embedder=Hashed(), disk=Disk()) as library:
         library.add([coin(0)])
         library.caption(FIRST, caption={"entity": "a dog"}, sources={"entity": CaptionSource("gpt", "p 1")})
@@ -92,7 +92,7 @@ def test_what_a_model_wrote_is_still_known_after_a_crash_and_after_a_salvage(roo
         assert library.revisions(FIRST)[0].sources == {"entity": CaptionSource("gpt", "p 1")}
 
 
-def test_a_draft_of_an_older_catalog_stays_with_whoever_typed_it(root: Path) -> None:
+def test_a_draft_from_an_older_catalog_keeps_its_author(root: Path) -> None:
     path = Layout(root).catalog
     path.parent.mkdir(parents=True)
     with sqlite3.connect(path) as db:

@@ -1,4 +1,4 @@
-"""Names and tickers that read the same, or look the same at a glance."""
+"""Names and tickers that are the same or look alike."""
 
 import pytest
 
@@ -9,14 +9,14 @@ from store.catalog.confusables import spelling
     ("one", "other"),
     [
         ("Doge", "DOGE"),
-        ("Doge", "D\u200bo\u00adge"),  # signs that nobody sees
+        ("Doge", "D\u200bo\u00adge"),  # invisible characters
         ("Doge", "𝕯𝖔𝖌𝖊"),
         ("Doge", "ＤＯＧＥ"),
         ("dog  wif hat", " Dog wif\that "),
         ("❤\ufe0f", "❤"),
     ],
 )
-def test_case_width_fonts_and_unseen_signs_make_no_other_name(one: str, other: str) -> None:
+def test_case_width_fonts_and_invisible_characters_do_not_matter(one: str, other: str) -> None:
     assert spelling(one, "").name == spelling(other, "").name
 
 
@@ -37,7 +37,7 @@ def test_case_width_fonts_and_unseen_signs_make_no_other_name(one: str, other: s
         ("Doge", "Doge 🚀"),
     ],
 )
-def test_look_alikes_are_another_name_with_the_same_skeleton(original: str, trick: str) -> None:
+def test_look_alike_names_differ_but_share_a_skeleton(original: str, trick: str) -> None:
     one, other = spelling(original, ""), spelling(trick, "")
     assert one.name != other.name
     assert one.name_skeleton == other.name_skeleton
@@ -59,11 +59,11 @@ def test_different_names_stay_different(one: str, other: str) -> None:
     assert spelling(one, "").name_skeleton != spelling(other, "").name_skeleton
 
 
-def test_a_ticker_is_the_same_with_and_without_its_dollar() -> None:
+def test_a_dollar_sign_does_not_change_a_ticker() -> None:
     assert spelling("", " $WIF").ticker == spelling("", "wif").ticker
     assert spelling("", "W1F").ticker != spelling("", "WIF").ticker
     assert spelling("", "W1F").ticker_skeleton == spelling("", "WIF").ticker_skeleton
 
 
-def test_repeated_letters_of_a_ticker_count() -> None:
+def test_repeated_letters_make_a_ticker_different() -> None:
     assert spelling("", "BOO").ticker_skeleton != spelling("", "BO").ticker_skeleton

@@ -1,4 +1,4 @@
-"""Lines that stand in old links and saved searches ask for what they asked before there was a grammar.
+"""Lines in old links and saved searches mean the same as before the grammar was introduced.
 
 `earlier_lines.json` was written by the parsers of version 1.0.0.
 """
@@ -20,7 +20,7 @@ NOTHING = asdict(Filter())
 
 
 def asked(filter: dict[str, Any]) -> dict[str, Any]:
-    """What a filter asks for: its words as full text search takes them, in no order."""
+    """The fields set in a filter, with its words in the form of full-text search, sorted."""
     said = {name: value for name, value in json.loads(json.dumps(filter)).items() if value != NOTHING[name]}
     said = {name: value for name, value in said.items() if value != []}
     return {**said, "words": sorted(matching(said["words"]).split())} if "words" in said else said
@@ -32,14 +32,14 @@ def term(source: str, said: str, weight: float, facets: str) -> Term:
 
 
 @pytest.mark.parametrize("earlier", EARLIER["filters"], ids=lambda earlier: earlier["line"])
-def test_an_earlier_filter_finds_the_same(earlier: dict[str, Any]) -> None:
+def test_an_old_filter_line_parses_the_same(earlier: dict[str, Any]) -> None:
     line = parsed(earlier["line"], base=Filter(tier="pending"), actor="ann")
     assert asked(asdict(line.filter)) == asked(earlier["filter"])
     assert line.faults == earlier["faults"]
 
 
 @pytest.mark.parametrize("earlier", EARLIER["questions"], ids=lambda earlier: earlier["line"])
-def test_an_earlier_question_asks_the_same(earlier: dict[str, Any]) -> None:
+def test_an_old_search_line_parses_the_same(earlier: dict[str, Any]) -> None:
     question = read(earlier["line"], actor="ann")
     assert list(question.terms) == [term(*said) for said in earlier["terms"]]
     assert asked(asdict(question.filter)) == asked(earlier["filter"])
@@ -53,6 +53,6 @@ def test_an_earlier_question_asks_the_same(earlier: dict[str, Any]) -> None:
         ("«dog» „cat“", '"dog" "cat"'),  # were words, not phrases
     ],
 )
-def test_quotes_mean_the_same_wherever_they_are_typed(line: str, words: str) -> None:
+def test_all_kinds_of_quotes_mark_a_phrase(line: str, words: str) -> None:
     assert matching(parsed(line).filter.words) == words
     assert parsed("tag:„a pond“").filter.tags == ("a pond",)

@@ -1,4 +1,4 @@
-"""The small line does what the controls do, whatever is typed into it."""
+"""The filter line does the same as the controls and accepts any text."""
 
 import time
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ FILTERS = st.builds(
 
 
 @given(FILTERS)
-def test_every_filter_can_be_written_as_a_line_and_read_again(filter: Filter) -> None:
+def test_every_filter_can_be_formatted_and_parsed_again(filter: Filter) -> None:
     line = parsed(written(filter))
     assert line.filter == filter
     assert not line.faults
@@ -47,14 +47,14 @@ def test_every_filter_can_be_written_as_a_line_and_read_again(filter: Filter) ->
     st.text(max_size=80)
     | st.lists(st.sampled_from(["tag:", "-", '"', " ", "before:", "2025-13", "x"])).map("".join)
 )
-def test_nothing_typed_is_an_error(text: str) -> None:
+def test_no_input_raises_an_error(text: str) -> None:
     line = parsed(text, base=Filter(tier="pending"))
     assert line.filter.tier == "pending"
 
 
 @pytest.mark.usefixtures("without_chroma")
 @given(text=st.text(max_size=40))
-def test_nothing_typed_breaks_a_list(shared: Library, text: str) -> None:
+def test_any_input_can_filter_a_library(shared: Library, text: str) -> None:
     assert shared.count(parsed(text).filter) >= 0
 
 
@@ -65,7 +65,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     library.close()
 
 
-def test_a_line_narrows_what_the_controls_ask() -> None:
+def test_a_line_narrows_the_filter_of_the_controls() -> None:
     line = parsed("moon -tag:nsfw TAG:dog before:2025-01 rocket", base=Filter(tier="pending", tags=("cat",)))
     assert line.filter == Filter(
         tier="pending",
@@ -77,7 +77,7 @@ def test_a_line_narrows_what_the_controls_ask() -> None:
 
 
 @pytest.mark.parametrize("line", ["before:soon", "dup:maybe", "size:big", "-size:big", "tag:"])
-def test_what_is_not_understood_is_said_and_left_out(line: str) -> None:
+def test_invalid_conditions_are_reported_and_ignored(line: str) -> None:
     found = parsed(f"{line} moon")
     assert found.filter == Filter(words="moon")
     assert len(found.faults) == 1
@@ -91,12 +91,12 @@ def test_what_is_not_understood_is_said_and_left_out(line: str) -> None:
         ("tag:", "tag: needs a value", "tag:"),
     ],
 )
-def test_a_slip_in_a_filter_is_named_with_what_was_meant(line: str, fault: str, better: str) -> None:
+def test_a_mistyped_filter_name_gets_a_suggestion(line: str, fault: str, better: str) -> None:
     assert parsed(line).faults == [fault]
     assert corrected(line) == better
 
 
-def test_a_tier_is_no_slip_of_another_word() -> None:
+def test_a_valid_tier_condition_gets_no_suggestion() -> None:
     assert corrected("tagg:dog tier:approved") == "tag:dog tier:approved"
     assert corrected("teir:approved", names_tier=True) == "tier:approved"
     assert parsed("teir:trash").faults == ["Unknown filter 'teir'. Did you mean tier:?"]
@@ -105,13 +105,13 @@ def test_a_tier_is_no_slip_of_another_word() -> None:
 
 
 @pytest.mark.usefixtures("without_chroma")
-def test_a_record_with_an_excluded_tag_does_not_pass(library: Library) -> None:
+def test_a_record_with_an_excluded_tag_is_filtered_out(library: Library) -> None:
     library.add([coin(0, tags=["dog", "nsfw"]), coin(1), coin(2, tags=[])])
     assert library.addresses(parsed("tag:dog -tag:nsfw").filter) == [address(1)]
     assert library.addresses(parsed("-category:animals").filter) == [address(2)]
 
 
-def test_a_control_writes_its_part_of_the_line_and_leaves_the_rest() -> None:
+def test_a_control_changes_only_its_part_of_the_line() -> None:
     line = 'tag:dog moon -tag:nsfw tag:"two words" 0x:12'
     assert values(line, "tag") == ["dog", "two words"]
     assert values(line, "-tag") == ["nsfw"]
@@ -120,7 +120,7 @@ def test_a_control_writes_its_part_of_the_line_and_leaves_the_rest() -> None:
     assert edited("", "dup", ["yes"]) == "dup:yes"
 
 
-def test_me_is_who_asks_and_today_begins_at_midnight() -> None:
+def test_me_means_the_current_user_and_today_starts_at_midnight() -> None:
     asked = parsed("by:me decided:today source:demo", actor="ann").filter
     assert (asked.decided_by, asked.source) == ("ann", "demo")
     assert asked.decided_since is not None

@@ -1,4 +1,4 @@
-"""Every decision is remembered, and can be taken back and done again, also after the program was ended."""
+"""Every decision is recorded and can be undone and redone, even after a restart."""
 
 import contextlib
 import shutil
@@ -17,7 +17,7 @@ from store.writing import transitions
 from tests.store.conftest import address, approved_with_caption, coin, written
 from tests.store.hashed import Hashed
 from tests.store.invariants import contents, holds
-from tests.store.world import Disaster, PowerCut, abandon
+from tests.store.world import FaultInjector, PowerCut, abandon
 
 FIRST, SECOND, THIRD = address(0), address(1), address(2)
 
@@ -35,12 +35,12 @@ def tiers(library: Library) -> dict[str, str]:
 
 @pytest.fixture
 def ann(library: Library) -> Library:
-    """Three coins, imported by ann."""
+    """A library with three coins imported by ann."""
     library.add([coin(0), coin(1), coin(2)], actor="ann")
     return library
 
 
-def test_every_decision_says_who_did_what_to_which_record_and_why(ann: Library) -> None:
+def test_every_decision_records_its_actor_verb_record_and_reason(ann: Library) -> None:
     ann.approve([FIRST, SECOND], actor="ann")
     ann.reject([SECOND], reason="a copy of coin 0", actor="bob")
     event = ann.history(address=SECOND)[0]
@@ -71,7 +71,7 @@ VERBS: dict[str, Callable[[Library], object]] = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_undo_and_redo_bring_everything_back_and_forth(library: Library, verb: str) -> None:
+def test_undo_and_redo_restore_the_exact_content(library: Library, verb: str) -> None:
     library.add([coin(3), coin(4)])
     library.approve([address(4)])
     library.promote(approved_with_caption(library, 6, 7))
@@ -89,7 +89,7 @@ def test_undo_and_redo_bring_everything_back_and_forth(library: Library, verb: s
     holds(library)
 
 
-def test_undone_at_one_time_from_two_places_each_undo_takes_back_one_decision(library: Library) -> None:
+def test_concurrent_undos_each_undo_one_decision(library: Library) -> None:
     library.add([coin(number) for number in range(20)], actor="bob")
     for number in range(20):
         library.approve([address(number)], actor="ann")
@@ -106,14 +106,14 @@ def test_undone_at_one_time_from_two_places_each_undo_takes_back_one_decision(li
     assert set(tiers(library).values()) == {"pending"}
 
 
-def test_undoing_an_import_throws_nothing_away(ann: Library) -> None:
+def test_undoing_an_import_moves_the_coins_to_the_trash(ann: Library) -> None:
     ann.undo(actor="ann")
     assert set(tiers(ann).values()) == {"trash"}
     ann.redo(actor="ann")
     assert set(tiers(ann).values()) == {"pending"}
 
 
-def test_undo_survives_the_end_of_the_program(library: Library, ann: Library) -> None:
+def test_undo_and_redo_work_after_a_restart(library: Library, ann: Library) -> None:
     root, embedder = library.layout.root, library.embedder
     ann.approve([FIRST], actor="ann")
     ann.approve([SECOND], actor="ann")
@@ -129,7 +129,7 @@ def test_undo_survives_the_end_of_the_program(library: Library, ann: Library) ->
         assert tiers(library) == {FIRST: "approved", SECOND: "approved", THIRD: "pending"}
 
 
-def test_several_are_taken_back_at_once_the_last_first(ann: Library) -> None:
+def test_several_decisions_are_undone_newest_first(ann: Library) -> None:
     ann.approve([FIRST], actor="ann")
     ann.send_back([FIRST], actor="ann")
     ann.approve([FIRST, SECOND], actor="ann")
@@ -141,7 +141,7 @@ def test_several_are_taken_back_at_once_the_last_first(ann: Library) -> None:
     assert tiers(ann)[FIRST] == tiers(ann)[SECOND] == "approved"
 
 
-def test_one_takes_back_only_what_one_did_oneself(ann: Library) -> None:
+def test_undo_affects_only_the_users_own_decisions(ann: Library) -> None:
     ann.approve([FIRST], actor="ann")
     ann.approve([SECOND], actor="bob")
     ann.undo(actor="ann")
@@ -150,7 +150,7 @@ def test_one_takes_back_only_what_one_did_oneself(ann: Library) -> None:
         ann.undo(actor="eve")
 
 
-def test_nothing_is_done_again_after_something_new(ann: Library) -> None:
+def test_a_new_decision_clears_redo(ann: Library) -> None:
     ann.approve([FIRST], actor="ann")
     ann.undo(actor="ann")
     ann.approve([SECOND], actor="ann")
@@ -158,7 +158,7 @@ def test_nothing_is_done_again_after_something_new(ann: Library) -> None:
         ann.redo(actor="ann")
 
 
-def test_what_somebody_changed_since_is_not_overwritten_and_the_rest_is_taken_back(ann: Library) -> None:
+def test_undo_skips_records_changed_since_and_undoes_the_rest(ann: Library) -> None:
     ann.approve([FIRST, SECOND], actor="ann")
     ann.edit_tags([FIRST], add=["moon"], actor="bob")
     outcome = ann.undo(actor="ann")
@@ -170,7 +170,7 @@ def test_what_somebody_changed_since_is_not_overwritten_and_the_rest_is_taken_ba
     assert ann.get(FIRST).tags == ["dog", "moon"]
 
 
-def test_what_cannot_be_taken_back_is_passed_over_the_next_time(ann: Library) -> None:
+def test_a_decision_that_cannot_be_undone_is_skipped_next_time(ann: Library) -> None:
     ann.approve([FIRST], actor="ann")
     ann.edit_tags([FIRST], add=["moon"], actor="bob")
     assert not ann.undo(actor="ann").done
@@ -178,7 +178,7 @@ def test_what_cannot_be_taken_back_is_passed_over_the_next_time(ann: Library) ->
     assert tiers(ann) == {FIRST: "approved", SECOND: "trash", THIRD: "trash"}
 
 
-def test_undoing_a_caption_in_the_library_finds_it_by_its_old_words(library: Library) -> None:
+def test_undoing_a_library_caption_restores_its_search_words(library: Library) -> None:
     library.promote(approved_with_caption(library, 0))
     asked = library.embedder.asked
     library.caption(FIRST, caption=written("new"))
@@ -189,15 +189,15 @@ def test_undoing_a_caption_in_the_library_finds_it_by_its_old_words(library: Lib
     holds(library)
 
 
-def open_on(disaster: Disaster, root: Path) -> Library:
-    return open_library(root, embedder=Hashed(), disk=Disk(before=disaster))
+def open_on(injector: FaultInjector, root: Path) -> Library:
+    return open_library(root, embedder=Hashed(), disk=Disk(before=injector))
 
 
 @pytest.fixture
 def many(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which ann approved six coins in one go, in three operations of two."""
     monkeypatch.setattr(transitions, "OPERATION", 2)
-    with open_on(Disaster(), root) as library:
+    with open_on(FaultInjector(), root) as library:
         library.add((coin(number) for number in range(6)), actor="ann")
         library.approve(library.addresses(Filter()), actor="ann")
     return root
@@ -205,24 +205,24 @@ def many(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["power cut", "full disk"])
-def test_an_undo_of_many_that_was_interrupted_is_gone_on_with(many: Path, end: str) -> None:
+def test_an_interrupted_batch_undo_can_be_completed(many: Path, end: str) -> None:
     copy, step = many.parent / "copy", 0
     while True:
         step += 1
         shutil.copytree(many, copy)
-        disaster = Disaster()
-        library = open_on(disaster, copy)
+        injector = FaultInjector()
+        library = open_on(injector, copy)
         if end == "power cut":
-            disaster.cut_power(step)
+            injector.cut_power(step)
             with contextlib.suppress(PowerCut):
                 library.undo(actor="ann")
             abandon(library)
         else:
-            disaster.fail(step, OSError(28, "no room"), lasts=True)
+            injector.fail(step, OSError(28, "no room"), lasts=True)
             library.undo(actor="ann")
-            disaster.heal()
+            injector.stop_failing()
             library.close()
-        with open_on(Disaster(), copy) as library:
+        with open_on(FaultInjector(), copy) as library:
             if "approved" in tiers(library).values():
                 assert not library.undo(actor="ann").refused, f"step {step}"
             assert set(tiers(library).values()) == {"pending"}, f"step {step}"
@@ -231,6 +231,6 @@ def test_an_undo_of_many_that_was_interrupted_is_gone_on_with(many: Path, end: s
             while "pending" in tiers(library).values():
                 library.redo(actor="ann")
         shutil.rmtree(copy)
-        if not disaster.has_struck:
+        if not injector.has_failed:
             break
     assert step > 20

@@ -1,4 +1,4 @@
-"""What people type becomes a tree, whatever it is, and the tree a line that reads the same again."""
+"""Any text is parsed into a tree, and the tree is formatted as a line that parses to the same tree."""
 
 from collections.abc import Iterator
 
@@ -67,12 +67,12 @@ TREES = st.recursive(WORDS | PHRASES | CONDITIONS, larger, max_leaves=8).map(
 
 
 @given(TREES)
-def test_every_tree_can_be_written_as_a_line_and_read_again(tree: AllOf) -> None:
+def test_every_tree_can_be_formatted_and_parsed_again(tree: AllOf) -> None:
     assert parse(written(tree)).tree == tree
 
 
 @given(TYPED, DIALECTS)
-def test_whatever_is_typed_can_be_written_and_read_again(text: str, dialect: Dialect) -> None:
+def test_any_input_can_be_formatted_and_parsed_again(text: str, dialect: Dialect) -> None:
     tree = parse(text, dialect).tree
     line = written(tree, dialect)
     assert parse(line, dialect).tree == tree
@@ -91,7 +91,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 
 @pytest.mark.usefixtures("without_chroma")
 @given(TYPED)
-def test_no_line_breaks_a_list(shared: Library, text: str) -> None:
+def test_any_input_can_filter_a_library(shared: Library, text: str) -> None:
     assert 0 <= shared.count(parsed(text).filter) <= 4
     assert 0 <= shared.count(read(text).filter) <= 4
 
@@ -113,10 +113,12 @@ def test_no_line_breaks_a_list(shared: Library, text: str) -> None:
         ("coin -2", [2]),  # a number with its sign is a word
         ("-dup:yes tag:cat", [1]),
         ("(tag:cat", [1]),
-        ("tag:cat OR", []),  # still being typed: OR is a word
+        ("tag:cat OR", []),  # still incomplete: OR is a word
     ],
 )
-def test_or_parentheses_not_and_stars_filter(shared: Library, line: str, found: list[int]) -> None:
+def test_or_not_parentheses_and_wildcards_filter_records(
+    shared: Library, line: str, found: list[int]
+) -> None:
     assert sorted(shared.addresses(parsed(line).filter)) == sorted(map(address, found))
 
 
@@ -127,7 +129,7 @@ def test_or_parentheses_not_and_stars_filter(shared: Library, line: str, found: 
         "NOT", "OR", "or", "3.14", "don't", "a-b", "-5", "#1", "pepe(old)", "$NOT moon",
     ],
 )  # fmt: skip
-def test_what_looks_like_a_sign_in_a_word_is_part_of_it(line: str) -> None:
+def test_operator_characters_inside_a_word_belong_to_the_word(line: str) -> None:
     assert parsed(line).filter == Filter(words=line)
     assert not parsed(line).hints
 
@@ -144,12 +146,12 @@ def test_what_looks_like_a_sign_in_a_word_is_part_of_it(line: str) -> None:
         ),
     ],
 )
-def test_a_slip_is_read_as_it_is_meant_and_shown_with_its_place(line: str, hint: str) -> None:
+def test_a_syntax_error_is_tolerated_and_its_position_reported(line: str, hint: str) -> None:
     assert hint in parsed(line).hints
     assert parsed(line).faults == []
 
 
-def test_faults_inside_parentheses_are_said_and_let_nothing_through_unseen() -> None:
+def test_faults_inside_parentheses_are_reported() -> None:
     assert parsed("(tagg:dog OR cat)").faults == ["Unknown filter 'tagg'. Did you mean tag:?"]
     assert corrected("(tagg:dog OR cat) x") == "(tag:dog OR cat) x"
     assert read("tier:pending OR tag:a").faults[0].startswith("tier: cannot be denied")
@@ -157,14 +159,14 @@ def test_faults_inside_parentheses_are_said_and_let_nothing_through_unseen() -> 
     assert read("entity:frog OR tag:a").filter_faults
 
 
-def test_a_filter_with_choices_can_be_written_and_read_again() -> None:
+def test_a_filter_with_alternatives_can_be_formatted_and_parsed_again() -> None:
     line = "tag:a (tag:b OR -category:c moon) -(before:2025-01-01 rocket)"
     asked = parsed(line).filter
     assert asked.any_of == ((Filter(tags=("b",)), Filter(words="moon", without_categories=("c",))),)
     assert parsed(filter_written(asked)).filter == asked
 
 
-def test_a_control_narrows_a_line_with_choices() -> None:
+def test_a_control_narrows_a_line_with_alternatives() -> None:
     assert edited("tag:a OR tag:b", "tag", ["c"]) == "(tag:a OR tag:b) tag:c"
     assert values("tag:x (tag:a OR tag:b)", "tag") == ["x"]
     assert edited('2*"frog" tag:x', "tag", ["y"], "question") == '2 × "frog" tag:y'
@@ -173,7 +175,7 @@ def test_a_control_narrows_a_line_with_choices() -> None:
 @pytest.mark.parametrize(
     ("line", "text", "filter"),
     [
-        ("cat OR dog in space", "cat OR dog in space", Filter()),  # plain words are asked for their meaning
+        ("cat OR dog in space", "cat OR dog in space", Filter()),  # plain words are searched by meaning
         ("frog*", "frog", Filter(words='"frog*"')),
         ("frog (tag:a OR tag:b)", "frog", Filter(any_of=((Filter(tags=("a",)), Filter(tags=("b",))),))),
         ('"cat" OR "dog"', "cat dog", Filter(any_of=((Filter(words='"cat"'), Filter(words='"dog"')),))),
@@ -182,7 +184,7 @@ def test_a_control_narrows_a_line_with_choices() -> None:
         ("frog -dog*", "frog", Filter(none_of=(Filter(words='"dog*"'),))),
     ],
 )
-def test_a_question_asks_its_words_and_filters_by_what_is_structured(
+def test_a_question_searches_plain_words_and_filters_by_conditions(
     line: str, text: str, filter: Filter
 ) -> None:
     question = read(line)

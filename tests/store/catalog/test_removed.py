@@ -1,4 +1,4 @@
-"""What is let go and is no record is noted with who and when, and can be put back."""
+"""Deleted searches, filters, weights and golden queries are recorded and can be restored."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def noted(library: Library) -> list[tuple[str, str, str]]:
     return [(one.actor, one.what, one.name) for one in library.removed.all()]
 
 
-def test_a_saved_search_is_put_back_with_all_it_had(library: Library) -> None:
+def test_a_saved_search_is_restored_with_all_its_settings(library: Library) -> None:
     library.searches.save("frogs", SavedSearch("frog", {"entity": 4.0}, calibrated=True, shown=30))
     before = library.searches.all()
     library.for_actor(Actor("ann")).searches.delete("frogs")
@@ -34,7 +34,7 @@ def test_a_saved_search_is_put_back_with_all_it_had(library: Library) -> None:
         library.removed.restore(one.id)
 
 
-def test_filters_and_weights_are_put_back_each_where_it_was(library: Library) -> None:
+def test_a_filter_and_a_preset_of_the_same_name_are_restored(library: Library) -> None:
     library.filters.save("dogs", "tag:dog")
     library.presets.save("dogs", {"entity": 1.0})
     filters, presets = library.filters.all(), library.presets.all()
@@ -47,7 +47,7 @@ def test_filters_and_weights_are_put_back_each_where_it_was(library: Library) ->
     assert (library.filters.all(), library.presets.all()) == (filters, presets)
 
 
-def test_what_has_the_name_by_now_is_not_replaced(library: Library) -> None:
+def test_restoring_does_not_replace_a_newer_filter_of_the_same_name(library: Library) -> None:
     library.filters.save("dogs", "tag:dog")
     library.filters.delete("dogs")
     library.filters.save("dogs", "tag:cat")
@@ -62,7 +62,7 @@ def in_file(library: Library) -> list[str]:
     return [one["line"] for one in content["queries"]]
 
 
-def test_a_golden_query_is_put_back_in_the_catalog_and_in_its_file(library: Library) -> None:
+def test_a_golden_query_is_restored_in_the_catalog_and_in_its_file(library: Library) -> None:
     library.golden.save("frog", [address(1), address(2)], actor="ann")
     library.golden.delete("frog", actor="ben")
     assert in_file(library) == []
@@ -73,7 +73,9 @@ def test_a_golden_query_is_put_back_in_the_catalog_and_in_its_file(library: Libr
     assert in_file(library) == ["frog"]
 
 
-def test_what_a_file_changed_by_hand_leaves_out_is_noted(library: Library, root: Path) -> None:
+def test_a_golden_query_missing_from_an_edited_file_is_recorded_as_removed(
+    library: Library, root: Path
+) -> None:
     library.golden.save("frog", [address(1)])
     library.golden.save("rain", [address(2)])
     library.golden.import_content(
@@ -82,7 +84,7 @@ def test_what_a_file_changed_by_hand_leaves_out_is_noted(library: Library, root:
     assert noted(library) == [("file", "golden query", "rain")]
 
 
-def test_a_viewer_puts_nothing_back(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_viewer_cannot_restore_anything(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     library.filters.save("dogs", "tag:dog")
     library.filters.delete("dogs")
     monkeypatch.setenv("MEMEDEX_VIEWERS", "vera")

@@ -1,4 +1,4 @@
-"""The catalog is copied once a day, before each upgrade and each repair, and what it lost comes back."""
+"""The catalog is copied daily and before each upgrade and repair, and restored from a copy when damaged."""
 
 import shutil
 import sqlite3
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 @pytest.fixture
 def stocked(quick_root: Path) -> Path:
-    """A library with a past, and drafts; copied, then worked on; closed."""
+    """A closed library with history and drafts; its catalog was copied, then changed."""
     with open_library(quick_root, embedder=Hashed()) as library:
         approved_with_caption(library, 0, 1)
         library.promote([FIRST])
@@ -71,7 +71,7 @@ def a_folder(catalog: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [removed, emptied, cut_short, a_folder])
-def test_history_and_drafts_come_back_from_the_last_copy_and_files_say_the_rest(
+def test_salvage_restores_history_and_drafts_from_the_last_copy(
     damage: Callable[[Path], None], stocked: Path
 ) -> None:
     layout = Layout(stocked)
@@ -105,7 +105,7 @@ def test_history_and_drafts_come_back_from_the_last_copy_and_files_say_the_rest(
         assert (salvaged.kept / "somebody's").read_text() == "file"
 
 
-def test_a_catalog_that_is_gone_comes_back_with_the_next_opening(
+def test_a_missing_catalog_is_restored_on_the_next_opening(
     stocked: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     removed(Layout(stocked).catalog)
@@ -115,7 +115,7 @@ def test_a_catalog_that_is_gone_comes_back_with_the_next_opening(
     assert "the catalog was gone" in caplog.text
 
 
-def test_a_copy_from_before_an_upgrade_gives_back_what_its_version_knew(stocked: Path) -> None:
+def test_salvage_reads_a_copy_of_an_earlier_version(stocked: Path) -> None:
     (copy,) = snapshots.kept(Layout(stocked).catalog)
     with closing(sqlite3.connect(copy.path)) as db, db:
         for (trigger,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
@@ -134,7 +134,7 @@ def test_a_copy_from_before_an_upgrade_gives_back_what_its_version_knew(stocked:
         holds(library)
 
 
-def test_what_the_damaged_catalog_still_says_counts_more_than_its_copy(stocked: Path) -> None:
+def test_readable_rows_of_a_damaged_catalog_take_precedence_over_its_copy(stocked: Path) -> None:
     with open_library(stocked, embedder=Hashed()) as library:
         library.drafts.save(THIRD, {"entity": "half a dog"}, actor="ann")
         library.drafts.save(FOURTH, {"entity": "new"}, actor="ann")
@@ -147,7 +147,7 @@ def test_what_the_damaged_catalog_still_says_counts_more_than_its_copy(stocked: 
         assert "promote" in {event.verb for event in library.history(limit=-1)}
 
 
-def test_wherever_the_power_goes_while_a_catalog_is_made_anew_nothing_is_lost(
+def test_salvage_loses_nothing_when_interrupted_at_any_rename(
     stocked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layout = Layout(stocked)
@@ -183,7 +183,7 @@ def test_wherever_the_power_goes_while_a_catalog_is_made_anew_nothing_is_lost(
     assert last > 3
 
 
-def test_one_copy_a_day_is_kept_for_a_week_and_only_the_newest_is_whole(
+def test_daily_copies_are_kept_for_a_week_and_only_the_newest_is_complete(
     stocked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_library(stocked, embedder=Hashed()) as library:
@@ -208,7 +208,7 @@ def test_one_copy_a_day_is_kept_for_a_week_and_only_the_newest_is_whole(
         )
 
 
-def test_a_copy_is_of_one_moment_and_nobody_waits_for_it(
+def test_a_copy_is_consistent_and_does_not_block_writers(
     stocked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshots, "_PAGES", 1)
@@ -237,9 +237,7 @@ def test_a_copy_is_of_one_moment_and_nobody_waits_for_it(
         assert library.drafts.own(FOURTH, actor="ann") == {"entity": "while it is copied 3"}
 
 
-def test_a_copy_that_is_stopped_or_has_no_room_leaves_nothing(
-    stocked: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cancelled_or_failed_copy_leaves_no_file(stocked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_library(stocked, embedder=Hashed()) as library, library.catalog.reading() as db:
         before = sorted(library.layout.snapshots.iterdir())
         assert snapshots.make(db, library.catalog.path, "repair", progress=Progress(cancelled=True)) is None
@@ -249,9 +247,7 @@ def test_a_copy_that_is_stopped_or_has_no_room_leaves_nothing(
         assert sorted(library.layout.snapshots.iterdir()) == before
 
 
-def test_a_catalog_of_an_earlier_version_is_copied_before_it_is_upgraded(
-    stocked: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_catalog_is_copied_before_an_upgrade(stocked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = Layout(stocked).catalog
     with closing(sqlite3.connect(path)) as db:
         (version,) = db.execute("PRAGMA user_version").fetchone()
@@ -259,7 +255,7 @@ def test_a_catalog_of_an_earlier_version_is_copied_before_it_is_upgraded(
         "store.catalog.catalog._VERSIONS", ("",) * version + ("CREATE TABLE more (a) STRICT",)
     )
     monkeypatch.setattr("store.catalog.catalog.VERSION", version + 1)
-    with pytest.raises(sqlite3.OperationalError):  # STRICT wants a type: the upgrade fails
+    with pytest.raises(sqlite3.OperationalError):  # STRICT requires a type: the upgrade fails
         Catalog(path, disk=Disk(), writable=True)
     found = snapshots.kept(path)
     assert [one.reason for one in found] == ["upgrade", "daily"]
@@ -273,12 +269,12 @@ def test_a_repair_copies_the_catalog_first(stocked: Path) -> None:
         assert snapshots.kept(library.catalog.path)[0].reason == "repair"
 
 
-def test_the_copies_of_a_catalog_that_lay_here_before_are_not_displaced_by_a_new_one(stocked: Path) -> None:
+def test_copies_of_a_previous_catalog_are_not_deleted_by_a_new_one(stocked: Path) -> None:
     layout = Layout(stocked)
     aside = layout.root / "aside"
     layout.snapshots.rename(aside)
     removed(layout.catalog)
-    with open_library(stocked, embedder=Hashed()) as library:  # a new one, of another secret
+    with open_library(stocked, embedder=Hashed()) as library:  # a new catalog with another secret
         aside.rename(layout.snapshots)
         library.approve([THIRD])
         for _ in range(4):

@@ -1,4 +1,4 @@
-"""Words beside vectors: exact matches first, words that count, spelling, emoji, and what fits nothing."""
+"""Search by words and vectors: exact matches, word scores, spelling, emoji, and unmatched queries."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -29,29 +29,29 @@ from store.search.similarities import Similarities
 from store.search.skyline import skyline
 from store.vectors.matrices import load
 from store.vectors.weights import DEFAULT_WEIGHTS
-from tests.store.conftest import coin, furnished
+from tests.store.conftest import coin, fresh_root
 
 IN_LIBRARY = Filter(tier="library")
 EVM = "0x" + "ab12" * 10
 BASE58 = "So11111111111111111111111111111111111111112"
 
-# Not those that the floor is measured with (store/search/nonsense_questions.txt).
+# Different from the questions that set the floor (store/search/nonsense_questions.txt).
 _LETTERS = Random(5)
 NONSENSE = tuple(
     " ".join("".join(_LETTERS.choices(ascii_lowercase, k=_LETTERS.randint(4, 9))) for _ in range(words))
     for words in (1, 2, 3)
     for _ in range(20)
 )
-REAL = (  # of none of these words a demo coin has one
+REAL = (  # no demo coin has any of these words
     "feline", "canine", "amphibian", "beverage", "sport", "wealthy", "melancholy", "primate", "autumn",
     "cuisine",
 )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    """The demo library, by the offline model; nothing changes it."""
-    root = furnished(tmp_path_factory.mktemp("demo") / "res")
+def demo_library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """The demo library with the offline model; no test changes it."""
+    root = fresh_root(tmp_path_factory.mktemp("demo") / "res")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("store.chroma.base_follower.ChromaFollower.wake", lambda self: None)
         library = open_library(root, embedder=open_embedder("offline"))
@@ -68,26 +68,26 @@ def first(library: Library, line: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_every_demo_coin_is_first_by_its_ticker_its_name_and_its_address(shown: Library) -> None:
-    coins = shown.find(IN_LIBRARY)
+def test_every_demo_coin_is_found_first_by_ticker_name_and_address(demo_library: Library) -> None:
+    coins = demo_library.find(IN_LIBRARY)
     assert len(coins) > 100
     for one in coins:
         asked = (one.ticker, one.ticker.lower(), f"${one.ticker}", one.name, one.name.upper(), one.address)
         for line in asked:
-            found = exact_matches(shown, read(line, base=IN_LIBRARY), line, limit=5)
+            found = exact_matches(demo_library, read(line, base=IN_LIBRARY), line, limit=5)
             assert found[0].address == one.address, line
-            assert shown.named(line, IN_LIBRARY, limit=5)[0].address == one.address, line
+            assert demo_library.named(line, IN_LIBRARY, limit=5)[0].address == one.address, line
 
 
 @pytest.mark.slow
-def test_what_is_only_like_a_name_is_no_exact_match(shown: Library) -> None:
+def test_a_similar_name_is_not_an_exact_match(demo_library: Library) -> None:
     for line in ("frog", "Starry", "Starry Frog Coin", "STF", "local-demo-starry", "not there", "$", "***"):
-        assert first(shown, line) == [], line
+        assert first(demo_library, line) == [], line
 
 
 @pytest.fixture
-def odd(library: Library) -> Library:
-    """Coins whose names and addresses try what exact means."""
+def tricky_names(library: Library) -> Library:
+    """Coins with names and addresses that are hard to match exactly."""
     given = (
         (EVM, "Café Pepe", "$CAFE"), (BASE58, "CAFE", "PEPE"), ("local-club", "Pepe Café Club", "PCC"),
         ("local-signs", "🐸", "🐸🐸"), ("local-quoted", 'The "Best": Coin', "BEST"),
@@ -108,28 +108,26 @@ def odd(library: Library) -> Library:
         (EVM, ["Café Pepe"]),
         (EVM.upper().replace("0X", "0x"), ["Café Pepe"]),
         (BASE58, ["CAFE"]),
-        (BASE58.lower(), []),  # another address, as far as base58 goes
+        (BASE58.lower(), []),  # base58 is case-sensitive: another address
         ("cafe", ["Café Pepe", "CAFE"]),  # by ticker, then by name
         ("  CAFÉ  PEPE ", ["Café Pepe"]),
         ("pepe", ["CAFE"]),
         ("🐸", ["🐸"]),
-        ('the "best": coin', ['The "Best": Coin']),  # although the line means something else by quotes
+        ('the "best": coin', ['The "Best": Coin']),  # although quotes mark a phrase in a line
     ],
 )
-def test_exact_is_an_address_a_ticker_or_a_name_without_case_and_accents(
-    odd: Library, line: str, found: list[str]
-) -> None:
-    assert first(odd, line) == found
+def test_exact_matches_ignore_case_and_accents(tricky_names: Library, line: str, found: list[str]) -> None:
+    assert first(tricky_names, line) == found
 
 
-# -- words that count ---------------------------------------------------------------------------------------
+# -- word scores --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_fused_contributions_add_up_and_without_words_nothing_is_added(shown: Library) -> None:
+def test_fused_scores_are_the_sum_of_facet_and_word_contributions(demo_library: Library) -> None:
     parts = (Part(text="a frog in the rain"),)
-    plain, fused = shown.search(Query(parts)), shown.search(Query(parts, fused=True))
-    by_meaning = {hit.address: hit.score for hit in shown.search(Query(parts, top=200)).hits}
+    plain, fused = demo_library.search(Query(parts)), demo_library.search(Query(parts, fused=True))
+    by_meaning = {hit.address: hit.score for hit in demo_library.search(Query(parts, top=200)).hits}
     for hit in fused.hits:
         facets = sum(given.contribution for given in hit.facets.values())
         assert facets == pytest.approx(by_meaning[hit.address])
@@ -142,14 +140,14 @@ def test_fused_contributions_add_up_and_without_words_nothing_is_added(shown: Li
 
 
 @pytest.mark.slow
-def test_minus_and_what_speaks_about_one_facet_have_no_words(shown: Library) -> None:
+def test_negative_and_single_facet_parts_add_no_word_score(demo_library: Library) -> None:
     for parts in (
         (Part(text="dog"), Part(text="frog", weight=-1)),
         (Part(text="frog", facets=("visual",)), Part(text="dog")),
     ):
-        fused = shown.search(Query(parts, fused=True))
+        fused = demo_library.search(Query(parts, fused=True))
         assert {
-            one.name for one in shown.records(hit.address for hit in fused.hits if hit.words.share)
+            one.name for one in demo_library.records(hit.address for hit in fused.hits if hit.words.share)
         }.isdisjoint({"Byte Frog"})
 
 
@@ -160,7 +158,7 @@ def test_plural_and_singular_are_one_word() -> None:
     assert content_words("The frogs of the RAIN, and 🐸!") == ("frogs", "rain", "frog")
 
 
-def test_tags_are_words_of_the_search_and_not_of_the_filter(library: Library) -> None:
+def test_tags_are_indexed_for_search_but_not_for_the_word_filter(library: Library) -> None:
     library.add([coin(1, tags=["hoodie"])])
     with library.catalog.reading() as db:
         assert db.execute("SELECT count(*) FROM words WHERE words MATCH 'hoodie'").fetchone()[0] == 1
@@ -168,9 +166,9 @@ def test_tags_are_words_of_the_search_and_not_of_the_filter(library: Library) ->
 
 
 @pytest.mark.slow
-def test_golden_queries_are_answered_better_fused(shown: Library) -> None:
-    """Parameters were chosen on the one half; the other is only told."""
-    found = evaluation.evaluate(shown, presets={"Reference": DEFAULT_WEIGHTS["text"]})
+def test_fused_ranking_improves_golden_queries(demo_library: Library) -> None:
+    """The parameters were tuned on one half of the queries; the other half is held out."""
+    found = evaluation.evaluate(demo_library, presets={"Reference": DEFAULT_WEIGHTS["text"]})
     raw, _, fused = found.rows
 
     def gain(row: PresetResult, half: int) -> float:
@@ -189,12 +187,12 @@ def half_of(line: str) -> int:
     return int(sha256(line.encode()).hexdigest(), 16) % 2
 
 
-# -- exact beyond what is compared exactly at once ----------------------------------------------------------
+# -- exact results in large libraries -----------------------------------------------------------------------
 
 ROWS, DIMENSIONS = 900, 32
 
 
-def made(seed: int) -> tuple[Similarities, Words, np.random.Generator]:
+def random_similarities(seed: int) -> tuple[Similarities, Words, np.random.Generator]:
     random = np.random.default_rng(seed)
     vectors: dict[Facet, Vector] = {}
     for facet in FACETS:
@@ -212,23 +210,23 @@ def made(seed: int) -> tuple[Similarities, Words, np.random.Generator]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_fused_the_best_are_exact_and_among_what_a_page_is_sent(
+def test_the_best_fused_results_are_exact_and_sent_to_the_page(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("store.search.similarities.FEW", 100)
-    asked, words, random = made(seed)
+    asked, words, random = random_similarities(seed)
     mask = random.random(ROWS) < 0.8
     sent = skyline(asked, np.flatnonzero(mask), top=15, limit=ROWS)
     assert sent is not None
     sent = np.union1d(sent, words.rows)
-    fresh, _, _ = made(seed)
+    fresh, _, _ = random_similarities(seed)
     cosines = fresh.cosines(np.arange(ROWS)).astype(np.float64)
     filled = np.where(np.isnan(cosines), fresh.means, cosines)
     for _ in range(8):
         weights: dict[Facet, float] = dict(zip(FACETS, random.integers(0, 5, 5).astype(float), strict=True))
         if not any(weights.values()):
             continue
-        asked, words, _ = made(seed)
+        asked, words, _ = random_similarities(seed)
         found = rank(asked, weights, top=15, mask=mask, words=words)
         shares = np.array([weights[facet] for facet in FACETS]) / sum(weights.values())
         scores = filled @ shares
@@ -257,13 +255,13 @@ def test_fused_the_best_are_exact_and_among_what_a_page_is_sent(
         ("frog", None), ("frogs", None), ("hams", None), ("sport", None), ("xqzvkj", None), ("", None),
     ],
 )  # fmt: skip
-def test_misspelt_words_are_offered_as_the_library_spells_them(
-    shown: Library, line: str, meant: str | None
+def test_misspelt_words_get_suggestions_from_the_library(
+    demo_library: Library, line: str, meant: str | None
 ) -> None:
-    assert did_you_mean(shown, read(line), line) == meant
+    assert did_you_mean(demo_library, read(line), line) == meant
 
 
-def test_a_slip_is_a_letter_too_many_too_few_another_or_two_exchanged() -> None:
+def test_distance_counts_insertions_deletions_substitutions_and_swaps() -> None:
     assert [distance("frog", other) for other in ("frog", "frg", "froog", "frag", "frgo", "dogs")] == [
         0, 1, 1, 1, 1, 3,
     ]  # fmt: skip
@@ -276,41 +274,41 @@ def test_a_slip_is_a_letter_too_many_too_few_another_or_two_exchanged() -> None:
         ("🇺🇸", "us"), ("DOGE™ café", "DOGE™ café"), ("\u200d", "\u200d"), ("👨‍👩‍👧", "man woman girl"),
     ],
 )  # fmt: skip
-def test_an_emoji_says_its_name(text: str, said: str) -> None:
+def test_an_emoji_is_replaced_by_its_name(text: str, said: str) -> None:
     assert in_words(text) == said
 
 
 @pytest.mark.slow
-def test_an_emoji_is_asked_for_like_its_name(shown: Library) -> None:
+def test_an_emoji_finds_the_same_coins_as_its_name(demo_library: Library) -> None:
     from store.reading.query_binding import parts_of
 
-    parts, faults = parts_of(shown, read("🐸"), pictures=lambda name: None)
+    parts, faults = parts_of(demo_library, read("🐸"), pictures=lambda name: None)
     assert not faults
-    found = shown.search(Query(parts, top=5, fused=True))
-    assert all("frog" in one.tags for one in shown.records(hit.address for hit in found.hits))
+    found = demo_library.search(Query(parts, top=5, fused=True))
+    assert all("frog" in one.tags for one in demo_library.records(hit.address for hit in found.hits))
 
 
-# -- what fits nothing --------------------------------------------------------------------------------------
+# -- queries that match nothing -----------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_nonsense_fits_nothing_and_is_answered_all_the_same(shown: Library) -> None:
-    found = {text: shown.search(Query((Part(text=text),), fused=True)) for text in NONSENSE}
+def test_nonsense_is_marked_as_unmatched_but_still_has_results(demo_library: Library) -> None:
+    found = {text: demo_library.search(Query((Part(text=text),), fused=True)) for text in NONSENSE}
     assert all(one.hits for one in found.values())
     assert sum(not one.fits for one in found.values()) >= 0.9 * len(NONSENSE)
 
 
 @pytest.mark.slow
-def test_what_is_meant_fits_though_no_coin_has_the_word(shown: Library) -> None:
-    fits = [shown.search(Query((Part(text=text),))).fits for text in REAL]
+def test_a_related_meaning_matches_without_the_exact_word(demo_library: Library) -> None:
+    fits = [demo_library.search(Query((Part(text=text),))).fits for text in REAL]
     assert sum(fits) >= 8, dict(zip(REAL, fits, strict=True))
 
 
 @pytest.mark.slow
-def test_every_golden_query_and_what_is_no_text_fits(shown: Library) -> None:
-    for golden in evaluation.all_of(shown):
-        assert shown.search(Query(golden.parts)).fits, golden.line
-    address = shown.addresses(IN_LIBRARY)[0]
-    assert shown.search(Query((Part(like=address), Part(text="xqzvkj")))).fits
-    picture = Path(shown.picture(address)).read_bytes()
-    assert shown.search(Query((Part(image=picture),))).fits
+def test_golden_queries_examples_and_pictures_always_match(demo_library: Library) -> None:
+    for golden in evaluation.all_of(demo_library):
+        assert demo_library.search(Query(golden.parts)).fits, golden.line
+    address = demo_library.addresses(IN_LIBRARY)[0]
+    assert demo_library.search(Query((Part(like=address), Part(text="xqzvkj")))).fits
+    picture = Path(demo_library.picture(address)).read_bytes()
+    assert demo_library.search(Query((Part(image=picture),))).fits

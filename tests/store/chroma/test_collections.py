@@ -1,4 +1,4 @@
-"""Chroma follows the catalog: what it is told, what becomes of it when broken, and that no model is asked."""
+"""Chroma follows the catalog: updates, rebuilds after damage, and no calls to the model."""
 
 import errno
 import logging
@@ -20,14 +20,14 @@ from store.runtime import open_library
 from store.search.query import Part, Query
 from tests.store.conftest import address, approved_with_caption
 from tests.store.hashed import Hashed
-from tests.store.invariants import chroma_says_what_the_sidecars_say, holds
+from tests.store.invariants import chroma_agrees_with_the_sidecars, holds
 from tests.store.world import abandon
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("eager_index", "compared_apart")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("eager_index", "comparison_in_own_process")]
 
 
-@pytest.mark.usefixtures("chroma_apart")
-def test_chroma_s_own_process_that_dies_is_replaced_and_nothing_is_lost(
+@pytest.mark.usefixtures("chroma_in_own_process")
+def test_a_dead_chroma_process_is_replaced_without_data_loss(
     root: Path, embedder: Hashed, caplog: pytest.LogCaptureFixture
 ) -> None:
     with opened(root, embedder) as library:
@@ -41,21 +41,21 @@ def test_chroma_s_own_process_that_dies_is_replaced_and_nothing_is_lost(
         library.promote(addresses[1:])
         assert library.wait_for_chroma(60)
         assert "is rebuilt" not in caplog.text, "what it left was whole"
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)
 
 
 @pytest.fixture
 def promoted(root: Path, embedder: Hashed) -> list[str]:
-    """Three records in the library and in Chroma, and everything closed."""
+    """Three records in the library and in Chroma; the library is closed."""
     with opened(root, embedder) as library:
         addresses = approved_with_caption(library, 1, 2, 3)
         library.promote(addresses)
         assert library.wait_for_chroma(60)
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)
     return addresses
 
 
-def five(folder: Path) -> Collections:
+def open_collections(folder: Path) -> Collections:
     return Collections(folder, dict.fromkeys(COLLECTIONS.values(), made_with("hashed")))
 
 
@@ -66,10 +66,10 @@ def opened(root: Path, embedder: Hashed) -> Iterator[Library]:
         yield library
 
 
-def test_what_is_promoted_is_in_all_five_collections_with_six_fields(
+def test_promoted_records_are_in_all_five_collections_with_six_fields(
     root: Path, embedder: Hashed, promoted: list[str]
 ) -> None:
-    collections = five(Layout(root).chroma)
+    collections = open_collections(Layout(root).chroma)
     assert {facet: len(collections.ids(name)) for facet, name in COLLECTIONS.items()} == {
         "image": 3, "entity": 3, "context": 3, "visual": 3, "emotions": 0
     }  # fmt: skip
@@ -84,22 +84,24 @@ def test_what_is_promoted_is_in_all_five_collections_with_six_fields(
     collections.close()
 
 
-@pytest.mark.usefixtures("chroma_apart")
+@pytest.mark.usefixtures("chroma_in_own_process")
 def test_every_verb_reaches_chroma(root: Path, embedder: Hashed, promoted: list[str]) -> None:
     with opened(root, embedder) as library:
         library.degrade([address(1)])
         library.delete([address(2)])
         library.caption(address(3), caption={"visual": "", "emotions": "calm"}, tags=["moon", "cat"])
         assert library.wait_for_chroma(60)
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)
     with opened(root, embedder) as library:
         library.undo(3)
         assert library.wait_for_chroma(60)
         assert library.counts()["library"] == 3
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)
 
 
-def test_promoting_what_was_degraded_asks_no_model(root: Path, embedder: Hashed, promoted: list[str]) -> None:
+def test_promoting_a_record_removed_from_the_library_needs_no_model(
+    root: Path, embedder: Hashed, promoted: list[str]
+) -> None:
     asked = embedder.asked
     with opened(root, embedder) as library:
         assert library.degrade(promoted).done == promoted
@@ -108,7 +110,9 @@ def test_promoting_what_was_degraded_asks_no_model(root: Path, embedder: Hashed,
     assert embedder.asked == asked
 
 
-def test_a_caption_edit_embeds_only_what_changed(root: Path, embedder: Hashed, promoted: list[str]) -> None:
+def test_a_caption_edit_embeds_only_the_changed_facets(
+    root: Path, embedder: Hashed, promoted: list[str]
+) -> None:
     asked = embedder.asked
     with opened(root, embedder) as library:
         library.caption(address(1), caption={"entity": "something new"})
@@ -136,7 +140,7 @@ def remove_everything(chroma: Path) -> None:
         path.unlink()
 
 
-def spoil_database(chroma: Path) -> None:
+def corrupt_database(chroma: Path) -> None:
     (chroma / "chroma.sqlite3").write_bytes(b"this is no database " * 1000)
 
 
@@ -144,7 +148,7 @@ def empty_database(chroma: Path) -> None:
     (chroma / "chroma.sqlite3").write_bytes(b"")
 
 
-def spoil_index(chroma: Path) -> None:
+def corrupt_index(chroma: Path) -> None:
     spoilt = [path for path in own_files(chroma) if path.suffix in (".bin", ".pickle")]
     assert spoilt
     for number, path in enumerate(spoilt):
@@ -152,15 +156,15 @@ def spoil_index(chroma: Path) -> None:
         path.write_bytes(content)
 
 
-def cut_index_short(chroma: Path) -> None:
+def truncate_index(chroma: Path) -> None:
     for path in own_files(chroma):
         if path.suffix == ".bin":
             path.write_bytes(path.read_bytes()[:16])
 
 
-def restore_an_older_one(chroma: Path) -> None:
-    """As somebody might from a backup of this folder alone: whole, but not what the catalog says."""
-    collections = five(chroma)
+def restore_an_older_chroma(chroma: Path) -> None:
+    """Restore an intact older state that differs from the catalog, as from a backup of this folder only."""
+    collections = open_collections(chroma)
     collections.collection(COLLECTIONS["entity"]).delete(ids=[address(2)])
     collections.close()
 
@@ -168,16 +172,16 @@ def restore_an_older_one(chroma: Path) -> None:
 BREAKAGES = [
     remove_database,
     remove_everything,
-    spoil_database,
+    corrupt_database,
     empty_database,
-    spoil_index,
-    cut_index_short,
-    restore_an_older_one,
+    corrupt_index,
+    truncate_index,
+    restore_an_older_chroma,
 ]
 
 
 @pytest.mark.parametrize("damage", BREAKAGES, ids=lambda damage: damage.__name__)
-def test_a_broken_chroma_is_rebuilt_without_a_model_and_nothing_else_stops(
+def test_a_broken_chroma_is_rebuilt_without_a_model_and_search_keeps_working(
     root: Path, embedder: Hashed, promoted: list[str], damage: Callable[[Path], None],
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
@@ -193,22 +197,22 @@ def test_a_broken_chroma_is_rebuilt_without_a_model_and_nothing_else_stops(
         assert "rebuilt" in caplog.text
         assert library.check_chroma() == []
         holds(library)
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)
     with opened(root, embedder) as library:
         assert not library._follower.worker.has_begun, "mended once and for all"
 
 
-def test_a_chroma_broken_under_our_hands_is_rebuilt_at_the_next_change(
+def test_a_chroma_broken_while_in_use_is_rebuilt_at_the_next_change(
     root: Path, embedder: Hashed, promoted: list[str]
 ) -> None:
     with opened(root, embedder) as library:
-        spoil_database(Layout(root).chroma)
+        corrupt_database(Layout(root).chroma)
         library.degrade([address(1)])
         assert library.wait_for_chroma(60)
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)
 
 
-def test_rebuilding_touches_neither_pictures_nor_sidecars_nor_strangers_files(
+def test_a_rebuild_leaves_pictures_sidecars_and_foreign_files_unchanged(
     root: Path, embedder: Hashed, promoted: list[str]
 ) -> None:
     stranger = Layout(root).chroma / "my own notes" / "idea.txt"
@@ -219,10 +223,10 @@ def test_rebuilding_touches_neither_pictures_nor_sidecars_nor_strangers_files(
         assert library.wait_for_chroma(60)
         holds(library)
     assert stranger.read_text() == "keep me"
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)
 
 
-def test_a_process_that_died_writing_leaves_chroma_to_be_looked_at(
+def test_chroma_is_checked_after_the_writing_process_died(
     root: Path, embedder: Hashed, promoted: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     library = open_library(root, embedder=embedder)
@@ -235,17 +239,17 @@ def test_a_process_that_died_writing_leaves_chroma_to_be_looked_at(
         assert "rebuilt" not in caplog.text, "it was whole"
     with opened(root, embedder) as library:
         assert not library._follower.worker.has_begun
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)
 
 
-def test_a_library_that_was_moved_is_opened_without_chroma(
+def test_a_moved_library_opens_without_starting_chroma(
     root: Path, embedder: Hashed, promoted: list[str], tmp_path: Path
 ) -> None:
     with opened(root.rename(tmp_path / "elsewhere"), embedder) as library:
         assert not library._follower.worker.has_begun
 
 
-def test_chroma_that_cannot_be_written_is_behind_and_nothing_else_stops(
+def test_a_library_keeps_working_when_chroma_cannot_be_written(
     root: Path, embedder: Hashed, promoted: list[str]
 ) -> None:
     def refuse(step: str, path: Path) -> None:
@@ -253,7 +257,9 @@ def test_chroma_that_cannot_be_written_is_behind_and_nothing_else_stops(
             raise OSError(errno.EACCES, "Permission denied", str(path))
 
     refusing = True
-    spoil_database(Layout(root).chroma)  # nobody can tell any more whose it was, and it cannot be moved aside
+    corrupt_database(
+        Layout(root).chroma
+    )  # nobody can tell any more whose it was, and it cannot be moved aside
     with open_library(root, embedder=embedder, disk=Disk(before=refuse)) as library:
         assert library.degrade([address(1)]).done
         assert not library.wait_for_chroma(60)
@@ -265,10 +271,10 @@ def test_chroma_that_cannot_be_written_is_behind_and_nothing_else_stops(
         library.rebuild_chroma()
         assert library.wait_for_chroma(60)
         assert not library.status().chroma_fault
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)
 
 
-def test_looking_at_chroma_while_writing_finds_it_well(
+def test_checking_chroma_while_writing_finds_no_faults(
     root: Path, embedder: Hashed, promoted: list[str]
 ) -> None:
     with opened(root, embedder) as library:
@@ -280,8 +286,8 @@ def test_looking_at_chroma_while_writing_finds_it_well(
     assert probe(root) == []
 
 
-def test_the_probe_says_what_is_wrong_in_words(root: Path, embedder: Hashed, promoted: list[str]) -> None:
-    collections = five(Layout(root).chroma)
+def test_the_probe_describes_each_fault(root: Path, embedder: Hashed, promoted: list[str]) -> None:
+    collections = open_collections(Layout(root).chroma)
     collections.collection(COLLECTIONS["entity"]).delete(ids=[address(1)])
     collections.collection(COLLECTIONS["context"]).upsert(
         ids=[address(2)], embeddings=[[1.0] + [0.0] * 63], metadatas=[{"name": "Someone else"}]
@@ -294,7 +300,7 @@ def test_the_probe_says_what_is_wrong_in_words(root: Path, embedder: Hashed, pro
     assert "meme_image_embeddings holds 1 records too many, such as nobody" in faults
 
 
-def test_a_rebuild_asked_for_while_one_is_made_is_made_too(
+def test_a_rebuild_requested_during_a_rebuild_runs_afterwards(
     root: Path, embedder: Hashed, promoted: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(root, embedder) as library:
@@ -302,15 +308,15 @@ def test_a_rebuild_asked_for_while_one_is_made_is_made_too(
         monkeypatch.setattr(follower.worker, "retry", lambda: None)
         drain = follower._drain
 
-        def drain_and_ask_again(chroma: ChromaProcess) -> None:
+        def drain_and_request_rebuild(chroma: ChromaProcess) -> None:
             drain(chroma)
             library.rebuild_chroma()
 
         library.rebuild_chroma()
         with monkeypatch.context() as patch:
-            patch.setattr(follower, "_drain", drain_and_ask_again)
+            patch.setattr(follower, "_drain", drain_and_request_rebuild)
             follower._follow()
         assert library.catalog.meta("chroma_rebuild"), "as after a change of the model at that moment"
         follower._follow()
         assert not library.catalog.meta("chroma_rebuild")
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)

@@ -1,4 +1,4 @@
-"""A Chroma that Memedex did not make is kept whole: moved aside, named, and told by the history."""
+"""A Chroma folder of another program is moved aside unchanged, reported, and recorded in the history."""
 
 import contextlib
 import json
@@ -19,9 +19,9 @@ from store.runtime import open_library, open_reader
 from tests.store.chroma.test_collections import opened
 from tests.store.conftest import address, approved_with_caption
 from tests.store.hashed import Hashed
-from tests.store.invariants import chroma_says_what_the_sidecars_say, holds
+from tests.store.invariants import chroma_agrees_with_the_sidecars, holds
 from tests.store.references import client_of, everything_in, library_of_reference_1, vector
-from tests.store.world import Disaster, PowerCut, abandon
+from tests.store.world import FaultInjector, PowerCut, abandon
 
 pytestmark = pytest.mark.slow
 
@@ -36,23 +36,25 @@ def files_in(folder: Path) -> dict[str, bytes]:
     }
 
 
-def settled(library: Library) -> None:
+def wait_for_chroma_to_settle(library: Library) -> None:
     library._follower.wake()
     assert library.wait_for_chroma(120)
 
 
-def unmarked(folder: Path) -> None:
-    """As a version left it that knew no marks."""
+def remove_marks(folder: Path) -> None:
+    """Remove the marks, as if an earlier version without marks had written the database."""
     with sqlite3.connect(folder / DATABASE) as db:
         assert db.execute("DELETE FROM collection_metadata WHERE key = ?", [MARK]).rowcount == 5
     db.close()
 
 
-def test_taking_over_a_library_of_reference_1_keeps_its_chroma_whole(root: Path, embedder: Hashed) -> None:
+def test_opening_a_library_of_reference_1_moves_its_chroma_aside_unchanged(
+    root: Path, embedder: Hashed
+) -> None:
     store = library_of_reference_1(root, [1, 2])
     held, files = everything_in(store), files_in(store)
     with opened(root, embedder) as library:
-        settled(library)
+        wait_for_chroma_to_settle(library)
         (aside,) = moved_aside(store)
         assert library.counts()["library"] == 2
         assert "meme_image_embeddings 2 (768 dimensions)" in aside.what
@@ -67,13 +69,13 @@ def test_taking_over_a_library_of_reference_1_keeps_its_chroma_whole(root: Path,
         holds(library)
     assert files_in(aside.place) == files
     assert everything_in(aside.place) == held
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)
     with opened(root, embedder) as library:
         assert library._follower._asked is None, "once and for all"
         assert len(moved_aside(store)) == 1
 
 
-def test_doctor_names_a_foreign_chroma_and_does_not_touch_it(root: Path) -> None:
+def test_doctor_reports_a_foreign_chroma_and_leaves_it_unchanged(root: Path) -> None:
     store = library_of_reference_1(root, [1])
     open_reader(root, embedder=Hashed()).close()
     before = files_in(store)
@@ -84,23 +86,21 @@ def test_doctor_names_a_foreign_chroma_and_does_not_touch_it(root: Path) -> None
 
 
 @pytest.mark.usefixtures("without_chroma")
-def test_whenever_the_world_ends_while_moving_aside_nothing_is_lost(
-    quick_root: Path, embedder: Hashed
-) -> None:
+def test_a_power_cut_while_moving_a_chroma_aside_loses_nothing(quick_root: Path, embedder: Hashed) -> None:
     store = library_of_reference_1(quick_root, [1, 2])
     files, original = files_in(store), quick_root.with_name("original")
     shutil.copytree(quick_root, original)
-    disaster, has_struck, at = Disaster(), True, 0
-    while has_struck:
+    injector, has_failed, at = FaultInjector(), True, 0
+    while has_failed:
         at += 1
         shutil.rmtree(quick_root)
         shutil.copytree(original, quick_root)
-        library = open_library(quick_root, embedder=embedder, disk=Disk(before=disaster))
-        disaster.cut_power(at)
+        library = open_library(quick_root, embedder=embedder, disk=Disk(before=injector))
+        injector.cut_power(at)
         with contextlib.suppress(PowerCut):
             library._follower._folder.clear_the_way()
-        has_struck = disaster.has_struck
-        disaster.heal()
+        has_failed = injector.has_failed
+        injector.stop_failing()
         abandon(library)
         with opened(quick_root, embedder) as library:
             library._follower._folder.clear_the_way()
@@ -111,7 +111,7 @@ def test_whenever_the_world_ends_while_moving_aside_nothing_is_lost(
     assert at > 10
 
 
-def test_what_others_keep_in_a_chroma_of_ours_stays_where_it_is(root: Path, embedder: Hashed) -> None:
+def test_foreign_collections_in_our_chroma_stay_unchanged(root: Path, embedder: Hashed) -> None:
     with opened(root, embedder) as library:
         library.promote(approved_with_caption(library, 1, 2))
         assert library.wait_for_chroma(60)
@@ -129,18 +129,18 @@ def test_what_others_keep_in_a_chroma_of_ours_stays_where_it_is(root: Path, embe
         assert library.check_chroma() == []
     assert everything_in(store)["notes"] == held
     assert moved_aside(store) == []
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)
 
 
 @pytest.mark.parametrize("is_provable", [True, False])
-def test_a_chroma_from_before_there_were_marks_is_ours_only_if_the_catalog_proves_it(
+def test_an_unmarked_chroma_is_ours_only_if_the_catalog_proves_it(
     root: Path, embedder: Hashed, is_provable: bool
 ) -> None:
     with opened(root, embedder) as library:
         library.promote(approved_with_caption(library, 1))
         assert library.wait_for_chroma(60)
     store = Layout(root).chroma
-    unmarked(store)
+    remove_marks(store)
     if not is_provable:
         client = client_of(store)
         client.get_collection("meme_image_embeddings").add(
@@ -148,18 +148,16 @@ def test_a_chroma_from_before_there_were_marks_is_ours_only_if_the_catalog_prove
         )
         client.close()
     with opened(root, embedder) as library:
-        settled(library)
+        wait_for_chroma_to_settle(library)
         library.degrade([address(1)])
         assert library.wait_for_chroma(60)
         assert len(moved_aside(store)) == (0 if is_provable else 1)
         holds(library)
     assert all(one.metadata[MARK] for one in read_contents(store).collections)
-    chroma_says_what_the_sidecars_say(root, embedder)
+    chroma_agrees_with_the_sidecars(root, embedder)
 
 
-def test_the_chroma_of_a_catalog_that_is_gone_is_kept_since_its_vectors_are_nowhere_else(
-    root: Path, embedder: Hashed
-) -> None:
+def test_a_chroma_whose_catalog_is_missing_is_moved_aside(root: Path, embedder: Hashed) -> None:
     with opened(root, embedder) as library:
         library.promote(approved_with_caption(library, 1))
         assert library.wait_for_chroma(60)
@@ -167,17 +165,17 @@ def test_the_chroma_of_a_catalog_that_is_gone_is_kept_since_its_vectors_are_nowh
     layout.catalog.unlink()
     files = files_in(layout.chroma)
     with opened(root, embedder) as library:
-        settled(library)
+        wait_for_chroma_to_settle(library)
     assert files_in(moved_aside(layout.chroma)[0].place) == files
 
 
-def test_a_damaged_database_of_unknown_origin_counts_as_foreign(root: Path, embedder: Hashed) -> None:
+def test_a_damaged_database_of_unknown_origin_is_treated_as_foreign(root: Path, embedder: Hashed) -> None:
     store = Layout(root).chroma
     store.mkdir(parents=True)
     (store / DATABASE).write_bytes(b"\x00rubbish" * 100)
     with opened(root, embedder) as library:
         library.promote(approved_with_caption(library, 1))
-        settled(library)
+        wait_for_chroma_to_settle(library)
     (aside,) = moved_aside(store)
     assert (aside.place / DATABASE).read_bytes() == b"\x00rubbish" * 100
     assert "cannot be read" in aside.what

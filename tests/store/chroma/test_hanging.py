@@ -1,4 +1,4 @@
-"""A Chroma that hangs or dies keeps nobody waiting for ever: it is ended, says why, and is replaced."""
+"""A Chroma process that hangs or dies is killed, reported and replaced."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ from tests.store.conftest import approved_with_caption
 from tests.store.hashed import Hashed
 from tests.store.memory.bags import Bags
 
-pytestmark = [pytest.mark.usefixtures("chroma_apart"), pytest.mark.kills]
+pytestmark = [pytest.mark.usefixtures("chroma_in_own_process"), pytest.mark.kills]
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def is_gone(pid: int) -> bool:
     return False
 
 
-def test_a_stopped_process_is_ended_and_the_next_question_has_another(
+def test_a_hanging_process_is_killed_and_the_next_request_starts_another(
     chroma: ChromaProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pid = stop(chroma)
@@ -61,7 +61,7 @@ def test_a_stopped_process_is_ended_and_the_next_question_has_another(
     assert chroma.ids("entity") == set()
 
 
-def test_one_that_does_not_end_when_asked_to_is_ended_and_that_is_said(
+def test_a_process_that_does_not_close_in_time_is_killed_and_reported(
     chroma: ChromaProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pid = stop(chroma)
@@ -69,10 +69,10 @@ def test_one_that_does_not_end_when_asked_to_is_ended_and_that_is_said(
     with pytest.raises(ChromaEnded, match="did not end within"):
         chroma.close()
     assert is_gone(pid)
-    assert chroma.ids("entity") == set()  # the fixture ends this one
+    assert chroma.ids("entity") == set()  # the fixture kills this process
 
 
-def test_what_it_said_last_goes_with_the_failure_however_much_it_said(
+def test_a_failure_includes_the_last_lines_of_the_process_output(
     chroma: ChromaProcess, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken = ChromaProcess(exec, "import sys\nfor n in range(20_000): print('line', n, file=sys.stderr)\n1/0")
@@ -85,13 +85,15 @@ def test_what_it_said_last_goes_with_the_failure_however_much_it_said(
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither an end nor the next try is waited for."""
+def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not wait long for the process to end or for the next attempt."""
     monkeypatch.setattr(base_follower, "PATIENCE", 0.2)
     monkeypatch.setattr(process, "_PATIENCE", 0.2)
 
 
-def test_a_library_whose_chroma_hangs_shows_its_state_at_once_and_closes(root: Path, impatient: None) -> None:
+def test_a_library_with_a_hanging_chroma_reports_its_state_and_closes(
+    root: Path, short_timeouts: None
+) -> None:
     library = open_library(root, embedder=Hashed())
     addresses = approved_with_caption(library, 1, 2)
     library.promote(addresses[:1])
@@ -111,7 +113,7 @@ def test_a_library_whose_chroma_hangs_shows_its_state_at_once_and_closes(root: P
         assert again.status().chroma_behind == 0
 
 
-def test_a_library_whose_chroma_cannot_start_says_why_and_goes_on_when_it_can(
+def test_a_library_reports_why_chroma_cannot_start_and_recovers_later(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_worker, "FIRST", 3600.0)
@@ -128,7 +130,7 @@ def test_a_library_whose_chroma_cannot_start_says_why_and_goes_on_when_it_can(
         assert faults() == []
 
 
-def test_forgetting_a_session_does_not_wait_for_a_chroma_that_hangs(tmp_path: Path, impatient: None) -> None:
+def test_deleting_a_session_does_not_wait_for_a_hanging_chroma(tmp_path: Path, short_timeouts: None) -> None:
     with Memory.open(tmp_path / "res", embedder=Bags(dimensions=16)) as memory:
         memory.lore.add_lore("peaks", "forge", "The dwarves forged the mountains.")
         assert memory.wait_for_chroma(60)

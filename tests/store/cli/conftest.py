@@ -1,4 +1,4 @@
-"""A library with records in three tiers, things to import, and the program to run on them."""
+"""A library with records in three tiers, folders to import, and the program to run on them."""
 
 import json
 import shutil
@@ -9,20 +9,20 @@ import pytest
 
 from store.embedding import open_embedder
 from store.runtime import open_library
-from tests.store.cli.program import ALSO_KEPT, APPROVED, CAPTIONED, KEPT, Run, run_here
-from tests.store.conftest import address, coin, furnished, picture
+from tests.store.cli.program import ALSO_KEPT, APPROVED, CAPTIONED, KEPT, Run, run_in_process
+from tests.store.conftest import address, coin, fresh_root, picture
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """The program on the library in tmp_path/res."""
-    return partial(run_here, folder=tmp_path)
+    """Run the program on the library in tmp_path/res."""
+    return partial(run_in_process, folder=tmp_path)
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library with records in three tiers, made once."""
-    root = furnished(tmp_path_factory.mktemp("made") / "res")
+    root = fresh_root(tmp_path_factory.mktemp("made") / "res")
     with open_library(root, embedder=open_embedder("offline")):
         library = open_library(root)
         library.add((coin(number) for number in range(5)), actor="ann")
@@ -47,7 +47,7 @@ def root(made: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def incoming(tmp_path: Path) -> Path:
-    """A folder of two coins to import and one that is no picture."""
+    """A folder with two coins to import and one whose picture is invalid."""
     folder = tmp_path / "incoming"
     folder.mkdir()
     for number in (10, 11, 12):
@@ -56,8 +56,8 @@ def incoming(tmp_path: Path) -> Path:
     return folder
 
 
-def folder_of(folder: Path, count: int) -> Path:
-    """So many coins that importing them takes more than a moment."""
+def fill_folder(folder: Path, count: int) -> Path:
+    """Write this many coins to the folder."""
     for number in range(count):
         (folder / f"{address(number)}.json").write_text(json.dumps(coin(number).sidecar))
         (folder / f"{address(number)}.png").write_bytes(picture(0))
@@ -65,10 +65,10 @@ def folder_of(folder: Path, count: int) -> Path:
 
 
 @pytest.fixture(scope="session")
-def hundreds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folder_of(tmp_path_factory.mktemp("hundreds"), 200)
+def folder_of_200_coins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fill_folder(tmp_path_factory.mktemp("folder_of_200_coins"), 200)
 
 
 @pytest.fixture(scope="session")
-def thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folder_of(tmp_path_factory.mktemp("thousand"), 1_000)
+def folder_of_1000_coins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fill_folder(tmp_path_factory.mktemp("folder_of_1000_coins"), 1_000)

@@ -1,4 +1,4 @@
-"""The program as tests run it: in a process of its own, or, quicker, in this one."""
+"""Run the program in its own process or, faster, in this one."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ Run = Callable[..., CompletedProcess[str]]
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Ours without settings of whoever runs the tests; no model but the one in the repository."""
+    """Our environment without the tester's settings; the only model is the one in the repository."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("MEMEDEX_")}
     return {**own, "PYTHONPATH": str(PROJECT), "MEMEDEX_EMBEDDER": "offline", "MEMEDEX_USER": "ann", **more}
 
@@ -30,27 +30,27 @@ def program(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "store", *map(str, arguments)]
 
 
-def run_elsewhere(*arguments: object, folder: Path, **more: str) -> CompletedProcess[str]:
-    """The program in a process of its own; its output is UTF-8 whatever the locale."""
+def run_in_subprocess(*arguments: object, folder: Path, **more: str) -> CompletedProcess[str]:
+    """Run the program in its own process; its output is UTF-8 in any locale."""
     given = environment(**{"MEMEDEX_ROOT": str(folder / "res"), **more})
     return run(program(*arguments), cwd=folder, env=given, capture_output=True, encoding="utf-8")
 
 
-def run_here(*arguments: object, folder: Path, **more: str) -> CompletedProcess[str]:
-    """The same in this process, which knows the model already."""
+def run_in_process(*arguments: object, folder: Path, **more: str) -> CompletedProcess[str]:
+    """Run the program in this process, where the model is already loaded."""
     given = environment(**{"MEMEDEX_ROOT": str(folder / "res"), **more})
-    answers, messages = _stream(), _stream()
-    with _started(folder, given), redirect_stdout(answers), redirect_stderr(messages):
+    answers, messages = _text_stream(), _text_stream()
+    with _environment_of(folder, given), redirect_stdout(answers), redirect_stderr(messages):
         try:
             status = main([str(argument) for argument in arguments])
-        except SystemExit as end:  # argparse ends so for wrong usage
+        except SystemExit as end:  # argparse exits like this on wrong usage
             status = int(end.code or 0)
-    return CompletedProcess(program(*arguments), status, _written(answers), _written(messages))
+    return CompletedProcess(program(*arguments), status, _text_of(answers), _text_of(messages))
 
 
 @contextmanager
-def _started(folder: Path, given: dict[str, str]) -> Iterator[None]:
-    """Where and with which settings the program believes to have been started."""
+def _environment_of(folder: Path, given: dict[str, str]) -> Iterator[None]:
+    """Set the working directory and the environment that the program sees."""
     before = Path.cwd()
     os.chdir(folder)
     settings.cache_clear()
@@ -62,10 +62,10 @@ def _started(folder: Path, given: dict[str, str]) -> Iterator[None]:
         settings.cache_clear()
 
 
-def _stream() -> TextIOWrapper:
+def _text_stream() -> TextIOWrapper:
     return TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True)
 
 
-def _written(stream: TextIOWrapper) -> str:
+def _text_of(stream: TextIOWrapper) -> str:
     assert isinstance(stream.buffer, BytesIO)
     return stream.buffer.getvalue().decode("utf-8")

@@ -31,7 +31,7 @@ def ask(run: Run, model: LanguageModelServer) -> Run:
     )
 
 
-def test_what_lacks_a_caption_is_drafted_looked_at_and_taken(
+def test_missing_captions_are_drafted_listed_and_accepted(
     model: LanguageModelServer, ask: Run, root: Path
 ) -> None:
     estimate = json.loads(ask("draft", "--all", "--estimate", "--json").stdout)
@@ -55,7 +55,7 @@ def test_what_lacks_a_caption_is_drafted_looked_at_and_taken(
         assert revision.sources["entity"].prompt == "caption v1"
 
 
-def test_nothing_that_is_written_or_being_typed_is_replaced(
+def test_accepting_suggestions_replaces_no_caption_and_no_open_draft(
     model: LanguageModelServer, ask: Run, root: Path
 ) -> None:
     ask("draft", APPROVED, CAPTIONED)
@@ -70,7 +70,7 @@ def test_nothing_that_is_written_or_being_typed_is_replaced(
     assert after["visual"] == GOOD["visual"]
 
 
-def test_a_run_that_failed_is_listed_and_resumed(model: LanguageModelServer, ask: Run, root: Path) -> None:
+def test_a_failed_job_is_listed_and_can_be_resumed(model: LanguageModelServer, ask: Run, root: Path) -> None:
     model.answers = [fails(401, "bad key")]
     failed = ask("draft", APPROVED, "--hint", "shorter", "--facet", "entity")
     assert failed.returncode == 1
@@ -84,7 +84,7 @@ def test_a_run_that_failed_is_listed_and_resumed(model: LanguageModelServer, ask
     assert ask("jobs", "retry", str(job["id"])).returncode == 1
 
 
-def test_a_prompt_is_shown_set_and_has_versions(run: Run, root: Path, tmp_path: Path) -> None:
+def test_a_prompt_can_be_shown_and_set_and_has_versions(run: Run, root: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("Describe {name}.")
     assert run("prompts", "short", "--set", str(tmp_path / "mine.txt")).returncode == 0
     (tmp_path / "mine.txt").write_text("Describe {name} well.")
@@ -95,7 +95,7 @@ def test_a_prompt_is_shown_set_and_has_versions(run: Run, root: Path, tmp_path: 
     assert run("prompts", "nowhere").returncode == 1
 
 
-def test_captions_go_out_and_come_back_after_a_preview(run: Run, root: Path, tmp_path: Path) -> None:
+def test_exported_captions_can_be_previewed_and_imported(run: Run, root: Path, tmp_path: Path) -> None:
     assert run("export", tmp_path / "out.zip", "--format", "csv", "--only", CAPTIONED).returncode == 0
     run("caption", CAPTIONED, "--entity", "something else")
     shown = json.loads(run("import-captions", tmp_path / "out.zip", "--preview", "--json").stdout)

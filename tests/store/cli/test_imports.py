@@ -10,18 +10,20 @@ import pytest
 from store.catalog.filters import Filter
 from store.cli import imports
 from store.reading.reader import Reader
-from tests.store.cli.program import Run, run_here
+from tests.store.cli.program import Run, run_in_process
 from tests.store.conftest import address, picture
 
 pytestmark = pytest.mark.usefixtures("root")
 
 
-def test_the_inbox_is_looked_through_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_inbox_command_imports_each_file_once(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(imports, "EVERY", 0.0)
     (tmp_path / "inbox").mkdir()
     (tmp_path / "inbox" / "doge.png").write_bytes(picture(77))
     (tmp_path / "inbox" / "notes.txt").write_bytes(b"words")
-    done = run_here("inbox", folder=tmp_path, MEMEDEX_INBOX=str(tmp_path / "inbox"))
+    done = run_in_process("inbox", folder=tmp_path, MEMEDEX_INBOX=str(tmp_path / "inbox"))
     assert done.returncode == 1
     assert "added 1, already there 0, refused 1" in done.stderr
     assert run("inbox", "--folder", tmp_path / "inbox").stderr.startswith(
@@ -42,7 +44,7 @@ class _Pictures(SimpleHTTPRequestHandler):
         pass
 
 
-def test_logos_are_fetched_only_by_this_verb(run: Run, tmp_path: Path) -> None:
+def test_fetch_logos_imports_logos_and_reports_failures(run: Run, tmp_path: Path) -> None:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Pictures)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -57,7 +59,7 @@ def test_logos_are_fetched_only_by_this_verb(run: Run, tmp_path: Path) -> None:
     path.write_text(json.dumps({"name": "list", "tokens": tokens}))
     try:
         assert "lies on the network" not in run("fetch-logos", path).stderr
-        done = run_here("fetch-logos", "--json", folder=tmp_path, MEMEDEX_FETCH_PRIVATE="1")
+        done = run_in_process("fetch-logos", "--json", folder=tmp_path, MEMEDEX_FETCH_PRIVATE="1")
     finally:
         server.shutdown()
         server.server_close()

@@ -1,4 +1,4 @@
-"""What goes wrong beside a verb is one sentence on the command line, never a traceback."""
+"""Errors outside a command are one sentence on the command line, never a traceback."""
 
 import errno
 import logging
@@ -12,7 +12,9 @@ from store.cli.plain_errors import print_plainly
 from store.cli.terminal import Terminal
 
 
-def test_warnings_and_the_ends_of_threads_are_one_sentence_each(capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_and_thread_failures_are_printed_as_one_sentence_each(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     def fail() -> None:
         raise MemoryError
 
@@ -39,7 +41,7 @@ def test_warnings_and_the_ends_of_threads_are_one_sentence_each(capsys: pytest.C
     "error",
     [MemoryError(), RuntimeError("can't start new thread"), RuntimeError("Failed to allocate memory")],
 )
-def test_too_little_memory_is_one_sentence(
+def test_running_out_of_memory_is_printed_as_one_sentence(
     error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""The program in processes of its own: beside another one, at a terminal, interrupted."""
+"""The program in its own process: next to another one, at a terminal, and interrupted."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from store.catalog.filters import Filter
 from store.cli.terminal import plain
 from store.embedding import open_embedder
 from store.runtime import open_library
-from tests.store.cli.program import KEPT, PENDING, Run, environment, program, run_elsewhere
+from tests.store.cli.program import KEPT, PENDING, Run, environment, program, run_in_subprocess
 from tests.store.conftest import address, coin
 from tests.store.invariants import holds
 from tests.waiting import eventually
@@ -27,10 +27,10 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    return partial(run_elsewhere, folder=tmp_path)
+    return partial(run_in_subprocess, folder=tmp_path)
 
 
-# -- beside another process --------------------------------------------------------------------------------
+# -- next to another process -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def run(tmp_path: Path) -> Run:
     [["approve", PENDING], ["undo"], ["promote", "--all"], ["import", "."], ["doctor", "--repair"]],
     ids=" ".join,
 )
-def test_a_verb_that_writes_ends_with_3_while_another_process_holds_the_library(
+def test_writing_commands_exit_with_3_while_another_process_holds_the_library(
     run: Run, root: Path, verb: list[str]
 ) -> None:
     with open_library(root) as library:
@@ -54,7 +54,9 @@ def test_a_verb_that_writes_ends_with_3_while_another_process_holds_the_library(
     [["list", "--json"], ["show", KEPT], ["search", "dog"], ["history"], ["export", "out"], ["model"]],
     ids=" ".join,
 )
-def test_looking_works_while_another_process_holds_the_library(run: Run, root: Path, verb: list[str]) -> None:
+def test_reading_commands_work_while_another_process_holds_the_library(
+    run: Run, root: Path, verb: list[str]
+) -> None:
     with open_library(root) as library:
         done = run(*verb)
         assert done.returncode == 0, done.stderr
@@ -73,7 +75,7 @@ def test_doctor_and_backup_work_while_another_process_holds_the_library(run: Run
 # -- as a program ------------------------------------------------------------------------------------------
 
 
-def test_a_reader_that_has_enough_ends_the_output_quietly(root: Path, tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_the_output_without_an_error(root: Path, tmp_path: Path) -> None:
     listing = subprocess.Popen(
         program("--root", root, "list", "--json"),
         cwd=tmp_path,
@@ -89,7 +91,7 @@ def test_a_reader_that_has_enough_ends_the_output_quietly(root: Path, tmp_path: 
     assert listing.wait() == 0
 
 
-def test_every_script_goes_in_and_out_in_any_locale(run: Run, incoming: Path) -> None:
+def test_text_in_every_script_is_accepted_and_printed_in_any_locale(run: Run, incoming: Path) -> None:
     name = "Доги 🐕‍🦺 犬 כלב / e\u0301toile\u200b / 𝕯𝖔𝖌𝖊 ₿"
     sidecar = {**coin(10).sidecar, "token_name": name}
     (incoming / f"{address(10)}.json").write_text(json.dumps(sidecar))
@@ -102,7 +104,7 @@ def test_every_script_goes_in_and_out_in_any_locale(run: Run, incoming: Path) ->
     assert plain(name) in run("list", **plain_locale).stdout
 
 
-def test_list_starts_without_models_chroma_or_pillow(root: Path, tmp_path: Path) -> None:
+def test_list_does_not_import_models_chroma_or_pillow(root: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-X", "importtime", *program("--root", root, "list", "--json")[1:]],
         cwd=tmp_path,
@@ -118,10 +120,12 @@ def test_list_starts_without_models_chroma_or_pillow(root: Path, tmp_path: Path)
     }  # fmt: skip
 
 
-def test_a_terminal_sees_how_far_it_is_and_a_pipe_does_not(run: Run, hundreds: Path, tmp_path: Path) -> None:
+def test_progress_is_shown_on_a_terminal_but_not_in_a_pipe(
+    run: Run, folder_of_200_coins: Path, tmp_path: Path
+) -> None:
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 80))
-    command = program("--root", tmp_path / "other", "import", hundreds)
+    command = program("--root", tmp_path / "other", "import", folder_of_200_coins)
     with subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=theirs) as process:
         os.close(theirs)
         seen = b""
@@ -137,13 +141,13 @@ def test_a_terminal_sees_how_far_it_is_and_a_pipe_does_not(run: Run, hundreds: P
     os.close(ours)
     assert re.search(rb"import .*200/", seen)
     assert b"added 200" in seen
-    assert run("import", hundreds).stderr == "added 200, already there 0, refused 0\n"
+    assert run("import", folder_of_200_coins).stderr == "added 200, already there 0, refused 0\n"
 
 
-def test_ctrl_c_keeps_what_is_done(thousand: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_coins_imported_so_far(folder_of_1000_coins: Path, tmp_path: Path) -> None:
     root = tmp_path / "res"
     importing = subprocess.Popen(
-        program("--root", root, "import", thousand, "--json"),
+        program("--root", root, "import", folder_of_1000_coins, "--json"),
         cwd=tmp_path,
         env=environment(),
         stdout=subprocess.PIPE,

@@ -18,7 +18,7 @@ class _Screen(StringIO):
 
 
 @pytest.fixture(autouse=True)
-def _no_settings_of_the_tester(monkeypatch: pytest.MonkeyPatch) -> None:
+def _clear_tester_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
@@ -28,13 +28,13 @@ def _lines(stream: StringIO) -> list[str]:
     return [line.rstrip() for line in stream.getvalue().splitlines()]
 
 
-def test_a_table_stays_straight_with_wide_and_combining_signs() -> None:
+def test_columns_stay_aligned_with_wide_and_combining_characters() -> None:
     piped = StringIO()
     print_table(("NAME", "X"), [("犬犬", "|"), ("e\u0301e", "|"), ("abcdef", "|")], piped)
     assert _lines(piped) == ["NAME    X", "犬犬    |", "e\u0301e      |", "abcdef  |"]
 
 
-def test_a_pipe_gets_every_sign_on_one_line_and_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_gets_the_full_text_on_one_line_without_colour(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.setenv("FORCE_COLOR", "1")
     piped = StringIO()
@@ -43,7 +43,7 @@ def test_a_pipe_gets_every_sign_on_one_line_and_no_colour(monkeypatch: pytest.Mo
     assert "\x1b" not in piped.getvalue()
 
 
-def test_a_terminal_folds_long_texts_between_words_and_keeps_addresses_whole(
+def test_a_terminal_wraps_long_text_between_words_but_not_addresses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "90")

@@ -22,7 +22,7 @@ def test_tags_are_added_and_removed_for_several_records(run: Run) -> None:
     assert tags_of(run, PENDING) == (["dog"], ["animals"])
 
 
-def test_a_tag_is_renamed_everywhere_and_taken_back(run: Run) -> None:
+def test_renaming_a_tag_everywhere_can_be_undone(run: Run) -> None:
     renamed = run("rename-tag", "dog", "--to", "hound")
     assert renamed.returncode == 0
     assert "renamed on 5" in renamed.stderr
@@ -32,7 +32,7 @@ def test_a_tag_is_renamed_everywhere_and_taken_back(run: Run) -> None:
     assert tags_of(run, KEPT) == (["dog"], ["animals"])
 
 
-def test_the_taxonomy_is_edited_and_categories_follow(run: Run, tmp_path: Path) -> None:
+def test_editing_the_taxonomy_updates_the_categories(run: Run, tmp_path: Path) -> None:
     assert run("taxonomy", "--set", "dog=pets", "--remove", "cat").returncode == 0
     assert json.loads((tmp_path / "res/taxonomy.json").read_text()) == {"dog": "pets", "moon": "space"}
     assert tags_of(run, KEPT) == (["dog"], ["pets"])

@@ -1,4 +1,4 @@
-"""Every verb: what it does, what it prints where, and how it ends."""
+"""Every command: what it does, what it prints where, and its exit status."""
 
 import json
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from tests.store.cli.program import (  # fmt: skip
 )
 from tests.store.conftest import address, coin, picture
 from tests.store.hashed import Hashed
-from tests.store.invariants import chroma_says_what_the_sidecars_say
+from tests.store.invariants import chroma_agrees_with_the_sidecars
 
 
 def tier(root: Path, key: str) -> str:
@@ -45,7 +45,7 @@ def caption(root: Path, key: str) -> dict[str, Any]:
 # -- import ------------------------------------------------------------------------------------------------
 
 
-def test_import_adds_what_it_can_and_names_what_it_refuses(run: Run, incoming: Path, tmp_path: Path) -> None:
+def test_import_adds_valid_coins_and_names_refused_ones(run: Run, incoming: Path, tmp_path: Path) -> None:
     done = run("import", incoming)
     assert done.returncode == 1
     assert "added 2, already there 0, refused 1" in done.stderr
@@ -54,7 +54,7 @@ def test_import_adds_what_it_can_and_names_what_it_refuses(run: Run, incoming: P
         assert set(reader.addresses(Filter(tier="pending"))) == {address(10), address(11)}
 
 
-def test_import_says_where_a_record_is_already(run: Run, root: Path, incoming: Path) -> None:
+def test_import_reports_the_tier_of_existing_records(run: Run, root: Path, incoming: Path) -> None:
     (incoming / f"{address(12)}.png").unlink()
     (incoming / f"{address(12)}.json").unlink()
     (incoming / f"{KEPT}.json").write_text(json.dumps(coin(3).sidecar))
@@ -68,13 +68,13 @@ def test_import_says_where_a_record_is_already(run: Run, root: Path, incoming: P
     assert "1 in library" in done.stderr
 
 
-def test_import_names_a_path_that_is_not_there(run: Run, incoming: Path) -> None:
+def test_import_names_a_missing_path(run: Run, incoming: Path) -> None:
     done = run("import", "no such folder")
     assert done.returncode == 1
     assert "no such folder" in done.stderr
 
 
-def test_the_demo_library_can_be_searched_at_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_library_can_be_searched_after_loading(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     some = demo.entries()[::8]  # all of them: tests/store/catalog/test_words.py
     monkeypatch.setattr(demo, "entries", lambda folder: some)
     assert run("demo").returncode == 0
@@ -99,24 +99,24 @@ def test_list_prints_each_sidecar_with_its_tier(run: Run, root: Path) -> None:
     assert kept == {**sidecar, "tier": "library"}
 
 
-def test_list_of_one_tier(run: Run, root: Path) -> None:
+def test_list_filters_by_tier(run: Run, root: Path) -> None:
     listed = json.loads(run("list", "--tier", "approved", "--json").stdout)
     assert {record["token_address"] for record in listed} == {APPROVED, CAPTIONED}
 
 
-def test_list_finds_by_words(run: Run, root: Path) -> None:
+def test_list_filters_by_words(run: Run, root: Path) -> None:
     listed = json.loads(run("list", "--words", "frog", "--json").stdout)
     assert [record["token_address"] for record in listed] == [CAPTIONED]
 
 
-def test_list_for_people_is_a_table_with_whole_addresses(run: Run, root: Path) -> None:
+def test_list_without_json_prints_a_table_with_full_addresses(run: Run, root: Path) -> None:
     lines = run("list").stdout.splitlines()
     assert lines[0].split() == ["ADDRESS", "TIER", "NAME", "TICKER", "CREATED", "CAPTION"]
     assert {line.split()[0] for line in lines[1:]} == {PENDING, APPROVED, CAPTIONED, KEPT, ALSO_KEPT}
 
 
 @pytest.mark.parametrize("verb", [["list"], ["history"], ["search", "dog"]])
-def test_asking_where_no_library_is_answers_with_nothing_and_leaves_nothing(
+def test_reading_without_a_library_returns_and_creates_nothing(
     run: Run, tmp_path: Path, verb: list[str]
 ) -> None:
     done = run(*verb, "--json")
@@ -126,7 +126,7 @@ def test_asking_where_no_library_is_answers_with_nothing_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_mistyped_root_makes_no_library(run: Run, tmp_path: Path) -> None:
+def test_a_mistyped_root_creates_no_library(run: Run, tmp_path: Path) -> None:
     done = run("--root", tmp_path / "rse", "approve", PENDING)
     assert done.returncode == 1
     assert "there is no library in" in done.stderr
@@ -139,7 +139,7 @@ def test_show_prints_one_record(run: Run, root: Path) -> None:
     assert "a dog in a space suit" in run("show", KEPT).stdout
 
 
-def test_show_of_an_unknown_address_says_so(run: Run, root: Path) -> None:
+def test_show_reports_an_unknown_address(run: Run, root: Path) -> None:
     done = run("show", NOWHERE)
     assert (done.returncode, done.stdout) == (1, "")
     assert NOWHERE in done.stderr
@@ -151,7 +151,7 @@ def test_an_evm_address_may_be_written_in_capitals(run: Run, root: Path) -> None
     assert json.loads(shown.stdout)["token_address"] == APPROVED
 
 
-# -- verbs that move and change ----------------------------------------------------------------------------
+# -- commands that move and change -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -165,20 +165,22 @@ def test_an_evm_address_may_be_written_in_capitals(run: Run, root: Path) -> None
         ("delete", KEPT, "trash"),
     ],
 )
-def test_a_verb_moves_a_record_to_its_tier(run: Run, root: Path, verb: str, key: str, goal: str) -> None:
+def test_each_command_moves_a_record_to_its_target_tier(
+    run: Run, root: Path, verb: str, key: str, goal: str
+) -> None:
     done = run(verb, key, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"done": [key], "refused": []}
     assert tier(root, key) == goal
 
 
-def test_restore_brings_a_record_back_to_where_it_was(run: Run, root: Path) -> None:
+def test_restore_returns_a_record_to_its_former_tier(run: Run, root: Path) -> None:
     run("delete", KEPT)
     assert run("restore", KEPT).returncode == 0
     assert tier(root, KEPT) == "library"
 
 
-def test_many_refused_for_one_reason_are_one_line(run: Run, root: Path) -> None:
+def test_many_refusals_with_one_reason_are_printed_as_one_line(run: Run, root: Path) -> None:
     nobody = [address(number) for number in range(100, 130)]
     done = run("approve", *nobody, "--json")
     assert done.returncode == 1
@@ -189,7 +191,7 @@ def test_many_refused_for_one_reason_are_one_line(run: Run, root: Path) -> None:
     assert {refusal["item"] for refusal in json.loads(done.stdout)["refused"]} == set(nobody)
 
 
-def test_what_is_refused_is_named_and_the_rest_is_done(run: Run, root: Path) -> None:
+def test_approve_names_refused_records_and_approves_the_rest(run: Run, root: Path) -> None:
     done = run("approve", PENDING, KEPT, NOWHERE)
     assert done.returncode == 1
     assert f"refused {KEPT}" in done.stderr
@@ -197,14 +199,14 @@ def test_what_is_refused_is_named_and_the_rest_is_done(run: Run, root: Path) -> 
     assert tier(root, PENDING) == "approved"
 
 
-def test_the_reason_of_a_rejection_stands_in_the_history(run: Run, root: Path) -> None:
+def test_the_history_contains_the_reason_of_a_rejection(run: Run, root: Path) -> None:
     run("reject", PENDING, "--reason", "a copy of PEPE")
     (event, *_) = json.loads(run("history", "--address", PENDING, "--json").stdout)
     assert (event["verb"], event["reason"]) == ("reject", "a copy of PEPE")
     assert (event["before_tier"], event["after_tier"], event["who"]) == ("pending", "trash", "ann")
 
 
-def test_caption_leaves_what_it_is_not_told(run: Run, root: Path) -> None:
+def test_caption_changes_only_the_given_facets(run: Run, root: Path) -> None:
     assert run("caption", KEPT, "--context", "up and away", "--emotions", "").returncode == 0
     assert caption(root, KEPT) == {
         "entity": "a dog in a space suit",
@@ -226,7 +228,7 @@ def test_caption_with_nothing_to_write_is_wrong_usage(run: Run, root: Path) -> N
     assert run("caption", KEPT).returncode == 2
 
 
-def test_promote_all_takes_what_is_captioned_and_names_the_rest(run: Run, root: Path) -> None:
+def test_promote_all_promotes_captioned_records_and_names_the_rest(run: Run, root: Path) -> None:
     done = run("promote", "--all")
     assert done.returncode == 1
     assert f"refused {APPROVED}: caption" in done.stderr
@@ -234,13 +236,13 @@ def test_promote_all_takes_what_is_captioned_and_names_the_rest(run: Run, root: 
     assert tier(root, APPROVED) == "approved"
 
 
-def test_chroma_has_caught_up_when_a_verb_is_done(run: Run, root: Path) -> None:
+def test_chroma_is_up_to_date_when_a_command_ends(run: Run, root: Path) -> None:
     run("promote", CAPTIONED)
     run("delete", ALSO_KEPT)
-    chroma_says_what_the_sidecars_say(root, open_embedder("offline"))
+    chroma_agrees_with_the_sidecars(root, open_embedder("offline"))
 
 
-def test_a_chroma_that_fails_is_said_to_be_behind_and_stops_nothing(
+def test_a_command_succeeds_and_warns_when_chroma_fails(
     run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*arguments: object, **options: object) -> NoReturn:
@@ -255,14 +257,14 @@ def test_a_chroma_that_fails_is_said_to_be_behind_and_stops_nothing(
 
 
 @pytest.mark.parametrize("addresses", [[], ["--all", PENDING]])
-def test_promote_wants_either_addresses_or_all(run: Run, root: Path, addresses: list[str]) -> None:
+def test_promote_requires_either_addresses_or_all(run: Run, root: Path, addresses: list[str]) -> None:
     assert run("promote", *addresses).returncode == 2
 
 
 # -- undo, redo, history -----------------------------------------------------------------------------------
 
 
-def test_undo_takes_back_the_last_decisions_and_redo_brings_them_back(run: Run, root: Path) -> None:
+def test_undo_and_redo_apply_to_the_last_decisions(run: Run, root: Path) -> None:
     run("approve", PENDING)
     run("delete", CAPTIONED)
     assert run("undo", 2).returncode == 0
@@ -271,7 +273,7 @@ def test_undo_takes_back_the_last_decisions_and_redo_brings_them_back(run: Run, 
     assert (tier(root, PENDING), tier(root, CAPTIONED)) == ("approved", "trash")
 
 
-def test_nobody_undoes_what_somebody_else_did(run: Run, root: Path) -> None:
+def test_undo_does_not_affect_another_users_decisions(run: Run, root: Path) -> None:
     run("approve", PENDING)
     done = run("undo", "--actor", "bob")
     assert done.returncode == 1
@@ -279,7 +281,7 @@ def test_nobody_undoes_what_somebody_else_did(run: Run, root: Path) -> None:
     assert tier(root, PENDING) == "approved"
 
 
-def test_decisions_need_no_name_of_a_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decisions_work_without_a_login_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nameless() -> str:
         raise KeyError("getpwuid(): uid not found: 54321")
 
@@ -300,7 +302,7 @@ def test_history_is_printed_newest_first(run: Run, root: Path) -> None:
 # -- search ------------------------------------------------------------------------------------------------
 
 
-def test_a_ticker_is_named_although_vectors_do_not_find_it(run: Run, root: Path) -> None:
+def test_search_lists_an_exact_ticker_match(run: Run, root: Path) -> None:
     found = json.loads(run("search", "$c3", "--json").stdout)
     assert found["named"] == [{"token_address": KEPT, "token_name": "Coin 3", "ticker": "C3"}]
     assert found["exact_matches"] == [KEPT]
@@ -321,14 +323,14 @@ def test_search_explains_each_hit(run: Run, root: Path) -> None:
     assert weights == {"image": 0, "entity": 4, "context": 3, "visual": 2, "emotions": 1}
 
 
-def test_only_the_weights_that_are_named_count(run: Run, root: Path) -> None:
+def test_only_the_given_weights_count(run: Run, root: Path) -> None:
     found = json.loads(run("search", "marble", "--weights", "context=2.5", "--json").stdout)
     assert found["weights"] == {"image": 0, "entity": 0, "context": 2.5, "visual": 0, "emotions": 0}
     for hit in found["hits"]:
         assert hit["score"] == pytest.approx(hit["facets"]["context"]["cosine"], abs=1e-6)
 
 
-def test_all_weights_zero_is_no_search_and_says_so(run: Run, root: Path) -> None:
+def test_all_weights_zero_finds_nothing_and_says_why(run: Run, root: Path) -> None:
     done = run("search", "marble", "--weights", "entity=0", "--json")
     assert json.loads(done.stdout)["hits"] == []
     assert "every weight is zero" in done.stderr
@@ -345,7 +347,7 @@ def test_more_like_an_example_leaves_the_example_out(run: Run, root: Path) -> No
     assert [hit["token_address"] for hit in found["hits"]] == [ALSO_KEPT]
 
 
-def test_the_line_is_the_search_pages(run: Run, root: Path, tmp_path: Path) -> None:
+def test_search_accepts_the_syntax_of_the_search_page(run: Run, root: Path, tmp_path: Path) -> None:
     (tmp_path / "photo.png").write_bytes(picture(4))
     line = f'picture + 2 × "marble" − entity:"dog" + like:{KEPT} tier:library after:2001-01-01'
     found = json.loads(run("search", line, "--image", "photo.png", "--json").stdout)
@@ -354,7 +356,7 @@ def test_the_line_is_the_search_pages(run: Run, root: Path, tmp_path: Path) -> N
     assert hit["token_address"] == ALSO_KEPT
 
 
-def test_the_line_narrows_as_the_flags_do(run: Run, root: Path) -> None:
+def test_a_filter_in_the_line_equals_the_flag(run: Run, root: Path) -> None:
     run("tag", KEPT, "--add", "moon dog")
     by_line = json.loads(run("search", 'a coin tag:"moon dog"', "--json").stdout)
     by_flag = json.loads(run("search", "a coin", "--tag", "moon dog", "--json").stdout)
@@ -362,28 +364,28 @@ def test_the_line_narrows_as_the_flags_do(run: Run, root: Path) -> None:
     assert [hit["token_address"] for hit in by_line["hits"]] == [KEPT]
 
 
-def test_what_is_not_in_the_library_is_found_by_its_words(run: Run, root: Path) -> None:
+def test_records_outside_the_library_are_found_by_their_words(run: Run, root: Path) -> None:
     done = run("search", "frog tier:approved", "--json")
     (hit,) = json.loads(done.stdout)["hits"]
     assert (hit["token_address"], hit["score"]) == (CAPTIONED, None)
     assert "only the library is searched by meaning" in done.stderr
 
 
-def test_by_me_is_whoever_asks(run: Run, root: Path) -> None:
+def test_by_me_means_the_current_user(run: Run, root: Path) -> None:
     def found(actor: str) -> int:
         return len(json.loads(run("search", "by:me", "--actor", actor, "--json").stdout)["hits"])
 
     assert (found("ann"), found("bob")) == (2, 0)
 
 
-def test_a_part_that_is_not_understood_is_named_and_the_rest_is_asked(run: Run, root: Path) -> None:
+def test_search_names_invalid_parts_and_uses_the_rest(run: Run, root: Path) -> None:
     done = run("search", f"marble + like:{NOWHERE} has:teeth", "--json")
     assert (done.returncode, len(json.loads(done.stdout)["hits"])) == (1, 2)
     assert "has:teeth is not understood" in done.stderr
     assert NOWHERE in done.stderr
 
 
-def test_search_gives_no_more_than_asked_for(run: Run, root: Path) -> None:
+def test_search_returns_at_most_top_hits(run: Run, root: Path) -> None:
     assert len(json.loads(run("search", "coin", "--top", 1, "--json").stdout)["hits"]) == 1
 
 
@@ -405,7 +407,7 @@ def test_search_gives_no_more_than_asked_for(run: Run, root: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_a_question_without_meaning_is_wrong_usage(run: Run, root: Path, wrong: list[str]) -> None:
+def test_an_invalid_question_is_wrong_usage(run: Run, root: Path, wrong: list[str]) -> None:
     done = run("search", *wrong, "--json")
     assert (done.returncode, done.stdout) == (2, "")
     assert "usage:" in done.stderr
@@ -414,7 +416,7 @@ def test_a_question_without_meaning_is_wrong_usage(run: Run, root: Path, wrong: 
 @pytest.mark.parametrize(
     "wrong", [["--image", "nowhere.png"], ["--image", "text.png"], ["--like", NOWHERE]], ids=" ".join
 )
-def test_a_question_about_what_is_not_there_is_refused(
+def test_a_question_about_a_missing_picture_or_record_is_refused(
     run: Run, root: Path, tmp_path: Path, wrong: list[str]
 ) -> None:
     (tmp_path / "text.png").write_text("not a picture")
@@ -426,7 +428,7 @@ def test_a_question_about_what_is_not_there_is_refused(
 # -- export, doctor, model, backup -------------------------------------------------------------------------
 
 
-def test_what_is_exported_can_be_imported_elsewhere(run: Run, root: Path, tmp_path: Path) -> None:
+def test_an_export_can_be_imported_into_another_library(run: Run, root: Path, tmp_path: Path) -> None:
     assert run("export", "out.zip", "--format", "jsonl").returncode == 0
     assert run("--root", tmp_path / "other", "import", "out.zip").returncode == 0
     own = json.loads(run("list", "--json").stdout)
@@ -435,7 +437,7 @@ def test_what_is_exported_can_be_imported_elsewhere(run: Run, root: Path, tmp_pa
 
 
 @pytest.mark.parametrize("verb", ["list", "undo"])
-def test_files_put_there_by_hand_are_looked_at_under_the_eyes_of_whoever_waits(
+def test_progress_is_shown_while_manually_added_files_are_read(
     verb: str, run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root / "memecoins" / "pending" / f"{address(7)}.json").write_text(json.dumps(coin(7).sidecar))
@@ -453,7 +455,7 @@ def test_files_put_there_by_hand_are_looked_at_under_the_eyes_of_whoever_waits(
     assert ("looking at the files", 1, 1) in seen
 
 
-def test_ctrl_c_while_a_library_is_opened_ends_the_verb_as_well(
+def test_ctrl_c_while_opening_a_library_cancels_the_command(
     run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(self: Terminal, work: Callable[[Progress], Any]) -> Any:
@@ -472,7 +474,7 @@ def test_export_overwrites_nothing(run: Run, root: Path, tmp_path: Path) -> None
     assert (tmp_path / "out.zip").read_text() == "mine"
 
 
-def test_nothing_is_exported_into_the_library_s_own_folders(run: Run, root: Path) -> None:
+def test_export_into_the_library_folder_is_refused(run: Run, root: Path) -> None:
     for place in ("memecoins/out.zip", "memecoins/pending/out", "memecoins/../memory/out", "memecoins"):
         done = run("export", f"{root}/{place}")
         assert done.returncode == 1
@@ -480,9 +482,7 @@ def test_nothing_is_exported_into_the_library_s_own_folders(run: Run, root: Path
     assert run("doctor").returncode == 0
 
 
-def test_vectors_of_a_model_not_in_use_go_only_with_yes_and_are_told_by_the_history(
-    run: Run, root: Path
-) -> None:
+def test_forget_vectors_requires_yes_and_is_recorded_in_the_history(run: Run, root: Path) -> None:
     with open_library(root) as library, library.catalog.writing() as db:
         db.execute("INSERT INTO vectors SELECT 'old' || key, 'litellm:paid', vector FROM vectors LIMIT 2")
     models = json.loads(run("delete-vectors", "--json").stdout)["vectors"]["library"]
@@ -502,19 +502,19 @@ def test_vectors_of_a_model_not_in_use_go_only_with_yes_and_are_told_by_the_hist
     assert event.reason == "2 vectors, 6,144 bytes"
 
 
-def test_doctor_ends_with_0_when_all_is_well(run: Run, root: Path) -> None:
+def test_doctor_exits_with_0_when_all_is_well(run: Run, root: Path) -> None:
     done = run("doctor", "--json")
     assert (done.returncode, json.loads(done.stdout)) == (0, {"well": True, "findings": []})
 
 
-def test_doctor_ends_with_1_and_names_what_is_wrong(run: Run, root: Path) -> None:
+def test_doctor_exits_with_1_and_names_the_problem(run: Run, root: Path) -> None:
     Layout(root).image("library", KEPT).unlink()
     done = run("doctor", "--json")
     assert done.returncode == 1
     assert KEPT in {finding["address"] for finding in json.loads(done.stdout)["findings"]}
 
 
-def test_doctor_changes_nothing_until_it_is_asked_to_repair(run: Run, root: Path) -> None:
+def test_doctor_changes_nothing_without_the_repair_flag(run: Run, root: Path) -> None:
     layout = Layout(root)
     for path in own_files(layout.chroma):
         path.unlink()
@@ -528,10 +528,10 @@ def test_doctor_changes_nothing_until_it_is_asked_to_repair(run: Run, root: Path
     assert everything_in(layout) == before
     assert run("doctor", "--repair").returncode == 0
     assert caption(root, KEPT)["context"] == "to Mars"
-    chroma_says_what_the_sidecars_say(root, open_embedder("offline"))
+    chroma_agrees_with_the_sidecars(root, open_embedder("offline"))
 
 
-def test_doctor_names_a_change_that_was_cut_short_and_leaves_it(
+def test_doctor_reports_an_interrupted_change_without_finishing_it(
     run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def die(*_: object) -> None:
@@ -549,7 +549,7 @@ def test_doctor_names_a_change_that_was_cut_short_and_leaves_it(
 
 
 def everything_in(layout: Layout) -> dict[Path, bytes]:
-    """Every file of the library, the catalog by what it says of records."""
+    """The content of every file of the library; for the catalog, the rows about records."""
     files = [path for path in layout.memecoins.rglob("*") if path.is_file()]
     content = {path: path.read_bytes() for path in files if not path.name.startswith(("catalog.", "writer."))}
     with Reader(layout.root) as reader, reader.catalog.reading() as db:
@@ -561,7 +561,7 @@ def everything_in(layout: Layout) -> dict[Path, bytes]:
     return {**content, layout.catalog: repr(rows).encode()}
 
 
-def test_doctor_repairs_a_catalog_without_its_header_and_a_lost_sidecar_from_it(run: Run, root: Path) -> None:
+def test_doctor_repairs_a_damaged_catalog_and_a_missing_sidecar(run: Run, root: Path) -> None:
     with Layout(root).catalog.open("r+b") as catalog:
         catalog.write(bytes(100))
     refused = run("history")
@@ -579,18 +579,18 @@ def test_doctor_repairs_a_catalog_without_its_header_and_a_lost_sidecar_from_it(
     assert run("doctor").returncode == 0
 
 
-def test_model_shows_which_one(run: Run, root: Path) -> None:
+def test_model_prints_the_active_model(run: Run, root: Path) -> None:
     assert run("model").stdout == "offline\n"
 
 
-def test_a_model_that_is_not_there_changes_nothing(run: Run, root: Path) -> None:
+def test_an_unknown_model_changes_nothing(run: Run, root: Path) -> None:
     done = run("model", "crystal-ball")
     assert done.returncode == 1
     assert "crystal-ball" in done.stderr
     assert run("model").stdout == "offline\n"
 
 
-def test_a_backup_comes_back_after_a_disaster(run: Run, root: Path) -> None:
+def test_a_backup_can_be_restored(run: Run, root: Path) -> None:
     before = json.loads(run("list", "--json").stdout)
     assert run("backup", "copy").returncode == 0
     run("delete", KEPT, CAPTIONED)
@@ -599,7 +599,7 @@ def test_a_backup_comes_back_after_a_disaster(run: Run, root: Path) -> None:
     assert "what was there before is kept in" in done.stderr
     assert json.loads(run("list", "--json").stdout) == before
     assert run("doctor").returncode == 0
-    chroma_says_what_the_sidecars_say(root, open_embedder("offline"))
+    chroma_agrees_with_the_sidecars(root, open_embedder("offline"))
 
 
 def test_a_damaged_backup_is_named_and_not_restored(run: Run, root: Path, tmp_path: Path) -> None:
@@ -631,21 +631,21 @@ def test_a_damaged_backup_is_named_and_not_restored(run: Run, root: Path, tmp_pa
     ],
     ids=" ".join,
 )
-def test_wrong_usage_ends_with_2(run: Run, tmp_path: Path, wrong: list[str]) -> None:
+def test_wrong_usage_exits_with_2(run: Run, tmp_path: Path, wrong: list[str]) -> None:
     done = run(*wrong)
     assert (done.returncode, done.stdout) == (2, "")
     assert "usage:" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_root_may_stand_before_or_behind_the_verb(run: Run, root: Path, tmp_path: Path) -> None:
+def test_root_is_accepted_before_and_after_the_command(run: Run, root: Path, tmp_path: Path) -> None:
     elsewhere = {"MEMEDEX_ROOT": str(tmp_path / "empty")}
     assert len(json.loads(run("--root", root, "list", "--json", **elsewhere).stdout)) == 5
     assert len(json.loads(run("list", "--root", root, "--json", **elsewhere).stdout)) == 5
     assert json.loads(run("list", "--json", **elsewhere).stdout) == []
 
 
-def test_a_name_cannot_steer_the_terminal(run: Run, incoming: Path) -> None:
+def test_a_name_cannot_inject_terminal_escape_sequences(run: Run, incoming: Path) -> None:
     sidecar = {
         **coin(10).sidecar,
         "token_name": "\x1b]0;owned\x07\x1b[2Jred\u202egpj",
@@ -658,7 +658,7 @@ def test_a_name_cannot_steer_the_terminal(run: Run, incoming: Path) -> None:
         assert not {"\x1b", "\x07", "\r", "\u202e"} & set(output)
 
 
-def test_every_verb_and_flag_is_documented() -> None:
+def test_every_command_and_flag_is_documented() -> None:
     text = (PROJECT / "docs" / "command-line.md").read_text(encoding="utf-8")
     verbs = next(action for action in parser()._actions if action.dest == "verb").choices
     assert isinstance(verbs, dict)

@@ -1,4 +1,4 @@
-"""What is moved aside goes once, whenever the program ends, and what is made in its place stays there."""
+"""Files are moved aside once, even after a crash, and new files in their place stay there."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def finish(folder: Path) -> list[Aside]:
     return told
 
 
-def test_what_is_made_before_the_history_is_told_stays_in_its_place(foreign: Path) -> None:
+def test_files_created_before_the_move_is_recorded_stay_in_place(foreign: Path) -> None:
     place = move(foreign.parent)
     carry_out_moves(foreign.parent, disk=Disk())
     for name in NAMES:
@@ -38,8 +38,8 @@ def test_what_is_made_before_the_history_is_told_stays_in_its_place(foreign: Pat
     assert not (place / NAMES[1]).exists()
 
 
-def test_a_move_that_was_cut_short_does_not_take_what_comes_after(foreign: Path) -> None:
-    first = move(foreign.parent)  # and the power goes
+def test_an_interrupted_move_does_not_move_later_files(foreign: Path) -> None:
+    first = move(foreign.parent)  # then the power fails
     move(foreign.parent)
     carry_out_moves(foreign.parent, disk=Disk())
     foreign.write_bytes(b"ours")
@@ -48,7 +48,7 @@ def test_a_move_that_was_cut_short_does_not_take_what_comes_after(foreign: Path)
     assert (first / NAMES[0]).read_bytes() == b"theirs"
 
 
-def test_what_somebody_else_took_away_meanwhile_is_not_waited_for(foreign: Path) -> None:
+def test_a_file_removed_meanwhile_does_not_block_the_move(foreign: Path) -> None:
     move(foreign.parent)
     foreign.unlink()
     carry_out_moves(foreign.parent, disk=Disk())

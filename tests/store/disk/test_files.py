@@ -1,4 +1,4 @@
-"""Files that somebody names are read when they are files, and no further than a limit."""
+"""Files named by a user are read only if they are regular files, and only up to a limit."""
 
 import os
 from collections.abc import Callable
@@ -19,18 +19,18 @@ from store.tags.taxonomy import Taxonomy
 from tests.store.conftest import address
 
 
-def endless(path: Path) -> None:
-    """A device that never ends, under this name."""
+def make_endless_device(path: Path) -> None:
+    """Create a device that never ends at this path."""
     path.symlink_to("/dev/zero")
 
 
-def silent(path: Path) -> None:
-    """A pipe nobody writes to."""
+def make_silent_pipe(path: Path) -> None:
+    """Create a pipe that no process writes to."""
     os.mkfifo(path)
 
 
-@pytest.mark.parametrize("make", [endless, silent])
-def test_no_device_and_no_pipe_is_read_whoever_names_it(make: Callable[[Path], None], tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", [make_endless_device, make_silent_pipe])
+def test_devices_and_pipes_are_never_read(make: Callable[[Path], None], tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     for name in ("picture.png", "manifest.json", "paper.pdf", "world.yaml", "taxonomy.json", "session.json",
                  "lines.jsonl"):  # fmt: skip
@@ -59,7 +59,7 @@ def test_no_device_and_no_pipe_is_read_whoever_names_it(make: Callable[[Path], N
     assert "device or a pipe" in session.refused[0].reason
 
 
-def test_no_more_than_the_limit_is_read(tmp_path: Path) -> None:
+def test_a_file_larger_than_the_limit_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"12345")
     assert read_regular(tmp_path / "file", limit=5) == b"12345"
     with pytest.raises(OSError, match="larger than 4 bytes"):
@@ -68,5 +68,5 @@ def test_no_more_than_the_limit_is_read(tmp_path: Path) -> None:
         read_regular(tmp_path, limit=4)
 
 
-def test_a_transcript_whose_time_has_400_digits_is_taken_without_it() -> None:
+def test_a_timestamp_of_400_digits_is_ignored() -> None:
     assert files.moment(int("9" * 400)) is None

@@ -1,4 +1,4 @@
-"""Pictures come out in one shape, and whatever is no picture is refused with a reason."""
+"""Pictures are normalised to one format, and anything else is refused with a reason."""
 
 import contextlib
 import io
@@ -34,7 +34,7 @@ def is_near(pixel, colour, *, by=12):
     return all(abs(a - b) <= by for a, b in zip(pixel, colour, strict=True))
 
 
-def png_claiming(width, height):
+def png_with_declared_size(width, height):
     """A PNG of a few bytes whose header claims this size."""
 
     def chunk(kind, data):
@@ -57,7 +57,7 @@ def test_a_picture_becomes_a_512_rgb_jpg_of_quality_90_without_metadata():
     assert not normal.getexif()
 
 
-def test_transparency_lies_on_white():
+def test_transparent_pixels_become_white():
     clear = Image.new("RGBA", (512, 512), (255, 0, 0, 0))
     ImageDraw.Draw(clear).rectangle((128, 128, 384, 384), fill=(0, 0, 255, 255))
     normal = opened(normalise(encoded(clear)))
@@ -66,13 +66,13 @@ def test_transparency_lies_on_white():
 
 
 @pytest.mark.parametrize("mode", ["P", "LA", "RGB", "L"])
-def test_transparency_is_seen_in_each_way_a_png_can_say_it(mode):
+def test_every_kind_of_png_transparency_is_recognised(mode):
     image = Image.new(mode, (64, 64), 0 if mode in ("P", "L") else (0, 0) if mode == "LA" else (0, 0, 0))
     said = {} if mode == "LA" else {"transparency": (0, 0, 0) if mode == "RGB" else 0}
     assert is_near(opened(normalise(encoded(image, **said))).getpixel((256, 256)), (255, 255, 255))
 
 
-def test_transparent_edges_do_not_carry_the_hidden_colour():
+def test_transparent_edges_do_not_show_the_hidden_colour():
     half = Image.new("RGBA", (128, 128), (0, 255, 0, 0))
     half.paste((255, 0, 0, 255), (64, 0, 128, 128))
     edge = np.asarray(decode(encoded(half)))[256]
@@ -81,7 +81,7 @@ def test_transparent_edges_do_not_carry_the_hidden_colour():
 
 
 @pytest.mark.parametrize(("size", "corner"), [((400, 100), (256, 5)), ((100, 400), (5, 256))])
-def test_wide_and_tall_pictures_are_fitted_whole_on_white(size, corner):
+def test_wide_and_tall_pictures_are_padded_with_white(size, corner):
     normal = opened(normalise(encoded(Image.new("RGB", size, (200, 0, 0)))))
     assert normal.size == (512, 512)
     assert is_near(normal.getpixel((256, 256)), (200, 0, 0))
@@ -89,7 +89,7 @@ def test_wide_and_tall_pictures_are_fitted_whole_on_white(size, corner):
 
 
 @pytest.mark.parametrize("size", [(60_000, 1), (1, 60_000), (1, 1)])
-def test_the_thinnest_picture_still_has_a_pixel(size):
+def test_pictures_one_pixel_wide_or_high_are_accepted(size):
     assert opened(normalise(encoded(Image.new("RGB", size, "black")))).size == (512, 512)
 
 
@@ -101,30 +101,30 @@ def test_small_pictures_are_enlarged_smoothly():
 
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP"])
-def test_the_first_frame_of_an_animation_counts(kind):
+def test_the_first_frame_of_an_animation_is_used(kind):
     frames = [Image.new("RGB", (64, 64), colour) for colour in ("red", "lime", "blue")]
     moving = encoded(frames[0], kind, save_all=True, append_images=frames[1:], duration=100)
     assert is_near(decode(moving).getpixel((256, 256)), (255, 0, 0), by=20)
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
-def test_a_picture_lying_on_its_side_is_set_upright(kind):
+def test_a_picture_is_rotated_according_to_its_exif_orientation(kind):
     image = Image.new("RGB", (400, 200), "red")
     image.paste("blue", (0, 0, 200, 200))
     exif = Image.Exif()
-    exif[0x0112] = 6  # to be turned a quarter clockwise to be seen
+    exif[0x0112] = 6  # rotate 90° clockwise to display
     turned = decode(encoded(image, kind, exif=exif))
     assert turned.size == (256, 512)
     assert is_near(turned.getpixel((128, 60)), (0, 0, 255), by=20)
 
 
-def test_broken_exif_does_no_harm():
+def test_broken_exif_data_is_ignored():
     content = encoded(Image.new("RGB", (64, 64), "red"), "JPEG", exif=b"Exif\0\0MM\0*\0\0\0\x08\xff\xff\0\0")
     assert is_near(decode(content).getpixel((256, 256)), (255, 0, 0))
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
-def test_a_colour_profile_is_applied(kind):
+def test_unusual_and_broken_colour_profiles_are_accepted(kind):
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("XYZ")).tobytes()
     plain = Image.new("RGB", (64, 64), (200, 30, 30))
     odd = encoded(plain, kind, icc_profile=profile)
@@ -133,7 +133,7 @@ def test_a_colour_profile_is_applied(kind):
     assert is_near(decode(broken).getpixel((256, 256)), (200, 30, 30))
 
 
-def test_a_profile_that_swaps_nothing_changes_nothing():
+def test_an_srgb_profile_leaves_the_colours_unchanged():
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     for image in (
         Image.new("RGB", (64, 64), (10, 120, 240)),
@@ -143,7 +143,7 @@ def test_a_profile_that_swaps_nothing_changes_nothing():
         assert is_near(found, (10, 120, 240), by=2)
 
 
-def test_cmyk_grey_palette_bilevel_and_sixteen_bits_keep_their_look():
+def test_cmyk_grey_palette_bilevel_and_16_bit_pictures_keep_their_colours():
     red = Image.new("RGB", (64, 64), (230, 40, 40))
     assert is_near(decode(encoded(red.convert("CMYK"), "JPEG")).getpixel((9, 9)), (230, 40, 40), by=20)
     assert is_near(decode(encoded(red.convert("P"))).getpixel((9, 9)), (230, 40, 40), by=30)
@@ -154,24 +154,24 @@ def test_cmyk_grey_palette_bilevel_and_sixteen_bits_keep_their_look():
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "AVIF"])
-def test_every_promised_format_is_read(kind):
+def test_every_supported_format_is_read(kind):
     assert opened(normalise(encoded(Image.new("RGB", (70, 50), "teal"), kind))).size == (512, 512)
 
 
-def test_the_same_picture_gives_the_same_bytes_and_its_result_comes_back_unchanged():
+def test_normalisation_is_deterministic_and_idempotent():
     content = encoded(Image.effect_noise((200, 90), 60).convert("RGB"))
     once = normalise(content)
     assert normalise(content) == once
     assert normalise(once) == once
 
 
-def test_bytes_riding_along_behind_a_finished_picture_are_dropped():
+def test_extra_bytes_in_a_normalised_picture_are_removed():
     once = normalise(encoded(Image.new("RGB", (64, 64), "red")))
     assert b"<script>" not in normalise(once + b"<script>alert(1)</script>")
     assert b"<script>" not in normalise(once[:-2] + b"\xff\xfe\0\x0a<script>\xff\xd9")
 
 
-def test_a_file_is_read_as_its_bytes_are(tmp_path):
+def test_the_format_is_detected_from_the_content_not_the_file_name(tmp_path):
     content = encoded(Image.new("RGB", (64, 64), "red"))
     path = tmp_path / "red.txt"
     path.write_bytes(content)
@@ -188,19 +188,19 @@ def test_a_file_is_read_as_its_bytes_are(tmp_path):
         (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n", "text, not a picture"),
         (b"\0\1\2\3" * 100, "no picture"),
         (b"\xff\xd8\xff", "damaged"),
-        (png_claiming(20_000, 20_000), "megapixels"),
-        (png_claiming(10_000, 10_000), "at most 64 million"),
-        (png_claiming(0, 5), "damaged|no picture"),
+        (png_with_declared_size(20_000, 20_000), "megapixels"),
+        (png_with_declared_size(10_000, 10_000), "at most 64 million"),
+        (png_with_declared_size(0, 5), "damaged|no picture"),
         (b"\0" * (MAX_BYTES + 1), "larger than 50 MB"),
     ],
     ids=lambda value: value[:12] if isinstance(value, bytes) else value,
 )
-def test_what_is_no_usable_picture_is_refused_with_the_reason(content, reason):
+def test_an_unusable_picture_is_refused_with_the_reason(content, reason):
     with pytest.raises(BadPicture, match=reason):
         normalise(content)
 
 
-def test_a_huge_canvas_is_refused_before_room_is_made_for_it():
+def test_a_huge_canvas_is_refused_before_memory_is_allocated():
     size = (16_383).to_bytes(3, "little")
     canvas = b"VP8X" + struct.pack("<L", 10) + b"\x02\0\0\0" + size + size
     with pytest.raises(BadPicture, match="at most 64 million"):
@@ -216,7 +216,7 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP"])
-def test_a_picture_cut_short_is_refused_or_read_but_never_breaks(kind):
+def test_a_truncated_picture_is_refused_or_read_without_a_crash(kind):
     content = encoded(Image.effect_noise((80, 80), 60).convert("RGB"), kind)
     refused = 0
     for length in range(1, len(content), max(1, len(content) // 40)):
@@ -233,7 +233,7 @@ def test_a_picture_cut_short_is_refused_or_read_but_never_breaks(kind):
     value=st.integers(0, 255),
     kind=st.sampled_from(["PNG", "GIF", "WEBP", "BMP"]),
 )
-def test_a_picture_with_a_wrong_byte_gives_a_picture_or_a_reason(place, value, kind):
+def test_a_corrupted_picture_is_refused_or_read_without_a_crash(place, value, kind):
     content = bytearray(encoded(Image.new("P", (40, 30), 7), kind))
     content[place % len(content)] = value
     with contextlib.suppress(BadPicture):

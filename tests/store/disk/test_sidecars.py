@@ -1,4 +1,4 @@
-"""Sidecars that somebody else has written to are taken in, or named; none keeps a library from opening."""
+"""Sidecars edited outside the program are applied or reported; the library always opens."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def text_of(number: int) -> str:
     ],
     ids=["UTF-16", "UTF-32", "byte order mark", "Latin-1", "empty", "zeros", "deep", "half a sign", "NaN"],
 )
-def test_a_sidecar_that_is_no_utf_8_json_is_named_and_nothing_else_suffers(
+def test_a_sidecar_that_is_not_utf_8_json_is_reported_and_others_still_load(
     root: Path, content: bytes
 ) -> None:
     with open_library(root, embedder=Hashed()):
@@ -43,7 +43,7 @@ def test_a_sidecar_that_is_no_utf_8_json_is_named_and_nothing_else_suffers(
         assert library.get(address(2)).name == "Coin 2"
 
 
-def test_a_sidecar_changed_by_hand_wins(root: Path) -> None:
+def test_a_sidecar_edited_by_hand_replaces_the_stored_values(root: Path) -> None:
     with open_library(root, embedder=Hashed()):
         open_library(root).add([coin(1)])
     Layout(root).sidecar("pending", address(1)).write_text(text_of(1), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""One SQLite file of ours: what this process has open, it opens by SQLite alone."""
+"""The rules for our SQLite files: a file open in this process is only ever opened through SQLite."""
 
 import sqlite3
 import subprocess
@@ -29,20 +29,20 @@ def noted(path: Path) -> str:
     return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def look_at(library: Library) -> None:
+def identify_catalog(library: Library) -> None:
     identify(library.layout.catalog)
 
 
-def ask_whether_it_is_made(library: Library) -> None:
+def check_that_the_catalog_exists(library: Library) -> None:
     assert is_made(library.layout.catalog)
 
 
-def read_beside(library: Library) -> None:
+def open_and_close_a_reader(library: Library) -> None:
     Reader(library.layout.root).close()
 
 
-@pytest.mark.parametrize("look", [look_at, ask_whether_it_is_made, read_beside])
-def test_what_is_written_after_a_look_at_the_catalog_is_seen_by_other_processes(
+@pytest.mark.parametrize("look", [identify_catalog, check_that_the_catalog_exists, open_and_close_a_reader])
+def test_other_processes_see_writes_made_after_the_catalog_was_inspected(
     library: Library, look: Callable[[Library], None]
 ) -> None:
     library.catalog.set_meta("noted", "before")
@@ -52,7 +52,7 @@ def test_what_is_written_after_a_look_at_the_catalog_is_seen_by_other_processes(
     assert noted(library.layout.catalog) == "after"
 
 
-def test_what_is_written_after_a_backup_of_the_memory_is_seen_by_other_processes(
+def test_other_processes_see_writes_made_after_a_backup_of_the_memory(
     library: Library, tmp_path: Path
 ) -> None:
     with Memory.open(library.layout.root) as memory:
@@ -65,7 +65,7 @@ def test_what_is_written_after_a_backup_of_the_memory_is_seen_by_other_processes
 
 
 @pytest.mark.parametrize("size", [1, 14, 15, 511, 512, 4096, 5000])
-def test_a_file_that_is_no_database_is_refused_and_stays_as_it_is(tmp_path: Path, size: int) -> None:
+def test_a_file_that_is_not_a_database_is_refused_and_left_unchanged(tmp_path: Path, size: int) -> None:
     path = tmp_path / "catalog.sqlite3"
     path.write_bytes(b"A" * size)
     with pytest.raises(sqlite3.DatabaseError, match="not a database"):
@@ -73,7 +73,7 @@ def test_a_file_that_is_no_database_is_refused_and_stays_as_it_is(tmp_path: Path
     assert path.read_bytes() == b"A" * size
 
 
-def test_there_is_nothing_where_there_is_no_file_or_an_empty_one(tmp_path: Path) -> None:
+def test_a_missing_or_empty_file_has_no_identity(tmp_path: Path) -> None:
     path = tmp_path / "catalog.sqlite3"
     assert identify(path) is None
     path.touch()

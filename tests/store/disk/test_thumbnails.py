@@ -1,4 +1,4 @@
-"""Copies of pictures for the pages: small, made once, never half."""
+"""Thumbnails: small copies of pictures, created once and written atomically."""
 
 from pathlib import Path
 
@@ -19,13 +19,13 @@ def picture(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_copy_is_a_webp_of_the_size_asked_for(tmp_path: Path, picture: Path, size: int) -> None:
+def test_a_thumbnail_is_a_webp_of_the_requested_size(tmp_path: Path, picture: Path, size: int) -> None:
     copy = thumbnail(Layout(tmp_path), picture, content_hash(picture.read_bytes()), size=size)
     with Image.open(copy) as image:
         assert (image.format, image.size) == ("WEBP", (size, size))
 
 
-def test_a_copy_is_made_once(tmp_path: Path, picture: Path) -> None:
+def test_a_thumbnail_is_created_only_once(tmp_path: Path, picture: Path) -> None:
     digest = content_hash(picture.read_bytes())
     first = thumbnail(Layout(tmp_path), picture, digest, size=320)
     made = first.stat().st_mtime_ns
@@ -33,7 +33,7 @@ def test_a_copy_is_made_once(tmp_path: Path, picture: Path) -> None:
     assert first.stat().st_mtime_ns == made
 
 
-def test_a_picture_that_cannot_be_read_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_an_unreadable_picture_leaves_no_thumbnail(tmp_path: Path) -> None:
     broken = tmp_path / "broken.jpg"
     broken.write_bytes(b"not a picture")
     with pytest.raises(BadPicture):
@@ -41,7 +41,7 @@ def test_a_picture_that_cannot_be_read_leaves_nothing_behind(tmp_path: Path) -> 
     assert not list(Layout(tmp_path).thumbnails.rglob("*.*"))
 
 
-def test_a_copy_that_cannot_be_written_leaves_nothing_behind(
+def test_a_failed_write_leaves_no_thumbnail(
     tmp_path: Path, picture: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
@@ -53,6 +53,6 @@ def test_a_copy_that_cannot_be_written_leaves_nothing_behind(
     assert not [path for path in Layout(tmp_path).thumbnails.rglob("*") if path.is_file()]
 
 
-def test_no_other_size_can_be_asked_for(tmp_path: Path, picture: Path) -> None:
+def test_only_the_supported_sizes_are_accepted(tmp_path: Path, picture: Path) -> None:
     with pytest.raises(BadPicture, match="320 and 512"):
         thumbnail(Layout(tmp_path), picture, "ab" * 32, size=5000)

@@ -1,4 +1,4 @@
-"""Pictures with something to see, and what copycats do to them."""
+"""Detailed test pictures and the changes that copycats make to them."""
 
 from collections.abc import Callable
 from functools import cache
@@ -14,7 +14,7 @@ from tests.store.conftest import coin
 
 @cache
 def drawing(number: int) -> Image.Image:
-    """A few shapes on a sky of two colours; equal numbers give equal pictures."""
+    """A few shapes on a two-colour gradient; equal numbers give equal pictures."""
     random = np.random.default_rng(number)
     sky = np.linspace(random.integers(0, 255, 3), random.integers(0, 255, 3), 256).astype(np.uint8)
     image = Image.fromarray(np.repeat(sky[:, None], 256, axis=1))
@@ -29,7 +29,7 @@ def drawing(number: int) -> Image.Image:
     return image
 
 
-def hue_turned(image: Image.Image) -> Image.Image:
+def with_shifted_hue(image: Image.Image) -> Image.Image:
     hue, *rest = image.convert("HSV").split()
     return Image.merge("HSV", (hue.point(lambda value: (value + 80) % 256), *rest)).convert("RGB")
 
@@ -52,7 +52,7 @@ COPIES: dict[str, Callable[[Image.Image], Image.Image]] = {
     "cropped all around": lambda image: image.crop((8, 8, 248, 248)),
     "cropped at a corner": lambda image: image.crop((0, 13, 243, 256)),
     "with text": with_text,
-    "hue turned": hue_turned,
+    "hue turned": with_shifted_hue,
     "with a border": lambda image: ImageOps.expand(image, 20, fill="navy"),
 }
 
@@ -63,12 +63,12 @@ def jpg(image: Image.Image, *, quality: int = 90) -> bytes:
     return file.getvalue()
 
 
-def kept(image: Image.Image) -> bytes:
-    """The picture as the library keeps it."""
+def normalised_picture(image: Image.Image) -> bytes:
+    """The picture as the library stores it."""
     return normalise(jpg(image))
 
 
-def drawn(number: int, image: Image.Image | None = None, **more: object) -> Candidate:
-    """A coin of this number with a picture worth comparing."""
+def coin_with_drawing(number: int, image: Image.Image | None = None, **more: object) -> Candidate:
+    """The coin of this number with a detailed picture."""
     plain = coin(number, **more)
-    return Candidate(plain.item, plain.sidecar, kept(image or drawing(number)))
+    return Candidate(plain.item, plain.sidecar, normalised_picture(image or drawing(number)))

@@ -1,4 +1,4 @@
-"""Where two names differ, sign by sign."""
+"""Where two names differ, character by character."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from store.duplicates.disguises import compared
 
 
 def marked(one: str, other: str) -> tuple[str, list[str]]:
-    """What is marked in the first name, and what is said of it."""
+    """The marked characters of the first name, and the notes about them."""
     mine, _ = compared(one, other)
     return "".join(piece.text for piece in mine if piece.differs), [
         piece.note for piece in mine if piece.note
@@ -25,13 +25,13 @@ def marked(one: str, other: str) -> tuple[str, list[str]]:
         ("Cappy", "Capy", "p", []),
     ],
 )
-def test_what_differs_is_marked_and_what_is_in_disguise_named(
+def test_differences_are_marked_and_confusable_characters_are_named(
     one: str, other: str, marks: str, notes: list[str]
 ) -> None:
     assert marked(one, other) == (marks, notes)
 
 
-def test_the_pieces_make_up_both_names() -> None:
+def test_the_pieces_add_up_to_both_names() -> None:
     mine, theirs = compared("Рepe the Frog", "Pepe, Frog!")
     assert "".join(piece.text for piece in mine) == "Рepe the Frog"
     assert "".join(piece.text for piece in theirs) == "Pepe, Frog!"

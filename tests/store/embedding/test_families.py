@@ -19,12 +19,12 @@ from tests.store.language_model_server import LanguageModelServer, running
 
 SMALL = "ViT-S-32-alt"
 
-pytestmark = pytest.mark.slow  # PyTorch alone takes seconds to import
+pytestmark = pytest.mark.slow  # importing PyTorch takes seconds
 
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Weights of a small CLIP, at random."""
+    """Random weights of a small CLIP."""
     stay_offline()
     define_missing_operators()
     import open_clip
@@ -37,11 +37,11 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def activations(model: object) -> set[str]:
-    network = model._parts.get().model  # what is computed cannot be told from outside
+    network = model._parts.get().model  # the activation is not visible from outside
     return {type(module).__name__ for module in network.modules()} & {"GELU", "QuickGELU"}
 
 
-def test_clip_from_a_file_gives_unit_rows_for_texts_and_pictures(checkpoint: Path) -> None:
+def test_clip_from_a_file_gives_unit_vectors_for_texts_and_pictures(checkpoint: Path) -> None:
     model = open_embedder(f"openclip:{SMALL}@{checkpoint}")
     assert (model.dimensions, model.token_limit, model.cross_modal_scale) == (256, 77, 1.0)
     assert model.status == "not loaded"
@@ -55,14 +55,14 @@ def test_clip_from_a_file_gives_unit_rows_for_texts_and_pictures(checkpoint: Pat
     assert model.embed_texts([]).shape == model.embed_images([]).shape == (0, 256)
 
 
-def test_openai_weights_get_quickgelu_also_from_a_file(checkpoint: Path) -> None:
+def test_openai_weights_from_a_file_use_quickgelu(checkpoint: Path) -> None:
     assert activations(open_embedder(f"openclip:{SMALL}/openai@{checkpoint}")) == {"QuickGELU"}
     assert activations(open_embedder(f"openclip:{SMALL}@{checkpoint}")) == {"GELU"}
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # OpenAI's files are what they are
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # OpenAI's files trigger it
 @pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
-def test_a_torchscript_file_as_openai_published_them_gives_the_same_and_has_quickgelu(
+def test_an_openai_torchscript_file_gives_the_same_vectors_with_quickgelu(
     checkpoint: Path, tmp_path: Path
 ) -> None:
     import torch
@@ -79,7 +79,7 @@ def test_a_torchscript_file_as_openai_published_them_gives_the_same_and_has_quic
     assert published.embed_texts(["a dog"]) == pytest.approx(named.embed_texts(["a dog"]), abs=1e-5)
 
 
-def test_the_reference_model_is_built_with_quickgelu_and_another_tag_is_not() -> None:
+def test_openai_and_metaclip_tags_use_quickgelu_and_laion_tags_do_not() -> None:
     from store.embedding.openclip_weights import Choice, quick_gelu
 
     nowhere = Path("weights.safetensors")
@@ -88,12 +88,12 @@ def test_the_reference_model_is_built_with_quickgelu_and_another_tag_is_not() ->
     assert not quick_gelu(Choice.parse("ViT-B-32/laion2b_s34b_b79k"), nowhere)
 
 
-def test_quickgelu_is_part_of_what_identifies_a_vector(checkpoint: Path) -> None:
+def test_quickgelu_changes_the_fingerprint(checkpoint: Path) -> None:
     names = (f"openclip:{SMALL}/openai@{checkpoint}", f"openclip:{SMALL}@{checkpoint}")
     assert len({open_embedder(name).fingerprint for name in names}) == 2
 
 
-def test_clip_reads_a_caption_of_more_than_77_tokens_to_its_end(checkpoint: Path) -> None:
+def test_clip_reads_captions_longer_than_77_tokens_to_the_end(checkpoint: Path) -> None:
     model = open_embedder(f"openclip:{SMALL}@{checkpoint}")
     start = "harbour " * 100
     assert model.count_tokens(start) == 102
@@ -101,7 +101,7 @@ def test_clip_reads_a_caption_of_more_than_77_tokens_to_its_end(checkpoint: Path
     assert not np.allclose(plain, changed, atol=1e-4)
 
 
-def test_short_texts_give_what_open_clip_itself_gives(checkpoint: Path) -> None:
+def test_short_texts_give_the_same_vectors_as_open_clip(checkpoint: Path) -> None:
     import open_clip
     import torch
 
@@ -123,17 +123,17 @@ def test_short_texts_give_what_open_clip_itself_gives(checkpoint: Path) -> None:
         ("openclip:ViT-Z-99/openai", "open_clip has no model 'ViT-Z-99'"),
     ],
 )
-def test_a_clip_that_cannot_be_is_said_when_it_is_named(name: str, message: str) -> None:
+def test_an_impossible_clip_name_is_refused_when_opened(name: str, message: str) -> None:
     with pytest.raises(ModelUnavailable, match=message):
         open_embedder(name)
 
 
-def test_an_unknown_tag_is_told_the_known_ones() -> None:
+def test_an_unknown_tag_lists_the_known_ones() -> None:
     with pytest.raises(ModelUnavailable, match="no weights 'mine' for ViT-B-32; it has: openai, "):
         open_embedder("openclip:ViT-B-32/mine").warm()
 
 
-def test_a_file_that_holds_no_weights_is_named_as_such(tmp_path: Path) -> None:
+def test_a_file_without_weights_is_reported(tmp_path: Path) -> None:
     (tmp_path / "clip.pt").write_bytes(b"not weights")
     model = open_embedder(f"openclip:{SMALL}@{tmp_path / 'clip.pt'}")
     with pytest.raises(ModelUnavailable, match=r"clip.pt is not a file of weights"):
@@ -141,7 +141,7 @@ def test_a_file_that_holds_no_weights_is_named_as_such(tmp_path: Path) -> None:
     assert model.status.startswith("unavailable: ")
 
 
-def test_the_packaged_sentence_model_equals_sentence_transformers() -> None:
+def test_the_packaged_sentence_model_matches_sentence_transformers() -> None:
     texts = ["a dog on the moon", "HODL, wen lambo?", "ünï 漢字 🚀", ""]
     packaged = open_embedder("sentence-transformers:all-MiniLM-L6-v2")
     library = open_embedder(f"sentence-transformers:{weights_folder()}")
@@ -152,14 +152,14 @@ def test_the_packaged_sentence_model_equals_sentence_transformers() -> None:
     assert packaged.count_tokens(texts[0]) == library.count_tokens(texts[0])
 
 
-def test_a_long_text_is_windowed_by_any_sentence_model_too() -> None:
+def test_every_sentence_model_splits_long_texts_into_windows() -> None:
     library = open_embedder(f"sentence-transformers:{weights_folder()}")
     start = "the annual report of the harbour authority. " * 60
     plain, dog, wanted = library.embed_texts([start, start + "a shiba dog. " * 80, "a shiba dog"])
     assert dog @ wanted > plain @ wanted + 0.2
 
 
-def test_a_sentence_model_that_is_not_here_names_the_command_that_fetches_it(
+def test_a_missing_sentence_model_names_the_download_command(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
@@ -177,7 +177,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
     settings.cache_clear()
 
 
-def test_an_endpoint_is_asked_in_batches_and_its_rows_put_in_order(endpoint: LanguageModelServer) -> None:
+def test_endpoint_requests_are_batched_and_the_vectors_put_in_order(endpoint: LanguageModelServer) -> None:
     model = open_embedder("litellm:openai/my-embeddings")
     rows = model.embed_texts(["ab", "", "abcd"])
     assert rows.shape == (3, 4)
@@ -186,25 +186,25 @@ def test_an_endpoint_is_asked_in_batches_and_its_rows_put_in_order(endpoint: Lan
     assert model.dimensions == 4
 
 
-def test_a_text_longer_than_an_endpoint_reads_is_sent_in_windows(endpoint: LanguageModelServer) -> None:
+def test_a_text_over_the_endpoint_limit_is_sent_in_windows(endpoint: LanguageModelServer) -> None:
     model = open_embedder("litellm:openai/my-embeddings")
     model.embed_texts(["dog " * (2 * model.token_limit)])
     assert len(endpoint.asked[-1]["input"]) > 1
 
 
-def test_what_litellm_knows_of_a_model_is_not_asked_again(endpoint: LanguageModelServer) -> None:
+def test_dimensions_known_to_litellm_are_not_requested(endpoint: LanguageModelServer) -> None:
     model = open_embedder("litellm:text-embedding-ada-002")
     assert (model.dimensions, model.token_limit) == (1536, 8191)
     assert endpoint.asked == []
 
 
 @pytest.mark.parametrize("name", ["litellm:text-embedding-ada-002", "sentence-transformers:all-MiniLM-L6-v2"])
-def test_a_model_that_reads_only_says_which_ones_see(name: str) -> None:
+def test_a_text_only_model_names_the_models_that_embed_pictures(name: str) -> None:
     with pytest.raises(ModelUnavailable, match="reads texts only: choose offline"):
         open_embedder(name).embed_images([Image.new("RGB", (8, 8))])
 
 
-def test_an_endpoint_that_is_not_there_is_said_so(endpoint: LanguageModelServer) -> None:
+def test_an_unreachable_endpoint_is_reported(endpoint: LanguageModelServer) -> None:
     endpoint.server.server_close()
     with pytest.raises(ModelUnavailable, match="cannot be reached"):
         open_embedder("litellm:openai/my-embeddings").embed_texts(["a"])
@@ -213,8 +213,8 @@ def test_an_endpoint_that_is_not_there_is_said_so(endpoint: LanguageModelServer)
 @pytest.mark.parametrize(
     "already_there", [False, True], ids=["missing operators", "operators of a binary that fits"]
 )
-def test_torchvision_imports_beside_this_torch(already_there: bool) -> None:
-    """Where a fitting binary has defined the operators before, they must not be defined twice."""
+def test_torchvision_can_be_imported_with_this_torch(already_there: bool) -> None:
+    """Operators that a matching binary has already defined must not be defined twice."""
     define = (
         "from torch.library import Library; library = Library('torchvision', 'DEF');"
         "shape = '(Tensor dets, Tensor scores, float iou_threshold) -> Tensor';"

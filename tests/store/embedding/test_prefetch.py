@@ -1,4 +1,4 @@
-"""What is new is embedded in the background; one unreadable picture is named and keeps no other from it."""
+"""New pictures are embedded in the background; an unreadable one is reported and does not stop the others."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -22,8 +22,8 @@ COINS = range(8)  # one batch
 BROKEN = address(3)
 
 
-class Choosy(Hashed):
-    """Refuses pictures by their content, or all of them."""
+class SelectiveEmbedder(Hashed):
+    """Refuses one picture by its content, or every picture."""
 
     refused: bytes | None = None
     is_away = False
@@ -37,18 +37,18 @@ class Choosy(Hashed):
 
 
 @pytest.fixture
-def model() -> Choosy:
-    return Choosy()
+def model() -> SelectiveEmbedder:
+    return SelectiveEmbedder()
 
 
 @pytest.fixture
-def library(root: Path, model: Choosy) -> Iterator[Library]:
+def library(root: Path, model: SelectiveEmbedder) -> Iterator[Library]:
     with open_library(root, embedder=model) as library:
         library.add(coin(number) for number in COINS)
         yield library
 
 
-def look(library: Library) -> None:
+def run_prefetcher(library: Library) -> None:
     library._prefetcher.embed_next(Progress())
 
 
@@ -61,100 +61,104 @@ def embedded(library: Library) -> set[str]:
         }
 
 
-def set_apart(library: Library) -> dict[str, str]:
-    """Addresses with the reasons, as the page about health has them."""
+def unreadable_pictures(library: Library) -> dict[str, str]:
+    """The unreadable pictures by address, with the reasons shown on the page System status."""
     rows = [line.partition(": ") for line in library.status().unreadable]
     return {row[0]: row[2] for row in rows}
 
 
-def missing(path: Path) -> None:
+def delete_file(path: Path) -> None:
     path.unlink()
 
 
-def another(path: Path) -> None:
+def replace_with_junk(path: Path) -> None:
     path.write_bytes(b"no picture at all")
 
 
-def folder(path: Path) -> None:
+def replace_with_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
 
 
-@pytest.mark.parametrize("spoil", [missing, another, folder], ids=lambda spoil: spoil.__name__)
-def test_one_unreadable_picture_is_named_and_the_others_are_embedded(
+@pytest.mark.parametrize(
+    "spoil", [delete_file, replace_with_junk, replace_with_folder], ids=lambda spoil: spoil.__name__
+)
+def test_an_unreadable_picture_is_reported_and_the_others_are_embedded(
     library: Library, spoil: Callable[[Path], None]
 ) -> None:
     spoil(library.picture(BROKEN))
-    look(library)
+    run_prefetcher(library)
     assert embedded(library) == {*map(address, COINS)} - {BROKEN}
-    assert set_apart(library).keys() == {BROKEN}
-    assert "picture" in set_apart(library)[BROKEN]
+    assert unreadable_pictures(library).keys() == {BROKEN}
+    assert "picture" in unreadable_pictures(library)[BROKEN]
 
 
-def test_it_is_tried_again_when_its_file_changes_and_not_before(
+def test_an_unreadable_picture_is_retried_only_when_its_file_changes(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = library.picture(BROKEN)
     whole = path.read_bytes()
     path.write_bytes(b"cut short")
-    look(library)
+    run_prefetcher(library)
     read: list[Path] = []
     file_hash = prefetch.file_hash
     monkeypatch.setattr(prefetch, "file_hash", lambda path: read.append(path) or file_hash(path))
-    look(library)
+    run_prefetcher(library)
     library.add([coin(8)])
-    look(library)
+    run_prefetcher(library)
     assert path not in read
     path.write_bytes(whole)
-    look(library)
+    run_prefetcher(library)
     assert path in read
     assert embedded(library) == {*map(address, range(9))}
-    assert set_apart(library) == {}
+    assert unreadable_pictures(library) == {}
 
 
-def test_it_is_tried_again_after_a_while_though_its_file_looks_the_same(
+def test_an_unreadable_picture_is_retried_after_a_while(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(prefetch, "_AGAIN", 0.0)
         file_hash = prefetch.file_hash
         patch.setattr(prefetch, "file_hash", lambda path: None if BROKEN in path.name else file_hash(path))
-        look(library)
-        assert set_apart(library).keys() == {BROKEN}
-    look(library)
+        run_prefetcher(library)
+        assert unreadable_pictures(library).keys() == {BROKEN}
+    run_prefetcher(library)
     assert BROKEN in embedded(library)
 
 
-def test_a_picture_that_the_model_alone_cannot_take_is_set_apart(library: Library, model: Choosy) -> None:
+def test_a_picture_that_the_model_refuses_is_reported(library: Library, model: SelectiveEmbedder) -> None:
     model.refused = np.asarray(Image.open(library.picture(BROKEN))).tobytes()
-    look(library)
+    run_prefetcher(library)
     assert embedded(library) == {*map(address, COINS)} - {BROKEN}
-    assert "too much for me" in set_apart(library)[BROKEN]
+    assert "too much for me" in unreadable_pictures(library)[BROKEN]
 
 
-def test_a_model_that_is_away_counts_nothing_as_seen(library: Library, model: Choosy) -> None:
+def test_an_unavailable_model_marks_no_picture_as_unreadable(
+    library: Library, model: SelectiveEmbedder
+) -> None:
     model.is_away = True
     with pytest.raises(ModelUnavailable, match="away"):
-        look(library)
-    assert set_apart(library) == {}
+        run_prefetcher(library)
+    assert unreadable_pictures(library) == {}
     model.is_away = False
-    look(library)
+    run_prefetcher(library)
     assert embedded(library) == {*map(address, COINS)}
 
 
-def test_a_record_rejected_meanwhile_is_not_named_any_more(
-    library: Library, model: Choosy, monkeypatch: pytest.MonkeyPatch
+def test_a_rejected_record_is_no_longer_reported(
+    library: Library, model: SelectiveEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prefetch, "_AGAIN", 0.0)
     model.refused = np.asarray(Image.open(library.picture(BROKEN))).tobytes()
-    look(library)
-    assert set_apart(library).keys() == {BROKEN}
+    run_prefetcher(library)
+    assert unreadable_pictures(library).keys() == {BROKEN}
     library.reject([BROKEN])
-    look(library)
-    assert set_apart(library) == {}
+    run_prefetcher(library)
+    assert unreadable_pictures(library) == {}
 
 
-def test_a_picture_that_came_back_is_compared_as_well(library: Library) -> None:
+def test_a_restored_picture_is_compared(library: Library) -> None:
     path = library.picture(BROKEN)
     whole = path.read_bytes()
     path.unlink()

@@ -1,4 +1,4 @@
-"""A caption that belongs to another picture is found among the right ones."""
+"""A caption that belongs to another picture is found among the correct ones."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from store.records import Facet
 from store.vectors.matrices import Vectors, load
 
 
-def test_captions_that_were_exchanged_come_first() -> None:
+def test_swapped_captions_come_first() -> None:
     random = np.random.default_rng(5)
     subjects = random.normal(0, 1, (60, 32))
 
@@ -26,7 +26,7 @@ def test_captions_that_were_exchanged_come_first() -> None:
     assert found[0].fit < 1 < np.median([one.fit for one in found])
 
 
-def test_a_very_small_library_says_nothing() -> None:
+def test_a_very_small_library_has_no_disagreements() -> None:
     one = np.eye(1, 8, dtype=np.float32)[0]
     rows: list[tuple[str, Vectors]] = [("local-a", {"image": one, "entity": one})]
     assert disagreements(load(rows, dimensions=8).snapshot()) == []

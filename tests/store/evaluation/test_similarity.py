@@ -1,4 +1,4 @@
-"""How alike coins are: twins are nearest to each other, and nobody is compared with himself."""
+"""How similar coins are: twins are nearest to each other, and no coin is compared with itself."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ def rows(vectors: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> list[tup
     return [(f"local-{number:03}", {"entity": vector}) for number, vector in enumerate(vectors)]
 
 
-def test_each_is_compared_with_every_other_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_record_is_compared_with_every_other_record(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(similarity, "_AT_ONCE", 7)
     vectors = np.random.default_rng(2).normal(0, 1, (30, 16)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -28,5 +28,5 @@ def test_each_is_compared_with_every_other_of_the_library(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("facet", ["entity", "image"])
-def test_too_few_say_nothing(facet: Facet) -> None:
+def test_too_few_records_give_no_result(facet: Facet) -> None:
     assert similarities(load(rows(np.eye(2, 8, dtype=np.float32)), dimensions=8).snapshot(), facet) is None

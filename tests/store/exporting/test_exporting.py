@@ -1,4 +1,4 @@
-"""What is exported can be imported again, opens safely in a spreadsheet, and appears whole or not at all."""
+"""An export can be imported again, is safe to open in a spreadsheet, and appears complete or not at all."""
 
 import csv
 import io
@@ -81,7 +81,7 @@ def imported(path):
 
 @pytest.mark.parametrize("ending", ["", ".zip"])
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_format_can_be_imported_again_with_all_it_held(tmp_path, picture_of, form, ending):
+def test_every_export_format_can_be_imported_without_loss(tmp_path, picture_of, form, ending):
     destination = tmp_path / f"out{ending}"
     exported = export(records(), picture_of, destination=destination, format=form)
     assert (exported.done, exported.refused) == ([MINT, OTHER, THIRD], [])
@@ -94,9 +94,7 @@ def test_every_format_can_be_imported_again_with_all_it_held(tmp_path, picture_o
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_zip_of_as_many_coins_as_a_table_may_hold_is_within_what_is_read_from_one(
-    tmp_path, picture_of, form
-):
+def test_an_export_of_the_largest_table_stays_within_the_zip_limits(tmp_path, picture_of, form):
     long = [record(f"local-{n}{'a' * 57}", tier) for n, tier in enumerate(("library", "approved", "pending"))]
     destination = tmp_path / "out.zip"
     export(long, lambda _: picture_of(MINT), destination=destination, format=form)
@@ -104,11 +102,11 @@ def test_a_zip_of_as_many_coins_as_a_table_may_hold_is_within_what_is_read_from_
         entries = archive.infolist()
     assert len(entries) <= 2 * len(long) + 1
     assert archives.MAX_ENTRIES >= 2 * MAX_ROWS + 1
-    listed = max(46 + len(entry.filename) + len(entry.extra) for entry in entries)  # bytes in the zip's list
+    listed = max(46 + len(entry.filename) + len(entry.extra) for entry in entries)  # bytes in the directory
     assert listed * archives.MAX_ENTRIES <= archives.MAX_DIRECTORY
 
 
-def test_the_reference_format_is_the_references_own_layout(tmp_path, picture_of):
+def test_the_reference_format_uses_the_reference_layout(tmp_path, picture_of):
     export(records(), picture_of, destination=tmp_path / "out", format="reference")
     files = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.*")}
     assert files == {
@@ -131,7 +129,7 @@ def test_an_image_folder_has_the_same_columns_in_each_line(tmp_path, picture_of)
     assert (lines[0]["entity"], lines[0]["visual"]) == ("a dog", None)
 
 
-def test_no_cell_of_a_csv_is_a_formula(tmp_path, picture_of):
+def test_a_csv_contains_no_formulas(tmp_path, picture_of):
     export(records(), picture_of, destination=tmp_path / "out", format="csv")
     with (tmp_path / "out" / "records.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file))
@@ -145,13 +143,13 @@ def test_no_cell_of_a_csv_is_a_formula(tmp_path, picture_of):
     lead=st.text("'=+-@\t\r\n ＝", max_size=4),
 )
 @example(text="SUM(A1)", lead="''=")
-def test_any_description_survives_a_csv(tmp_path_factory, picture_of, text, lead):
+def test_any_description_survives_a_csv_round_trip(tmp_path_factory, picture_of, text, lead):
     destination = tmp_path_factory.mktemp("csv") / "out"
     export([record(description=lead + text)], picture_of, destination=destination, format="csv")
     assert imported(destination)[MINT].sidecar["description"] == lead + text
 
 
-def test_an_export_never_writes_over_anything(tmp_path, picture_of):
+def test_an_export_never_overwrites_files(tmp_path, picture_of):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
     (tmp_path / "file.zip").write_text("mine")
@@ -163,7 +161,7 @@ def test_an_export_never_writes_over_anything(tmp_path, picture_of):
     assert export(records(), picture_of, destination=tmp_path / "empty", format="jsonl").done
 
 
-def test_an_export_that_fails_leaves_nothing(tmp_path, picture_of):
+def test_a_failed_export_leaves_no_files(tmp_path, picture_of):
     def breaking():
         yield record()
         raise RuntimeError("the disk went away")
@@ -174,7 +172,7 @@ def test_an_export_that_fails_leaves_nothing(tmp_path, picture_of):
     assert list((tmp_path / "new").iterdir()) == []
 
 
-def test_a_cancelled_export_leaves_nothing(tmp_path, picture_of):
+def test_a_cancelled_export_leaves_no_files(tmp_path, picture_of):
     progress = Progress()
 
     def cancelling():
@@ -187,7 +185,7 @@ def test_a_cancelled_export_leaves_nothing(tmp_path, picture_of):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pictures"]
 
 
-def test_progress_is_told_and_a_missing_picture_is_refused_by_its_address(tmp_path, picture_of):
+def test_an_export_reports_progress_and_refuses_records_without_a_picture(tmp_path, picture_of):
     progress = Progress()
     picture_of(OTHER).unlink()
     exported = export(records(), picture_of, destination=tmp_path / "out", format="jsonl", progress=progress)
@@ -196,7 +194,7 @@ def test_progress_is_told_and_a_missing_picture_is_refused_by_its_address(tmp_pa
     assert progress.total == 3
 
 
-def test_an_export_in_the_background_is_begun_anew_after_it_was_cut_short(root):
+def test_an_interrupted_background_export_starts_over(root):
     with open_library(root, embedder=Hashed()) as library:
         coins = approved_with_caption(library, 0, 1)
         job = start(library, [*coins, MINT], format="txt")
@@ -207,7 +205,7 @@ def test_an_export_in_the_background_is_begun_anew_after_it_was_cut_short(root):
         assert len(list(candidates([place]))) == 2
         place.unlink()
         (library.layout.exports / ".memedex-export-left").mkdir()
-        with library.catalog.writing() as db:  # as a kill in its middle leaves it
+        with library.catalog.writing() as db:  # as if killed in the middle
             db.execute("UPDATE jobs SET state = 'running', done = 0, refused = 0")
             db.execute("UPDATE job_items SET state = 'waiting', reason = ''")
     with open_library(root, embedder=Hashed()) as library:
@@ -218,7 +216,7 @@ def test_an_export_in_the_background_is_begun_anew_after_it_was_cut_short(root):
         assert len(list(candidates([place]))) == library.jobs.get(job.id).done == 2
 
 
-def test_the_last_exports_stay_and_what_somebody_renamed(root):
+def test_the_latest_exports_and_renamed_ones_are_kept(root):
     with open_library(root, embedder=Hashed()) as library:
         coins = approved_with_caption(library, 0)
         places = []
@@ -238,7 +236,7 @@ def test_the_last_exports_stay_and_what_somebody_renamed(root):
         assert places[-2].exists()
 
 
-def test_a_few_coins_are_zipped_at_once_for_whoever_may_only_look(root, tmp_path):
+def test_a_reader_can_export_a_few_coins_as_a_zip(root, tmp_path):
     with open_library(root, embedder=Hashed()) as library:
         coins = approved_with_caption(library, 0, 1)
         reader = open_reader(root)
@@ -250,12 +248,12 @@ def test_a_few_coins_are_zipped_at_once_for_whoever_may_only_look(root, tmp_path
         reader.close()
 
 
-def test_an_unknown_format_is_refused_with_the_known_ones(tmp_path, picture_of):
+def test_an_unknown_format_lists_the_known_ones(tmp_path, picture_of):
     with pytest.raises(BadSource, match="reference, jsonl, csv, imagefolder"):
         export(records(), picture_of, destination=tmp_path / "out", format="xlsx")
 
 
-def test_the_same_export_gives_the_same_zip(tmp_path, picture_of):
+def test_repeating_an_export_gives_an_identical_zip(tmp_path, picture_of):
     for name in ("a.zip", "b.zip"):
         export(records(), picture_of, destination=tmp_path / name, format="reference")
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
@@ -268,7 +266,7 @@ def test_a_plain_csv_keeps_its_apostrophes():
     assert row == {"token_name": "'tis", "description": "'quoted'"}
 
 
-def test_pictures_with_text_files_hold_one_facet_or_all_in_one_line(tmp_path, picture_of):
+def test_text_files_contain_one_facet_or_all_facets_in_one_line(tmp_path, picture_of):
     one = record(caption={"entity": "a dog.\nOn the moon", "context": "wow"}, tags=["dog", "space cat"])
     export([one], picture_of, destination=tmp_path / "joined", format="txt")
     joined = (tmp_path / "joined" / f"{MINT}.txt").read_text()
@@ -280,14 +278,14 @@ def test_pictures_with_text_files_hold_one_facet_or_all_in_one_line(tmp_path, pi
         export([one], picture_of, destination=tmp_path / "x", format="txt", texts="image")
 
 
-def test_an_export_lets_another_one_s_half_be_and_removes_what_a_kill_left(root, tmp_path):
+def test_an_export_removes_abandoned_partial_exports_but_not_active_ones(root, tmp_path):
     with open_library(root, embedder=Hashed()) as library:
         coins = approved_with_caption(library, 0)
         exports = library.layout.exports
         exports.mkdir(parents=True)
         killed = exports / ".memedex-export-killed"
         killed.mkdir()
-        with appearing(exports / "mine.zip") as place:  # as another process writes to the same folder
+        with appearing(exports / "mine.zip") as place:  # as if another process wrote to the same folder
             place.write("a.txt", b"a")
             job = start(library, coins, format="jsonl")
             assert library.jobs.wait(job.id, timeout=60)

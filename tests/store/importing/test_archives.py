@@ -1,4 +1,4 @@
-"""Zips are read like folders, and cannot reach out of themselves, fill the memory or go on for ever."""
+"""Zips are read like folders; they cannot escape their folder, fill the memory or take forever."""
 
 import io
 import json
@@ -34,16 +34,16 @@ def zipped(entries, *, compression=zipfile.ZIP_DEFLATED):
     return buffer.getvalue()
 
 
-def taken(content, *, name="coins.zip"):
+def import_zip(content, *, name="coins.zip"):
     every = list(uploaded([(name, content)]))
     coins = [one for one in every if isinstance(one, Candidate)]
     return coins, {one.item: one.reason for one in every if not isinstance(one, Candidate)}
 
 
-def test_a_zip_of_nested_folders_is_read_like_a_folder_from_disk_and_from_the_page(tmp_path):
+def test_a_zip_is_read_like_a_folder_from_disk_and_from_an_upload(tmp_path):
     content = zipped([("a/b/x.json", SIDECAR), ("a/b/x.png", png()), ("c/Cat.png", png("blue"))])
     (tmp_path / "coins.zip").write_bytes(content)
-    coins, refused = taken(content)
+    coins, refused = import_zip(content)
     assert not refused
     assert {coin.sidecar["token_name"]: coin.picture for coin in coins} == {"Doge": png(), "Cat": png("blue")}
     assert [(c.item, c.sidecar, c.picture) for c in candidates([tmp_path / "coins.zip"])] == [
@@ -64,9 +64,9 @@ def test_a_zip_of_nested_folders_is_read_like_a_folder_from_disk_and_from_the_pa
         ("c:x.png", "absolute"),
     ],
 )
-def test_an_entry_that_would_leave_the_archive_is_refused_and_the_rest_goes_through(tmp_path, name, reason):
+def test_an_entry_outside_the_archive_is_refused_and_the_others_load(tmp_path, name, reason):
     before = sorted(tmp_path.rglob("*"))
-    coins, refused = taken(zipped([(name, png()), ("x.png", png("blue"))]))
+    coins, refused = import_zip(zipped([(name, png()), ("x.png", png("blue"))]))
     assert [coin.picture for coin in coins] == [png("blue")]
     ((item, why),) = refused.items()
     assert item.startswith("coins.zip/")
@@ -74,32 +74,32 @@ def test_an_entry_that_would_leave_the_archive_is_refused_and_the_rest_goes_thro
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_link_an_encrypted_entry_and_a_second_entry_of_one_name_are_refused():
+def test_links_encrypted_entries_and_repeated_names_are_refused():
     link = zipfile.ZipInfo("link.png")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     content = bytearray(zipped([("locked.png", png("lime")), (link, "/etc/passwd"), ("x.png", png())]))
-    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the first entry's flag "encrypted"
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # "encrypted" flag of the first entry
         content[content.index(mark) + offset] |= 1
     with pytest.warns(UserWarning, match="Duplicate name"):
         twice = zipped([("x.png", png()), ("x.png", png("blue"))])
-    coins, refused = taken(bytes(content))
+    coins, refused = import_zip(bytes(content))
     assert [coin.item for coin in coins] == ["coins.zip/x.png"]
     assert "link" in refused["coins.zip/link.png"]
     assert "encrypted" in refused["coins.zip/locked.png"]
-    coins, refused = taken(twice)
+    coins, refused = import_zip(twice)
     assert len(coins) == 1
     assert "second entry" in refused["coins.zip/x.png"]
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
-def test_an_unusual_compression_is_refused(compression):
-    coins, refused = taken(zipped([("x.png", png())], compression=compression))
+def test_an_unsupported_compression_is_refused(compression):
+    coins, refused = import_zip(zipped([("x.png", png())], compression=compression))
     assert not coins
     assert "compressed" in refused["coins.zip/x.png"]
 
 
 @pytest.mark.parametrize("admitted", [True, False], ids=["header tells", "header lies"])
-def test_a_bomb_of_gigabytes_is_refused_without_taking_memory_and_the_rest_goes_through(admitted):
+def test_a_zip_bomb_is_refused_without_filling_memory_and_the_others_load(admitted):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         with archive.open("bomb.png", "w") as entry:
@@ -111,7 +111,7 @@ def test_a_bomb_of_gigabytes_is_refused_without_taking_memory_and_the_rest_goes_
         for mark, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
             struct.pack_into("<L", content, content.index(mark) + offset, 40_000_000)
     tracemalloc.start()
-    coins, refused = taken(bytes(content))
+    coins, refused = import_zip(bytes(content))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert [coin.item for coin in coins] == ["coins.zip/x.png"]
@@ -119,73 +119,73 @@ def test_a_bomb_of_gigabytes_is_refused_without_taking_memory_and_the_rest_goes_
     assert peak < 60_000_000
 
 
-def test_many_bombs_together_are_stopped_in_time(monkeypatch):
+def test_many_zip_bombs_together_are_stopped_at_the_total_limit(monkeypatch):
     monkeypatch.setattr(archives, "MAX_UNPACKED", 60_000_000)
     content = bytearray(zipped([(f"{n}.png", bytes(30_000_000)) for n in range(9)]))
-    small = 9_000_000  # too little for the header to give them away
+    small = 9_000_000  # small enough to pass the check of the header
     place = -1
     while (place := content.find(b"PK\x01\x02", place + 1)) >= 0:
         struct.pack_into("<L", content, place + 24, small)
-    coins, refused = taken(bytes(content))
+    coins, refused = import_zip(bytes(content))
     assert not coins
     assert "the rest of it was left out" in refused["coins.zip"]
 
 
-def test_an_entry_larger_than_any_picture_is_refused():
-    coins, refused = taken(zipped([("big.png", bytes(51_000_000)), ("x.png", png())]))
+def test_an_entry_larger_than_50_mb_is_refused():
+    coins, refused = import_zip(zipped([("big.png", bytes(51_000_000)), ("x.png", png())]))
     assert len(coins) == 1
     assert "larger than 50 MB" in refused["coins.zip/big.png"]
 
 
-def test_an_entry_that_lies_about_its_size_is_refused():
+def test_an_entry_with_a_false_size_is_refused():
     content = bytearray(zipped([("x.png", png()), ("y.png", bytes(5_000))]))
     for mark, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         struct.pack_into("<L", content, content.rindex(mark) + offset, 10)
-    coins, refused = taken(bytes(content))
+    coins, refused = import_zip(bytes(content))
     assert [coin.item for coin in coins] == ["coins.zip/x.png"]
     assert "damaged" in refused["coins.zip/y.png"]
 
 
-def test_reading_stops_when_the_whole_has_grown_too_large(monkeypatch):
+def test_reading_stops_when_the_unpacked_content_is_too_large(monkeypatch):
     monkeypatch.setattr(archives, "MAX_UNPACKED", 2_500)
     content = zipped([(f"{n}.png", bytes(1_000)) for n in range(9)])
-    coins, refused = taken(content)
+    coins, refused = import_zip(content)
     assert len(coins) == 2
     assert "the rest of it was left out" in refused["coins.zip"]
 
 
-def test_pictures_may_come_to_more_where_the_archive_takes_as_much_itself(monkeypatch):
+def test_an_uncompressed_archive_may_exceed_the_unpacked_limit(monkeypatch):
     monkeypatch.setattr(archives, "MAX_UNPACKED", 2_500)
     content = zipped([(f"{n}.png", bytes(1_000)) for n in range(9)], compression=zipfile.ZIP_STORED)
-    coins, refused = taken(content)
+    coins, refused = import_zip(content)
     assert (len(coins), refused) == (9, {})
 
 
-def test_an_archive_of_too_many_entries_is_refused_before_they_are_listed(monkeypatch):
+def test_an_archive_with_too_many_entries_is_refused_before_listing_them(monkeypatch):
     content = zipped([(f"{n}.png", b"") for n in range(50)])
     monkeypatch.setattr(archives, "MAX_ENTRIES", 49)
-    assert "at most 49" in taken(content)[1]["coins.zip"]
+    assert "at most 49" in import_zip(content)[1]["coins.zip"]
     monkeypatch.setattr(archives, "MAX_DIRECTORY", 500)
-    assert "split it" in taken(content)[1]["coins.zip"]
+    assert "split it" in import_zip(content)[1]["coins.zip"]
 
 
 def test_an_archive_inside_an_archive_is_not_opened():
-    coins, refused = taken(zipped([("inner.zip", zipped([("x.png", png())])), ("y.png", png())]))
+    coins, refused = import_zip(zipped([("inner.zip", zipped([("x.png", png())])), ("y.png", png())]))
     assert len(coins) == 1
     assert "not opened" in refused["coins.zip/inner.zip"]
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"this is text", zipped([("x.png", png())])[:-30]])
-def test_what_is_no_zip_is_refused_by_name(content):
-    coins, refused = taken(content)
+def test_a_file_that_is_not_a_zip_is_refused_by_name(content):
+    coins, refused = import_zip(content)
     assert not coins
     assert "zip" in refused["coins.zip"] or "list of entries" in refused["coins.zip"]
 
 
-def test_every_cut_of_a_zip_gives_coins_or_reasons():
+def test_a_corrupted_zip_gives_coins_or_reasons():
     whole = zipped([("x.json", SIDECAR), ("x.png", png()), ("y.png", png("blue"))])
     for place in range(0, len(whole), 7):
         broken = bytearray(whole)
         broken[place] ^= 0xFF
-        coins, refused = taken(bytes(broken))
+        coins, refused = import_zip(bytes(broken))
         assert coins or refused

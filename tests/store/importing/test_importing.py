@@ -1,4 +1,4 @@
-"""Folders, tables, single files and uploads become coins; what cannot is refused by name."""
+"""Folders, tables, single files and uploads become coins; invalid ones are refused by name."""
 
 import io
 import json
@@ -36,7 +36,7 @@ def sidecar(**changes):
     return whole | changes
 
 
-def lay(folder, files):
+def write_files(folder, files):
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def lay(folder, files):
     return folder
 
 
-def sorted_out(found):
+def split_results(found):
     coins, refused = [], {}
     for one in found:
         if isinstance(one, Candidate):
@@ -57,37 +57,37 @@ def sorted_out(found):
     return coins, refused
 
 
-def from_folder(folder, files):
-    return sorted_out(candidates([lay(folder / "in", files)]))
+def import_folder(folder, files):
+    return split_results(candidates([write_files(folder / "in", files)]))
 
 
-def everything(folder, files):
-    """The coins, and every refusal with its item, also several of one item."""
-    found = list(candidates([lay(folder / "in", files)]))
+def import_folder_with_all_refusals(folder, files):
+    """The coins, and every refusal with its item, including several refusals of one item."""
+    found = list(candidates([write_files(folder / "in", files)]))
     refused = [(one.item, one.reason) for one in found if isinstance(one, Refusal)]
     return [one for one in found if isinstance(one, Candidate)], refused
 
 
-def dropped(files):
-    return sorted_out(
+def import_uploads(files):
+    return split_results(
         uploaded(
             (name, json.dumps(v).encode() if isinstance(v, dict | list) else v) for name, v in files.items()
         )
     )
 
 
-def test_a_picture_with_a_sidecar_is_a_coin_with_every_key_it_came_with(tmp_path):
+def test_a_picture_with_a_sidecar_becomes_a_coin_with_every_key(tmp_path):
     caption = {"entity": "a dog", "context": "much wow", "visual": ""}
     given = sidecar(tags=["dog", "space"], caption=caption, chainId=101, links={"web": "https://doge"})
-    coins, refused = from_folder(tmp_path, {"x.json": given, "x.png": png()})
+    coins, refused = import_folder(tmp_path, {"x.json": given, "x.png": png()})
     assert not refused
     assert [coin.sidecar for coin in coins] == [given]
     assert coins[0].picture.read_bytes() == png()
     assert coins[0].item == "in/x.json"
 
 
-def test_a_picture_alone_is_named_after_its_file_and_gets_the_same_made_up_address_each_time(tmp_path):
-    coins, refused = from_folder(tmp_path, {"sub/Moon_Cat.png": png()})
+def test_a_picture_without_a_sidecar_gets_its_file_name_and_a_stable_address(tmp_path):
+    coins, refused = import_folder(tmp_path, {"sub/Moon_Cat.png": png()})
     assert not refused
     assert coins[0].sidecar == {
         "token_name": "Moon Cat",
@@ -98,17 +98,17 @@ def test_a_picture_alone_is_named_after_its_file_and_gets_the_same_made_up_addre
 
 
 @pytest.mark.parametrize(("name", "address"), [(MINT, MINT), (EVM, EVM.lower())])
-def test_a_picture_named_by_its_address_has_that_address(tmp_path, name, address):
-    coins, _ = from_folder(tmp_path, {f"{name}.png": png()})
+def test_a_picture_named_after_an_address_gets_that_address(tmp_path, name, address):
+    coins, _ = import_folder(tmp_path, {f"{name}.png": png()})
     assert coins[0].sidecar["token_address"] == address
 
 
-def test_a_checksum_as_file_name_is_not_taken_for_an_address(tmp_path):
-    coins, _ = from_folder(tmp_path, {"a1b2c3d4e5f6a7b8c9d1e2f3a4b5c6d7.png": png()})
+def test_a_checksum_as_file_name_is_not_used_as_an_address(tmp_path):
+    coins, _ = import_folder(tmp_path, {"a1b2c3d4e5f6a7b8c9d1e2f3a4b5c6d7.png": png()})
     assert coins[0].sidecar["token_address"].startswith("local-")
 
 
-def test_the_folders_of_a_library_are_imported_without_its_machinery(tmp_path):
+def test_importing_a_library_folder_skips_its_internal_files(tmp_path):
     files = {
         f"pending/{MINT}.json": sidecar(),
         f"pending/{MINT}.jpg": png(),
@@ -122,7 +122,7 @@ def test_the_folders_of_a_library_are_imported_without_its_machinery(tmp_path):
         f"thumbnails/{OTHER}.webp": png(),
         "operations/7/staged.json": b"{}",
     }
-    coins, refused = from_folder(tmp_path, files)
+    coins, refused = import_folder(tmp_path, files)
     assert not refused
     assert {coin.sidecar["token_address"]: coin.picture.read_bytes() for coin in coins} == {
         MINT: png(),
@@ -130,21 +130,21 @@ def test_the_folders_of_a_library_are_imported_without_its_machinery(tmp_path):
     }
 
 
-def test_what_a_library_has_in_its_trash_stays_there(tmp_path):
+def test_importing_a_library_folder_skips_its_trash(tmp_path):
     files = {
         f"rag_db/metadata/{OTHER}.json": sidecar(token_address=OTHER),
         f"rag_db/images/{OTHER}.jpg": png(),
         f"trash/{MINT}.json": sidecar(),
         f"trash/{MINT}.jpg": png(),
     }
-    coins, refused = from_folder(tmp_path, files)
+    coins, refused = import_folder(tmp_path, files)
     assert [coin.sidecar["token_address"] for coin in coins] == [OTHER]
     assert "rejected" in refused["in/trash"]
-    again, _ = sorted_out(candidates([tmp_path / "in" / "trash"]))
+    again, _ = split_results(candidates([tmp_path / "in" / "trash"]))
     assert [coin.sidecar["token_address"] for coin in again] == [MINT]
 
 
-def test_a_csv_gives_its_rows_under_whatever_common_heading(tmp_path):
+def test_a_csv_with_any_common_column_names_is_imported(tmp_path):
     table = (
         "File Name;Address;Name;Symbol;Description;Tags;Created At;Entity;Context;website\n"
         f"a.png;{MINT};Doge;DOGE;Much wow;dog|space;2024-05-01T12:00:00Z;a dog;wow;https://doge\n"
@@ -152,7 +152,7 @@ def test_a_csv_gives_its_rows_under_whatever_common_heading(tmp_path):
         "a b.png;;Bird;BRD;;;1693440000.5;;;\n"
     )
     files = {"coins.csv": table, "a.png": png(), f"logos/{OTHER}.png": png("blue"), "a b.png": png("lime")}
-    coins, refused = from_folder(tmp_path, files)
+    coins, refused = import_folder(tmp_path, files)
     assert not refused
     doge, cat, bird = [coin.sidecar for coin in coins]
     assert doge == {
@@ -171,11 +171,11 @@ def test_a_csv_gives_its_rows_under_whatever_common_heading(tmp_path):
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("said", [False, True])
-def test_a_csv_has_any_common_separator_and_may_say_which(tmp_path, separator, said):
+def test_a_csv_with_any_common_separator_is_imported(tmp_path, separator, said):
     rows = [["file", "name", "description"], ["a.png", "Doge", "one, two; three"]]
     lines = [separator.join(f'"{cell}"' for cell in row) for row in rows]
     table = "\r\n".join([*([f"sep={separator}"] if said else []), *lines])
-    coins, refused = from_folder(tmp_path, {"coins.csv": table, "a.png": png()})
+    coins, refused = import_folder(tmp_path, {"coins.csv": table, "a.png": png()})
     assert not refused
     assert (coins[0].sidecar["token_name"], coins[0].sidecar["description"]) == ("Doge", "one, two; three")
 
@@ -183,12 +183,12 @@ def test_a_csv_has_any_common_separator_and_may_say_which(tmp_path, separator, s
 @pytest.mark.parametrize(
     ("name", "content"), [("a.csv", "file,name\n"), ("a.jsonl", ""), ("a.json", "[]"), ("a.jsonl", "\n\n")]
 )
-def test_a_list_of_nothing_is_named(tmp_path, name, content):
-    coins, refused = from_folder(tmp_path, {name: content})
+def test_an_empty_list_is_reported(tmp_path, name, content):
+    coins, refused = import_folder(tmp_path, {name: content})
     assert (coins, refused) == ([], {f"in/{name}": "there is no coin in it"})
 
 
-def test_each_bad_row_is_refused_with_its_line_and_the_others_go_through(tmp_path):
+def test_each_invalid_row_is_refused_with_its_number_and_the_others_load(tmp_path):
     table = (
         "file,address,name,symbol\n"
         f"a.png,{MINT},Doge,DOGE\n"
@@ -200,7 +200,7 @@ def test_each_bad_row_is_refused_with_its_line_and_the_others_go_through(tmp_pat
         f"a.png,{EVM},Eth,ETH,too,many\n"
         f"a.png,{EVM},Eth,ETH\n"
     )
-    coins, refused = from_folder(tmp_path, {"coins.csv": table, "a.png": png()})
+    coins, refused = import_folder(tmp_path, {"coins.csv": table, "a.png": png()})
     assert [coin.sidecar["token_address"] for coin in coins] == [MINT, EVM.lower()]
     reasons = [
         refused[f"in/coins.csv row {line}"] for line in ("3 Cat", "4 Evil", "5 Absolute", "6 Up", "7 Url")
@@ -220,35 +220,37 @@ def test_each_bad_row_is_refused_with_its_line_and_the_others_go_through(tmp_pat
         (b'name,file\nDoge,"open', "not CSV"),
     ],
 )
-def test_pictures_wait_for_a_table_that_cannot_be_read_rather_than_get_a_wrong_name(tmp_path, table, reason):
+def test_pictures_next_to_an_unreadable_table_are_not_imported(tmp_path, table, reason):
     files = {"coins.csv": table, "a.png": png(), "deep/b.png": png("lime")}
-    coins, refused = everything(tmp_path, {**files, "x.json": sidecar(), "x.png": png("blue")})
+    coins, refused = import_folder_with_all_refusals(
+        tmp_path, {**files, "x.json": sidecar(), "x.png": png("blue")}
+    )
     assert [coin.sidecar["token_address"] for coin in coins] == [MINT]
     assert {item.partition(" row")[0] for item, _ in refused} == {"in/coins.csv"}
     assert reason in refused[0][1]
     assert "2 pictures beside it" in refused[1][1]
-    alone, _ = from_folder(tmp_path / "alone", {name: files[name] for name in ("a.png", "deep/b.png")})
+    alone, _ = import_folder(tmp_path / "alone", {name: files[name] for name in ("a.png", "deep/b.png")})
     assert len(alone) == 2
 
 
-def test_a_picture_waits_when_its_row_has_a_comma_too_many_and_comes_once_that_is_mended(tmp_path):
+def test_a_picture_with_an_invalid_row_is_imported_once_the_row_is_fixed(tmp_path):
     table = "file,name,description\na.png,Doge,much, wow\nb.png,Cat,purr\n"
     files = {"coins.csv": table, "a.png": png(), "b.png": png("lime")}
-    coins, refused = everything(tmp_path, files)
+    coins, refused = import_folder_with_all_refusals(tmp_path, files)
     assert [coin.sidecar["token_name"] for coin in coins] == ["Cat"]
     assert [("row 2" in item, "1 picture beside" in why) for item, why in refused] == [
         (True, False),
         (False, True),
     ]
     mended = table.replace("much, wow", '"much, wow"')
-    coins, refused = everything(tmp_path, {**files, "coins.csv": mended})
+    coins, refused = import_folder_with_all_refusals(tmp_path, {**files, "coins.csv": mended})
     assert [coin.sidecar["description"] for coin in coins] == ["much, wow", "purr"]
     assert not refused
 
 
-def test_logos_wait_for_a_token_list_that_was_cut_short(tmp_path):
+def test_logos_next_to_a_truncated_token_list_are_not_imported(tmp_path):
     files = {"tokenlist.json": '{"tokens": [{"addr', f"images/{MINT}.png": png()}
-    coins, refused = everything(tmp_path, files)
+    coins, refused = import_folder_with_all_refusals(tmp_path, files)
     assert not coins
     assert [why.partition(":")[0] for _, why in refused] == [
         "it is not JSON",
@@ -259,7 +261,7 @@ def test_logos_wait_for_a_token_list_that_was_cut_short(tmp_path):
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
 def test_json_in_any_unicode_encoding_is_read(tmp_path, encoding):
     content = json.dumps(sidecar(token_name="Dogé 犬"), ensure_ascii=False).encode(encoding)
-    coins, refused = from_folder(tmp_path, {"x.json": content, "x.png": png()})
+    coins, refused = import_folder(tmp_path, {"x.json": content, "x.png": png()})
     assert not refused
     assert coins[0].sidecar["token_name"] == "Dogé 犬"
 
@@ -292,22 +294,22 @@ def test_json_in_any_unicode_encoding_is_read(tmp_path, encoding):
     ],
     ids=lambda value: repr(value[-24:]),
 )
-def test_a_broken_sidecar_is_refused_by_name_and_the_rest_goes_through(tmp_path, content, reason):
+def test_a_broken_sidecar_is_refused_by_name_and_the_others_load(tmp_path, content, reason):
     files = {"bad.json": content, "bad.png": png("blue"), "x.json": sidecar(), "x.png": png()}
-    coins, refused = from_folder(tmp_path, files)
+    coins, refused = import_folder(tmp_path, files)
     assert [coin.sidecar["token_address"] for coin in coins] == [MINT]
     assert list(refused) == ["in/bad.json"]
     assert reason in refused["in/bad.json"]
 
 
-def test_a_name_of_ten_megabytes_is_found_and_left_to_the_rules_of_records(tmp_path):
+def test_a_name_of_ten_megabytes_is_left_to_record_validation(tmp_path):
     name = "D" * 10_000_000
     files = {
         "x.json": sidecar(token_name=name),
         "x.png": png(),
         "list.csv": f"name,file\n{'E' * 200_000},x.png\n",
     }
-    coins, refused = from_folder(tmp_path, files)
+    coins, refused = import_folder(tmp_path, files)
     assert not refused
     assert all(len(coin.item) <= 200 for coin in coins)
     for coin in coins:
@@ -330,8 +332,8 @@ def test_a_name_of_ten_megabytes_is_found_and_left_to_the_rules_of_records(tmp_p
         ("", None),
     ],
 )
-def test_a_date_is_understood_in_every_common_form(tmp_path, said, seconds):
-    coins, refused = from_folder(tmp_path, {"x.json": sidecar(created_at=said), "x.png": png()})
+def test_dates_in_every_common_format_are_read(tmp_path, said, seconds):
+    coins, refused = import_folder(tmp_path, {"x.json": sidecar(created_at=said), "x.png": png()})
     assert not refused
     assert coins[0].sidecar.get("created_at") == seconds
 
@@ -350,29 +352,27 @@ _NUMBER = "9" * 400
     ],
     ids=["sidecar", "sidecar, as text", "token list", "CSV", "JSON Lines"],
 )
-def test_a_date_of_400_digits_is_refused_by_name_however_it_comes(
-    tmp_path: Path, files: dict[str, str]
-) -> None:
+def test_a_date_of_400_digits_is_refused_in_every_file_format(tmp_path: Path, files: dict[str, str]) -> None:
     given = {**{name: text.encode() for name, text in files.items()}, "far.png": png()}
-    for coins, refused in (from_folder(tmp_path, given), sorted_out(uploaded(given.items()))):
+    for coins, refused in (import_folder(tmp_path, given), split_results(uploaded(given.items()))):
         assert not any("created_at" in coin.sidecar for coin in coins)
         assert any("created_at must be UNIX seconds" in reason for reason in refused.values())
 
 
-def test_a_table_of_a_hundred_thousand_columns_is_refused_by_the_number_it_may_have(tmp_path: Path) -> None:
+def test_a_table_with_too_many_columns_is_refused(tmp_path: Path) -> None:
     heads = ",".join(["name", *(f"c{number}" for number in range(100_000))])
-    _, refused = from_folder(tmp_path, {"wide.csv": f"{heads}\nA\n"})
+    _, refused = import_folder(tmp_path, {"wide.csv": f"{heads}\nA\n"})
     assert "at most 1,000 are read" in str(refused)
 
 
-def test_a_device_is_refused_as_what_it_is(tmp_path: Path) -> None:
+def test_a_pipe_and_a_missing_file_are_refused_with_a_reason(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     found = candidates([tmp_path / "pipe", tmp_path / "none"])
     reasons = [one.reason for one in found if isinstance(one, Refusal)]
     assert reasons == ["it is a device or a pipe, not a file", "there is no such file or folder"]
 
 
-def test_a_pipe_with_the_name_of_an_archive_is_refused_and_nobody_waits_for_it(tmp_path: Path) -> None:
+def test_a_pipe_named_like_an_archive_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "coins.zip")
     with (
         pytest.raises(BadSource, match="device or a pipe"),
@@ -381,21 +381,21 @@ def test_a_pipe_with_the_name_of_an_archive_is_refused_and_nobody_waits_for_it(t
         pass
 
 
-def test_tags_lose_commas_blanks_and_doubles(tmp_path):
-    coins, _ = from_folder(tmp_path, {"x.json": sidecar(tags=["a,b", " a ", "", "c\nd"]), "x.png": png()})
+def test_tags_are_split_trimmed_and_deduplicated(tmp_path):
+    coins, _ = import_folder(tmp_path, {"x.json": sidecar(tags=["a,b", " a ", "", "c\nd"]), "x.png": png()})
     assert coins[0].sidecar["tags"] == ["a", "b", "c d"]
 
 
-def test_pictures_without_use_and_files_of_other_kinds_are_refused_with_a_reason(tmp_path):
+def test_unsupported_pictures_and_other_files_are_refused_with_a_reason(tmp_path):
     files = {"a.svg": b"<svg/>", "b.tiff": b"II", "c.exe": b"MZ", "d": b"?", "x.json": sidecar()}
-    coins, refused = from_folder(tmp_path, files)
+    coins, refused = import_folder(tmp_path, files)
     assert not coins
     assert refused.keys() == {f"in/{name}" for name in files}
     assert "save it as PNG" in refused["in/a.svg"]
     assert "no picture" in refused["in/x.json"]
 
 
-def test_what_systems_leave_behind_is_passed_over_in_silence(tmp_path):
+def test_system_files_are_ignored(tmp_path):
     files = {
         ".DS_Store": b"",
         ".git/config": b"",
@@ -404,59 +404,61 @@ def test_what_systems_leave_behind_is_passed_over_in_silence(tmp_path):
         "desktop.ini": b"",
         "a.png": png(),
     }
-    coins, refused = from_folder(tmp_path, files)
+    coins, refused = import_folder(tmp_path, files)
     assert (len(coins), refused) == (1, {})
 
 
-def test_links_out_of_the_folder_are_refused_and_links_within_it_are_not_followed_twice(tmp_path):
-    secret = lay(tmp_path / "secret", {"s.png": png("blue")})
-    folder = lay(tmp_path / "in", {"a/x.png": png()})
+def test_links_out_of_the_folder_are_refused_and_inner_links_are_skipped(tmp_path):
+    secret = write_files(tmp_path / "secret", {"s.png": png("blue")})
+    folder = write_files(tmp_path / "in", {"a/x.png": png()})
     (folder / "out.png").symlink_to(secret / "s.png")
     (folder / "outside").symlink_to(secret)
     (folder / "again").symlink_to(folder / "a")
     (folder / "gone.png").symlink_to(folder / "nothing.png")
     os.mkfifo(folder / "pipe.png")
-    coins, refused = sorted_out(candidates([folder]))
+    coins, refused = split_results(candidates([folder]))
     assert [coin.item for coin in coins] == ["in/a/x.png"]
     assert "leads out" in refused["in/out.png"]
     assert "leads out" in refused["in/outside"]
     assert refused.keys() == {"in/out.png", "in/outside", "in/gone.png", "in/pipe.png"}
 
 
-def test_single_files_given_together_belong_together_and_nothing_else_is_taken(tmp_path):
-    folder = lay(tmp_path, {"x.json": sidecar(), "x.png": png(), "y.png": png("blue"), "z.png": png("lime")})
-    coins, refused = sorted_out(candidates([folder / "x.json", folder / "z.png"]))
+def test_only_the_given_files_and_their_matching_pictures_are_imported(tmp_path):
+    folder = write_files(
+        tmp_path, {"x.json": sidecar(), "x.png": png(), "y.png": png("blue"), "z.png": png("lime")}
+    )
+    coins, refused = split_results(candidates([folder / "x.json", folder / "z.png"]))
     assert not refused
     assert sorted(coin.item for coin in coins) == ["x.json", "z.png"]
-    alone, _ = sorted_out(candidates([folder / "x.png"]))
+    alone, _ = split_results(candidates([folder / "x.png"]))
     assert alone[0].sidecar["token_name"] == "x"
 
 
-def test_a_table_of_more_rows_than_anybody_wants_is_refused_as_a_whole(tmp_path):
+def test_a_list_with_too_many_entries_is_refused(tmp_path):
     files = {"x.json": "[" + "0," * 300_000 + "0]", "y.json": '{"tokens": [' + "0," * 300_000 + "0]}"}
     for name, content in files.items():
-        coins, refused = from_folder(tmp_path / name[0], {name: content})
+        coins, refused = import_folder(tmp_path / name[0], {name: content})
         assert not coins
         assert refused == {f"in/{name}": "it holds more than 200,000 entries; split it"}
 
 
-def test_a_path_no_system_can_have_is_refused(tmp_path):
-    coins, refused = sorted_out(
-        candidates([tmp_path / ("x" * 5_000), lay(tmp_path, {"a.png": png()}) / "a.png"])
+def test_an_impossibly_long_path_is_refused(tmp_path):
+    coins, refused = split_results(
+        candidates([tmp_path / ("x" * 5_000), write_files(tmp_path, {"a.png": png()}) / "a.png"])
     )
     assert len(coins) == 1
     assert len(refused) == 1
 
 
-def test_what_is_not_there_and_what_is_empty_is_refused(tmp_path):
-    _, refused = sorted_out(candidates([tmp_path / "nowhere", lay(tmp_path / "void", {}) / "."]))
+def test_missing_and_empty_folders_are_refused(tmp_path):
+    _, refused = split_results(candidates([tmp_path / "nowhere", write_files(tmp_path / "void", {}) / "."]))
     assert "no such file" in refused[str(tmp_path / "nowhere")]
     (tmp_path / "void").mkdir()
-    _, refused = sorted_out(candidates([tmp_path / "void"]))
+    _, refused = split_results(candidates([tmp_path / "void"]))
     assert "nothing" in refused["void"]
 
 
-def test_uploads_work_like_a_folder():
+def test_uploads_are_imported_like_a_folder():
     table = f"file,address,name\nlogo.png,{OTHER},Cat\n".encode()
     files = {
         "x.json": sidecar(),
@@ -465,21 +467,21 @@ def test_uploads_work_like_a_folder():
         "t.csv": table,
         "y.gif": png("lime"),
     }
-    coins, refused = dropped(files)
+    coins, refused = import_uploads(files)
     assert not refused
     assert sorted(coin.sidecar["token_name"] for coin in coins) == ["Cat", "Doge Coin", "y"]
     assert all(isinstance(coin.picture, bytes) for coin in coins)
 
 
 @pytest.mark.parametrize("name", ["../../etc/x.png", "/etc/x.png", "C:\\x.png", "..\\x.png", "a\0.png", ""])
-def test_an_upload_whose_name_leads_elsewhere_is_refused(name):
-    coins, refused = dropped({name: png(), "fine.png": png("blue")})
+def test_an_upload_with_an_unsafe_name_is_refused(name):
+    coins, refused = import_uploads({name: png(), "fine.png": png("blue")})
     assert [coin.item for coin in coins] == ["fine.png"]
     assert len(refused) == 1
 
 
-def test_two_different_uploads_of_one_name_both_count():
-    coins, refused = sorted_out(uploaded([("a.png", png()), ("a.png", png("blue")), ("a.png", png())]))
+def test_different_uploads_with_the_same_name_are_all_imported():
+    coins, refused = split_results(uploaded([("a.png", png()), ("a.png", png("blue")), ("a.png", png())]))
     assert not refused
     assert {coin.picture for coin in coins} == {png(), png("blue")}
 
@@ -494,8 +496,8 @@ ANY_NAME = st.one_of(
 
 @settings(max_examples=150, deadline=None)
 @given(name=ANY_NAME, ticker=ANY_NAME)
-def test_names_in_every_script_are_kept_or_refused_but_never_break(name, ticker):
-    coins, refused = dropped({"x.json": sidecar(token_name=name, ticker=ticker), "x.png": png()})
+def test_names_in_any_script_are_kept_or_refused(name, ticker):
+    coins, refused = import_uploads({"x.json": sidecar(token_name=name, ticker=ticker), "x.png": png()})
     assert len(coins) + len(refused) == 1
     if coins and name.isprintable() and name == " ".join(name.split()):
         assert coins[0].sidecar["token_name"] == name
@@ -503,8 +505,8 @@ def test_names_in_every_script_are_kept_or_refused_but_never_break(name, ticker)
 
 @settings(max_examples=150, deadline=None)
 @given(stem=ANY_NAME)
-def test_a_picture_under_any_file_name_is_a_valid_record_or_refused(stem):
-    coins, refused = dropped({f"{stem}.png": png()})
+def test_a_picture_with_any_file_name_gives_a_valid_record_or_a_refusal(stem):
+    coins, refused = import_uploads({f"{stem}.png": png()})
     assert len(coins) + len(refused) <= 1 or refused
     for coin in coins:
         assert coin.item.isprintable()
@@ -514,11 +516,11 @@ def test_a_picture_under_any_file_name_is_a_valid_record_or_refused(stem):
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(stem=st.binary(min_size=1, max_size=40).filter(lambda b: not {0, 47} & set(b) and b.strip(b".")))
-def test_file_names_that_are_no_unicode_are_imported_all_the_same(tmp_path, stem):
+def test_pictures_with_non_unicode_file_names_are_imported(tmp_path, stem):
     path = os.path.join(os.fsencode(tmp_path), b"x" + stem + b".png")  # noqa: PTH118  Path takes no bytes
     with open(path, "wb") as file:  # noqa: PTH123
         file.write(png())
-    coins, refused = sorted_out(candidates([tmp_path]))
+    coins, refused = split_results(candidates([tmp_path]))
     os.unlink(path)  # noqa: PTH108
     assert not refused
     validate({"created_at": 1, **coins[0].sidecar}, tier="pending")
@@ -544,11 +546,11 @@ JSON = st.recursive(
     ),
     shape=st.sampled_from(["sidecar", "list", "token list", "lines"]),
 )
-def test_values_of_any_kind_anywhere_give_a_coin_or_a_reason(fields, shape):
+def test_values_of_any_type_give_a_coin_or_a_reason(fields, shape):
     text = json.dumps(
         {"sidecar": fields, "list": [fields], "token list": {"tokens": [fields]}}.get(shape, fields)
     )
     name = "x.jsonl" if shape == "lines" else "x.json"
-    coins, refused = dropped({name: text.encode(), "x.png": png()})
+    coins, refused = import_uploads({name: text.encode(), "x.png": png()})
     assert coins or refused
     assert all(reason for reason in refused.values())

@@ -1,4 +1,4 @@
-"""Token lists: each token that has a picture in the import becomes a coin, the others say why not."""
+"""Token lists: each token with a picture in the import becomes a coin; the others are refused."""
 
 import json
 import time
@@ -35,18 +35,18 @@ def listed(folder, *tokens, name="tokenlist.json"):
     return path
 
 
-def sorted_out(found):
+def split_results(found):
     every = list(found)
     coins = [one for one in every if isinstance(one, Candidate)]
     return coins, {one.item: one.reason for one in every if not isinstance(one, Candidate)}
 
 
-def test_a_token_keeps_every_key_and_gets_the_names_of_a_sidecar(tmp_path):
+def test_a_token_keeps_every_key_under_sidecar_names(tmp_path):
     extensions = {"description": "Much wow", "website": "https://doge"}
     logo = "images/doge%20coin.png"
     picture(tmp_path / "images" / "doge coin.png")
     listed(tmp_path, token(logoURI=logo, tags=["meme", "dog,cat"], extensions=extensions))
-    coins, refused = sorted_out(candidates([tmp_path]))
+    coins, refused = split_results(candidates([tmp_path]))
     assert not refused
     assert coins[0].sidecar == {
         "token_name": "Doge",
@@ -61,34 +61,34 @@ def test_a_token_keeps_every_key_and_gets_the_names_of_a_sidecar(tmp_path):
     }
 
 
-def test_a_folder_with_a_list_is_imported_through_the_list_alone(tmp_path):
+def test_a_folder_with_a_token_list_imports_only_the_listed_pictures(tmp_path):
     picture(tmp_path / "a.png")
     picture(tmp_path / "deep" / "unlisted.png")
     (tmp_path / "notes.txt").write_text("not named in the list")
     listed(tmp_path, token(logoURI="a.png"))
     listed(tmp_path / "deep", token(address=OTHER, logoURI="unlisted.png"))
-    coins, refused = sorted_out(candidates([tmp_path]))
+    coins, refused = split_results(candidates([tmp_path]))
     assert [coin.sidecar["token_address"] for coin in coins] == [MINT]
     assert not refused
 
 
-def test_a_list_in_one_folder_leaves_the_others_alone(tmp_path):
+def test_a_token_list_does_not_affect_other_folders(tmp_path):
     picture(tmp_path / "listed" / "a.png")
     picture(tmp_path / "listed" / "unused.png")
     picture(tmp_path / "loose" / "b.png")
     listed(tmp_path / "listed", token(logoURI="a.png"))
-    coins, refused = sorted_out(candidates([tmp_path]))
+    coins, refused = split_results(candidates([tmp_path]))
     assert not refused
     assert {coin.sidecar["token_name"] for coin in coins} == {"Doge", "b"}
 
 
-def test_a_list_given_by_itself_finds_the_pictures_beside_it(tmp_path):
+def test_a_token_list_given_alone_finds_the_pictures_next_to_it(tmp_path):
     picture(tmp_path / "images" / f"{MINT}.png")
-    coins, refused = sorted_out(candidates([listed(tmp_path, token(logoURI=f"images/{MINT}.png"))]))
+    coins, refused = split_results(candidates([listed(tmp_path, token(logoURI=f"images/{MINT}.png"))]))
     assert (len(coins), refused) == (1, {})
 
 
-def test_a_logo_on_the_network_is_found_by_address_or_by_a_like_ending(tmp_path):
+def test_a_remote_logo_is_matched_by_address_or_by_path_ending(tmp_path):
     picture(tmp_path / "images" / f"{MINT}.png")
     picture(tmp_path / "images" / f"{EVM.lower()}.png")
     picture(tmp_path / "assets" / OTHER / "logo.png")
@@ -98,15 +98,15 @@ def test_a_logo_on_the_network_is_found_by_address_or_by_a_like_ending(tmp_path)
         token(address=OTHER, logoURI=f"https://example.com/mainnet/{OTHER}/logo.png"),
     ]
     listed(tmp_path, *tokens)
-    coins, refused = sorted_out(candidates([tmp_path]))
+    coins, refused = split_results(candidates([tmp_path]))
     assert not refused
     assert [coin.picture.parent.name for coin in coins] == ["images", "images", OTHER]
 
 
-def test_one_logo_png_is_not_taken_for_every_tokens_logo(tmp_path):
+def test_a_single_logo_png_is_not_used_for_every_token(tmp_path):
     picture(tmp_path / "logo.png")
     listed(tmp_path, *(token(address=a, logoURI=f"https://x/{a}/logo.png") for a in (MINT, OTHER)))
-    coins, refused = sorted_out(candidates([tmp_path]))
+    coins, refused = split_results(candidates([tmp_path]))
     assert not coins
     assert all("lies on the network" in reason for reason in refused.values())
 
@@ -134,13 +134,13 @@ def test_one_logo_png_is_not_taken_for_every_tokens_logo(tmp_path):
         (7, "text"),
     ],
 )
-def test_a_logo_that_is_not_in_the_import_is_never_read(tmp_path, logo, reason):
+def test_a_logo_outside_the_import_is_never_read(tmp_path, logo, reason):
     picture(tmp_path / "outside.png")
     inside = tmp_path / "in"
     picture(inside / "fine.png")
     (inside / "link.png").symlink_to(tmp_path / "outside.png")
     listed(inside, token(logoURI=logo), token(address=OTHER, logoURI="fine.png"))
-    coins, refused = sorted_out(candidates([inside]))
+    coins, refused = split_results(candidates([inside]))
     assert [coin.sidecar["token_address"] for coin in coins] == [OTHER]
     (why,) = [why for item, why in refused.items() if "token 1 DOGE" in item]
     assert reason in why
@@ -159,10 +159,10 @@ def test_a_logo_that_is_not_in_the_import_is_never_read(tmp_path, logo, reason):
         (token(tags=[7], logoURI="a.png"), "tags"),
     ],
 )
-def test_a_bad_token_is_refused_by_its_place_and_the_others_go_through(tmp_path, bad, reason):
+def test_an_invalid_token_is_refused_by_its_position_and_the_others_load(tmp_path, bad, reason):
     picture(tmp_path / "a.png")
     listed(tmp_path, bad, token(address=OTHER, logoURI="a.png"))
-    coins, refused = sorted_out(candidates([tmp_path]))
+    coins, refused = split_results(candidates([tmp_path]))
     assert [coin.sidecar["token_address"] for coin in coins] == [OTHER]
     ((item, why),) = refused.items()
     assert "token 1" in item
@@ -170,34 +170,34 @@ def test_a_bad_token_is_refused_by_its_place_and_the_others_go_through(tmp_path,
     assert reason in why
 
 
-def test_a_list_and_its_pictures_can_be_dropped_together(tmp_path):
+def test_a_token_list_and_its_pictures_can_be_uploaded_together(tmp_path):
     image = picture(tmp_path / f"{MINT}.png").read_bytes()
     content = json.dumps({"tokens": [token(logoURI=f"images/{MINT}.png")]}).encode()
-    coins, refused = sorted_out(uploaded([("list.json", content), (f"{MINT}.png", image)]))
+    coins, refused = split_results(uploaded([("list.json", content), (f"{MINT}.png", image)]))
     assert not refused
     assert (coins[0].sidecar["token_address"], coins[0].picture) == (MINT, image)
 
 
-def test_a_list_with_a_picture_of_its_own_name_is_a_list_and_a_sidecar_with_tokens_is_a_sidecar(tmp_path):
+def test_token_lists_and_sidecars_are_distinguished_by_content(tmp_path):
     picture(tmp_path / "a" / "tokenlist.png")
     picture(tmp_path / "a" / "x.png")
     listed(tmp_path / "a", token(logoURI="x.png"))
     picture(tmp_path / "b" / "x.png")
     whole = {"token_name": "Basket", "ticker": "B", "token_address": OTHER, "tokens": ["a", "b"]}
     (tmp_path / "b" / "x.json").write_text(json.dumps(whole))
-    coins, refused = sorted_out(candidates([tmp_path]))
+    coins, refused = split_results(candidates([tmp_path]))
     assert not refused
     assert sorted(coin.sidecar["token_name"] for coin in coins) == ["Basket", "Doge"]
 
 
-def test_a_list_in_utf_16_is_seen_to_be_one(tmp_path):
+def test_a_token_list_in_utf_16_is_recognised(tmp_path):
     picture(tmp_path / "a.png")
     (tmp_path / "list.json").write_bytes(json.dumps({"tokens": [token(logoURI="a.png")]}).encode("utf-16"))
-    coins, refused = sorted_out(candidates([tmp_path]))
+    coins, refused = split_results(candidates([tmp_path]))
     assert (len(coins), refused) == (1, {})
 
 
-def test_fourteen_thousand_tokens_come_in_a_few_seconds_and_one_at_a_time(tmp_path):
+def test_14000_tokens_are_read_one_at_a_time_within_ten_seconds(tmp_path):
     picture(tmp_path / "a.png")
     listed(tmp_path, *(token(name=f"Coin {n}", logoURI="a.png", extensions={"n": n}) for n in range(14_000)))
     begun = time.thread_time()  # the machine may be busy with something else
@@ -209,8 +209,8 @@ def test_fourteen_thousand_tokens_come_in_a_few_seconds_and_one_at_a_time(tmp_pa
 
 @pytest.mark.skipif(not TOKENS.is_dir(), reason="the real tokens in ../shared/data are not here")
 @pytest.mark.parametrize("path", [TOKENS, TOKENS / "tokenlist.json"], ids=["folder", "list"])
-def test_the_63_real_tokens_are_all_taken(path):
-    coins, refused = sorted_out(candidates([path]))
+def test_all_63_real_tokens_are_imported(path):
+    coins, refused = split_results(candidates([path]))
     assert not refused
     assert len({coin.sidecar["token_address"] for coin in coins}) == 63
     for coin in coins:

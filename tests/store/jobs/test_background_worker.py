@@ -1,4 +1,4 @@
-"""Background workers survive whatever their work raises, say so, wait longer each time and go on."""
+"""Background workers survive any exception, report it, wait longer after each failure and continue."""
 
 import threading
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from store.progress import Progress
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tries again at once."""
+def immediate_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retry immediately."""
     monkeypatch.setattr(background_worker, "FIRST", 0.0)
 
 
 class Work:
-    """Fails as often as it is told to, and counts."""
+    """Raises the given failures in turn, then succeeds; counts its calls."""
 
     def __init__(self, *failures: BaseException) -> None:
         self.failures = [*failures]
@@ -33,44 +33,44 @@ class Work:
 
 
 @pytest.fixture
-def made() -> Iterator[list[Worker]]:
+def created_workers() -> Iterator[list[Worker]]:
     workers: list[Worker] = []
     yield workers
     for worker in workers:
         worker.close()
 
 
-def begun(work: Work, made: list[Worker], *, name: str = "polishing") -> Worker:
+def start_worker(work: Work, created_workers: list[Worker], *, name: str = "polishing") -> Worker:
     worker = Worker(name, work)
-    made.append(worker)
+    created_workers.append(worker)
     worker.wake()
     return worker
 
 
 class Panic(BaseException):
-    """As Rust's are, which are no Exceptions."""
+    """Like a Rust panic, which is not an Exception."""
 
 
 @pytest.mark.parametrize(
     "error", [OSError("away"), RuntimeError("odd"), KeyError("k"), MemoryError(), SystemExit(1), Panic("p")]
 )
-@pytest.mark.usefixtures("impatient")
-def test_a_worker_goes_on_after_whatever_was_raised(error: BaseException, made: list[Worker]) -> None:
+@pytest.mark.usefixtures("immediate_retries")
+def test_a_worker_continues_after_any_exception(error: BaseException, created_workers: list[Worker]) -> None:
     work = Work(error, error)
-    worker = begun(work, made)
+    worker = start_worker(work, created_workers)
     assert work.is_done.wait(60)
     assert worker.wait(60)
     assert work.times == 3
     assert faults() == []
 
 
-def test_it_tells_what_is_wrong_and_logs_the_traceback_once(
-    made: list[Worker], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+def test_a_worker_reports_its_fault_and_logs_the_traceback_once(
+    created_workers: list[Worker], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(background_worker, "FIRST", 3600.0)
         work = Work(OSError("the folder is away"), OSError("the folder is away"))
-        worker = begun(work, made)
+        worker = start_worker(work, created_workers)
         assert not worker.wait(60)
         worker.retry()
         assert not worker.wait(60)
@@ -84,8 +84,8 @@ def test_it_tells_what_is_wrong_and_logs_the_traceback_once(
     assert "goes on, after 2 failures" in caplog.text
 
 
-def test_each_wait_is_twice_as_long_as_the_one_before_and_none_longer_than_a_minute(
-    made: list[Worker], monkeypatch: pytest.MonkeyPatch
+def test_each_wait_doubles_up_to_a_minute(
+    created_workers: list[Worker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_worker.log, "error", lambda *_, **__: None)
     monkeypatch.setattr(background_worker, "time", SimpleNamespace(time=lambda: 0.0, monotonic=lambda: 0.0))
@@ -100,12 +100,12 @@ def test_each_wait_is_twice_as_long_as_the_one_before_and_none_longer_than_a_min
     assert gaps == [1, 2, 4, 8, 16, 32, 60, 60, 60]
 
 
-def test_a_change_does_not_shorten_the_wait_and_a_person_does(
-    made: list[Worker], monkeypatch: pytest.MonkeyPatch
+def test_only_an_explicit_retry_ends_the_wait_early(
+    created_workers: list[Worker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_worker, "FIRST", 3600.0)
     work = Work(OSError("away"))
-    worker = begun(work, made)
+    worker = start_worker(work, created_workers)
     assert not worker.wait(60)
     worker.wake()
     assert not worker.wait(60)
@@ -115,12 +115,12 @@ def test_a_change_does_not_shorten_the_wait_and_a_person_does(
     assert work.times == 2
 
 
-def test_a_closed_worker_neither_works_nor_is_in_trouble(
-    made: list[Worker], monkeypatch: pytest.MonkeyPatch
+def test_a_closed_worker_neither_runs_nor_reports_faults(
+    created_workers: list[Worker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_worker, "FIRST", 3600.0)
     work = Work(OSError("away"))
-    worker = begun(work, made)
+    worker = start_worker(work, created_workers)
     assert not worker.wait(60)
     assert worker.close()
     worker.retry()
@@ -128,7 +128,7 @@ def test_a_closed_worker_neither_works_nor_is_in_trouble(
     assert faults() == []
 
 
-def test_closing_waits_no_longer_than_it_is_told_to(made: list[Worker]) -> None:
+def test_closing_waits_no_longer_than_its_timeout(created_workers: list[Worker]) -> None:
     may_end, began = threading.Event(), threading.Event()
 
     def hang(_: Progress) -> None:
@@ -143,13 +143,13 @@ def test_closing_waits_no_longer_than_it_is_told_to(made: list[Worker]) -> None:
     assert worker.close()
 
 
-def test_a_system_without_room_for_a_thread_makes_no_decision_look_failed(
-    made: list[Worker], monkeypatch: pytest.MonkeyPatch
+def test_a_worker_whose_thread_cannot_start_reports_a_fault_and_recovers(
+    created_workers: list[Worker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = Work()
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", lambda _: (_ for _ in ()).throw(RuntimeError("no room")))
-        worker = begun(work, made)
+        worker = start_worker(work, created_workers)
         assert "no room" in faults()[0].reason
     worker.retry()
     assert work.is_done.wait(60)

@@ -1,4 +1,4 @@
-"""When a server that failed is asked again."""
+"""When requests to a failed server are retried."""
 
 from store.jobs.circuit_breaker import CircuitBreaker
 
@@ -10,7 +10,7 @@ class Clock:
         return self.now
 
 
-def test_after_a_failure_only_one_asks_and_the_waits_grow() -> None:
+def test_after_a_failure_only_one_request_is_sent_and_the_waits_grow() -> None:
     clock = Clock()
     breaker = CircuitBreaker(clock=clock)
     assert [breaker.wait(), breaker.wait()] == [0.0, 0.0]
@@ -27,14 +27,14 @@ def test_after_a_failure_only_one_asks_and_the_waits_grow() -> None:
     assert [breaker.wait(), breaker.wait()] == [0.0, 0.0]
 
 
-def test_several_failures_under_way_together_are_one() -> None:
+def test_simultaneous_failures_count_as_one() -> None:
     breaker = CircuitBreaker(clock=Clock())
     for _ in range(4):
         breaker.failed(retry_after=None)
     assert breaker.wait() <= 1.25
 
 
-def test_a_server_that_never_answered_is_given_up_after_six_failures() -> None:
+def test_a_server_that_never_answered_is_abandoned_after_six_failures() -> None:
     clock = Clock()
     unseen, seen = CircuitBreaker(clock=clock), CircuitBreaker(clock=clock)
     seen.succeeded()

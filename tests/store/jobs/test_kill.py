@@ -1,4 +1,4 @@
-"""A promotion and a drafting run are killed: each goes on where it was, and nothing is done twice."""
+"""A killed promotion and a killed drafting run continue where they stopped, and do nothing twice."""
 
 import json
 import os
@@ -45,8 +45,8 @@ signal.pause()
 """
 
 
-def killed_while_it_goes_on(root: Path, *, once: Callable[[], bool]) -> bool:
-    """Whether it was killed before it was done; `once` says when it has come far enough."""
+def kill_while_resuming(root: Path, *, once: Callable[[], bool]) -> bool:
+    """Resume the jobs in a process, kill it once `once` holds, and return whether it was still working."""
     command = [sys.executable, "-c", GO_ON, str(root)]
     with subprocess.Popen(command, cwd=PROGRAM, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
@@ -57,7 +57,7 @@ def killed_while_it_goes_on(root: Path, *, once: Callable[[], bool]) -> bool:
         return "done" not in process.stdout.read()
 
 
-def test_a_promotion_killed_anywhere_goes_on_where_it_was(quick_root: Path, without_chroma: None) -> None:
+def test_a_killed_promotion_continues_where_it_stopped(quick_root: Path, without_chroma: None) -> None:
     with open_library(quick_root, embedder=Hashed()) as library:
         addresses = approved_with_caption(library, *range(COUNT))
         with library.catalog.writing() as db:
@@ -66,7 +66,7 @@ def test_a_promotion_killed_anywhere_goes_on_where_it_was(quick_root: Path, with
                 "CREATE TRIGGER once AFTER INSERT ON history WHEN new.verb = 'promote' "
                 "BEGIN INSERT INTO never_twice VALUES (new.address); END"
             )
-        library.jobs._runner.close()  # type: ignore[union-attr]  it is only put into the book
+        library.jobs._runner.close()  # type: ignore[union-attr]  the job is only stored, not run
         job = library.jobs._book.add("move", "Promote", addresses, {"verb": "promote"}, actor="ann")
     promoted = Layout(quick_root).sidecar_folder("library")
 
@@ -74,7 +74,7 @@ def test_a_promotion_killed_anywhere_goes_on_where_it_was(quick_root: Path, with
         return sum(1 for _ in promoted.glob("*.json")) >= count
 
     moments = sorted(random.Random(3).sample(range(1, COUNT - 64), KILLS))
-    cut = sum(killed_while_it_goes_on(quick_root, once=partial(has_promoted, count)) for count in moments)
+    cut = sum(kill_while_resuming(quick_root, once=partial(has_promoted, count)) for count in moments)
     assert cut >= 1, "it was killed while it worked"
     with open_library(quick_root, embedder=Hashed()) as library:
         library.jobs.resume_interrupted()
@@ -102,7 +102,7 @@ def model(monkeypatch: pytest.MonkeyPatch):
     settings.cache_clear()
 
 
-def test_a_drafting_run_killed_anywhere_asks_again_only_for_what_was_under_way(
+def test_a_killed_drafting_run_repeats_only_the_requests_in_progress(
     quick_root: Path, without_chroma: None, model: LanguageModelServer
 ) -> None:
     lanes, count = 4, 60
@@ -112,9 +112,9 @@ def test_a_drafting_run_killed_anywhere_asks_again_only_for_what_was_under_way(
     with open_library(quick_root, embedder=Hashed()) as library:
         library.add(coin(number) for number in range(count))
         library.approve([address(number) for number in range(count)])
-        library.jobs._runner._is_closing = True  # type: ignore[union-attr]  it is only put into the book
+        library.jobs._runner._is_closing = True  # type: ignore[union-attr]  the job is only stored, not run
         job = start(library, plan_drafting(library, library.addresses(Filter())), lanes=lanes)
-    assert killed_while_it_goes_on(quick_root, once=lambda: len(model.asked) >= count // 3)
+    assert kill_while_resuming(quick_root, once=lambda: len(model.asked) >= count // 3)
     with open_library(quick_root, embedder=Hashed()) as library:
         library.jobs.resume_interrupted()
         assert library.jobs.wait(job.id, timeout=60)

@@ -1,4 +1,4 @@
-"""A bit that a disk flipped in the catalog stops nothing, doctor names it, and a repair gives it back."""
+"""A bit flipped in the catalog blocks nothing, doctor reports it, and a repair restores it."""
 
 import json
 import sqlite3
@@ -39,7 +39,7 @@ def stocked(quick_root: Path) -> Path:
 
 
 def flip(root: Path, before: bytes, after: bytes) -> None:
-    """As a disk does it: in the file's bytes, behind SQLite's back; copies stay as they are."""
+    """Replace these bytes in the catalog file, as a faulty disk would; snapshots stay unchanged."""
     path = Layout(root).catalog
     content = path.read_bytes()
     assert len(before) == len(after)
@@ -64,7 +64,7 @@ FLIPS = [(before, after) for before, after in FLIPS if len(before) == len(after)
 
 
 @pytest.mark.parametrize(("before", "after"), FLIPS, ids=[repr(after) for _, after in FLIPS])
-def test_a_flipped_byte_stops_no_list_and_is_named_and_given_back(
+def test_a_flipped_byte_blocks_no_list_and_is_reported_and_repaired(
     before: bytes, after: bytes, stocked: Path
 ) -> None:
     with open_library(stocked, embedder=Hashed()) as library:
@@ -89,7 +89,7 @@ def test_a_flipped_byte_stops_no_list_and_is_named_and_given_back(
         holds(library)
 
 
-def test_a_row_whose_key_is_damaged_comes_back_beside_what_it_reads_now(stocked: Path) -> None:
+def test_a_row_with_a_damaged_key_is_restored_next_to_the_damaged_one(stocked: Path) -> None:
     with closing(sqlite3.connect(Layout(stocked).catalog)) as db, db:
         (trigger,) = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'golden_update_sum'").fetchone()
         db.execute("DROP TRIGGER golden_update_sum")
@@ -103,7 +103,7 @@ def test_a_row_whose_key_is_damaged_comes_back_beside_what_it_reads_now(stocked:
     assert "row what is OLDENG of golden could not be given back" in told[0]
 
 
-def test_a_damaged_text_is_never_written_into_a_file_or_a_backup(stocked: Path, tmp_path: Path) -> None:
+def test_damaged_text_is_never_written_to_a_file_or_a_backup(stocked: Path, tmp_path: Path) -> None:
     from store.backup import backup
 
     flip(stocked, b"quiet DESCRIPTION", b"quiet D\xc5SCRIPTION")
@@ -117,7 +117,7 @@ def test_a_damaged_text_is_never_written_into_a_file_or_a_backup(stocked: Path, 
         assert "a quiet DESCRIPTION" in library.layout.sidecar("pending", SECOND).read_text()
 
 
-def test_what_no_file_and_no_copy_has_is_said_by_name_and_stays_as_it_reads(stocked: Path) -> None:
+def test_an_unrepairable_row_is_reported_and_left_unchanged(stocked: Path) -> None:
     with open_library(stocked, embedder=Hashed()) as library:
         library.drafts.save(FIRST, {"entity": "written SINCE"}, actor="bob")
     flip(stocked, b"written SINCE", b"written SINGE")
@@ -129,20 +129,20 @@ def test_what_no_file_and_no_copy_has_is_said_by_name_and_stays_as_it_reads(stoc
         assert repair.find(library.catalog) == []
 
 
-def test_a_value_that_is_no_json_any_more_is_said_with_the_way_out(stocked: Path) -> None:
+def test_a_value_that_is_no_longer_json_raises_an_error_that_names_the_fix(stocked: Path) -> None:
     flip(stocked, b'{"entity": "half a DRAFT"', b'<"entity": "half a DRAFT"')
     with Reader(stocked) as reader, pytest.raises(CatalogDamaged, match="doctor --repair gives it back"):
         reader.drafts.of(SECOND)
 
 
-def test_every_table_of_what_people_decide_has_its_triggers(stocked: Path) -> None:
+def test_every_checksummed_table_has_its_triggers(stocked: Path) -> None:
     with closing(sqlite3.connect(Layout(stocked).catalog)) as db:
         found = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'")}
     verbs = ("insert", "update", "delete")
     assert found == {f"{table}_{verb}_sum" for table in checksums.TABLES for verb in verbs}
 
 
-def test_a_row_that_is_gone_is_missed(stocked: Path) -> None:
+def test_a_missing_row_is_detected(stocked: Path) -> None:
     with closing(sqlite3.connect(Layout(stocked).catalog)) as db, db:
         db.execute("DROP TRIGGER golden_delete_sum")
         db.execute("DELETE FROM golden")

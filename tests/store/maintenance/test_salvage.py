@@ -1,4 +1,4 @@
-"""What a damaged catalog can still be made to say goes into a new one; nothing is made up."""
+"""Salvage copies everything readable from a damaged catalog to a new one, and invents nothing."""
 
 import os
 import sqlite3
@@ -23,7 +23,7 @@ FIRST, SECOND, FOURTH = address(0), address(1), address(3)
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
-def overwritten(start: int, length: int) -> Callable[[Path], None]:
+def overwrite(start: int, length: int) -> Callable[[Path], None]:
     def damage(catalog: Path) -> None:
         with catalog.open("r+b") as file:
             file.seek(start)
@@ -32,21 +32,21 @@ def overwritten(start: int, length: int) -> Callable[[Path], None]:
     return damage
 
 
-def without_a_table(catalog: Path) -> None:
+def drop_a_table(catalog: Path) -> None:
     with sqlite3.connect(catalog) as db:
         db.execute("DROP TABLE journal")
 
 
 @pytest.mark.parametrize(
     "damage",
-    [overwritten(0, 100), overwritten(0, 4096), without_a_table],
+    [overwrite(0, 100), overwrite(0, 4096), drop_a_table],
     ids=["header", "schema", "table gone"],
 )
-def test_nothing_that_was_decided_is_lost_with_the_beginning_of_the_catalog(
+def test_salvage_recovers_everything_when_the_start_of_the_catalog_is_lost(
     damage: Callable[[Path], None], quick_root: Path
 ) -> None:
     with open_library(quick_root, embedder=Hashed()) as library:
-        long = "x" * 20_000  # goes on in a chain of pages
+        long = "x" * 20_000  # uses overflow pages
         approved_with_caption(library, 0, 1)
         library.promote([FIRST])
         library.add([coin(2), coin(3, description=long)])
@@ -81,7 +81,7 @@ def test_nothing_that_was_decided_is_lost_with_the_beginning_of_the_catalog(
         holds(library)
 
 
-def test_damage_that_is_met_on_the_way_is_said_with_the_way_out(quick_root: Path) -> None:
+def test_damage_found_while_reading_raises_an_error_that_names_the_fix(quick_root: Path) -> None:
     with open_library(quick_root, embedder=Hashed()) as library:
         library.add([coin(0)])
     layout = Layout(quick_root)
@@ -95,7 +95,7 @@ def test_damage_that_is_met_on_the_way_is_said_with_the_way_out(quick_root: Path
     assert salvage_if_damaged(layout)
 
 
-def test_a_sound_catalog_and_none_at_all_are_left_alone(quick_root: Path) -> None:
+def test_an_intact_or_missing_catalog_is_not_salvaged(quick_root: Path) -> None:
     layout = Layout(quick_root)
     assert salvage_if_damaged(layout) is None
     with open_library(quick_root, embedder=Hashed()) as library:
@@ -105,7 +105,7 @@ def test_a_sound_catalog_and_none_at_all_are_left_alone(quick_root: Path) -> Non
     assert layout.catalog.read_bytes() == before
 
 
-def test_pages_say_what_sqlite_says_also_those_still_in_the_log(tmp_path: Path) -> None:
+def test_raw_pages_match_sqlite_including_rows_in_the_wal(tmp_path: Path) -> None:
     path = tmp_path / "some.sqlite3"
     db = sqlite3.connect(path, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")

@@ -1,4 +1,4 @@
-"""Maps: what is alike lies together, what was placed stays, new records come between their neighbours."""
+"""Maps place similar records together, keep existing positions, and put new records near their neighbours."""
 
 from collections.abc import Callable
 
@@ -32,7 +32,7 @@ def one(group: int) -> dict[str, np.ndarray]:
 
 @pytest.fixture
 def groups() -> Matrices:
-    """Ninety records of three kinds; some lack emotions."""
+    """Ninety records in three groups; some have no emotions."""
     rows = []
     for number in range(90):
         record = one(number % 3)
@@ -42,12 +42,12 @@ def groups() -> Matrices:
     return load(rows, dimensions=32)  # type: ignore[arg-type]
 
 
-def places(chart: Map) -> dict[str, list[float]]:
+def points_by_address(chart: Map) -> dict[str, list[float]]:
     return dict(zip(chart.addresses, chart.points.tolist(), strict=True))
 
 
-def apart(chart: Map) -> float:
-    """How far the groups lie from each other, in widths of a group."""
+def separation(chart: Map) -> float:
+    """The smallest distance between two groups, divided by the width of a group."""
     group = np.array([int(address[-2:]) % 3 for address in chart.addresses])
     middles = np.array([chart.points[group == number].mean(axis=0) for number in range(3)])
     width = max(float(chart.points[group == number].std(axis=0).max()) for number in range(3))
@@ -56,7 +56,7 @@ def apart(chart: Map) -> float:
 
 
 @pytest.mark.parametrize("space", ["entity", "emotions", "fused"])
-def test_what_is_alike_lies_together_at_once_and_arranged(groups: Matrices, space: Space) -> None:
+def test_similar_records_are_placed_together_in_both_layouts(groups: Matrices, space: Space) -> None:
     snapshot = groups.snapshot()
     nothing = Map(space, "pca", (), np.empty((0, 2), np.float32))
     flat = carried(nothing, snapshot, along(snapshot, space, directions(snapshot, space)))
@@ -65,36 +65,36 @@ def test_what_is_alike_lies_together_at_once_and_arranged(groups: Matrices, spac
     for chart in (flat, arranged):
         assert len(chart.addresses) == len(chart.points) == (67 if space == "emotions" else 90)
         assert np.abs(chart.points).max() <= 1.5
-        assert apart(chart) > 2
+        assert separation(chart) > 2
 
 
-def test_new_records_come_between_their_neighbours_and_no_old_one_moves(groups: Matrices) -> None:
+def test_new_records_are_placed_near_their_neighbours_and_old_ones_stay(groups: Matrices) -> None:
     snapshot = groups.snapshot()
     known = neighbourly(snapshot, "entity", progress=Progress())
     assert known is not None
     groups.update([("local-90", one(0)), ("local-91", one(1)), ("local-05", None)])  # type: ignore[list-item]
     later = groups.snapshot()
     after = carried(known, later, interpolate(known, later))
-    before, now = places(known), places(after)
+    before, now = points_by_address(known), points_by_address(after)
     assert set(now) == set(before) - {"local-05"} | {"local-90", "local-91"}
     assert all(now[address] == before[address] for address in now if address in before)
-    assert apart(after) > 2
+    assert separation(after) > 2
 
 
-def test_a_cancelled_arrangement_is_none(groups: Matrices) -> None:
+def test_a_cancelled_layout_returns_none(groups: Matrices) -> None:
     progress = Progress()
     progress.cancel()
     assert neighbourly(groups.snapshot(), "entity", progress=progress) is None
 
 
-def test_two_records_are_no_map_and_there_are_no_other_spaces(library: Library) -> None:
+def test_a_map_needs_three_coins_and_a_known_space(library: Library) -> None:
     with pytest.raises(InvalidRecord, match="3 coins"):
         library.maps.of("entity")
     with pytest.raises(InvalidRecord, match="sound"):
         library.maps.of("sound")
 
 
-def test_the_job_keeps_a_map_and_brings_it_up_to_date(
+def test_the_map_job_stores_a_map_and_updates_it(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
     library.promote(captioned(*range(8)))
@@ -111,19 +111,19 @@ def test_the_job_keeps_a_map_and_brings_it_up_to_date(
     library.promote(captioned(8))
     seen = library.maps.of("entity", "tsne")
     assert seen is not None
-    assert set(seen.addresses) == {address(number) for number in range(9)}  # before anything was kept
+    assert set(seen.addresses) == {address(number) for number in range(9)}  # before the map was stored
     kept = arrange()
     assert kept.points.tolist() == seen.points.tolist()
     assert kept.points[:8].tolist() == first.points.tolist()
     assert arrange(anew=True).at > first.at
 
 
-def started_again(library: Library) -> Maps:
-    """The library's maps as after a restart: nothing but what is kept."""
+def reopened_maps(library: Library) -> Maps:
+    """The library's maps as after a restart: only what is stored."""
     return Maps(library.catalog, library._model, snapshot=library.snapshot)
 
 
-def test_a_large_pca_is_kept_but_for_what_changed_since(
+def test_a_stored_pca_map_recomputes_only_changed_records(
     library: Library, captioned: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(maps, "KEPT_FLAT", 4)
@@ -139,25 +139,28 @@ def test_a_large_pca_is_kept_but_for_what_changed_since(
         return own(snapshot, space, rows)
 
     monkeypatch.setattr(spaces, "vectors", counted)
-    again = started_again(library).of("entity")
+    again = reopened_maps(library).of("entity")
     assert again is not None
     assert (again.addresses, again.points.tolist()) == (before.addresses, before.points.tolist())
     assert laid_out == []
     library.caption(address(0), caption={"entity": "a volcano of cheese"})
     library.delete([address(1)])
     library.promote(captioned(9))
-    after = started_again(library).of("entity")
+    after = reopened_maps(library).of("entity")
     assert after is not None
     assert sorted(laid_out) == sorted([address(0), address(9)])
     with library.catalog.writing() as db:
         db.execute("DELETE FROM maps WHERE name = 'flat entity'")
-    anew = started_again(library).of("entity")
+    anew = reopened_maps(library).of("entity")
     assert anew is not None
-    assert places(anew).keys() == places(after).keys()
-    assert all(np.allclose(places(anew)[name], place, atol=1e-6) for name, place in places(after).items())
+    assert points_by_address(anew).keys() == points_by_address(after).keys()
+    assert all(
+        np.allclose(points_by_address(anew)[name], place, atol=1e-6)
+        for name, place in points_by_address(after).items()
+    )
 
 
-def test_a_map_in_use_follows_the_library_and_no_other_point_moves(
+def test_a_map_follows_the_library_without_moving_other_points(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
     library.promote(captioned(*range(5)))
@@ -167,16 +170,19 @@ def test_a_map_in_use_follows_the_library_and_no_other_point_moves(
     library.degrade([address(0)])
     after = library.maps.of("fused")
     assert after is not None
-    assert places(after).keys() == {address(number) for number in range(1, 6)}
-    assert all(places(after)[address(number)] == places(before)[address(number)] for number in range(1, 5))
+    assert points_by_address(after).keys() == {address(number) for number in range(1, 6)}
+    assert all(
+        points_by_address(after)[address(number)] == points_by_address(before)[address(number)]
+        for number in range(1, 5)
+    )
     assert after.at == before.at
-    library.promote(captioned(*range(6, 12)))  # twice as many deserve directions of their own
+    library.promote(captioned(*range(6, 12)))  # twice as many records need new axes
     larger = library.maps.of("fused")
     assert larger is not None
     assert larger.at > before.at
 
 
-def test_a_coin_between_its_neighbours_stays_there_when_one_of_them_goes(
+def test_a_new_coin_keeps_its_position_when_its_neighbours_are_removed(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
     library.promote(captioned(*range(6)))
@@ -188,10 +194,12 @@ def test_a_coin_between_its_neighbours_stays_there_when_one_of_them_goes(
     after = library.maps.of("entity", "tsne")
     assert before is not None
     assert after is not None
-    assert places(after) == {address(number): places(before)[address(number)] for number in range(3, 7)}
+    assert points_by_address(after) == {
+        address(number): points_by_address(before)[address(number)] for number in range(3, 7)
+    }
 
 
-def test_of_records_that_are_all_alike_another_one_lies_in_sight() -> None:
+def test_a_different_record_stays_in_view_among_identical_ones() -> None:
     same = one(0)
     matrices = load([(f"local-{n}", same) for n in range(7)], dimensions=32)  # type: ignore[list-item, misc]
     axes = directions(matrices.snapshot(), "entity")

@@ -39,7 +39,7 @@ TOOLS = {
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four coins and the demo memory, with models that need no weights."""
+    """A library of four coins and the demo memory, with models that need no weights."""
     root = tmp_path_factory.mktemp("agents") / "res"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MemoryFollower, "wake", lambda self: None)
@@ -86,8 +86,8 @@ def address(access: Access) -> Iterator[str]:
         yield address
 
 
-def in_a_loop(ask: Callable[[], Awaitable[Any]]) -> Any:
-    """What it answers, in a thread of its own: a browser's tests leave a loop running in this one."""
+def run_in_thread(ask: Callable[[], Awaitable[Any]]) -> Any:
+    """Run this in its own thread: browser tests leave an event loop running in the main thread."""
     with ThreadPoolExecutor(1) as threads:
         return threads.submit(anyio.run, ask).result()
 
@@ -101,11 +101,11 @@ def over_http(address: str, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
             ):
                 return await asked(session, calls)
 
-    return in_a_loop(ask)
+    return run_in_thread(ask)
 
 
 async def asked(session: Client, calls: tuple[tuple[str, dict[str, Any]], ...]) -> list[Any]:
-    """What each tool answered; for a refusal its text."""
+    """The answer of each tool, or the text of its error."""
     answers: list[Any] = []
     for name, arguments in calls:
         result = await session.call_tool(name, arguments)
@@ -114,7 +114,7 @@ async def asked(session: Client, calls: tuple[tuple[str, dict[str, Any]], ...]) 
     return answers
 
 
-def test_every_tool_answers_over_http_as_the_references_have_it(address: str) -> None:
+def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> None:
     stored, searched, lore, recalled, papers, both, said, coins, weighed = over_http(
         address,
         ("store_memory", {"content": "Agents prefer brass submarines", "tags": ["a,b"]}),
@@ -142,7 +142,7 @@ def test_every_tool_answers_over_http_as_the_references_have_it(address: str) ->
     assert weighed["weights"] == {"image": 0, "entity": 0, "context": 1, "visual": 0, "emotions": 3}
 
 
-def test_what_the_store_refuses_is_said_in_its_own_words(address: str) -> None:
+def test_tool_errors_contain_the_message_of_the_store(address: str) -> None:
     empty, many, unknown, argument, facet, nothing = over_http(
         address,
         ("store_memory", {"content": " "}),
@@ -161,7 +161,7 @@ def test_what_the_store_refuses_is_said_in_its_own_words(address: str) -> None:
     assert "weight" in nothing["why_empty"]
 
 
-def test_while_the_dashboard_holds_the_memory_agents_read_and_are_told_so(
+def test_agents_can_only_read_while_the_dashboard_has_the_memory_open(
     address: str, access: Access, root: Path
 ) -> None:
     with Memory.open(root, embedder=Bags()) as dashboard:
@@ -188,7 +188,7 @@ def test_while_the_dashboard_holds_the_memory_agents_read_and_are_told_so(
     ],
     ids=["no token", "another token", "another Host", "another Origin"],
 )
-def test_whoever_should_not_ask_is_not_answered(headers: dict[str, str], status: int, address: str) -> None:
+def test_unauthorised_requests_are_rejected(headers: dict[str, str], status: int, address: str) -> None:
     hello = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     accepted = {"Accept": "application/json, text/event-stream"}
     answer = httpx.post(address, json=hello, headers={**accepted, **headers}, trust_env=False)
@@ -197,7 +197,7 @@ def test_whoever_should_not_ask_is_not_answered(headers: dict[str, str], status:
 
 
 @pytest.mark.slow
-def test_over_standard_input_beside_a_program_that_writes(tmp_path: Path) -> None:
+def test_the_stdio_server_reads_while_another_program_writes(tmp_path: Path) -> None:
     """The real program with the real model, while this process holds the memory as the dashboard does."""
     with Memory.open(tmp_path / "res") as held:
         held.memories.store_memory("Submarines are made of brass.")
@@ -217,7 +217,7 @@ def test_over_standard_input_beside_a_program_that_writes(tmp_path: Path) -> Non
                     )
                     return tools, session.instructions or "", answers
 
-        tools, instructions, (found, refused) = in_a_loop(ask)
+        tools, instructions, (found, refused) = run_in_thread(ask)
         assert tools == TOOLS
         assert "Opened for reading only: another program" in instructions
         assert found["results"][0]["content"] == "Submarines are made of brass."

@@ -1,4 +1,4 @@
-"""What Chroma itself says, asked as a stranger would."""
+"""Read the content of Chroma directly."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the tests of the text memory share: a model without weights, a clock, a memory in a folder."""
+"""Fixtures for the tests of the text memory: a model without weights, a clock, a memory in a folder."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.store.memory.bags import Bags
 
 
 class Clock:
-    """Says what it is told; it does not run."""
+    """A clock that returns the time it is set to and does not advance."""
 
     def __init__(self, now: float) -> None:
         self.now = now
@@ -22,12 +22,12 @@ class Clock:
 
 @pytest.fixture
 def chroma() -> None:
-    """Chroma follows as it does in earnest."""
+    """Chroma is updated as in production."""
 
 
 @pytest.fixture(autouse=True)
-def _chroma_behind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For every other test Chroma stays behind: opening it costs more than the rest of the test."""
+def _without_chroma(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not update Chroma in other tests: opening it takes longer than the rest of the test."""
     if "chroma" not in request.fixturenames:
         monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
 
@@ -44,7 +44,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def reopen(tmp_path: Path, bags: Bags, clock: Clock) -> Iterator[Callable[[], Memory]]:
-    """The memory closed and opened again, as by another start of the program."""
+    """Close the memory and open it again, as after a restart."""
     opened: list[Memory] = []
 
     def again() -> Memory:

@@ -17,7 +17,7 @@ from tests.store.memory.bags import Bags
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run one verb as `python -m store memory` does; its exit status and its answer."""
+    """Run one command as `python -m store memory` does; return its exit status and its answer."""
     Memory.open(tmp_path / "res", embedder=Bags(name="offline")).close()
     monkeypatch.setattr("store.memory.memory.open_embedder", lambda name: Bags(name=name))
     monkeypatch.setattr(sys, "stdout", sys.stdout)
@@ -50,7 +50,7 @@ def test_a_memory_is_stored_and_found(run: Any) -> None:
         run("search", "short tickers", "--limit", "21")
 
 
-def test_worlds_are_taken_in_and_asked(run: Any, tmp_path: Path) -> None:
+def test_worlds_are_imported_and_searched(run: Any, tmp_path: Path) -> None:
     folder = tmp_path / "worlds"
     folder.mkdir()
     (folder / "peaks.yaml").write_text("id: peaks\nname: Peaks\nlore: Dragons live here.\n")
@@ -61,7 +61,7 @@ def test_worlds_are_taken_in_and_asked(run: Any, tmp_path: Path) -> None:
     assert [row["id"] for row in found] == ["peaks_base_lore_0"]
 
 
-def test_documents_are_taken_in_searched_and_compared(run: Any, tmp_path: Path) -> None:
+def test_documents_are_imported_searched_and_compared(run: Any, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("liquidity pools")
     (tmp_path / "b.docx").write_bytes(b"PK")
     status, done = run(
@@ -73,7 +73,7 @@ def test_documents_are_taken_in_searched_and_compared(run: Any, tmp_path: Path) 
     assert run("documents", "liquidity", "--compare")[1].keys() == {"aave"}
 
 
-def test_transcripts_are_taken_in_and_searched_and_sessions_forgotten(run: Any, tmp_path: Path) -> None:
+def test_transcripts_are_imported_and_searched_and_sessions_deleted(run: Any, tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text(json.dumps({"role": "user", "content": "why is it slow"}) + "\n")
     status, report = run("import-transcripts", str(tmp_path / "s.jsonl"))
     assert (status, report["messages"]) == (0, 1)
@@ -87,7 +87,7 @@ def test_transcripts_are_taken_in_and_searched_and_sessions_forgotten(run: Any, 
     }  # fmt: skip
 
 
-def test_an_answer_without_anything_says_so(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_result_prints_a_message(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     said = list[str]()
     monkeypatch.setattr(Terminal, "say", lambda self, text: said.append(text))
     for words, told in (
@@ -102,13 +102,13 @@ def test_an_answer_without_anything_says_so(run: Any, monkeypatch: pytest.Monkey
         assert [line.startswith(told) for line in said] == [True], words
 
 
-def test_a_mistyped_root_makes_no_memory(run: Any, tmp_path: Path) -> None:
+def test_a_mistyped_root_creates_no_memory(run: Any, tmp_path: Path) -> None:
     with pytest.raises(MemedexError, match="there is no text memory"):
         run("status", root=str(tmp_path / "nowhere"))
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_lore_and_exchanges_are_added_asked_and_taken_back(
+def test_lore_and_exchanges_are_added_searched_and_undone(
     run: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("add-lore", "peaks", "forge", "Dwarves forged the peaks.") == (0, {"id": "peaks_forge"})
@@ -122,7 +122,7 @@ def test_lore_and_exchanges_are_added_asked_and_taken_back(
         run("undo")
 
 
-def test_events_are_listed_by_their_structure(run: Any, tmp_path: Path) -> None:
+def test_events_are_filtered_by_level_and_time(run: Any, tmp_path: Path) -> None:
     session = tmp_path / "s1"
     session.mkdir()
     told = [{"event": f"e{n}", "ts": f"2026-01-0{n}", "lvl": "INFO"} for n in (1, 2, 3)]
@@ -132,7 +132,7 @@ def test_events_are_listed_by_their_structure(run: Any, tmp_path: Path) -> None:
     assert (status, [event["event"] for event in found]) == (0, ["e2"])
 
 
-def test_another_model_embeds_one_kind_anew(
+def test_changing_the_model_reembeds_one_kind(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("store", "short tickers are preferred")

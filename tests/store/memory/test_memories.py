@@ -77,7 +77,7 @@ def test_tag_with_commas(memory: Memory, tmp_path: Path) -> None:
 # -- storing -------------------------------------------------------------------------------------------------
 
 
-def test_store_answers_with_id_success_timestamp_and_dimensions(memory: Memory) -> None:
+def test_store_returns_id_success_timestamp_and_dimensions(memory: Memory) -> None:
     assert memory.memories.store_memory(
         content="User prefers TypeScript over JavaScript", tags=["preference", "language"]
     ) == {
@@ -88,9 +88,7 @@ def test_store_answers_with_id_success_timestamp_and_dimensions(memory: Memory) 
     }
 
 
-def test_two_memories_in_the_same_second_both_survive_with_the_true_time(
-    memory: Memory, clock: Clock
-) -> None:
+def test_two_memories_in_the_same_second_are_both_kept_with_their_time(memory: Memory, clock: Clock) -> None:
     given = [memory.memories.store_memory(f"words {number}", []) for number in range(3)]
     clock.now += 1
     given.append(memory.memories.store_memory("words 3", []))
@@ -102,19 +100,19 @@ def test_two_memories_in_the_same_second_both_survive_with_the_true_time(
 @pytest.mark.parametrize(
     "tags", [["t"] * 11, ["x" * 51], "abc", [1], ["fine", None]], ids=["11", "51 long", "str", "int", "None"]
 )
-def test_more_than_ten_tags_or_fifty_characters_or_no_texts_are_refused(memory: Memory, tags: list) -> None:
+def test_too_many_too_long_or_non_text_tags_are_refused(memory: Memory, tags: list) -> None:
     with pytest.raises(InvalidInput):
         memory.memories.store_memory("words", tags)
     assert memory.memories.passages.count() == 0
 
 
-def test_ten_tags_of_fifty_characters_are_taken(memory: Memory) -> None:
+def test_ten_tags_of_fifty_characters_are_accepted(memory: Memory) -> None:
     tags = [f"{number}" * 50 for number in range(10)]
     memory.memories.store_memory("words", tags)
     assert memory.memories.search_memory("words")["results"][0]["tags"] == tags
 
 
-def test_memories_outlive_the_process(reopen: Callable[[], Memory]) -> None:
+def test_memories_persist_after_a_restart(reopen: Callable[[], Memory]) -> None:
     reopen().memories.store_memory("persistent words", ["kept"])
     (hit,) = reopen().memories.search_memory("persistent words")["results"]
     assert (hit["memory_id"], hit["content"], hit["tags"]) == ("mem_1769853600", "persistent words", ["kept"])
@@ -136,7 +134,7 @@ def test_a_limit_below_1_or_above_20_is_refused(memory: Memory, limit: int) -> N
 
 
 @pytest.mark.parametrize("limit", [1, 20])
-def test_no_more_than_the_limit_are_found_best_first(memory: Memory, limit: int) -> None:
+def test_search_returns_at_most_limit_results_best_first(memory: Memory, limit: int) -> None:
     for number in range(25):
         memory.memories.store_memory("shared " + " ".join(f"w{i}" for i in range(number // 5)), [])
     found = memory.memories.search_memory("shared", limit=limit)
@@ -155,7 +153,7 @@ def test_relevance_is_one_minus_chromas_distance_in_percent(memory: Memory, bags
     assert hit["relevance_score"] == pytest.approx((1 - distance) * 100, abs=1e-4)
 
 
-def test_below_thirty_percent_is_left_out_and_thirty_is_not(memory: Memory, bags: Bags) -> None:
+def test_only_results_below_thirty_percent_are_excluded(memory: Memory, bags: Bags) -> None:
     passages = memory.memories.passages
     for id, cosine in (("mem_1", 0.2999), ("mem_2", 0.3001), ("mem_3", -0.5)):
         vector = np.zeros(384, np.float32)
@@ -192,7 +190,7 @@ def test_an_edited_memory_is_embedded_again_and_keeps_id_and_time(memory: Memory
     assert [event.verb for event in memory.memories.passages.history(id=id)] == ["edit", "store"]
 
 
-def test_undo_takes_back_edits_removals_and_stores_and_redo_does_them_again(memory: Memory) -> None:
+def test_edits_removals_and_stores_can_be_undone_and_redone(memory: Memory) -> None:
     passages = memory.memories.passages
     id = memory.memories.store_memory("first version", [])["memory_id"]
     memory.memories.edit(id, content="second version")
@@ -212,7 +210,7 @@ def test_undo_takes_back_edits_removals_and_stores_and_redo_does_them_again(memo
     assert passages.find(words="version") == []
 
 
-def test_undo_refuses_what_was_changed_since(memory: Memory) -> None:
+def test_undo_refuses_entries_changed_since(memory: Memory) -> None:
     passages = memory.memories.passages
     id = memory.memories.store_memory("mine", [], actor="me")["memory_id"]
     memory.memories.edit(id, content="somebody else's", actor="other")

@@ -1,4 +1,4 @@
-"""Who may change the text memory, and who may only look."""
+"""Who may change the text memory, and who may only read it."""
 
 import json
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ from store.memory.story.worlds import World
 from store.permissions import Actor
 from store.progress import Progress
 from store.settings import settings
-from tests.store.every_verb import came_of, parts, stored, verbs
+from tests.store.every_verb import outcome_of, parts, stored, verbs
 from tests.store.memory.bags import Bags
 
-COUNTS_QUESTIONS = ("queried",)  # that a question was asked is counted for viewers as well
+COUNTS_QUESTIONS = ("queried",)  # queries are counted for viewers as well
 
 
 def write_session(folder: Path, question: str) -> None:
@@ -31,7 +31,7 @@ def write_session(folder: Path, question: str) -> None:
 
 @pytest.fixture
 def stocked(memory: Memory, tmp_path: Path) -> Memory:
-    """A memory with something of every kind in it."""
+    """A memory that contains something of every kind."""
     memory.memories.store_memory("short tickers", ["naming"])
     memory.lore.add_lore("peaks", "forge", "dwarves forged the mountains")
     memory.sessions.add_memory("elf_s1", "1", "dragons sleep")
@@ -46,7 +46,7 @@ def stocked(memory: Memory, tmp_path: Path) -> Memory:
 
 @pytest.fixture
 def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
-    """What every verb is called with."""
+    """The arguments for calling every verb."""
     new = tmp_path / "sessions" / "s2"
     write_session(new, "what is a fork")
     worlds = tmp_path / "worlds"
@@ -79,14 +79,14 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def eve(stocked: Memory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
-    """A viewer of it."""
+    """The stocked memory as a viewer sees it."""
     monkeypatch.setenv("MEMEDEX_VIEWERS", "eve")
     settings.cache_clear()
     yield stocked.for_actor(Actor("eve"))
     settings.cache_clear()
 
 
-def test_every_verb_says_whose_it_is(memory: Memory) -> None:
+def test_every_change_is_recorded_under_its_actor(memory: Memory) -> None:
     ann = memory.for_actor(Actor("ann"))
     kept = ann.memories.store_memory("short tickers")["memory_id"]
     ann.memories.edit(kept, content="long tickers")
@@ -99,7 +99,7 @@ def test_every_verb_says_whose_it_is(memory: Memory) -> None:
     assert memory.passages["memories"].get(kept)["content"] == "short tickers"
 
 
-def test_a_viewer_asks_and_lists_everything(eve: Memory, stocked: Memory) -> None:
+def test_a_viewer_can_search_and_list_everything(eve: Memory, stocked: Memory) -> None:
     assert not eve.can_write
     assert eve.memories.search_memory("short tickers")["total_results"] == 1
     assert eve.lore.query_lore("peaks", "mountains")[0] == ["dwarves forged the mountains"]
@@ -109,13 +109,11 @@ def test_a_viewer_asks_and_lists_everything(eve: Memory, stocked: Memory) -> Non
     assert stocked.passages["world_lore"].questions.all()["peaks"][0] == 2
 
 
-def test_a_viewer_changes_nothing_by_any_verb(
-    eve: Memory, stocked: Memory, arguments: dict[str, Any]
-) -> None:
+def test_a_viewer_cannot_change_anything(eve: Memory, stocked: Memory, arguments: dict[str, Any]) -> None:
     before = stored(stocked.places.root, without=COUNTS_QUESTIONS)
     for _, part in parts(eve):
         for name, verb in verbs(part):
-            if came_of(name, verb, arguments) != "ReadOnly":
+            if outcome_of(name, verb, arguments) != "ReadOnly":
                 now = stored(stocked.places.root, without=COUNTS_QUESTIONS)
                 assert now == before, f"{name} changes something for a viewer"
                 assert isinstance(verb, partial) or "actor" not in signature(verb).parameters, name
@@ -124,7 +122,7 @@ def test_a_viewer_changes_nothing_by_any_verb(
         memory_doctor.repair(eve)
 
 
-# What says nothing of the memory's content.
+# These reveal nothing about the memory's content.
 ANSWERS_ALWAYS = {
     "Memory.can_write", "Memory.close", "Memory.usable", "Memory.wait_for_chroma", "Passages.actor",
     "Passages.can_write", "Passages.close", "Passages.embed", "Passages.embedder", "Passages.fault",
@@ -133,18 +131,18 @@ ANSWERS_ALWAYS = {
 }  # fmt: skip
 
 
-def test_nobody_changes_or_reads_anything_once_the_login_ended(
+def test_nothing_can_be_read_or_changed_after_the_login_ended(
     stocked: Memory, arguments: dict[str, Any]
 ) -> None:
     gone = stocked.for_actor(Actor("ann", is_logged_in=lambda: False))
     before = stored(stocked.places.root)
     for _, part in parts(gone):
         for name, verb in verbs(part):
-            assert name in ANSWERS_ALWAYS or came_of(name, verb, arguments) == "LoginEnded", name
+            assert name in ANSWERS_ALWAYS or outcome_of(name, verb, arguments) == "LoginEnded", name
     assert stored(stocked.places.root) == before
 
 
-def test_what_an_actor_leaves_stays_open_for_the_others(stocked: Memory) -> None:
+def test_closing_for_one_actor_keeps_the_memory_open_for_others(stocked: Memory) -> None:
     with stocked.for_actor(Actor("ann")) as ann:
         resident = ann.passages["memories"].resident()
     assert stocked.passages["memories"].resident() is resident

@@ -1,4 +1,4 @@
-"""Every row of the references' tables that no test elsewhere is named after; one memory for all of them.
+"""Every row of the references' tables that has no test elsewhere; all tests share one memory.
 
 Reference 2, edge cases: test_memories.py. Reference 3, columns and fields: documents/test_documents.py.
 Reference 5, content types: text/test_extraction.py. Reference 4 has no tables: its figures are below.
@@ -71,7 +71,7 @@ def rows(memory: Memory, query: str, *values: object) -> list[dict[str, Any]]:
         return [dict(row) for row in db.execute(query, values)]
 
 
-# -- reference 5, the tables of columns: type, whether it may be missing, default, and what was stored -------
+# -- reference 5, the tables of columns: type, NOT NULL, default, and the stored value -----------------------
 
 COLUMNS = {
     "transcripts": """
@@ -122,7 +122,7 @@ COLUMNS = {
         key VARCHAR PRIMARY KEY
         value VARCHAR""",
 }
-STORED = {  # in the first row of each table, or one it can be told by
+STORED = {  # the values in the first row of each table, as far as they are fixed
     "transcripts": {
         "user_id": "ann", "session_id": "s1", "project_slug": "bridges", "sequence": 0, "role": "user",
         "content": '"why does the bridge fail"', "turn": 1, "ts": "2025-02-06T10:00:00.000+00:00",
@@ -162,7 +162,7 @@ def test_column(table: str, row: str, memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("table", list(COLUMNS))
-def test_no_other_column_and_no_vector_but_in_the_table_of_vectors(table: str, memory: Memory) -> None:
+def test_tables_have_no_other_columns(table: str, memory: Memory) -> None:
     names = [column["name"] for column in rows(memory, "SELECT name FROM pragma_table_info(?)", table)]
     assert names == [name.split()[0] for of, name in ROWS if of == table]
 
@@ -182,7 +182,7 @@ def test_index(name: str, columns: list[str], memory: Memory) -> None:
     assert [row["name"] for row in rows(memory, "SELECT name FROM pragma_index_info(?)", name)] == columns
 
 
-# -- reference 5, the tables of what a message and a vector weigh --------------------------------------------
+# -- reference 5, the tables of sizes per message and per vector ---------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_per_vector_record_metadata_fields(memory: Memory) -> None:
         pytest.param(EventFilter(since="2025-02-07", until="2025-02-07"), ["llm:response"], id="date range"),
     ],
 )
-def test_events_are_filtered_by(asked: EventFilter, found: list[str], memory: Memory) -> None:
+def test_events_are_filtered_by_each_field(asked: EventFilter, found: list[str], memory: Memory) -> None:
     assert [row["event"] for row in memory.transcripts.find_events(asked)] == found
 
 
@@ -302,13 +302,13 @@ def test_figure(is_here: object, is_there: object) -> None:
     assert is_here == is_there
 
 
-def test_embedding_model_of_documents_is_the_one_configured_and_of_the_rest_the_local_one() -> None:
+def test_documents_use_the_configured_model_and_other_kinds_the_local_one() -> None:
     ada = MemorySettings(document_embedder="litellm:text-embedding-ada-002")
     assert ada.embedder_of("documents") == "litellm:text-embedding-ada-002"
     assert ada.embedder_of("memories") == MemorySettings().embedder_of("documents") == LOCAL
 
 
-def test_a_thousand_characters_of_words_are_split_recursively_with_an_overlap_of_about_a_hundred() -> None:
+def test_text_is_split_recursively_at_1000_characters_with_100_of_overlap() -> None:
     text = "word " * 500
     spans = split_recursively(text)
     assert all(end - start <= 1000 for start, end in spans)

@@ -1,4 +1,4 @@
-"""Every decision is found again, counted, and taken back, whoever made it."""
+"""Every decision of every user can be found, counted and undone."""
 
 import csv
 import io
@@ -14,12 +14,12 @@ from tests.store.conftest import address, coin
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 HOUR = 3600.0
-TWO = 14 * HOUR  # the moment everything is taken back to
+TWO = 14 * HOUR  # everything since then is undone
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time of decisions, to be set."""
+    """The time of decisions; a test can change it."""
     now = [TWO - HOUR]
     monkeypatch.setattr("store.writing.prepare.time.time", lambda: now[0])
     return now
@@ -27,7 +27,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 @pytest.fixture
 def reviewed(library: Library, clock: list[float]) -> Library:
-    """Six coins at one o'clock; from two on ann approves and rejects, bob rejects."""
+    """Six coins imported at one o'clock; from two o'clock on, ann approves and rejects, and bob rejects."""
     library.add([coin(number) for number in range(6)], actor="ann")
     clock[0] = TWO
     library.approve([address(0), address(1)], actor="ann")
@@ -46,7 +46,7 @@ def verbs(library: Library, asked: AuditFilter) -> list[tuple[str, str]]:
     return [(decision.actor, decision.verb) for decision in audit.find(library, asked)]
 
 
-def test_decisions_are_found_by_who_what_and_when(reviewed: Library) -> None:
+def test_decisions_are_filtered_by_actor_verb_and_time(reviewed: Library) -> None:
     assert verbs(reviewed, AuditFilter(actor="bob")) == [("bob", "reject")] * 2
     assert verbs(reviewed, AuditFilter(verb="reject", until=TWO + HOUR)) == [("ann", "reject")]
     assert verbs(reviewed, AuditFilter(since=TWO, until=TWO + 1)) == [("ann", "reject"), ("ann", "approve")]
@@ -56,7 +56,7 @@ def test_decisions_are_found_by_who_what_and_when(reviewed: Library) -> None:
     assert audit.verbs(reviewed) == ["approve", "import", "reject"]
 
 
-def test_figures_say_how_fast_how_strict_and_why(reviewed: Library) -> None:
+def test_figures_show_speed_approval_rate_and_rejection_reasons(reviewed: Library) -> None:
     all_of = audit.figures(reviewed, AuditFilter())
     assert (all_of.approved, all_of.rejected, all_of.hours) == (2, 3, 2)
     assert (all_of.an_hour, all_of.approval) == (2.5, 0.4)
@@ -69,7 +69,7 @@ def test_figures_say_how_fast_how_strict_and_why(reviewed: Library) -> None:
     assert audit.figures(reviewed, AuditFilter(actor="eve")).an_hour == 0
 
 
-def test_any_decision_can_be_taken_back_by_anybody(reviewed: Library) -> None:
+def test_any_user_can_undo_any_decision(reviewed: Library) -> None:
     [approval] = audit.find(reviewed, AuditFilter(verb="approve"))
     outcome = reviewed.undo_decisions([approval.id], actor="eve")
     assert outcome.done == [address(1), address(0)]
@@ -80,7 +80,7 @@ def test_any_decision_can_be_taken_back_by_anybody(reviewed: Library) -> None:
     assert tiers(reviewed)[address(0)] == "approved"
 
 
-def test_what_was_changed_since_is_refused_and_the_rest_taken_back(reviewed: Library) -> None:
+def test_undo_refuses_records_changed_since_and_undoes_the_rest(reviewed: Library) -> None:
     [approval] = audit.find(reviewed, AuditFilter(verb="approve"))
     reviewed.edit_tags([address(0)], add=["moon"], actor="bob")
     outcome = reviewed.undo_decisions([approval.id, "no decision"], actor="eve")
@@ -89,7 +89,7 @@ def test_what_was_changed_since_is_refused_and_the_rest_taken_back(reviewed: Lib
     assert tiers(reviewed)[address(0)] == "approved"
 
 
-def test_everything_since_two_is_taken_back_also_through_undo_and_redo(
+def test_undoing_everything_since_a_time_includes_earlier_undos_and_redos(
     library: Library, clock: list[float]
 ) -> None:
     library.add([coin(number) for number in range(3)], actor="ann")
@@ -108,14 +108,14 @@ def test_everything_since_two_is_taken_back_also_through_undo_and_redo(
     assert tiers(library) == before
 
 
-def test_everything_since_two_of_one_person_is_only_theirs(reviewed: Library) -> None:
+def test_undoing_everything_of_one_user_keeps_the_decisions_of_others(reviewed: Library) -> None:
     reviewed.undo_decisions(audit.since(reviewed, TWO, asked=AuditFilter(actor="bob")), actor="eve")
     assert [tiers(reviewed)[address(number)] for number in range(5)] == [
         "approved", "approved", "trash", "pending", "pending"
     ]  # fmt: skip
 
 
-def test_the_table_says_what_was_done_to_each_record_and_runs_in_no_spreadsheet(library: Library) -> None:
+def test_the_csv_lists_every_change_and_contains_no_formulas(library: Library) -> None:
     library.add([coin(0, token_name="=cmd()")], actor="@ann")
     library.reject([address(0)], reason="+1", actor="-bob")
     library.undo(actor="-bob")
@@ -128,9 +128,7 @@ def test_the_table_says_what_was_done_to_each_record_and_runs_in_no_spreadsheet(
     assert (rows[2]["from"], rows[2]["to"]) == ("", "pending")
 
 
-def test_days_hold_as_many_decisions_and_reviews_as_are_counted(
-    reviewed: Library, clock: list[float]
-) -> None:
+def test_daily_counts_add_up_to_the_totals(reviewed: Library, clock: list[float]) -> None:
     day = 86_400.0
     clock[0] = TWO + 2 * day
     reviewed.reject([address(5)], actor="bob")

@@ -1,4 +1,4 @@
-"""How long captions are, and what language models have cost."""
+"""The lengths of captions, and the cost of language models."""
 
 import json
 
@@ -15,19 +15,19 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 DAY = 20_000
 
 
-def test_captions_of_the_library_are_counted_by_their_length_in_characters(library: Library) -> None:
+def test_library_captions_are_counted_by_length(library: Library) -> None:
     library.add([coin(number, caption=written("x" * length)) for number, length in enumerate((5, 6, 40))])
     library.approve([address(number) for number in range(3)])
     assert len(library.promote([address(0), address(2)]).done) == 2
     assert [one for one in statistics.caption_lengths(library) if one.facet == "entity"] == [
-        CaptionLengths("entity", 0, 1),  # five and " entity"
+        CaptionLengths("entity", 0, 1),  # "xxxxx entity" has 12 characters
         CaptionLengths("entity", 40, 1),
     ]
     assert sum(one.texts for one in statistics.caption_lengths(library)) == 6
     assert statistics.caption_lengths(library, "approved")[-1].texts == 1
 
 
-def test_spending_counts_every_job_by_day_and_model(library: Library) -> None:
+def test_spending_is_summed_by_day_and_model(library: Library) -> None:
     note_job(library, {DAY: {"a/b.c": 0.5, "free": None}, DAY + 1: {"a/b.c": 0.25}})
     note_job(library, {DAY: {"a/b.c": 1.5}})
     assert statistics.spending(library) == [
@@ -37,9 +37,7 @@ def test_spending_counts_every_job_by_day_and_model(library: Library) -> None:
     ]
 
 
-def test_what_a_job_has_cost_is_not_forgotten_when_it_makes_room(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spending_includes_deleted_jobs(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     note_job(library, {DAY: {"m": 0.5}})
     monkeypatch.setattr(job_rows, "KEPT", 0)
     job_rows.JobRepository(library.catalog).add("letters", "Letters", [], {}, actor="ann")
@@ -47,7 +45,7 @@ def test_what_a_job_has_cost_is_not_forgotten_when_it_makes_room(
     assert statistics.spending(library) == [Spending(DAY, "m", 10, 1, 0.5)]
 
 
-def test_a_job_of_an_earlier_version_counts_on_the_day_it_began(library: Library) -> None:
+def test_spending_of_an_older_job_counts_on_its_start_day(library: Library) -> None:
     with library.catalog.writing() as db:
         note = {"prompt_tokens": 7, "completion_tokens": 3, "cost": 0.1}
         add_job(db, note, variants=[["m", "caption", 1], ["n", "caption", 1], ["m", "short", 1]])

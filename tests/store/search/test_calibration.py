@@ -1,4 +1,4 @@
-"""One scale for all facets: fixed figures, scores that hang on no result list, contributions that add up."""
+"""One scale for all facets: fixed figures, scores independent of the results, additive contributions."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,8 +21,8 @@ from tests.store.hashed import Hashed
 ALL: dict[Facet, float] = dict.fromkeys(FACETS, 1.0)
 
 
-class Apart(Hashed):
-    """Texts point roughly one way, as real ones do; pictures lie elsewhere."""
+class SeparateModalities(Hashed):
+    """Text vectors share a direction, as in real models; picture vectors do not."""
 
     cross_modal_scale = 1.1
 
@@ -46,13 +46,13 @@ def matrices() -> Matrices:
 
 @pytest.fixture(scope="module")
 def figures(matrices: Matrices) -> Calibration:
-    return calibration.passing(matrices.snapshot(), Apart())
+    return calibration.passing(matrices.snapshot(), SeparateModalities())
 
 
 def test_calibrated_cosines_of_a_reference_question_have_mean_0_and_deviation_1(
     matrices: Matrices, figures: Calibration
 ) -> None:
-    search = Search(matrices, embedder=Apart())
+    search = Search(matrices, embedder=SeparateModalities())
     scores: dict[Facet, list[float]] = {facet: [] for facet in FACETS}
     for text in calibration.reference_questions():
         parts = (Part(text=text),)
@@ -64,10 +64,10 @@ def test_calibrated_cosines_of_a_reference_question_have_mean_0_and_deviation_1(
         assert np.std(found) == pytest.approx(1, abs=1e-4), facet
 
 
-def test_a_calibrated_score_does_not_hang_on_what_else_is_asked_for(
+def test_a_calibrated_score_does_not_depend_on_the_other_results(
     matrices: Matrices, figures: Calibration
 ) -> None:
-    search = Search(matrices, embedder=Apart())
+    search = Search(matrices, embedder=SeparateModalities())
     parts = (Part(text="a frog"), Part(text="rain", weight=-0.5), Part(like="local-007"))
     query = Query(parts, weights=ALL, top=300)
     scale = figures.scale(parts)
@@ -80,10 +80,10 @@ def test_a_calibrated_score_does_not_hang_on_what_else_is_asked_for(
     assert list(first) == list(whole)[:5]
 
 
-def test_contributions_add_up_to_a_calibrated_score_and_cosines_stay_what_they_are(
+def test_calibrated_contributions_add_up_and_cosines_are_unchanged(
     matrices: Matrices, figures: Calibration
 ) -> None:
-    search = Search(matrices, embedder=Apart())
+    search = Search(matrices, embedder=SeparateModalities())
     parts = (Part(text="a frog"), Part(text="rain", weight=-1))
     query = Query(parts, weights=ALL, top=300)
     raw = {hit.address: hit for hit in search.search(query).hits}
@@ -94,7 +94,7 @@ def test_contributions_add_up_to_a_calibrated_score_and_cosines_stay_what_they_a
         ]
 
 
-def test_a_mixture_lies_between_its_parts_and_a_silent_facet_is_left_alone(figures: Calibration) -> None:
+def test_a_mixed_query_averages_scales_and_leaves_unused_facets_raw(figures: Calibration) -> None:
     text, picture = figures.scale([Part(text="frog")]), figures.scale([Part(image=b"x")])
     both = figures.scale([Part(text="frog"), Part(image=b"x", facets=("image",))])
     assert both.centre[0] == pytest.approx((text.centre[0] + picture.centre[0]) / 2)
@@ -106,7 +106,7 @@ def test_a_mixture_lies_between_its_parts_and_a_silent_facet_is_left_alone(figur
     assert (silent.centre[0], silent.spread[0]) == (RAW.centre[0], RAW.spread[0])
 
 
-def test_a_small_library_has_no_figures_and_says_why(library: Library) -> None:
+def test_a_small_library_cannot_be_calibrated_and_says_why(library: Library) -> None:
     assert library.calibration.in_force() is None
     with pytest.raises(InvalidRecord, match="200 coins"):
         library.calibration.measure()
@@ -114,7 +114,7 @@ def test_a_small_library_has_no_figures_and_says_why(library: Library) -> None:
         library.search(Query((Part(text="frog"),), calibrated=True))
 
 
-def test_figures_hold_until_somebody_asks_for_new_ones(
+def test_a_calibration_stays_in_force_until_measured_again(
     library: Library, matrices: Matrices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(calibration, "counts", lambda db: {"library": 300})

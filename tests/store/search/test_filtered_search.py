@@ -13,7 +13,7 @@ from tests.store.conftest import written
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
-def test_the_catalog_is_asked_once_for_a_filter_however_often_a_slider_moves(
+def test_moving_a_slider_does_not_repeat_the_filter_query(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
     first, *others = captioned(0, 1, 2)

@@ -1,4 +1,4 @@
-"""Golden queries and judgements: kept in the catalog and in files, taken in from files, measured."""
+"""Golden queries and judgements: stored in the catalog and in files, imported from files, evaluated."""
 
 import json
 import math
@@ -30,7 +30,7 @@ def in_file(library: Library, collection: str = "own") -> dict[str, list[str]]:
     return {one["line"]: one["answers"] for one in content["queries"]}
 
 
-def test_a_golden_query_is_in_the_catalog_and_in_a_file_until_it_is_forgotten(library: Library) -> None:
+def test_a_golden_query_is_stored_in_the_catalog_and_a_file_until_deleted(library: Library) -> None:
     library.golden.save('2 × "frog" − "rain" tag:dog', [address(1), address(1), address(2)], actor="ann")
     assert kept(library) == {'2 × "frog" − "rain"': (address(1), address(2))}  # its filter is not part of it
     assert in_file(library) == {'2 × "frog" − "rain"': [address(1), address(2)]}
@@ -41,7 +41,7 @@ def test_a_golden_query_is_in_the_catalog_and_in_a_file_until_it_is_forgotten(li
 
 
 @pytest.mark.parametrize("line", ["", "   ", 'picture − "frog"', "tag:dog", "frog " * 1_000])
-def test_what_asks_nothing_that_can_be_asked_again_is_refused(library: Library, line: str) -> None:
+def test_a_line_that_cannot_be_searched_again_is_refused(library: Library, line: str) -> None:
     with pytest.raises(InvalidRecord):
         library.golden.save(line, [address(1)])
     with pytest.raises(InvalidRecord):
@@ -49,7 +49,7 @@ def test_what_asks_nothing_that_can_be_asked_again_is_refused(library: Library, 
     assert library.golden.all() == []
 
 
-def test_an_answer_and_a_name_for_the_file_are_needed(library: Library) -> None:
+def test_an_answer_and_a_valid_collection_name_are_required(library: Library) -> None:
     with pytest.raises(InvalidRecord, match="right answer"):
         library.golden.save("frog", [])
     with pytest.raises(InvalidRecord, match="name"):
@@ -57,7 +57,7 @@ def test_an_answer_and_a_name_for_the_file_are_needed(library: Library) -> None:
     assert not library.layout.golden.exists()
 
 
-def test_a_file_changed_by_hand_wins_on_opening_and_a_broken_one_changes_nothing(
+def test_an_edited_file_is_applied_on_opening_and_a_broken_one_is_ignored(
     library: Library, root: Path
 ) -> None:
     library.golden.save("frog", [address(1)])
@@ -89,7 +89,7 @@ def test_a_file_changed_by_hand_wins_on_opening_and_a_broken_one_changes_nothing
     ],
     ids=["cut off", "nested", "half a character", "no list", "no list of answers", "no text"],
 )
-def test_a_file_spoilt_by_hand_is_named_and_never_written_over(
+def test_a_broken_file_is_reported_and_never_overwritten(
     library: Library, root: Path, content: bytes
 ) -> None:
     library.golden.save("frog", [address(1)])
@@ -110,13 +110,13 @@ def test_a_file_spoilt_by_hand_is_named_and_never_written_over(
     library.close()
 
 
-def test_a_question_that_a_file_asks_twice_has_the_answers_of_both(library: Library) -> None:
+def test_duplicate_lines_in_a_file_merge_their_answers(library: Library) -> None:
     rows = [{"line": "frog", "answers": [address(one)]} for one in (1, 2, 1)]
     library.golden.import_content("team", json.dumps({"queries": rows}).encode())
     assert kept(library) == {"frog": (address(1), address(2))}
 
 
-def test_what_is_changed_by_hand_meanwhile_counts_when_the_next_one_is_saved(library: Library) -> None:
+def test_saving_a_golden_query_keeps_manual_edits_of_the_file(library: Library) -> None:
     library.golden.save("frog", [address(1)])
     file = library.layout.golden / "own.json"
     file.write_text(json.dumps({"queries": [{"line": "cat", "answers": [address(3)]}]}))
@@ -130,7 +130,7 @@ def test_what_is_changed_by_hand_meanwhile_counts_when_the_next_one_is_saved(lib
     assert kept(library) == {"cat": (address(3),), "dog": (address(2),)}
 
 
-def test_answers_that_are_not_in_the_library_are_named_with_where_they_are(
+def test_answers_outside_the_library_are_reported_with_their_tier(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
     first, second = captioned(1, 2)
@@ -140,7 +140,7 @@ def test_answers_that_are_not_in_the_library_are_named_with_where_they_are(
     assert evaluation.elsewhere(library, library.golden.all()) == {second: "trash", address(9): "gone"}
 
 
-def test_good_and_bad_are_said_once_changed_and_taken_back(library: Library) -> None:
+def test_a_relevance_judgement_can_be_changed_and_removed(library: Library) -> None:
     library.golden.judge("a frog", address(1), True, actor="ann")
     library.golden.judge("a frog tag:dog", address(2), False, actor="bob")
     assert library.golden.relevance_of("a frog") == {address(1): True, address(2): False}
@@ -150,7 +150,7 @@ def test_good_and_bad_are_said_once_changed_and_taken_back(library: Library) -> 
     assert [(one.line, one.answers) for one in evaluation.all_of(library)] == [("a frog", (address(2),))]
 
 
-def test_what_was_said_of_single_results_corrects_a_golden_query(library: Library) -> None:
+def test_judgements_of_single_results_correct_a_golden_query(library: Library) -> None:
     library.golden.save("a frog", [address(1), address(2)])
     library.golden.judge("a frog", address(2), False)
     library.golden.judge("a frog", address(3), True)
@@ -159,7 +159,7 @@ def test_what_was_said_of_single_results_corrects_a_golden_query(library: Librar
     ]
 
 
-def test_a_viewer_judges_nothing(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_viewer_cannot_judge_results(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("store.permissions.may_change", lambda actor: False)
     page = library.for_actor(Actor("vera"))
     with pytest.raises(ReadOnly):
@@ -167,7 +167,7 @@ def test_a_viewer_judges_nothing(library: Library, monkeypatch: pytest.MonkeyPat
     assert page.golden.relevance_of("frog") == {}
 
 
-def test_figures_are_those_of_a_calculation_by_hand(
+def test_evaluation_figures_match_a_manual_calculation(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
     library.promote(captioned(*range(12)))
@@ -208,7 +208,7 @@ def query(text: str) -> evaluation.Query:
     return evaluation.Query(golden_queries.parts_of(text), weights={"entity": 1})
 
 
-def test_the_demo_library_ships_sixty_with_answers_from_its_making() -> None:
+def test_the_demo_library_has_sixty_golden_queries_with_answers() -> None:
     content = json.loads(golden_queries.shipped(RESOURCES, "demo"))["queries"]
     coins = json.loads((RESOURCES / "demo" / "manifest.json").read_bytes())["coins"]
     made = {coin["token_address"]: coin for coin in coins}
@@ -218,7 +218,7 @@ def test_the_demo_library_ships_sixty_with_answers_from_its_making() -> None:
     assert {made[answer]["character"] for answer in owls["answers"]} == {"owl"}
 
 
-def test_what_others_save_while_a_file_is_written_is_in_the_file_too(
+def test_concurrent_saves_are_all_written_to_the_file(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replace, lock, others = library.golden._disk.replace, library.catalog.lock, ["rain"]

@@ -1,4 +1,4 @@
-"""Orders by what pictures look like: to a chosen coin, to what was approved, to the library."""
+"""Sorting by picture similarity: to a chosen coin, to approved coins, to the library."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -24,8 +24,8 @@ PENDING = Filter(tier="pending")
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
-class Turning(Hashed):
-    """A model that sees of a picture only its red: a direction in a plane, a degree for each shade."""
+class RedAngleEmbedder(Hashed):
+    """A model that embeds only the red of a picture: an angle in a plane, one degree for each shade."""
 
     fingerprint = "turning 1"
 
@@ -44,8 +44,8 @@ def shade(number: int, red: int) -> Candidate:
 
 @pytest.fixture
 def library(root: Path) -> Iterator[Library]:
-    """Five pending coins, redder by ten degrees each, all of them looked at."""
-    with open_library(root, embedder=Turning()) as library:
+    """Five pending coins, each ten degrees redder than the one before, all embedded."""
+    with open_library(root, embedder=RedAngleEmbedder()) as library:
         library.add(shade(number, 10 * number) for number in range(5))
         look(library)
         yield library
@@ -63,14 +63,14 @@ def ordered(library: Library, order: Order, *, like: str = "") -> list[int]:
     return [numbers[one] for one in found.addresses]
 
 
-def test_most_similar_to_a_chosen_coin(library: Library) -> None:
+def test_sorting_by_similarity_to_a_chosen_coin(library: Library) -> None:
     assert ordered(library, "like", like=address(0)) == [0, 1, 2, 3, 4]
     assert ordered(library, "like", like=address(4)) == [4, 3, 2, 1, 0]
     with pytest.raises(UnknownRecord):
         library.by_appearance([], "like", like="local-gone")
 
 
-def test_most_like_what_was_approved_follows_decisions_and_undo(library: Library) -> None:
+def test_sorting_by_similarity_to_approved_coins_follows_decisions_and_undo(library: Library) -> None:
     library.approve([address(0)])
     assert ordered(library, "approved") == [1, 2, 3, 4]
     library.approve([address(4), address(3)])
@@ -79,7 +79,7 @@ def test_most_like_what_was_approved_follows_decisions_and_undo(library: Library
     assert ordered(library, "approved") == [1, 2, 3, 4]
 
 
-def test_most_unlike_the_library_follows_promotion_and_degrading(library: Library) -> None:
+def test_sorting_by_difference_from_the_library_follows_its_changes(library: Library) -> None:
     library.add([shade(10, 0), shade(11, 90)])
     look(library)
     for number in (10, 11):
@@ -93,9 +93,9 @@ def test_most_unlike_the_library_follows_promotion_and_degrading(library: Librar
     assert ordered(library, "unlike") == [0, 1, 2, 3, 4]
 
 
-def test_what_was_looked_at_and_read_costs_promotion_nothing_more(library: Library) -> None:
+def test_promotion_reuses_vectors_computed_in_the_background(library: Library) -> None:
     embedder = library.embedder
-    assert isinstance(embedder, Turning)
+    assert isinstance(embedder, RedAngleEmbedder)
     assert embedder.asked == 5
     approved_with_caption(library, 0)
     look(library)
@@ -106,7 +106,7 @@ def test_what_was_looked_at_and_read_costs_promotion_nothing_more(library: Libra
 
 @pytest.fixture
 def ready(library: Library) -> str:
-    """A captioned coin that nobody has looked at yet."""
+    """A captioned coin that is not embedded yet."""
     library.add([shade(12, 80)])
     library.approve([address(12)])
     library.caption(address(12), caption={"entity": "a", "context": "b"})
@@ -114,7 +114,7 @@ def ready(library: Library) -> str:
 
 
 def interrupted(library: Library, monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> list[int]:
-    """How many pictures the model is given each time; at the first, `act` comes in between."""
+    """Count the pictures in each call of the model; run `act` during the first call."""
     plain, given = library.embedder.embed_images, list[int]()
 
     def embed(images: Sequence[Image.Image]) -> np.ndarray:
@@ -127,7 +127,7 @@ def interrupted(library: Library, monkeypatch: pytest.MonkeyPatch, act: Callable
     return given
 
 
-def test_the_background_begins_with_nothing_that_a_promotion_has_in_hand(
+def test_the_background_worker_skips_coins_that_are_being_promoted(
     library: Library, ready: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = interrupted(library, monkeypatch, lambda: look(library))
@@ -136,7 +136,7 @@ def test_the_background_begins_with_nothing_that_a_promotion_has_in_hand(
     assert given == [1]
 
 
-def test_a_promotion_waits_for_what_the_background_has_in_hand(
+def test_a_promotion_waits_for_coins_embedded_in_the_background(
     library: Library, ready: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     promotion = Thread(target=library.promote, args=([ready],))
@@ -153,7 +153,7 @@ def test_a_promotion_waits_for_what_the_background_has_in_hand(
     assert library.get(ready).tier == "library"
 
 
-def test_what_was_left_to_a_promotion_that_failed_is_looked_at_later(
+def test_coins_of_a_failed_promotion_are_embedded_later(
     library: Library, ready: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail() -> None:
@@ -167,7 +167,7 @@ def test_what_was_left_to_a_promotion_that_failed_is_looked_at_later(
     assert library.by_appearance([ready], "like", like=address(0)).unseen == 0
 
 
-def test_of_the_approved_the_background_looks_first_at_what_a_promotion_comes_to_last(
+def test_the_background_embeds_approved_coins_in_reverse_promotion_order(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library.add(shade(number, 11 * number) for number in range(5, 9))
@@ -183,7 +183,7 @@ def test_of_the_approved_the_background_looks_first_at_what_a_promotion_comes_to
     assert seen == [8, 7, 5, 6]
 
 
-def test_a_new_picture_stands_at_the_end_until_it_is_looked_at(library: Library) -> None:
+def test_a_new_picture_is_sorted_last_until_it_is_embedded(library: Library) -> None:
     library.add([shade(7, 6)])
     found = library.by_appearance(library.addresses(PENDING), "like", like=address(0))
     assert (found.addresses[-1], found.unseen) == (address(7), 1)
@@ -191,7 +191,7 @@ def test_a_new_picture_stands_at_the_end_until_it_is_looked_at(library: Library)
     assert ordered(library, "like", like=address(0)) == [0, 7, 1, 2, 3, 4]
 
 
-def test_figures_that_were_brought_up_to_date_are_those_made_anew(library: Library) -> None:
+def test_incrementally_updated_scores_equal_recomputed_ones(library: Library) -> None:
     random = np.random.default_rng(5)
     library.add(shade(number, int(random.integers(0, 200))) for number in range(5, 20))
     look(library)
@@ -204,8 +204,8 @@ def test_figures_that_were_brought_up_to_date_are_those_made_anew(library: Libra
         assert ordered(library, "approved") == kept
 
 
-def test_the_dashboard_looks_in_the_background(root: Path) -> None:
-    with open_library(root, embedder=Turning()) as library:
+def test_the_dashboard_embeds_pictures_in_the_background(root: Path) -> None:
+    with open_library(root, embedder=RedAngleEmbedder()) as library:
         library.watch_for_duplicates()
         library.add([shade(0, 10)])
         assert eventually(lambda: library.by_appearance([address(0)], "unlike").unseen == 0)

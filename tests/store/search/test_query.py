@@ -1,4 +1,4 @@
-"""What may be asked, and what is meant by it when little is said."""
+"""Which queries are valid, and their default weights."""
 
 from dataclasses import replace
 
@@ -12,51 +12,51 @@ COIN = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
 FROG = Part(text="frog")
 
 
-def test_a_text_weighs_the_captions_and_not_the_picture() -> None:
+def test_a_text_query_weights_captions_and_not_pictures() -> None:
     assert Query((FROG,)).sliders == {"image": 0, "entity": 4, "context": 3, "visual": 2, "emotions": 1}
 
 
-def test_a_picture_weighs_the_picture_alone() -> None:
+def test_a_picture_query_weights_only_pictures() -> None:
     sliders = Query((Part(image=b"jpg"),)).sliders
     assert sliders == {"image": 4, "entity": 0, "context": 0, "visual": 0, "emotions": 0}
 
 
 @pytest.mark.parametrize("parts", [(Part(like=COIN),), (FROG, Part(image=b"jpg", weight=-1))])
-def test_an_example_weighs_everything_and_so_does_a_text_beside_a_picture(parts: tuple[Part, ...]) -> None:
+def test_an_example_or_a_text_with_a_picture_weights_every_facet(parts: tuple[Part, ...]) -> None:
     assert Query(parts).sliders == {"image": 4, "entity": 4, "context": 3, "visual": 2, "emotions": 1}
 
 
-def test_a_question_about_what_weighs_nothing_by_default_gives_it_weight() -> None:
+def test_naming_a_facet_gives_it_a_default_weight() -> None:
     of_pictures = Query((Part(text="frog", facets=("image",)),)).sliders
     assert of_pictures == {"image": 4, "entity": 0, "context": 0, "visual": 0, "emotions": 0}
     of_captions = Query((Part(image=b"jpg", facets=("entity", "visual")),)).sliders
     assert of_captions == {"image": 0, "entity": 4, "context": 0, "visual": 2, "emotions": 0}
 
 
-def test_a_part_that_weighs_nothing_has_no_say_in_the_default_weights() -> None:
+def test_a_part_of_weight_zero_does_not_affect_the_default_weights() -> None:
     assert Query((FROG, Part(image=b"jpg", weight=0))).sliders == Query((FROG,)).sliders
 
 
-def test_given_weights_are_all_there_are() -> None:
+def test_given_weights_replace_the_default_weights() -> None:
     sliders = Query((FROG,), weights={"visual": 2, "image": 0.5}).sliders
     assert sliders == {"image": 0.5, "entity": 0, "context": 0, "visual": 2, "emotions": 0}
 
 
-def test_all_weights_zero_may_be_asked() -> None:
+def test_all_weights_may_be_zero() -> None:
     assert not any(Query((FROG,), weights={}).sliders.values())
 
 
-def test_an_address_is_brought_into_its_one_spelling() -> None:
+def test_an_address_is_normalised() -> None:
     assert Part(like="0x" + "AB" * 20).like == "0x" + "ab" * 20
 
 
-def test_facets_come_in_one_order_however_they_are_named() -> None:
+def test_facets_are_deduplicated_and_ordered() -> None:
     assert Part(text="frog", facets=("visual", "image", "visual")) == Part(
         text="frog", facets=("image", "visual")
     )
 
 
-def test_equal_queries_are_one_key_and_a_moved_slider_is_another_query() -> None:
+def test_equal_queries_have_equal_hashes_and_other_weights_differ() -> None:
     first = Query((FROG, Part(image=b"jpg")), weights={"image": 1})
     again = Query([Part(text="frog"), Part(image=b"jpg")], weights={"image": 1.0, "visual": 0})  # type: ignore[arg-type]
     assert first == again
@@ -64,25 +64,25 @@ def test_equal_queries_are_one_key_and_a_moved_slider_is_another_query() -> None
     assert replace(first, weights={"image": 2}) != first
 
 
-def test_what_is_embedded_does_not_depend_on_what_it_weighs() -> None:
+def test_the_embedding_key_does_not_depend_on_weight_or_facets() -> None:
     assert Part(text="frog", weight=2).key == Part(text="frog", facets=("image",)).key
     assert len({Part(text=COIN).key, Part(like=COIN).key, Part(image=COIN.encode()).key}) == 3
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf"), -0.5, 1e300, True, "4", None])
-def test_what_is_not_a_weight_is_refused_by_name(number: float) -> None:
+def test_an_invalid_weight_is_refused_with_the_name_of_its_facet(number: float) -> None:
     with pytest.raises(InvalidRecord, match="weight of visual"):
         Query((FROG,), weights={"visual": number})
 
 
-def test_a_facet_that_there_is_not_is_refused_and_the_five_are_named() -> None:
+def test_an_unknown_facet_is_refused_with_a_list_of_the_facets() -> None:
     with pytest.raises(InvalidRecord, match=r"mood is not a facet.*emotions"):
         Query((FROG,), weights={"mood": 1})  # type: ignore[dict-item]
     with pytest.raises(InvalidRecord, match="mood is not a facet"):
         Part(text="frog", facets=("mood",))  # type: ignore[arg-type]
 
 
-def test_a_text_that_was_not_utf_8_is_refused_before_a_model_is_asked() -> None:
+def test_a_text_with_a_lone_surrogate_is_refused() -> None:
     with pytest.raises(InvalidRecord, match="half a character"):
         Part(text="frog \udcff")
 
@@ -96,7 +96,7 @@ def test_a_number_of_results_out_of_range_is_refused(top: int) -> None:
 @pytest.mark.parametrize(
     "parts", [(), (Part(text="frog", weight=0), Part(like=COIN, weight=0)), (FROG,) * 33]
 )
-def test_a_query_of_no_parts_of_nothing_but_zeros_or_of_too_many_is_refused(parts: tuple[Part, ...]) -> None:
+def test_a_query_without_parts_or_weights_or_with_too_many_parts_is_refused(parts: tuple[Part, ...]) -> None:
     with pytest.raises(InvalidRecord, match=r"needs a text|weighs nothing|at most 32"):
         Query(parts)
 
@@ -115,12 +115,12 @@ def test_a_query_of_no_parts_of_nothing_but_zeros_or_of_too_many_is_refused(part
         {"text": "frog", "weight": float("-inf")},
     ],
 )
-def test_a_part_that_says_nothing_or_two_things_is_refused(given: dict[str, object]) -> None:
+def test_an_empty_or_ambiguous_part_is_refused(given: dict[str, object]) -> None:
     with pytest.raises(InvalidRecord):
         Part(**given)  # type: ignore[arg-type]
 
 
-def test_a_picture_is_not_printed() -> None:
+def test_the_repr_of_a_query_omits_picture_bytes() -> None:
     assert "jpg" not in repr(Query((Part(image=b"jpg"),)))
 
 

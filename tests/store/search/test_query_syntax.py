@@ -1,4 +1,4 @@
-"""A question written as one line says the same as its chips, and nothing typed is an error."""
+"""A question written as one line means the same as its chips, and no text is an error."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ TERMS = st.one_of(
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(TERMS, min_size=1, max_size=5).map(tuple), FILTERS, st.lists(WORDS, max_size=2))
-def test_every_question_can_be_written_as_a_line_and_read_again(
+def test_every_question_can_be_formatted_and_parsed_again(
     terms: tuple[Term, ...], filter: Filter, phrases: list[str]
 ) -> None:
     asked = Question(terms, replace(filter, words=" ".join(f'"{phrase}"' for phrase in phrases)))
@@ -47,7 +47,7 @@ def test_every_question_can_be_written_as_a_line_and_read_again(
         )
     ).map("".join)
 )
-def test_nothing_typed_is_an_error(text: str) -> None:
+def test_no_input_raises_an_error(text: str) -> None:
     assert len(read(text).terms) <= MAX_PARTS
     again = read(written(read(text)))
     assert again.terms == read(text).terms
@@ -85,17 +85,17 @@ def test_nothing_typed_is_an_error(text: str) -> None:
         ('"0""0 −', '1 × "0 0 −" words:"0" words:"0 −"'),
     ],
 )
-def test_a_line_is_understood_as_a_person_means_it(line: str, same: str) -> None:
+def test_a_line_is_parsed_as_the_user_means_it(line: str, same: str) -> None:
     assert written(read(line)) == same
 
 
-def test_half_a_character_is_left_out_and_said() -> None:
+def test_a_lone_surrogate_is_dropped_and_reported() -> None:
     asked = read("frog \udcff tag:mo\ud83don")
     assert asked == read("frog tag:moon")
     assert asked.faults == ("half a character was left out: it was not UTF-8",)
 
 
-def test_what_is_quoted_among_words_has_to_stand_there() -> None:
+def test_a_quoted_phrase_among_words_is_required() -> None:
     asked = read('frog "to the moon" tag:dog')
     assert [term.said for term in asked.terms] == ["frog to the moon"]
     assert asked.filter == Filter(words='"to the moon"', tags=("dog",))

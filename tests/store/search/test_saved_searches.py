@@ -1,4 +1,4 @@
-"""What is kept of searching: questions, weights and pictures, by name."""
+"""Saved searches, weights and query pictures, by name."""
 
 import os
 import time
@@ -17,7 +17,7 @@ from tests.store.conftest import address, coin, normal_picture, picture
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
-def test_a_search_is_kept_with_its_weights_and_who_looked_when(library: Library) -> None:
+def test_a_saved_search_keeps_its_weights_and_who_viewed_it(library: Library) -> None:
     library.searches.save("  frogs  in rain ", SavedSearch("frog", {"entity": 4.0}))
     library.searches.mark_seen("frogs in rain", actor="ann")
     kept = library.searches.all()["frogs in rain"]
@@ -29,7 +29,9 @@ def test_a_search_is_kept_with_its_weights_and_who_looked_when(library: Library)
         library.searches.save(" ", SavedSearch("frog"))
 
 
-def test_only_coins_that_came_since_are_new(library: Library, captioned: Callable[..., list[str]]) -> None:
+def test_only_coins_added_since_the_last_view_are_new(
+    library: Library, captioned: Callable[..., list[str]]
+) -> None:
     library.promote(captioned(0, 1))
     with library.catalog.reading() as db:
         moment = db.execute("SELECT max(moved_at) FROM records").fetchone()[0]
@@ -37,7 +39,7 @@ def test_only_coins_that_came_since_are_new(library: Library, captioned: Callabl
     assert library.came_since([address(0), address(1), address(2)], moment) == 1
 
 
-def test_a_coin_that_was_there_and_comes_back_is_not_new(
+def test_a_coin_that_returns_to_the_library_is_not_new(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
     library.promote(captioned(0, 1))
@@ -47,11 +49,11 @@ def test_a_coin_that_was_there_and_comes_back_is_not_new(
     library.degrade([address(0)])
     library.undo()
     assert library.came_since([address(0)], moment) == 0
-    library.promote([address(1)])  # it was not there when somebody looked
+    library.promote([address(1)])  # it was not there at the last view
     assert library.came_since([address(0), address(1)], moment) == 1
 
 
-def test_weights_are_kept_under_a_name_for_everybody(library: Library) -> None:
+def test_weight_presets_are_saved_by_name_for_all_users(library: Library) -> None:
     library.presets.save("mine", {"visual": 3, "image": 1})
     assert library.presets.all()["mine"] == {
         "image": 1,
@@ -68,7 +70,7 @@ def test_weights_are_kept_under_a_name_for_everybody(library: Library) -> None:
     assert library.presets.all() == {}
 
 
-def test_a_picture_that_was_shown_is_found_by_its_name(library: Library) -> None:
+def test_a_query_picture_is_found_by_its_name(library: Library) -> None:
     name = library.samples.store(picture(1))
     assert library.samples.store(normal_picture(1)) != ""
     assert library.samples.get(name) == normal_picture(1)
@@ -78,7 +80,7 @@ def test_a_picture_that_was_shown_is_found_by_its_name(library: Library) -> None
         library.samples.store(b"no picture")
 
 
-def test_a_picture_that_something_asks_with_outlives_any_number_of_newer_ones(
+def test_a_query_picture_in_use_is_not_displaced_by_newer_ones(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_pictures, "KEPT", 1)
@@ -100,7 +102,7 @@ def test_a_picture_that_something_asks_with_outlives_any_number_of_newer_ones(
     assert library.samples.get(searched) is None, "once nothing asks with it, it goes with the others"
 
 
-def test_whoever_only_reads_keeps_nothing(library: Library) -> None:
+def test_a_reader_cannot_store_query_pictures(library: Library) -> None:
     with open_reader(library.layout.root) as reader:
         assert reader.searches.all() == {}
         with pytest.raises(ReadOnly):
@@ -122,13 +124,13 @@ def test_the_exact_ticker_comes_first_then_the_name_then_the_text(library: Libra
     assert library.named(address(3), Filter(tier="library"), limit=10) == []
 
 
-def test_words_in_quotes_must_stand_together(library: Library) -> None:
+def test_a_quoted_phrase_must_match_as_a_whole(library: Library) -> None:
     library.add([coin(0, description="to the moon"), coin(1, description="the moon to")])
     assert library.addresses(Filter(words='"to the moon"')) == [address(0)]
     assert len(library.addresses(Filter(words="to the moon"))) == 2
 
 
-def test_filters_by_facet_written_and_by_length(
+def test_filters_by_written_facet_and_caption_length(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
     captioned(0, 1)
@@ -139,7 +141,7 @@ def test_filters_by_facet_written_and_by_length(
     assert library.addresses(Filter(tier="approved", shorter=20)) == [address(1)]
 
 
-def test_copies_are_one_group_until_somebody_calls_them_different(
+def test_duplicates_form_one_group_until_judged_different(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
     library.promote(captioned(0, 1, 2))

@@ -1,4 +1,4 @@
-"""Search against a plain reading of design section 5, number by number, and its promises about weights."""
+"""Search compared with a plain implementation of design section 5, and its guarantees about weights."""
 
 import io
 import math
@@ -24,7 +24,7 @@ from store.vectors.matrices import Matrices, load
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 DIMENSIONS = 6
-SCALE = 1.25  # not 1, so that a forgotten one shows
+SCALE = 1.25  # not 1, so that a missing scale is noticed
 Library = dict[str, dict[Facet, Vector]]
 
 
@@ -53,11 +53,11 @@ PICTURES = {colour: picture(colour) for colour in COLOURS}
 
 
 @dataclass
-class Eyes:
+class FiveWordEmbedder:
     """An embedder that knows five words and three colours."""
 
-    name: str = "eyes"
-    fingerprint: str = "eyes 1"
+    name: str = "five_words"
+    fingerprint: str = "five_words 1"
     dimensions: int = DIMENSIONS
     token_limit: int = 77
     cross_modal_scale: float = SCALE
@@ -81,12 +81,12 @@ class Eyes:
 
 
 def search(library: Library, query: Query, *, among: Sequence[str] | None = None) -> Results:
-    return Search(load(library.items(), dimensions=DIMENSIONS, block_rows=4), embedder=Eyes()).search(
-        query, among=among
-    )
+    return Search(
+        load(library.items(), dimensions=DIMENSIONS, block_rows=4), embedder=FiveWordEmbedder()
+    ).search(query, among=among)
 
 
-# The oracle: design section 5 read out loud, in plain Python.
+# The oracle: design section 5 in plain Python.
 
 
 def dot(one: Vector, other: Vector) -> float:
@@ -149,7 +149,7 @@ def on(scale: Scale, facet: Facet, value: float) -> float:
     return (value - centre) / spread
 
 
-# What can be asked of what.
+# Random libraries and queries.
 
 EXAMPLES = [f"local-example-{number}" for number in range(3)]
 numbers = st.integers(-3, 3)
@@ -195,7 +195,7 @@ def with_copies(library: Library, pairs: Sequence[tuple[str, str]]) -> Library:
 
 @pytest.fixture(autouse=True, scope="module", params=["all exact at once", "bytes first"])
 def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Few records are compared exactly at once, many by their bytes first; no answer tells which."""
+    """Few records are compared exactly at once, many by their bytes first, with the same results."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "bytes first":
             patch.setattr("store.search.similarities.FEW", -1)
@@ -204,7 +204,7 @@ def way(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @settings(deadline=None)
 @given(libraries, copies, queries, st.data())
-def test_order_scores_and_explanations_are_those_of_the_oracle(
+def test_order_scores_and_explanations_match_the_oracle(
     plain: Library, pairs: list[tuple[str, str]], query: Query, data: st.DataObject
 ) -> None:
     library = with_copies(plain, pairs)
@@ -247,11 +247,9 @@ scales = st.builds(
 
 @settings(deadline=None, max_examples=60)
 @given(libraries, queries, scales, st.integers(1, 4))
-def test_calibrated_scores_are_those_of_the_oracle(
-    library: Library, query: Query, scale: Scale, top: int
-) -> None:
+def test_calibrated_scores_match_the_oracle(library: Library, query: Query, scale: Scale, top: int) -> None:
     matrices = load(library.items(), dimensions=DIMENSIONS, block_rows=4)
-    hits = Search(matrices, embedder=Eyes()).search(replace(query, top=top), scale=scale).hits
+    hits = Search(matrices, embedder=FiveWordEmbedder()).search(replace(query, top=top), scale=scale).hits
     expected = oracle(library, query, scale=scale)
     assert [hit.score for hit in hits] == pytest.approx([expected[hit.address] for hit in hits], abs=1e-4)
     assert [hit.score for hit in hits] == pytest.approx(
@@ -263,10 +261,10 @@ def test_calibrated_scores_are_those_of_the_oracle(
 
 @settings(deadline=None, max_examples=50)
 @given(libraries, st.sampled_from([*WORDS]), st.lists(weights, min_size=2, max_size=4))
-def test_sliders_moved_one_after_the_other_give_what_each_would_alone(
+def test_successive_slider_moves_give_the_same_scores_as_new_searches(
     library: Library, word: str, moves: list[dict[Facet, float] | None]
 ) -> None:
-    asked = Search(load(library.items(), dimensions=DIMENSIONS, block_rows=4), embedder=Eyes())
+    asked = Search(load(library.items(), dimensions=DIMENSIONS, block_rows=4), embedder=FiveWordEmbedder())
     for move in moves:
         query = Query((Part(text=word),), weights=move, top=3)
         expected = sorted(oracle(library, query).values(), reverse=True)[:3]
@@ -275,7 +273,7 @@ def test_sliders_moved_one_after_the_other_give_what_each_would_alone(
 
 @settings(deadline=None)
 @given(libraries, queries)
-def test_results_carry_what_it_takes_to_rank_them_again_elsewhere(library: Library, query: Query) -> None:
+def test_results_contain_everything_needed_to_rank_them_again(library: Library, query: Query) -> None:
     results = search(library, replace(query, top=1_000))
     assume(results.hits)
     row_of = {address: row for row, address in enumerate(results.addresses)}
@@ -312,7 +310,7 @@ def test_only_the_proportions_of_the_weights_count(library: Library, query: Quer
     )
 
 
-def test_even_the_smallest_weight_there_is_makes_a_hit() -> None:
+def test_the_smallest_positive_weight_makes_a_hit() -> None:
     library: Library = {"local-a": {"entity": unit(1)}, "local-b": {"visual": unit(1)}}
     query = Query((Part(text="frog"),), weights={"entity": 4, "visual": 5e-324})
     assert pairs_of(search(library, query)) == [("local-a", 1.0), ("local-b", 1.0)]
@@ -321,7 +319,7 @@ def test_even_the_smallest_weight_there_is_makes_a_hit() -> None:
 
 @settings(deadline=None)
 @given(libraries, queries, st.sampled_from(FACETS))
-def test_a_weight_of_zero_is_as_good_as_the_facet_being_absent_from_every_record(
+def test_a_zero_weight_equals_removing_the_facet_from_every_record(
     library: Library, query: Query, facet: Facet
 ) -> None:
     others = query.sliders | {facet: 0.0}
@@ -337,7 +335,7 @@ def test_a_weight_of_zero_is_as_good_as_the_facet_being_absent_from_every_record
 
 @settings(deadline=None)
 @given(libraries, copies, queries)
-def test_equal_records_follow_each_other_by_address(
+def test_equal_records_are_ordered_by_address(
     plain: Library, pairs: list[tuple[str, str]], query: Query
 ) -> None:
     results = search(with_copies(plain, pairs), replace(query, top=1_000))
@@ -361,7 +359,7 @@ def test_the_order_in_which_records_were_added_does_not_matter(
     assert [hit.score for hit in after.hits] == pytest.approx([hit.score for hit in before.hits], abs=1e-9)
 
 
-def test_ties_at_the_last_place_are_settled_by_address() -> None:
+def test_ties_at_the_last_place_are_broken_by_address() -> None:
     library: Library = {f"local-{number}": {"entity": WORDS["frog"]} for number in (4, 2, 9, 1, 7)}
     hits = search(library, Query((Part(text="frog"),), top=3)).hits
     assert [hit.address for hit in hits] == ["local-1", "local-2", "local-4"]
@@ -386,7 +384,7 @@ def test_a_facet_that_no_record_has_is_dropped() -> None:
     assert hit.facets["visual"] == (False, None, 2.0, 0.0)
 
 
-def test_records_without_any_weighted_facet_are_no_hits_but_are_counted() -> None:
+def test_records_without_any_weighted_facet_are_counted_but_are_not_hits() -> None:
     library: Library = {"local-a": {"entity": unit(1)}, "local-b": {"image": unit(1)}, "local-c": {}}
     results = search(library, Query((Part(text="frog"),)))
     assert [hit.address for hit in results.hits] == ["local-a"]
@@ -394,16 +392,16 @@ def test_records_without_any_weighted_facet_are_no_hits_but_are_counted() -> Non
 
 
 def test_nothing_is_searched_when_every_weight_is_zero() -> None:
-    eyes = Eyes()
-    results = Search(load([], dimensions=DIMENSIONS), embedder=eyes).search(
+    five_words = FiveWordEmbedder()
+    results = Search(load([], dimensions=DIMENSIONS), embedder=five_words).search(
         Query((Part(text="frog"),), weights={})
     )
     assert results.why_empty == NO_WEIGHT
     assert results.hits == []
-    assert eyes.asked == []
+    assert five_words.asked == []
 
 
-def test_why_there_is_nothing_is_said() -> None:
+def test_an_empty_result_says_why_it_is_empty() -> None:
     library: Library = {"local-a": {"entity": unit(1)}}
     frog = Part(text="frog")
     assert search({}, Query((frog,))).why_empty == NOTHING_THERE
@@ -444,7 +442,7 @@ def test_more_like_this_in_one_facet_only() -> None:
     assert pairs_of(results) == [("local-style", 1.0), ("local-subject", 0.0)]
 
 
-def test_minus_turns_a_part_away() -> None:
+def test_a_negative_weight_lowers_similar_records() -> None:
     library: Library = {"local-frog": {"entity": unit(1)}, "local-both": {"entity": unit(1, 1)}}
     query = Query((Part(text="frog"), Part(text="dog", weight=-1)))
     assert pairs_of(search(library, query)) == [("local-frog", 0.5), ("local-both", 0.0)]
@@ -455,25 +453,25 @@ def test_an_example_outside_the_library_is_unknown() -> None:
         search({}, Query((Part(like="local-gone"),)))
 
 
-def test_a_picture_that_is_none_is_refused() -> None:
+def test_bytes_that_are_not_a_picture_are_refused() -> None:
     with pytest.raises(BadPicture):
         search({"local-a": {"image": unit(1)}}, Query((Part(image=b"not a picture"),)))
 
 
-def test_a_moved_slider_asks_neither_the_model_nor_the_matrices_again() -> None:
-    eyes = Eyes()
-    asking = Search(load([("local-a", {"entity": unit(1)})], dimensions=DIMENSIONS), embedder=eyes)
+def test_a_moved_slider_recomputes_no_embeddings_or_similarities() -> None:
+    five_words = FiveWordEmbedder()
+    asking = Search(load([("local-a", {"entity": unit(1)})], dimensions=DIMENSIONS), embedder=five_words)
     query = Query((Part(text="frog"), Part(image=PICTURES["red"])))
     before = asking.similarities(query)
     for weight in range(1, 5):
         asking.search(replace(query, weights={"entity": weight}))
     assert asking.similarities(replace(query, top=3)) is before
-    assert eyes.asked == ["frog", "red"]
+    assert five_words.asked == ["frog", "red"]
 
 
-def test_a_change_in_another_tier_costs_no_search_its_similarities() -> None:
+def test_a_change_in_another_tier_keeps_cached_similarities() -> None:
     matrices = load([("local-a", {"entity": unit(1)})], dimensions=DIMENSIONS, generation=3)
-    asking = Search(matrices, embedder=Eyes())
+    asking = Search(matrices, embedder=FiveWordEmbedder())
     query = Query((Part(text="frog"),))
     before = asking.similarities(query)
     matrices.update([("local-pending", None)], generation=4)
@@ -481,8 +479,10 @@ def test_a_change_in_another_tier_costs_no_search_its_similarities() -> None:
     assert matrices.snapshot().generation == 4
 
 
-def test_weights_that_pass_through_zero_take_nothing_from_the_page() -> None:
-    asking = Search(load([("local-a", {"entity": unit(1)})], dimensions=DIMENSIONS), embedder=Eyes())
+def test_zero_weights_return_no_hits_but_keep_the_similarities() -> None:
+    asking = Search(
+        load([("local-a", {"entity": unit(1)})], dimensions=DIMENSIONS), embedder=FiveWordEmbedder()
+    )
     asking.search(Query((Part(text="frog"),)))
     results = asking.search(Query((Part(text="frog"),), weights={"entity": 0}))
     assert results.why_empty == NO_WEIGHT
@@ -491,10 +491,10 @@ def test_weights_that_pass_through_zero_take_nothing_from_the_page() -> None:
     assert results.answer.cosines(np.array([0]))[0, 1] == 1.0
 
 
-def test_a_new_record_is_found_by_a_query_that_was_asked_before() -> None:
-    eyes = Eyes()
+def test_a_repeated_query_finds_new_records() -> None:
+    five_words = FiveWordEmbedder()
     matrices = load([("local-a", {"entity": unit(0, 1)})], dimensions=DIMENSIONS)
-    asking = Search(matrices, embedder=eyes)
+    asking = Search(matrices, embedder=five_words)
     query = Query((Part(text="frog"),))
     assert pairs_of(asking.search(query)) == [("local-a", 0.0)]
     matrices.upsert("local-b", {"entity": unit(1)})
@@ -503,14 +503,14 @@ def test_a_new_record_is_found_by_a_query_that_was_asked_before() -> None:
     assert pairs_of(asking.search(query)) == [("local-b", 1.0)]
     matrices.upsert("local-b", {"entity": unit(0, 1)})  # as many as before
     assert pairs_of(asking.search(query)) == [("local-b", 0.0)]
-    assert eyes.asked == ["frog"]  # the model is not asked twice
+    assert five_words.asked == ["frog"]  # the model is not asked twice
 
 
 @pytest.mark.slow
-def test_searches_beside_a_writer_are_each_of_one_moment() -> None:
+def test_searches_during_writes_see_a_consistent_snapshot() -> None:
     matrices = Matrices(dimensions=DIMENSIONS, block_rows=4)
     matrices.update([(f"local-{number}", {"entity": unit(1)}) for number in range(9)])
-    asking = Search(matrices, embedder=Eyes())
+    asking = Search(matrices, embedder=FiveWordEmbedder())
     finished = threading.Event()
     torn: list[list[tuple[str, float]]] = []
     asked = [0, 0]
@@ -537,8 +537,8 @@ def test_searches_beside_a_writer_are_each_of_one_moment() -> None:
 # A missing facet neither helps nor hurts on average.
 
 
-class Questions(Eyes):
-    """Understands the numbers 0 to 39, each a direction of its own."""
+class NumberEmbedder(FiveWordEmbedder):
+    """An embedder for the numbers 0 to 39, each with its own direction."""
 
     directions: Vector = np.random.default_rng(6).standard_normal((40, 32), dtype=np.float32)
 
@@ -562,7 +562,7 @@ def test_a_missing_facet_neither_helps_nor_hurts_on_average() -> None:
         for row in range(1_000)
     }
     lacking = {address for address, own in library.items() if len(own) < 5}
-    asking = Search(load(library.items(), dimensions=32), embedder=Questions(dimensions=32))
+    asking = Search(load(library.items(), dimensions=32), embedder=NumberEmbedder(dimensions=32))
     differences, at_the_top, in_upper_half = [], [], []
     for number in range(40):
         hits = asking.search(Query((Part(text=str(number)),), top=1_000)).hits

@@ -22,17 +22,19 @@ def address(row: int) -> str:
     return f"local-{row:04}"
 
 
-def compared(columns: list[list[float | None]]) -> Similarities:
-    """Records whose cosines with the question are these, by facet and row."""
+def similarities_with(columns: list[list[float | None]]) -> Similarities:
+    """Records with these cosines to the question, by facet and row."""
     rows = []
     for row in range(len(columns[0])):
         own = {facet: cosines[row] for facet, cosines in zip(FACETS, columns, strict=True)}
-        rows.append((address(row), {facet: beside(c) for facet, c in own.items() if c is not None}))
-    asked: dict[Facet, Vector] = dict.fromkeys(FACETS, beside(1.0))
+        rows.append(
+            (address(row), {facet: vector_with_cosine(c) for facet, c in own.items() if c is not None})
+        )
+    asked: dict[Facet, Vector] = dict.fromkeys(FACETS, vector_with_cosine(1.0))
     return Similarities(load(rows, dimensions=8).snapshot(), asked)
 
 
-def beside(cosine: float) -> Vector:
+def vector_with_cosine(cosine: float) -> Vector:
     """A unit vector with this cosine to the question."""
     vector: Vector = np.zeros(8, np.float32)
     vector[0], vector[1] = cosine, (1 - cosine**2) ** 0.5
@@ -41,7 +43,7 @@ def beside(cosine: float) -> Vector:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_ranking(case: dict[str, Any]) -> None:
-    similarities = compared(case["columns"])
+    similarities = similarities_with(case["columns"])
     rows = len(similarities.addresses)
     scale = Scale(tuple(case["scale"]["centre"]), tuple(case["scale"]["spread"])) if case["scale"] else RAW
     shares = np.array(case["words"] or [], np.float64)
@@ -67,8 +69,8 @@ def test_ranking(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "case", [case for case in CASES if not case["groups"]], ids=lambda case: case["name"]
 )
-def test_the_best_alone_are_the_first_of_all(case: dict[str, Any]) -> None:
-    similarities = compared(case["columns"])
+def test_the_top_results_are_the_first_of_the_full_ranking(case: dict[str, Any]) -> None:
+    similarities = similarities_with(case["columns"])
     scale = Scale(tuple(case["scale"]["centre"]), tuple(case["scale"]["spread"])) if case["scale"] else RAW
     shares = np.array(case["words"] or [], np.float64)
     words = Words(np.flatnonzero(shares), shares[shares > 0]) if case["words"] else None

@@ -1,4 +1,4 @@
-"""Whatever the sliders say, what stands in the list was among the rows sent."""
+"""For any weights, every row in the list is among the rows sent."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -14,8 +14,8 @@ from tests.store.search.test_search import weights as sliders
 ROWS, DIMENSIONS = 400, 24
 
 
-def compared(random: np.random.Generator, *, lacking: float) -> Similarities:
-    """A question and records that have something in common in all facets, some of which are missing."""
+def random_similarities(random: np.random.Generator, *, lacking: float) -> Similarities:
+    """A question and records with correlated facets, some of which are missing."""
     subjects = random.normal(0, 1, (ROWS, DIMENSIONS))
     vectors = {facet: unit(subjects + random.normal(0, 0.7, (ROWS, DIMENSIONS))) for facet in FACETS}
     has = random.random((ROWS, len(FACETS))) >= lacking * random.integers(0, 2, len(FACETS))
@@ -45,11 +45,11 @@ def unit(rows: np.ndarray) -> Vector:
     st.booleans(),
     st.data(),
 )
-def test_no_weights_bring_up_a_record_that_was_left_out(
+def test_no_weights_put_an_unsent_record_in_the_top_results(
     seed: int, top: int, lacking: float, filtered: bool, folded: bool, data: st.DataObject
 ) -> None:
     random = np.random.default_rng(seed)
-    asked = compared(random, lacking=lacking)
+    asked = random_similarities(random, lacking=lacking)
     among = np.flatnonzero(random.random(ROWS) < 0.8) if filtered else np.arange(ROWS)
     groups = random.integers(-20, 20, ROWS) if folded else None
     found = skyline(asked, among, top=top, limit=ROWS, groups=groups)
@@ -85,8 +85,8 @@ def best_of_each(order: list[int], groups: np.ndarray) -> list[int]:
     return kept
 
 
-def test_what_is_sent_is_exact_and_little_else_was_read() -> None:
-    asked = compared(np.random.default_rng(3), lacking=0.3)
+def test_sent_rows_are_exact_and_few_others_are_read() -> None:
+    asked = random_similarities(np.random.default_rng(3), lacking=0.3)
     sent = skyline(asked, np.arange(ROWS), top=5, limit=ROWS)
     assert sent is not None
     least, most = asked.bounds(np.arange(ROWS))
@@ -97,7 +97,7 @@ def test_what_is_sent_is_exact_and_little_else_was_read() -> None:
 
 
 def test_every_cosine_lies_within_its_bounds() -> None:
-    asked = compared(np.random.default_rng(4), lacking=0.3)
+    asked = random_similarities(np.random.default_rng(4), lacking=0.3)
     every = np.arange(ROWS)
     least, most = asked.bounds(every)
     asked.rescore(every)
@@ -107,8 +107,8 @@ def test_every_cosine_lies_within_its_bounds() -> None:
     assert (exact - 1e-7 <= most).all()
 
 
-def test_where_too_many_could_come_nothing_is_read() -> None:
-    asked = compared(np.random.default_rng(5), lacking=0.0)
+def test_nothing_is_read_when_too_many_rows_qualify() -> None:
+    asked = random_similarities(np.random.default_rng(5), lacking=0.0)
     assert skyline(asked, np.arange(ROWS), top=5, limit=5) is None
     least, most = asked.bounds(np.arange(ROWS))
     assert (least < most).all()

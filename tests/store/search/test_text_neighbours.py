@@ -1,4 +1,4 @@
-"""What a caption would sit next to while it is being typed, and whether it fits its own picture."""
+"""The neighbours of a caption while it is typed, and its agreement with its own picture."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from tests.store.conftest import address
 from tests.store.hashed import Hashed
 
 
-def test_a_text_lies_next_to_the_record_that_says_the_same(
+def test_the_nearest_neighbour_is_the_record_with_the_same_text(
     library: Library, captioned: Callable[..., list[str]]
 ) -> None:
     library.promote(captioned(0, 1, 2))
@@ -22,7 +22,7 @@ def test_a_text_lies_next_to_the_record_that_says_the_same(
     assert library.text_neighbours(address(0), "emotions", "text 1 entity").neighbours == []
 
 
-def test_agreement_is_the_cosine_with_its_own_picture_and_its_place_among_all(
+def test_agreement_has_the_cosine_and_the_rank_of_the_coins_own_picture(
     library: Library, captioned: Callable[..., list[str]], embedder: Hashed
 ) -> None:
     addresses = captioned(0, 1, 2, 3)
@@ -36,12 +36,12 @@ def test_agreement_is_the_cosine_with_its_own_picture_and_its_place_among_all(
     assert embedder.asked == asked, "text and picture are remembered"
 
 
-def test_only_a_record_can_have_neighbours(library: Library) -> None:
+def test_neighbours_of_an_unknown_address_are_refused(library: Library) -> None:
     with pytest.raises(UnknownRecord):
         library.text_neighbours(address(0), "entity", "anything")
 
 
-def test_a_long_text_is_read_in_windows_and_told_where_the_first_ends() -> None:
+def test_a_long_text_is_split_into_windows_with_the_end_of_the_first() -> None:
     model = Hashed()
     short = reading("a dog on the moon", model)
     assert (short.tokens, short.windows, short.first) == (7, 1, 17)

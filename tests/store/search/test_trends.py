@@ -1,4 +1,4 @@
-"""Pictures of what is in fashion: the newest of a folder, and nothing that only looks like one."""
+"""Trending pictures: the newest pictures of a folder, and no other files."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from store.settings import settings
 from tests.store.conftest import picture
 
 
-def test_the_newest_pictures_of_the_folder_and_no_links(tmp_path: Path) -> None:
+def test_pictures_are_listed_newest_first_without_links(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     assert trends.pictures(layout) == []
     folder = layout.memecoins / "trends"
@@ -24,7 +24,7 @@ def test_the_newest_pictures_of_the_folder_and_no_links(tmp_path: Path) -> None:
     assert [path.name for path in trends.pictures(layout)] == ["3.png", "2.png", "1.png", "0.png"]
 
 
-def test_a_picture_that_goes_meanwhile_says_nothing_of_the_others(
+def test_a_picture_deleted_meanwhile_does_not_hide_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = Layout(tmp_path).memecoins / "trends"
@@ -34,7 +34,7 @@ def test_a_picture_that_goes_meanwhile_says_nothing_of_the_others(
     assert [path.name for path in trends.pictures(Layout(tmp_path))] == ["0.png"]
 
 
-def test_the_setting_names_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_setting_selects_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.jpg").write_bytes(picture(1))
     monkeypatch.setenv("MEMEDEX_TRENDS_IMAGES_ROOT", str(tmp_path))
     settings.cache_clear()

@@ -1,4 +1,4 @@
-"""Tags have categories, free tags are `other`, and a broken taxonomy says what is wrong."""
+"""Tags have categories, free tags are `other`, and a broken taxonomy raises a clear error."""
 
 import json
 
@@ -15,7 +15,7 @@ def taxonomy(folder, entries):
     return Taxonomy.load(path)
 
 
-def test_a_tag_has_its_category_and_a_free_tag_is_other(tmp_path):
+def test_a_known_tag_has_its_category_and_a_free_tag_is_other(tmp_path):
     known = taxonomy(tmp_path, {"dog": "animals", "Rocket ": "space"})
     assert known.category("dog") == "animals"
     assert known.category(" DOG ") == "animals"
@@ -24,7 +24,7 @@ def test_a_tag_has_its_category_and_a_free_tag_is_other(tmp_path):
     assert known.tags == ["dog", "rocket"]
 
 
-def test_categories_come_once_each_in_the_order_of_the_tags(tmp_path):
+def test_categories_are_unique_and_in_tag_order(tmp_path):
     known = taxonomy(tmp_path, {"dog": "animals", "cat": "animals", "moon": "space"})
     assert known.categories(["moon", "dog", "what", "cat", "ever"]) == ["space", "animals", "other"]
     assert known.categories([]) == []
@@ -45,17 +45,17 @@ def test_categories_come_once_each_in_the_order_of_the_tags(tmp_path):
     ],
     ids=lambda content: repr(content[:12]),
 )
-def test_a_broken_taxonomy_is_named_in_the_error(tmp_path, content):
+def test_the_error_names_a_broken_taxonomy_file(tmp_path, content):
     path = tmp_path / "mine.json"
     path.write_bytes(content)
     with pytest.raises(BadSource, match=r"mine\.json"):
         Taxonomy.load(path)
 
 
-def test_a_missing_taxonomy_is_named_in_the_error(tmp_path):
+def test_the_error_names_a_missing_taxonomy_file(tmp_path):
     with pytest.raises(BadSource, match=r"nothing\.json"):
         Taxonomy.load(tmp_path / "nothing.json")
 
 
-def test_the_taxonomy_that_comes_along_is_readable():
+def test_the_bundled_taxonomy_is_readable():
     assert Taxonomy.load(RESOURCES / "taxonomy.json").tags

@@ -1,4 +1,4 @@
-"""Captions drafted for many coins: through the real litellm, past a provider's moods, within a budget."""
+"""Drafting captions for many coins through the real litellm, with provider failures and a budget."""
 
 import json
 import threading
@@ -24,7 +24,7 @@ JSON = json.dumps(GOOD)
 
 @pytest.fixture
 def model(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
-    """A provider, and six approved coins without captions."""
+    """A provider, with six approved coins without captions in the library."""
     monkeypatch.setattr(circuit_breaker, "_FIRST", 0.01)
     with running() as server:
         monkeypatch.setenv("MEMEDEX_CAPTION_MODEL", MODEL)
@@ -45,17 +45,17 @@ COINS = [address(number) for number in range(6)]
 
 def drafted(library: Library, addresses: Sequence[str] = COINS, **options: Any) -> Job:
     job = start(library, plan_drafting(library, addresses), **options)
-    return over(library, job)
+    return wait_for_job(library, job)
 
 
-def over(library: Library, job: Job) -> Job:
+def wait_for_job(library: Library, job: Job) -> Job:
     assert library.jobs.wait(job.id, timeout=60)
     found = library.jobs.get(job.id)
     assert found
     return found
 
 
-def test_drafts_wait_as_suggestions_and_nothing_of_a_record_or_of_what_is_typed_changes(
+def test_drafts_become_suggestions_and_change_no_record_or_typed_draft(
     model: LanguageModelServer, library: Library
 ) -> None:
     library.drafts.save(COINS[0], {"entity": "My own words"})
@@ -76,7 +76,7 @@ def test_drafts_wait_as_suggestions_and_nothing_of_a_record_or_of_what_is_typed_
     assert job.made_at // 86_400 <= spent.day <= job.ended_at // 86_400
 
 
-def test_a_suggestion_is_taken_or_refused_and_a_newer_one_of_the_same_model_takes_its_place(
+def test_a_suggestion_can_be_accepted_and_a_newer_one_replaces_it(
     model: LanguageModelServer, library: Library
 ) -> None:
     drafted(library, COINS[:1])
@@ -90,7 +90,7 @@ def test_a_suggestion_is_taken_or_refused_and_a_newer_one_of_the_same_model_take
     assert (taken.id, taken.settled_by) == (first.id, "ann")
 
 
-def test_before_it_starts_one_sees_how_many_which_model_and_what_it_costs(
+def test_the_plan_shows_the_count_the_model_and_the_estimated_cost(
     model: LanguageModelServer, library: Library
 ) -> None:
     plan = plan_drafting(library, COINS)
@@ -106,14 +106,16 @@ def test_before_it_starts_one_sees_how_many_which_model_and_what_it_costs(
     assert not plan_drafting(library, COINS, model="gpt-3.5-turbo").sees
 
 
-def test_without_a_model_it_says_what_to_set(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planning_without_a_model_names_the_missing_setting(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("MEMEDEX_CAPTION_MODEL", raising=False)
     settings.cache_clear()
     with pytest.raises(ModelUnavailable, match="MEMEDEX_CAPTION_MODEL"):
         plan_drafting(library, [])
 
 
-def test_a_budget_stops_it_before_it_is_passed_and_a_larger_one_goes_on(
+def test_a_job_stops_within_its_budget_and_continues_with_a_larger_one(
     model: LanguageModelServer, library: Library
 ) -> None:
     job = drafted(library, budget=0.0008, lanes=4)  # a caption costs 0.00021
@@ -121,18 +123,20 @@ def test_a_budget_stops_it_before_it_is_passed_and_a_larger_one_goes_on(
     assert "raise the budget" in job.error
     assert 0 < job.note["cost"] <= 0.0008
     library.jobs.resume(job.id, options={"budget": 1.0})
-    assert over(library, job).state == "done"
+    assert wait_for_job(library, job).state == "done"
     assert len(model.asked) == 6, "no coin was asked for twice"
 
 
-def test_many_are_asked_at_once_and_each_only_once(model: LanguageModelServer, library: Library) -> None:
+def test_requests_run_in_parallel_and_each_coin_is_requested_once(
+    model: LanguageModelServer, library: Library
+) -> None:
     model.together = threading.Barrier(3)
     assert drafted(library, lanes=3).done == 6
     assert model.most_at_once == 3
     assert len(model.asked) == 6
 
 
-def test_a_provider_that_asks_for_patience_gets_it_from_all_lanes(
+def test_all_lanes_wait_when_the_provider_limits_the_rate(
     model: LanguageModelServer, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: set[str] = set()
@@ -147,7 +151,7 @@ def test_a_provider_that_asks_for_patience_gets_it_from_all_lanes(
     assert said == {f"waiting: {MODEL} asks to slow down (rate limit)"}
 
 
-def test_a_provider_that_goes_away_in_the_middle_costs_nothing_but_time(
+def test_a_temporary_provider_outage_only_delays_the_job(
     model: LanguageModelServer, library: Library
 ) -> None:
     away = [Answer(cut=True), fails(500, "oh"), fails(503, "no"), fails(500, "oh"), Answer(cut=True)]
@@ -157,7 +161,7 @@ def test_a_provider_that_goes_away_in_the_middle_costs_nothing_but_time(
     assert len(model.asked) == 6 + len(away)
 
 
-def test_one_that_was_never_there_ends_the_job_with_the_reason_and_every_coin_still_waiting(
+def test_a_provider_that_never_works_fails_the_job_and_keeps_all_coins_waiting(
     model: LanguageModelServer, library: Library
 ) -> None:
     model.answers = [fails(500, "oh no")]
@@ -166,10 +170,10 @@ def test_one_that_was_never_there_ends_the_job_with_the_reason_and_every_coin_st
     assert "failed on its own side" in job.error
     model.answers = [says(JSON)]
     library.jobs.resume(job.id)
-    assert over(library, job).done == 6
+    assert wait_for_job(library, job).done == 6
 
 
-def test_a_wrong_key_ends_the_job_at_once(model: LanguageModelServer, library: Library) -> None:
+def test_a_wrong_key_fails_the_job_immediately(model: LanguageModelServer, library: Library) -> None:
     model.answers = [fails(401, "bad key")]
     job = drafted(library, lanes=1)
     assert (job.state, job.left, len(model.asked)) == ("failed", 6, 1)
@@ -185,12 +189,14 @@ BAD = {
 }
 
 
-def test_each_bad_answer_costs_its_own_coin_alone_and_says_why(
+def test_an_invalid_answer_refuses_only_its_own_coin_with_the_reason(
     model: LanguageModelServer, library: Library
 ) -> None:
     names = [library.get(one).name for one in COINS]
     for name, bad in BAD.items():
-        model.answer_to = lambda asked, bad=bad: bad if f"Name: {names[2]}\n" in told(asked) else says(JSON)
+        model.answer_to = lambda asked, bad=bad: (
+            bad if f"Name: {names[2]}\n" in prompt_of(asked) else says(JSON)
+        )
         job = drafted(library)
         assert (job.state, job.done, job.refused) == ("done", 5, 1), name
         (refused,) = library.jobs.items(job.id, state="refused")
@@ -198,18 +204,20 @@ def test_each_bad_answer_costs_its_own_coin_alone_and_says_why(
         assert names[2] in refused.reason
     model.answer_to = None
     library.jobs.try_again(job.id)
-    assert (over(library, job).done, over(library, job).refused) == (6, 0)
+    assert (wait_for_job(library, job).done, wait_for_job(library, job).refused) == (6, 0)
 
 
-def told(asked: dict[str, Any]) -> str:
+def prompt_of(asked: dict[str, Any]) -> str:
     return str(asked["messages"][0]["content"][0]["text"])
 
 
-def test_a_coin_that_alone_the_provider_fails_on_is_given_up(
+def test_a_coin_that_always_fails_at_the_provider_is_refused(
     model: LanguageModelServer, library: Library
 ) -> None:
     name = library.get(COINS[1]).name
-    model.answer_to = lambda asked: fails(500, "boom") if f"Name: {name}\n" in told(asked) else says(JSON)
+    model.answer_to = lambda asked: (
+        fails(500, "boom") if f"Name: {name}\n" in prompt_of(asked) else says(JSON)
+    )
     job = drafted(library)
     assert (job.done, job.refused) == (5, 1)
     job = drafted(library, COINS[1:2])
@@ -217,27 +225,27 @@ def test_a_coin_that_alone_the_provider_fails_on_is_given_up(
     assert "failed on its own side" in library.jobs.items(job.id)[0].reason
 
 
-def test_one_facet_is_asked_for_anew_with_a_hint(model: LanguageModelServer, library: Library) -> None:
+def test_one_facet_can_be_regenerated_with_a_hint(model: LanguageModelServer, library: Library) -> None:
     model.answers = [says('{"context": "shorter"}')]
     job = start(library, plan_drafting(library, COINS[:1], only="context", hint="shorter, please"))
-    assert over(library, job).done == 1
+    assert wait_for_job(library, job).done == 1
     (found,) = library.suggestions.of(COINS[0])
     assert (found.facet, found.text, found.hint) == ("context", "shorter", "shorter, please")
 
 
-def test_two_prompts_are_tried_side_by_side_and_suggest_nothing_yet(
+def test_a_trial_compares_two_prompts_without_making_suggestions(
     model: LanguageModelServer, library: Library
 ) -> None:
     library.prompts.save("short", "Describe {name} in five words.", actor="ann")
     plan = plan_trial(library, COINS[:2], [(MODEL, "caption"), ("openai/other", "short")])
-    job = over(library, start(library, plan))
+    job = wait_for_job(library, start(library, plan))
     assert (job.done, job.total) == (4, 4)
     assert library.suggestions.of(COINS[0]) == []
     tried = {(one.model, one.prompt) for one in library.suggestions.of_job(job.id)}
     assert tried == {(MODEL, "caption v1"), ("openai/other", "short v1")}
 
 
-def test_a_run_keeps_the_prompt_it_was_begun_with(model: LanguageModelServer, library: Library) -> None:
+def test_a_job_keeps_the_prompt_version_it_started_with(model: LanguageModelServer, library: Library) -> None:
     model.answers = [fails(401, "bad key")]
     library.prompts.save("caption", "First {name}")
     job = drafted(library)
@@ -245,12 +253,12 @@ def test_a_run_keeps_the_prompt_it_was_begun_with(model: LanguageModelServer, li
     assert [prompt.version for prompt in library.prompts.versions("caption")] == [2, 1]
     model.answers = [says(JSON)]
     library.jobs.resume(job.id)
-    over(library, job)
-    assert all(told(asked).startswith("First Coin") for asked in model.asked)
+    wait_for_job(library, job)
+    assert all(prompt_of(asked).startswith("First Coin") for asked in model.asked)
     assert library.suggestions.of(COINS[0])[0].prompt == "caption v1"
 
 
-def test_a_prompt_edited_with_another_program_is_a_version_of_its_own(library: Library) -> None:
+def test_a_prompt_edited_outside_the_program_is_a_new_version(library: Library) -> None:
     kept = library.prompts.save("mine", "one {name}")
     assert (kept.version, kept.actor) == (1, library.actor_name)
     (library.layout.prompts / "mine.txt").write_text("two {name}")

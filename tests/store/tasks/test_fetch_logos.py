@@ -1,4 +1,4 @@
-"""Logos from the network, against a real server on loopback: limits, politeness, and what is never asked."""
+"""Fetching logos from a real server on loopback: limits, rate limits, and addresses never contacted."""
 
 import gzip
 import json
@@ -29,7 +29,7 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 class Server(ThreadingHTTPServer):
-    """Answers each path as it was told; `asked` counts what came in."""
+    """Sends the configured answer for each path; `asked` counts the requests."""
 
     daemon_threads = True
 
@@ -45,7 +45,7 @@ class Server(ThreadingHTTPServer):
         return f"http://{host}:{self.server_port}{path}"
 
     def handle_error(self, *_: Any) -> None:
-        """A client that hangs up is what some of these tests are about."""
+        """Ignore clients that hang up, as in some of these tests."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -58,7 +58,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.at_once += 1
             self.server.most_at_once = max(self.server.most_at_once, self.server.at_once)
         try:
-            self.server.answers.get(self.path, gives(b"", status=404))(self)
+            self.server.answers.get(self.path, respond_with(b"", status=404))(self)
         finally:
             with self.server.lock:
                 self.server.at_once -= 1
@@ -67,7 +67,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-def gives(content: bytes, *, status: int = 200, kind: str = "image/png", **headers: str) -> Answer:
+def respond_with(content: bytes, *, status: int = 200, kind: str = "image/png", **headers: str) -> Answer:
     def answer(request: BaseHTTPRequestHandler) -> None:
         request.send_response(status)
         request.send_header("Content-Type", kind)
@@ -80,11 +80,11 @@ def gives(content: bytes, *, status: int = 200, kind: str = "image/png", **heade
     return answer
 
 
-def leads(to: str) -> Answer:
-    return gives(b"", status=302, Location=to)
+def redirect_to(to: str) -> Answer:
+    return respond_with(b"", status=302, Location=to)
 
 
-def endless(request: BaseHTTPRequestHandler) -> None:
+def send_endlessly(request: BaseHTTPRequestHandler) -> None:
     request.send_response(200)
     request.send_header("Content-Type", "image/png")
     request.send_header("Connection", "close")
@@ -93,8 +93,8 @@ def endless(request: BaseHTTPRequestHandler) -> None:
         request.wfile.write(b"x" * 65_536)
 
 
-def dripping(request: BaseHTTPRequestHandler) -> None:
-    """A byte every now and then: never silent for long, never done."""
+def send_slowly(request: BaseHTTPRequestHandler) -> None:
+    """Send a byte every 50 ms and never finish."""
     request.send_response(200)
     request.send_header("Content-Type", "image/png")
     request.send_header("Content-Length", "1000000")
@@ -105,7 +105,7 @@ def dripping(request: BaseHTTPRequestHandler) -> None:
         request.wfile.flush()
 
 
-def in_turn(*answers: Answer) -> Answer:
+def respond_in_turn(*answers: Answer) -> Answer:
     left = list(answers)
     return lambda request: (left.pop(0) if len(left) > 1 else left[0])(request)
 
@@ -131,7 +131,7 @@ def downloads(guard: Guard | None = None, **limits: Any) -> Downloads:
 
 
 @pytest.fixture(autouse=True)
-def _hung_up() -> Iterator[None]:
+def _close_downloads() -> Iterator[None]:
     yield
     while _made:
         _made.pop().close()
@@ -147,7 +147,7 @@ def _hung_up() -> Iterator[None]:
         "100.64.0.1", "224.0.0.1", "239.1.1.1", "255.255.255.255", "198.18.0.1", "192.0.2.1",
         "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1",
         "2002:7f00:1::", "64:ff9b::7f00:1", "2001:0:4136:e378:8000:63bf:3fff:fdd2",
-        # Only in some of IANA's registries, in some versions of Python, or by another's way of writing IPv4.
+        # Listed only in some IANA registries or Python versions, or another notation of an IPv4 address.
         "fec0::1", "feff::1", "::7f00:1",
         "::101:101", "64:ff9b:1::1", "64:ff9b:1:ffff::101:101", "192.88.99.1",
         "192.0.0.8", "198.51.100.7", "203.0.113.7", "240.0.0.1", "192.31.196.1.2", "no address",
@@ -158,7 +158,7 @@ def _hung_up() -> Iterator[None]:
         "e000::1", "fd00:ec2::254",
     ],
 )  # fmt: skip
-def test_nothing_but_the_public_internet_is_connected_to(private: str) -> None:
+def test_private_and_reserved_addresses_are_not_global(private: str) -> None:
     assert not is_global(private)
 
 
@@ -171,12 +171,12 @@ def test_nothing_but_the_public_internet_is_connected_to(private: str) -> None:
         "::ffff:1.1.1.1", "64:ff9b::101:101", "2002:101:101::1",
     ],
 )  # fmt: skip
-def test_the_public_internet_is(public: str) -> None:
+def test_public_addresses_are_global(public: str) -> None:
     assert is_global(public)
 
 
-def test_this_machine_is_not_asked_under_any_name(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):  # a proxy would do the asking for us
+def test_this_machine_is_refused_under_every_name(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):  # a proxy would connect for us
         monkeypatch.setenv(name, server.url(""))
     for host in ("127.0.0.1", "localhost", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1"):
         with pytest.raises(BadSource, match="not on the public internet"):
@@ -185,15 +185,15 @@ def test_this_machine_is_not_asked_under_any_name(server: Server, monkeypatch: p
 
 
 def test_a_redirect_is_checked_like_the_first_address(server: Server) -> None:
-    server.answers["/a"] = leads(server.url("/b", host="127.0.0.2"))
-    server.answers["/b"] = gives(picture(1))
+    server.answers["/a"] = redirect_to(server.url("/b", host="127.0.0.2"))
+    server.answers["/b"] = respond_with(picture(1))
     with pytest.raises(BadSource, match=r"127\.0\.0\.2"):
         downloads(Guard(allowed=lambda ip: ip == "127.0.0.1")).picture(server.url("/a"))
     assert server.asked == {"/a": 1}
 
 
-def test_a_name_that_answers_differently_the_second_time_is_not_believed(server: Server) -> None:
-    """Checked as one address, connected to as another: what DNS rebinding hopes for."""
+def test_a_host_name_that_resolves_differently_later_is_refused(server: Server) -> None:
+    """DNS rebinding: one address is checked, and another is connected to."""
     answers = iter([["127.0.0.1"], ["127.0.0.9"]])
     checked: list[str] = []
 
@@ -202,7 +202,7 @@ def test_a_name_that_answers_differently_the_second_time_is_not_believed(server:
         return ip == "127.0.0.1"
 
     guard = Guard(allowed=allowed, resolve=lambda host, port: next(answers))
-    server.answers["/a"] = gives(picture(1), Connection="close")
+    server.answers["/a"] = respond_with(picture(1), Connection="close")
     assert downloads(guard).picture(server.url("/a", host="logos.example")) == picture(1)
     assert checked == ["127.0.0.1"]
     with pytest.raises(BadSource, match="not on the public internet"):
@@ -210,42 +210,46 @@ def test_a_name_that_answers_differently_the_second_time_is_not_believed(server:
     assert server.asked == {"/a": 1}
 
 
-def test_a_pool_that_would_connect_by_itself_is_not_believed(
+def test_a_connection_pool_that_bypasses_the_guard_is_refused(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     public = httpcore.ConnectionPool
     monkeypatch.setattr(
         httpcore,
         "ConnectionPool",
-        lambda *, network_backend, **given: public(**given),  # it was renamed
+        lambda *, network_backend, **given: public(**given),  # simulates a renamed argument
     )
-    server.answers["/a"] = gives(picture(1))
+    server.answers["/a"] = respond_with(picture(1))
     with pytest.raises(BadSource, match="nobody checked"):
         downloads().picture(server.url("/a"))
 
 
-def test_of_several_addresses_only_allowed_ones_are_tried(server: Server) -> None:
+def test_only_allowed_addresses_of_a_host_are_tried(server: Server) -> None:
     guard = Guard(allowed=lambda ip: ip == "127.0.0.1", resolve=lambda host, port: ["127.0.0.2", "127.0.0.1"])
-    server.answers["/a"] = gives(picture(1))
+    server.answers["/a"] = respond_with(picture(1))
     assert downloads(guard).picture(server.url("/a", host="logos.example")) == picture(1)
 
 
 @pytest.mark.parametrize(
     "target", ["file:///etc/passwd", "ftp://127.0.0.1/a", "gopher://127.0.0.1/a", "ipfs://b"]
 )
-def test_a_redirect_to_anything_but_http_is_refused(server: Server, target: str) -> None:
-    server.answers["/a"] = leads(target)
+def test_a_redirect_to_another_scheme_is_refused(server: Server, target: str) -> None:
+    server.answers["/a"] = redirect_to(target)
     with pytest.raises(BadSource):
         downloads().picture(server.url("/a"))
 
 
-# -- what comes --------------------------------------------------------------------------------------------
+# -- responses ---------------------------------------------------------------------------------------------
 
 
-def test_redirects_are_followed_but_not_for_ever(server: Server) -> None:
-    server.answers |= {"/a": leads("/b"), "/b": leads(server.url("/c")), "/c": gives(picture(1))}
+def test_redirects_are_followed_up_to_a_limit(server: Server) -> None:
+    server.answers |= {
+        "/a": redirect_to("/b"),
+        "/b": redirect_to(server.url("/c")),
+        "/c": respond_with(picture(1)),
+    }
     assert downloads().picture(server.url("/a")) == picture(1)
-    server.answers["/round"] = leads("/round")
+    server.answers["/round"] = redirect_to("/round")
     with pytest.raises(BadSource, match="redirect"):
         downloads().picture(server.url("/round"))
 
@@ -253,19 +257,19 @@ def test_redirects_are_followed_but_not_for_ever(server: Server) -> None:
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (gives(b"<html>not found</html>", kind="text/html; charset=utf-8"), "web page"),
-        (gives(b"\n <!doctype html><p>hello", kind="image/png"), "web page"),
-        (gives(b"<svg xmlns='http://www.w3.org/2000/svg'/>", kind="image/svg+xml"), "SVG"),
-        (gives(b"<svg/>", kind=""), "SVG"),
-        (gives(b"{}", kind="application/json"), "JSON"),
-        (gives(b"", status=404), "404"),
-        (gives(b"", status=403), "403"),
-        (gives(b"x" * 2_000), "larger"),
-        (gives(gzip.compress(b"x" * 1_000_000), Content_Encoding="gzip"), "larger"),
-        (endless, "larger"),
+        (respond_with(b"<html>not found</html>", kind="text/html; charset=utf-8"), "web page"),
+        (respond_with(b"\n <!doctype html><p>hello", kind="image/png"), "web page"),
+        (respond_with(b"<svg xmlns='http://www.w3.org/2000/svg'/>", kind="image/svg+xml"), "SVG"),
+        (respond_with(b"<svg/>", kind=""), "SVG"),
+        (respond_with(b"{}", kind="application/json"), "JSON"),
+        (respond_with(b"", status=404), "404"),
+        (respond_with(b"", status=403), "403"),
+        (respond_with(b"x" * 2_000), "larger"),
+        (respond_with(gzip.compress(b"x" * 1_000_000), Content_Encoding="gzip"), "larger"),
+        (send_endlessly, "larger"),
     ],
 )
-def test_what_is_no_picture_or_too_large_is_refused_with_the_reason(
+def test_responses_that_are_not_pictures_or_too_large_are_refused(
     server: Server, answer: Answer, why: str
 ) -> None:
     server.answers["/a"] = answer
@@ -273,8 +277,8 @@ def test_what_is_no_picture_or_too_large_is_refused_with_the_reason(
         downloads(limit=1_500).picture(server.url("/a"))
 
 
-def test_a_body_that_drips_is_given_up(server: Server) -> None:
-    server.answers["/a"] = dripping
+def test_a_slow_response_body_times_out(server: Server) -> None:
+    server.answers["/a"] = send_slowly
     with pytest.raises(TryLater, match=r"timed out|too long"):
         downloads(whole=0.3).picture(server.url("/a"))
 
@@ -282,14 +286,16 @@ def test_a_body_that_drips_is_given_up(server: Server) -> None:
 @pytest.mark.parametrize(
     ("said", "least"), [("7", 7), ("Wed, 21 Oct 2099 07:28:00 GMT", 1e9), ("soon", None)]
 )
-def test_a_server_that_is_busy_says_for_how_long(server: Server, said: str, least: float | None) -> None:
-    server.answers["/a"] = gives(b"", status=429, Retry_After=said)
+def test_the_retry_after_header_of_a_busy_server_is_used(
+    server: Server, said: str, least: float | None
+) -> None:
+    server.answers["/a"] = respond_with(b"", status=429, Retry_After=said)
     with pytest.raises(TryLater) as caught:
         downloads().picture(server.url("/a"))
     assert caught.value.seconds is None if least is None else caught.value.seconds >= least
 
 
-def test_ipfs_goes_through_the_gateway() -> None:
+def test_ipfs_addresses_use_the_gateway() -> None:
     through = Downloads(Guard(), gateway="https://gate.example/ipfs/")
     assert through.address("ipfs://bafy/1.png") == "https://gate.example/ipfs/bafy/1.png"
     assert through.address("ipfs://ipfs/bafy") == "https://gate.example/ipfs/bafy"
@@ -301,8 +307,8 @@ def test_ipfs_goes_through_the_gateway() -> None:
 
 
 @pytest.fixture
-def listed(tmp_path: Path, server: Server) -> list[RemoteLogo]:
-    """A token list of six coins whose logos lie on the server."""
+def remote_logos(tmp_path: Path, server: Server) -> list[RemoteLogo]:
+    """A token list of six coins with logos on the server."""
     tokens = [
         {
             "chainId": 1, "address": address(number), "symbol": f"C{number}", "name": f"Coin {number}",
@@ -311,15 +317,15 @@ def listed(tmp_path: Path, server: Server) -> list[RemoteLogo]:
         for number in range(6)
     ]  # fmt: skip
     for number in range(6):
-        server.answers[f"/{number}.png"] = gives(picture(number))
+        server.answers[f"/{number}.png"] = respond_with(picture(number))
     path = tmp_path / "tokenlist.json"
     path.write_text(json.dumps({"name": "A list", "tokens": tokens}))
     return [found for found in candidates([path]) if isinstance(found, RemoteLogo)]
 
 
 @pytest.fixture
-def nearby(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This machine may be fetched from, and nobody waits long before asking again."""
+def allow_private_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Allow requests to this machine, and retry without long waits."""
     monkeypatch.setenv("MEMEDEX_FETCH_PRIVATE", "1")
     monkeypatch.setattr(circuit_breaker, "_FIRST", 0.01)
     settings.cache_clear()
@@ -330,38 +336,40 @@ def nearby(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
-def fetched(library: Library, listed: list[RemoteLogo]) -> Any:
-    job = fetch_logos.start(library, listed, name="Logos")
+def fetched(library: Library, remote_logos: list[RemoteLogo]) -> Any:
+    job = fetch_logos.start(library, remote_logos, name="Logos")
     assert job is not None
     assert library.jobs.wait(job.id, timeout=60)
     return library.jobs.get(job.id)
 
 
-def test_an_import_alone_asks_nobody(library: Library, server: Server, listed: list[RemoteLogo]) -> None:
-    report = library.add(listed)
-    assert [refusal.item for refusal in report.refused] == [logo.item for logo in listed]
+def test_an_import_alone_makes_no_requests(
+    library: Library, server: Server, remote_logos: list[RemoteLogo]
+) -> None:
+    report = library.add(remote_logos)
+    assert [refusal.item for refusal in report.refused] == [logo.item for logo in remote_logos]
     assert "lies on the network" in report.refused[0].reason
     assert not server.asked
 
 
 def test_logos_on_this_machine_are_refused_unless_a_setting_allows_them(
-    library: Library, server: Server, listed: list[RemoteLogo]
+    library: Library, server: Server, remote_logos: list[RemoteLogo]
 ) -> None:
-    job = fetched(library, listed)
+    job = fetched(library, remote_logos)
     assert (job.done, job.refused) == (0, 6)
     assert "MEMEDEX_FETCH_PRIVATE" in library.jobs.items(job.id, state="refused")[0].reason
     assert not server.asked
 
 
-@pytest.mark.usefixtures("nearby")
-def test_what_comes_is_taken_in_and_the_rest_is_said(
-    library: Library, server: Server, listed: list[RemoteLogo]
+@pytest.mark.usefixtures("allow_private_hosts")
+def test_fetched_logos_are_imported_and_failures_are_reported(
+    library: Library, server: Server, remote_logos: list[RemoteLogo]
 ) -> None:
-    server.answers["/1.png"] = gives(b"<html>", kind="text/html")
-    server.answers["/2.png"] = gives(b"no picture at all")
-    server.answers["/3.png"] = in_turn(gives(b"", status=503), gives(picture(3)))
-    server.answers["/4.png"] = gives(b"", status=429, Retry_After="3600")
-    job = fetched(library, listed)
+    server.answers["/1.png"] = respond_with(b"<html>", kind="text/html")
+    server.answers["/2.png"] = respond_with(b"no picture at all")
+    server.answers["/3.png"] = respond_in_turn(respond_with(b"", status=503), respond_with(picture(3)))
+    server.answers["/4.png"] = respond_with(b"", status=429, Retry_After="3600")
+    job = fetched(library, remote_logos)
     assert set(library.addresses(Filter(tier="pending"))) == {address(number) for number in (0, 3, 5)}
     reasons = {item.key: item.reason for item in library.jobs.items(job.id, state="refused")}
     assert reasons.keys() == {address(number) for number in (1, 2, 4)}
@@ -371,30 +379,30 @@ def test_what_comes_is_taken_in_and_the_rest_is_said(
     assert library.counts()["pending"] == 0, "what was fetched in one go is taken back in one go"
 
 
-@pytest.mark.usefixtures("nearby")
-def test_a_second_run_asks_only_for_what_is_missing(
-    library: Library, server: Server, listed: list[RemoteLogo]
+@pytest.mark.usefixtures("allow_private_hosts")
+def test_a_second_run_requests_only_missing_logos(
+    library: Library, server: Server, remote_logos: list[RemoteLogo]
 ) -> None:
-    server.answers["/2.png"] = gives(b"", status=500)
-    job = fetched(library, listed)
+    server.answers["/2.png"] = respond_with(b"", status=500)
+    job = fetched(library, remote_logos)
     assert (job.done, job.refused) == (5, 1), library.jobs.items(job.id, state="refused")
     assert server.asked["/2.png"] == fetch_logos.TRIES
-    server.answers["/2.png"] = gives(picture(2))
-    assert fetched(library, listed).total == 1
+    server.answers["/2.png"] = respond_with(picture(2))
+    assert fetched(library, remote_logos).total == 1
     assert library.counts()["pending"] == 6
     assert server.asked["/0.png"] == 1
-    assert fetch_logos.start(library, listed, name="Logos") is None
+    assert fetch_logos.start(library, remote_logos, name="Logos") is None
 
 
-@pytest.mark.usefixtures("nearby")
-def test_what_was_interrupted_goes_on_after_a_restart(
-    library: Library, server: Server, listed: list[RemoteLogo], root: Path
+@pytest.mark.usefixtures("allow_private_hosts")
+def test_an_interrupted_fetch_continues_after_a_restart(
+    library: Library, server: Server, remote_logos: list[RemoteLogo], root: Path
 ) -> None:
     gate = threading.Event()
     for number in range(1, 6):
-        plain = gives(picture(number))
+        plain = respond_with(picture(number))
         server.answers[f"/{number}.png"] = lambda request, plain=plain: (gate.wait(60), plain(request))
-    job = fetch_logos.start(library, listed, name="Logos")
+    job = fetch_logos.start(library, remote_logos, name="Logos")
     assert job is not None
     library.jobs.pause(job.id)
     gate.set()

@@ -1,4 +1,4 @@
-"""Captions from outside: what would change is shown, then written as one decision and undone as one."""
+"""Importing captions: a preview of the changes, then one decision and one undo."""
 
 import json
 
@@ -16,13 +16,13 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 @pytest.fixture
 def coins(library: Library) -> list[str]:
-    """Three coins with captions, one of them with nothing to say on emotions."""
+    """Three coins with captions, one of them with emotions declared empty."""
     coins = approved_with_caption(library, 0, 1, 2)
     library.caption(coins[1], caption={"emotions": ""}, tags=["dog", "new one"])
     return coins
 
 
-def over(library: Library, shown: Preview) -> None:
+def import_and_wait(library: Library, shown: Preview) -> None:
     job = start(library, shown.changes)
     assert library.jobs.wait(job.id, timeout=60)
     assert library.jobs.get(job.id).refused == 0
@@ -30,7 +30,7 @@ def over(library: Library, shown: Preview) -> None:
 
 @pytest.mark.parametrize("ending", ["", ".zip"])
 @pytest.mark.parametrize("form", FORMATS)
-def test_what_was_exported_says_the_same_and_brings_back_what_was_changed_since(
+def test_importing_an_export_restores_only_captions_changed_since(
     library: Library, coins: list[str], tmp_path, form: str, ending: str
 ) -> None:
     records = library.find(Filter(tier="approved"))
@@ -45,11 +45,11 @@ def test_what_was_exported_says_the_same_and_brings_back_what_was_changed_since(
     assert (change.record.address, change.caption, change.tags) == (
         coins[1], {"context": "text 1 context"}, None,
     )  # fmt: skip
-    over(library, shown)
+    import_and_wait(library, shown)
     assert library.get(coins[1]).sidecar == {record.address: record for record in records}[coins[1]].sidecar
 
 
-def test_a_text_file_that_was_edited_counts_unless_nobody_can_tell_its_facets_apart(
+def test_an_edited_text_file_is_imported_unless_its_facets_are_ambiguous(
     library: Library, coins: list[str], tmp_path
 ) -> None:
     for texts in ("context", "joined"):
@@ -64,14 +64,14 @@ def test_a_text_file_that_was_edited_counts_unless_nobody_can_tell_its_facets_ap
     assert "change its line in records.jsonl instead" in shown.refused[0].reason
 
 
-def test_one_undo_takes_back_everything_that_was_taken_in(library: Library, coins: list[str]) -> None:
+def test_one_undo_reverts_the_whole_import(library: Library, coins: list[str]) -> None:
     lines = [{"token_address": coin, "entity": f"new {coin}", "tags": ["moon"]} for coin in coins]
     dropped = [("captions.jsonl", "\n".join(map(json.dumps, lines)).encode())]
     shown = preview(library, captions_dropped(dropped, facet="entity"))
     assert [(one.caption["entity"], one.tags) for one in shown.changes] == [
         (f"new {coin}", ["moon"]) for coin in coins
     ]
-    over(library, shown)
+    import_and_wait(library, shown)
     found = library.get(coins[0])
     assert (found.caption["entity"], found.caption["context"]) == (f"new {coins[0]}", "text 0 context")
     assert (found.tags, found.categories) == (["moon"], ["space"])
@@ -79,9 +79,7 @@ def test_one_undo_takes_back_everything_that_was_taken_in(library: Library, coin
     assert library.get(coins[0]).caption["entity"] == "text 0 entity"
 
 
-def test_what_cannot_be_taken_in_is_named_and_the_rest_is_not_held_up(
-    library: Library, coins: list[str]
-) -> None:
+def test_invalid_rows_are_reported_and_the_others_are_imported(library: Library, coins: list[str]) -> None:
     rows = ["address,entity", f"{coins[0]},fine", f"{address(77)},whose?", "no address,x", f"{coins[1]},"]
     shown = preview(library, captions_dropped([("a.csv", "\n".join(rows).encode())], facet="entity"))
     assert [one.caption for one in shown.changes] == [{"entity": "fine"}]
@@ -94,7 +92,7 @@ def test_what_cannot_be_taken_in_is_named_and_the_rest_is_not_held_up(
     assert "no record has the address" in "".join(refusal.reason for refusal in shown.refused)
 
 
-def test_a_record_changed_after_the_preview_is_left_as_it_is(library: Library, coins: list[str]) -> None:
+def test_a_record_changed_after_the_preview_is_not_overwritten(library: Library, coins: list[str]) -> None:
     dropped = [(f"{coins[0]}.txt", b"from a file")]
     shown = preview(library, captions_dropped(dropped, facet="entity"))
     library.caption(coins[0], caption={"entity": "a person's"})
@@ -105,7 +103,9 @@ def test_a_record_changed_after_the_preview_is_left_as_it_is(library: Library, c
     assert library.get(coins[0]).caption["entity"] == "a person's"
 
 
-def test_a_draft_that_somebody_types_outlives_an_import(library: Library, coins: list[str]) -> None:
+def test_an_import_keeps_typed_drafts(library: Library, coins: list[str]) -> None:
     library.drafts.save(coins[0], {"entity": "half a sen"})
-    over(library, preview(library, captions_dropped([(f"{coins[0]}.txt", b"a file's")], facet="entity")))
+    import_and_wait(
+        library, preview(library, captions_dropped([(f"{coins[0]}.txt", b"a file's")], facet="entity"))
+    )
     assert library.drafts.own(coins[0]) == {"entity": "half a sen"}

@@ -1,4 +1,4 @@
-"""The watched folder: what is put there arrives by itself, and nothing of it is touched."""
+"""The watched folder: new files are imported automatically and never changed."""
 
 import json
 import os
@@ -35,8 +35,8 @@ def inbox(library: Library, folder: Path) -> Inbox:
     return Inbox(library, folder)
 
 
-def arrive(inbox: Inbox) -> list[str]:
-    """Two looks: the first sees what is there, the second that it has come to rest."""
+def scan_twice(inbox: Inbox) -> list[str]:
+    """Scan twice: files are imported once they did not change between two scans."""
     inbox.scan()
     return inbox.scan().done
 
@@ -59,20 +59,20 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != LOG}
 
 
-def test_what_is_put_there_arrives_and_stays_where_it_is(
+def test_files_in_the_inbox_are_imported_and_stay_in_place(
     inbox: Inbox, library: Library, folder: Path
 ) -> None:
     put_pair(folder, 1)
     (folder / "doge.png").write_bytes(picture(2))
     before = contents(folder)
-    assert len(arrive(inbox)) == 2
+    assert len(scan_twice(inbox)) == 2
     assert library.get(address(1)).name == "Coin 1"
     assert {library.get(one).name for one in library.addresses(Filter(tier="pending"))} == {"Coin 1", "doge"}
     assert contents(folder) == before
     assert {decision.actor for decision in library.decisions()} == {"inbox"}
 
 
-def test_a_file_that_grows_is_waited_for(inbox: Inbox, folder: Path) -> None:
+def test_a_growing_file_is_imported_once_it_is_complete(inbox: Inbox, folder: Path) -> None:
     path = folder / "doge.png"
     whole = picture(1)
     path.write_bytes(whole[:10])
@@ -84,32 +84,34 @@ def test_a_file_that_grows_is_waited_for(inbox: Inbox, folder: Path) -> None:
     assert len(inbox.scan().done) == 1
 
 
-def test_files_of_an_unfinished_download_are_left_alone(inbox: Inbox, folder: Path) -> None:
+def test_unfinished_downloads_are_ignored(inbox: Inbox, folder: Path) -> None:
     for name in ("doge.png.part", "doge.crdownload", ".hidden.png"):
         (folder / name).write_bytes(picture(1))
-    assert arrive(inbox) == []
+    assert scan_twice(inbox) == []
     assert inbox.scan().refused == []
 
 
-def test_what_was_taken_is_not_taken_again_not_even_when_its_coin_was_rejected(
+def test_a_file_is_imported_only_once_even_if_its_coin_was_rejected(
     inbox: Inbox, library: Library, folder: Path, root: Path
 ) -> None:
     put_pair(folder, 1)
-    arrive(inbox)
+    scan_twice(inbox)
     library.reject([address(1)])
     decisions = len(library.decisions())
-    assert arrive(Inbox(library, folder)) == []  # also after a restart of the program
+    assert scan_twice(Inbox(library, folder)) == []  # also after a restart of the program
     put_pair(folder, 2)
-    assert arrive(inbox) == [address(2)]
+    assert scan_twice(inbox) == [address(2)]
     assert library.get(address(1)).tier == "trash"
     assert len(library.decisions()) == decisions + 1
 
 
-def test_what_was_refused_is_said_with_the_reason_once(inbox: Inbox, library: Library, folder: Path) -> None:
+def test_a_refused_file_is_reported_once_with_the_reason(
+    inbox: Inbox, library: Library, folder: Path
+) -> None:
     (folder / "notes.docx").write_bytes(b"words")
     (folder / "broken.png").write_bytes(b"no picture")
-    arrive(inbox)
-    arrive(inbox)
+    scan_twice(inbox)
+    scan_twice(inbox)
     reasons = {one.path: one.reason for one in inboxes.refused(library)}
     assert reasons.keys() == {"notes.docx", "broken.png"}
     assert "neither a picture" in reasons["notes.docx"]
@@ -118,33 +120,33 @@ def test_what_was_refused_is_said_with_the_reason_once(inbox: Inbox, library: Li
     assert any("broken.png: " in line for line in lines)
 
 
-def test_a_sidecar_that_came_before_its_picture_is_taken_with_it(
+def test_a_sidecar_that_arrives_before_its_picture_is_imported_with_it(
     inbox: Inbox, library: Library, folder: Path
 ) -> None:
     (folder / "coin1.json").write_text(json.dumps(coin(1).sidecar))
-    arrive(inbox)
+    scan_twice(inbox)
     assert "no picture" in inboxes.refused(library)[0].reason
     (folder / "coin1.png").write_bytes(picture(1))
-    assert arrive(inbox) == [address(1)]
+    assert scan_twice(inbox) == [address(1)]
     assert inboxes.refused(library) == []
     assert library.counts()["pending"] == 1
 
 
 @pytest.mark.parametrize("where", ["", "list of today"])
-def test_a_token_list_and_its_pictures_may_come_in_any_order(
+def test_a_token_list_and_its_pictures_may_arrive_in_any_order(
     inbox: Inbox, library: Library, folder: Path, where: str
 ) -> None:
     put_list(folder / where, 1, 2)
     (folder / where / "1.png").write_bytes(picture(1))
-    assert arrive(inbox) == [address(1)]
+    assert scan_twice(inbox) == [address(1)]
     assert "2.png is not in the import" in inboxes.refused(library)[0].reason
     (folder / where / "2.png").write_bytes(picture(2))
-    assert arrive(inbox) == [address(2)]
+    assert scan_twice(inbox) == [address(2)]
     assert inboxes.refused(library) == []
     assert library.counts()["pending"] == 2, "no picture arrived a second time as a coin of its own"
 
 
-def test_a_folder_is_taken_once_all_of_it_has_come_to_rest(inbox: Inbox, folder: Path) -> None:
+def test_a_folder_is_imported_once_all_its_files_are_stable(inbox: Inbox, folder: Path) -> None:
     put_list(folder / "list", 1, 2)
     (folder / "list" / "1.png").write_bytes(picture(1))
     inbox.scan()
@@ -156,16 +158,16 @@ def test_a_folder_is_taken_once_all_of_it_has_come_to_rest(inbox: Inbox, folder:
 def test_a_link_out_of_the_folder_is_not_followed(inbox: Inbox, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.png").write_bytes(picture(1))
     (folder / "a.png").symlink_to(tmp_path / "secret.png")
-    assert arrive(inbox) == []
+    assert scan_twice(inbox) == []
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def frequent_scans(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inboxes, "EVERY", 0.02)
 
 
-@pytest.mark.usefixtures("impatient")
-def test_a_library_that_watches_takes_in_by_itself_until_it_is_closed(library: Library, folder: Path) -> None:
+@pytest.mark.usefixtures("frequent_scans")
+def test_a_watching_library_imports_automatically_until_it_is_closed(library: Library, folder: Path) -> None:
     library.watch_inbox(folder)
     put_pair(folder, 1)
     (watcher,) = library._inbox
@@ -175,42 +177,42 @@ def test_a_library_that_watches_takes_in_by_itself_until_it_is_closed(library: L
     assert all(worker.close(patience=0) for worker in watcher.workers)
 
 
-def hears(watcher: Watcher) -> bool:
+def is_notified(watcher: Watcher) -> bool:
     return eventually(lambda: watcher._is_told, every=0.01)
 
 
 @pytest.fixture
-def deaf(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system has no notifications, as on a network's disk."""
+def without_notifications(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turn off system notifications, as on a network drive."""
     monkeypatch.setattr(inbox_watcher, "is_remote", lambda folder: True)
 
 
 @pytest.fixture
-def counted(inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Grows with every look at all files."""
+def scan_calls(inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that grows with every full scan."""
     looks: list[str] = []
     look = inbox.scan
     monkeypatch.setattr(inbox, "scan", lambda **given: (looks.append("looked"), look(**given))[1])
     return looks
 
 
-@pytest.mark.usefixtures("impatient")
-def test_what_is_told_by_the_system_arrives_without_looking_at_the_folders(
+@pytest.mark.usefixtures("frequent_scans")
+def test_system_notifications_alone_trigger_an_import(
     inbox: Inbox, library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inbox_watcher, "_CALM", 50)
     monkeypatch.setattr(inbox_watcher, "_STEP", 20)
     monkeypatch.setattr(inbox, "has_changed", lambda: False)
     with closing(Watcher(inbox)) as watcher:
-        assert hears(watcher)
+        assert is_notified(watcher)
         put_pair(folder, 1)
         (folder / "list").mkdir()
         put_pair(folder / "list", 2)
         assert eventually(lambda: library.counts()["pending"] == 2)
 
 
-@pytest.mark.usefixtures("impatient", "deaf")
-def test_where_nothing_is_told_the_folders_times_say_what_arrived(
+@pytest.mark.usefixtures("frequent_scans", "without_notifications")
+def test_without_notifications_folder_times_reveal_new_files(
     inbox: Inbox, library: Library, folder: Path
 ) -> None:
     with closing(Watcher(inbox)) as watcher:
@@ -221,27 +223,27 @@ def test_where_nothing_is_told_the_folders_times_say_what_arrived(
         assert not watcher._is_told
 
 
-@pytest.mark.usefixtures("deaf")
-def test_an_inbox_in_which_nothing_happens_is_not_looked_through(
-    inbox: Inbox, folder: Path, counted: list[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("without_notifications")
+def test_an_unchanged_inbox_is_not_scanned(
+    inbox: Inbox, folder: Path, scan_calls: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_pair(folder, 1)
     os.utime(folder, (0, 0))
-    arrive(inbox)
+    scan_twice(inbox)
     watcher = Watcher(inbox)
     watcher.close()
-    counted.clear()
+    scan_calls.clear()
     watcher._is_due, watcher._earliest, watcher._all_at = False, 0.0, float("inf")
     for _ in range(5):
         watcher._look(Progress())
-    assert counted == []
+    assert scan_calls == []
     put_pair(folder, 2)
     watcher._look(Progress())
-    assert counted == ["looked"]
+    assert scan_calls == ["looked"]
 
 
-@pytest.mark.usefixtures("impatient", "deaf")
-def test_a_folder_that_was_away_is_watched_again_when_it_is_back(
+@pytest.mark.usefixtures("frequent_scans", "without_notifications")
+def test_a_missing_inbox_is_watched_again_when_it_returns(
     inbox: Inbox, library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_worker, "FIRST", 0.0)
@@ -254,8 +256,8 @@ def test_a_folder_that_was_away_is_watched_again_when_it_is_back(
         assert eventually(lambda: faults() == [])
 
 
-@pytest.mark.usefixtures("impatient")
-def test_an_error_nobody_thought_of_does_not_end_the_watching(
+@pytest.mark.usefixtures("frequent_scans")
+def test_an_unexpected_error_does_not_stop_the_watcher(
     inbox: Inbox, library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_worker, "FIRST", 0.0)
@@ -276,9 +278,7 @@ def test_an_error_nobody_thought_of_does_not_end_the_watching(
     ("kind", "expected"),
     [("ext4", False), ("overlay", False), ("nfs4", True), ("cifs", True), ("fuse.sshfs", True), ("9p", True)],
 )
-def test_a_folder_on_a_network_is_told_by_where_it_is_mounted(
-    kind: str, expected: bool, tmp_path: Path
-) -> None:
+def test_a_network_folder_is_recognised_by_its_mount_type(kind: str, expected: bool, tmp_path: Path) -> None:
     shared = tmp_path / "shared disk"
     (shared / "inbox").mkdir(parents=True)
     mounts = tmp_path / "mounts"

@@ -1,4 +1,4 @@
-"""The resident matrices: what a snapshot holds, what a change does to it, and what readers see meanwhile."""
+"""The resident matrices: the content of a snapshot, the effect of changes, and concurrent readers."""
 
 import threading
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def unit(*numbers: float) -> Vector:
 
 
 def contents(snapshot: VectorSnapshot) -> dict[str, dict[Facet, list[float]]]:
-    """What a plain dict would hold."""
+    """The content of a snapshot as a plain dict."""
     assert len(snapshot.addresses) == len(snapshot) == snapshot.present.shape[1]
     found = {}
     for row, address in enumerate(snapshot.addresses):
@@ -44,7 +44,7 @@ def products(snapshot: VectorSnapshot, facet: Facet) -> dict[str, float]:
     return dict(zip(snapshot.addresses, out.tolist(), strict=True))
 
 
-def test_loading_takes_the_bytes_of_the_catalog() -> None:
+def test_matrices_are_loaded_from_catalog_bytes() -> None:
     rows: list[tuple[str, Vectors]] = [
         ("first", {"image": unit(1).tobytes(), "entity": unit(0, 1).tobytes(), "visual": None}),
         ("second", {"entity": unit(1, 1).tobytes()}),
@@ -66,26 +66,26 @@ def test_an_empty_library_has_no_rows() -> None:
     assert products(snapshot, "image") == {}
 
 
-def test_a_new_record_is_there_at_once() -> None:
+def test_a_new_record_is_available_immediately() -> None:
     matrices = Matrices(dimensions=DIMENSIONS)
     matrices.upsert("coin", {"image": unit(3, 4)})
     assert products(matrices.snapshot(), "image")["coin"] == pytest.approx(0.6 + 2 * 0.8)
 
 
-def test_putting_a_record_again_replaces_all_of_it() -> None:
+def test_upserting_a_record_replaces_all_its_vectors() -> None:
     matrices = Matrices(dimensions=DIMENSIONS)
     matrices.upsert("coin", {"image": unit(1), "visual": unit(0, 1)})
     matrices.upsert("coin", {"image": unit(0, 0, 1)})
     assert contents(matrices.snapshot()) == {"coin": {"image": [0, 0, 1, 0]}}
 
 
-def test_removing_what_is_not_there_changes_nothing() -> None:
+def test_removing_an_unknown_record_changes_nothing() -> None:
     matrices = load([("coin", {"image": unit(1)})], dimensions=DIMENSIONS)
     matrices.remove("another")
     assert list(contents(matrices.snapshot())) == ["coin"]
 
 
-def test_each_change_raises_the_generation_unless_it_is_given() -> None:
+def test_each_change_increments_the_generation_unless_one_is_given() -> None:
     matrices = load([], dimensions=DIMENSIONS, generation=5)
     matrices.upsert("coin", {})
     assert matrices.snapshot().generation == 6
@@ -103,7 +103,7 @@ def test_each_change_raises_the_generation_unless_it_is_given() -> None:
         pytest.param(unit(1).tobytes()[:-1], id="cut short"),
     ],
 )
-def test_a_vector_that_cannot_be_right_is_left_out_and_the_rest_of_its_update_happens(
+def test_an_invalid_vector_is_skipped_and_the_rest_of_the_update_is_applied(
     vector: Vector | bytes,
 ) -> None:
     matrices = load([("old", {"image": unit(1)})], dimensions=DIMENSIONS)
@@ -112,7 +112,7 @@ def test_a_vector_that_cannot_be_right_is_left_out_and_the_rest_of_its_update_ha
     assert matrices.unusable == [("bad", "context")]
 
 
-def test_a_damaged_vector_does_not_keep_a_library_from_opening() -> None:
+def test_damaged_vectors_are_skipped_on_loading() -> None:
     good = unit(1).tobytes()
     damaged = np.array([np.inf, 0, 0, 0], np.float32).tobytes()
     matrices = load(
@@ -124,17 +124,17 @@ def test_a_damaged_vector_does_not_keep_a_library_from_opening() -> None:
     assert products(matrices.snapshot(), "image") == {"a": 1.0, "b": 0.0}
 
 
-def test_the_vectors_of_a_record_that_is_not_in_the_library_are_unknown() -> None:
+def test_the_vectors_of_an_unknown_record_raise_an_error() -> None:
     with pytest.raises(UnknownRecord, match="nowhere is not in the library"):
         Matrices(dimensions=DIMENSIONS).snapshot().vectors("nowhere")
 
 
-def test_a_mask_passes_over_addresses_the_library_does_not_have() -> None:
+def test_a_mask_ignores_unknown_addresses() -> None:
     matrices = load([(address, {}) for address in "abc"], dimensions=DIMENSIONS)
     assert matrices.snapshot().mask(["c", "nowhere", "a"]).tolist() == [True, False, True]
 
 
-def test_equal_vectors_have_equal_products_in_whatever_row_they_stand() -> None:
+def test_equal_vectors_have_equal_products_in_every_row() -> None:
     random = np.random.default_rng(0)
     rows = random.standard_normal((1_003, 768), dtype=np.float32)
     rows[::17] = rows[0]
@@ -147,7 +147,7 @@ def test_equal_vectors_have_equal_products_in_whatever_row_they_stand() -> None:
     assert len(set(found[::17].tolist())) == 1
 
 
-def test_a_snapshot_stays_as_it_was_whatever_happens_to_the_library() -> None:
+def test_a_snapshot_does_not_change_when_the_library_changes() -> None:
     matrices = load(
         [(address, {"image": unit(1)}) for address in "abcde"], dimensions=DIMENSIONS, block_rows=2
     )
@@ -161,7 +161,7 @@ def test_a_snapshot_stays_as_it_was_whatever_happens_to_the_library() -> None:
     }
 
 
-def test_changing_one_record_for_ever_takes_no_more_memory() -> None:
+def test_changing_one_record_repeatedly_uses_no_more_memory() -> None:
     matrices = load([(address, {"image": unit(1)}) for address in "abc"], dimensions=DIMENSIONS, block_rows=8)
     for number in range(1, 1_000):
         matrices.upsert("b", {"image": unit(number, 1)})
@@ -181,7 +181,7 @@ changes = st.lists(
 
 @settings(deadline=None)
 @given(changes)
-def test_matrices_hold_what_a_dict_would_and_so_does_every_earlier_snapshot(
+def test_matrices_and_earlier_snapshots_match_a_plain_dict(
     updates: list[list[tuple[str, dict[Facet, Vector] | None]]],
 ) -> None:
     matrices = Matrices(dimensions=DIMENSIONS, block_rows=3)
@@ -200,7 +200,7 @@ def test_matrices_hold_what_a_dict_would_and_so_does_every_earlier_snapshot(
 
 
 @pytest.mark.slow
-def test_readers_see_an_update_whole_or_not_at_all_while_a_writer_works() -> None:
+def test_concurrent_readers_never_see_a_partial_update() -> None:
     group = [f"coin {number}" for number in range(10)]
     matrices = load([(address, {"image": unit(1)}) for address in group], dimensions=DIMENSIONS, block_rows=4)
     finished = threading.Event()

@@ -1,4 +1,4 @@
-"""Matrices kept in files: they answer as from memory, follow every change, and are never another's."""
+"""Memory-mapped matrix files give the same answers, follow every change, and belong to one model."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from store.search.query import Part, Query
 from store.vectors import matrix_files, quantised
 from store.vectors.blocks import VectorSnapshot
 from store.vectors.matrices import Matrices, load
-from tests.store.conftest import address, coin, furnished, written
+from tests.store.conftest import address, coin, fresh_root, written
 from tests.store.hashed import Hashed
 
 DIMENSIONS = 48
@@ -37,14 +37,14 @@ def contents(snapshot: VectorSnapshot) -> dict[str, dict[Facet, list[float]]]:
     }
 
 
-def asked(snapshot: VectorSnapshot, facet: Facet, direction: Vector) -> dict[str, float]:
+def products_of(snapshot: VectorSnapshot, facet: Facet, direction: Vector) -> dict[str, float]:
     out = np.empty(len(snapshot), np.float32)
     snapshot.products(facet, direction, out=out)
     return dict(zip(snapshot.addresses, out.tolist(), strict=True))
 
 
 def bounds(snapshot: VectorSnapshot, vector: Vector) -> dict[str, list[float]]:
-    """Of each record, what its bytes say of every facet and of the blend, and how wrong that may be."""
+    """For each record the approximate products of every facet and of the combined vector, with bounds."""
     direction = quantised.direction(vector)
     told = np.empty((len(FACETS) + 1, len(snapshot)), np.float32)
     for place, facet in enumerate(FACETS):
@@ -56,7 +56,7 @@ def bounds(snapshot: VectorSnapshot, vector: Vector) -> dict[str, list[float]]:
 
 @pytest.fixture
 def matrices() -> Matrices:
-    """Of 40 records, some of them gone or replaced since."""
+    """Matrices of 40 records, some of which were removed or replaced later."""
     made = load(((f"local-{n}", some(n)) for n in range(40)), dimensions=DIMENSIONS, block_rows=16)
     made.update([("local-3", None), ("local-20", some(99)), ("local-39", None)], generation=7)
     return made
@@ -64,12 +64,12 @@ def matrices() -> Matrices:
 
 @pytest.fixture
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files of a few rows, so that a small library has several blocks and is worth saving."""
+    """Use files of a few rows, so that a small library has several blocks and is worth saving."""
     monkeypatch.setattr(matrix_files, "_ROWS", 16)
     monkeypatch.setattr(matrix_files, "_WORTH", 1)
 
 
-def test_what_was_saved_is_what_is_mapped(tmp_path: Path, matrices: Matrices, small_files: None) -> None:
+def test_mapped_matrices_equal_the_saved_ones(tmp_path: Path, matrices: Matrices, small_files: None) -> None:
     name = matrix_files.save(matrices.snapshot(), tmp_path, fingerprint="hashed 1")
     mapped = matrix_files.load(tmp_path / name, fingerprint="hashed 1")
     assert mapped is not None
@@ -80,12 +80,12 @@ def test_what_was_saved_is_what_is_mapped(tmp_path: Path, matrices: Matrices, sm
     assert np.allclose(after.means, before.means, atol=1e-12)
     direction = RANDOM.standard_normal(DIMENSIONS, dtype=np.float32)
     for facet in FACETS:
-        assert asked(after, facet, direction) == asked(before, facet, direction)
+        assert products_of(after, facet, direction) == products_of(before, facet, direction)
     assert bounds(after, direction) == bounds(before, direction)
     assert not matrix_files.is_worth_saving(after)
 
 
-def test_what_changes_after_saving_is_there_at_once(
+def test_changes_after_saving_are_applied_to_mapped_matrices(
     tmp_path: Path, matrices: Matrices, small_files: None
 ) -> None:
     name = matrix_files.save(matrices.snapshot(), tmp_path, fingerprint="hashed 1")
@@ -99,13 +99,13 @@ def test_what_changes_after_saving_is_there_at_once(
     assert matrix_files.is_worth_saving(mapped.snapshot())
 
 
-def test_files_of_another_model_or_cut_short_are_none(tmp_path: Path, matrices: Matrices) -> None:
+def test_missing_files_and_files_of_another_model_are_not_loaded(tmp_path: Path, matrices: Matrices) -> None:
     place = tmp_path / matrix_files.save(matrices.snapshot(), tmp_path, fingerprint="hashed 1")
     assert matrix_files.load(place, fingerprint="another") is None
     assert matrix_files.load(tmp_path / "nowhere", fingerprint="hashed 1") is None
 
 
-def test_a_damaged_file_is_none_whatever_numpy_makes_of_it(tmp_path: Path, matrices: Matrices) -> None:
+def test_a_damaged_file_is_not_loaded(tmp_path: Path, matrices: Matrices) -> None:
     place = tmp_path / matrix_files.save(matrices.snapshot(), tmp_path, fingerprint="hashed 1")
     for path in place.iterdir():
         whole = path.read_bytes()
@@ -122,7 +122,7 @@ def test_a_damaged_file_is_none_whatever_numpy_makes_of_it(tmp_path: Path, matri
     assert matrix_files.load(place, fingerprint="hashed 1") is not None
 
 
-def test_matrices_are_on_the_disk_before_the_catalog_names_them(
+def test_saved_matrices_are_synced_to_disk(
     tmp_path: Path, matrices: Matrices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: set[int] = set()
@@ -140,7 +140,7 @@ def found(library: Library, text: str) -> str:
 
 
 def filled(root: Path, *, coins: int) -> Library:
-    library = open_library(furnished(root), embedder=Hashed())
+    library = open_library(fresh_root(root), embedder=Hashed())
     add(library, range(coins))
     return library
 
@@ -153,18 +153,18 @@ def add(library: Library, numbers: range) -> None:
     assert not library.promote(map(address, numbers)).refused
 
 
-def saved(library: Library) -> Path:
-    """The folder that the catalog names, once the saver is done."""
+def saved_folder(library: Library) -> Path:
+    """Wait for the saver, and return the folder named in the catalog."""
     library._saver.worker.wait()
     return library.layout.matrices / library.catalog.meta(matrix_files.NAMED)
 
 
-def test_a_library_opens_on_its_own_files_and_finds_what_came_later(
+def test_a_library_opens_from_saved_matrices_and_finds_later_records(
     tmp_path: Path, small_files: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = filled(tmp_path / "root", coins=6)
     assert found(library, "coin 2 entity") == address(2)
-    place = saved(library)
+    place = saved_folder(library)
     assert [path.name for path in library.layout.matrices.iterdir()] == [place.name]
     library.close()
     monkeypatch.setattr(matrix_files, "_WORTH", 100)
@@ -178,24 +178,24 @@ def test_a_library_opens_on_its_own_files_and_finds_what_came_later(
     library.close()
 
 
-def test_files_from_after_the_catalogs_own_time_are_not_taken(tmp_path: Path, small_files: None) -> None:
+def test_matrix_files_newer_than_the_catalog_are_not_used(tmp_path: Path, small_files: None) -> None:
     with filled(tmp_path / "root", coins=2) as library:
         found(library, "coin 1 entity")
-        saved(library)
+        saved_folder(library)
         library.catalog.set_meta("generation", "1")
         library._resident.release()
         assert not any(slab.segment.is_mapped for slab in library.snapshot().segments)
         assert found(library, "coin 1 entity") == address(1)
 
 
-def test_what_a_killed_saving_left_goes_before_the_next_one_takes_room(
+def test_leftovers_of_an_interrupted_save_are_removed_before_the_next_save(
     tmp_path: Path, small_files: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with filled(tmp_path / "root", coins=1) as library:
         found(library, "coin 0 entity")
-        kept = saved(library)
+        kept = saved_folder(library)
         (library.layout.matrices / "1-0123abcd").mkdir()
-        (library.layout.matrices / "mine").mkdir()  # of somebody else
+        (library.layout.matrices / "mine").mkdir()  # belongs to the user
         there: list[str] = []
 
         def full(*_: object, **__: object) -> str:
@@ -205,7 +205,7 @@ def test_what_a_killed_saving_left_goes_before_the_next_one_takes_room(
         monkeypatch.setattr(matrix_files, "save", full)
         add(library, range(1, 3))
         assert found(library, "coin 1 entity") == address(1)
-        saved(library)
+        saved_folder(library)
         assert sorted(there) == sorted([kept.name, "mine"])
 
 
@@ -216,22 +216,22 @@ def test_what_a_killed_saving_left_goes_before_the_next_one_takes_room(
         lambda place: place.rename(place.with_name("1-0123abcd")),
     ],
 )
-def test_files_that_are_gone_or_broken_are_made_anew(
+def test_missing_or_broken_matrix_files_are_rebuilt(
     tmp_path: Path, small_files: None, spoil: Callable[[Path], None]
 ) -> None:
     library = filled(tmp_path / "root", coins=3)
     found(library, "coin 1")
-    spoil(saved(library))
+    spoil(saved_folder(library))
     library.close()
     library = open_library(tmp_path / "root", embedder=Hashed())
     assert found(library, "coin 1 entity") == address(1)
-    assert (saved(library) / "errors.npy").exists()
+    assert (saved_folder(library) / "errors.npy").exists()
     assert len(list(library.layout.matrices.iterdir())) == 1
     library.close()
 
 
-class Broken(Hashed):
-    """An endpoint that now and then answers nulls."""
+class FlakyEmbedder(Hashed):
+    """Like an endpoint that returns nulls for some texts."""
 
     def embed_texts(self, texts: Sequence[str]) -> Vector:
         found = super().embed_texts(texts)
@@ -239,8 +239,8 @@ class Broken(Hashed):
         return found
 
 
-def test_what_a_model_cannot_embed_stays_out_and_keeps_nobody_from_searching(tmp_path: Path) -> None:
-    with open_library(furnished(tmp_path / "root"), embedder=Broken()) as library:
+def test_a_record_with_an_invalid_vector_is_refused_and_search_still_works(tmp_path: Path) -> None:
+    with open_library(fresh_root(tmp_path / "root"), embedder=FlakyEmbedder()) as library:
         add(library, range(1))
         library.add([coin(1)])
         library.approve([address(1)])
@@ -253,7 +253,7 @@ def test_what_a_model_cannot_embed_stays_out_and_keeps_nobody_from_searching(tmp
             found(library, "null")
 
 
-def test_a_vector_that_was_damaged_in_the_catalog_keeps_nobody_from_searching(tmp_path: Path) -> None:
+def test_search_works_with_a_damaged_vector_and_repair_restores_it(tmp_path: Path) -> None:
     with filled(tmp_path / "root", coins=1) as library:
         assert found(library, "coin 0 entity") == address(0)
         add(library, range(1, 3))

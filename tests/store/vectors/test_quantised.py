@@ -1,4 +1,4 @@
-"""Vectors as bytes: the bound on what that costs, and the exact answers found through it."""
+"""Quantised vectors: their error bound, and exact results found with them."""
 
 import numpy as np
 import pytest
@@ -14,10 +14,10 @@ from store.vectors.blocks import USUAL
 from store.vectors.matrices import load
 
 
-def made(kind: str, *, rows: int, dimensions: int, seed: int) -> Vector:
+def random_rows(kind: str, *, rows: int, dimensions: int, seed: int) -> Vector:
     random = np.random.default_rng(seed)
     found = random.standard_normal((rows, dimensions), dtype=np.float32)
-    if kind == "few large numbers":  # as CLIP's
+    if kind == "few large numbers":  # as in CLIP vectors
         found[:, :3] *= 30
     if kind == "one number":
         found = np.eye(dimensions, dtype=np.float32)[random.integers(0, dimensions, rows)]
@@ -31,13 +31,13 @@ kinds = st.sampled_from(["anywhere", "few large numbers", "one number", "close t
 
 @settings(deadline=None, max_examples=60)
 @given(kinds, kinds, st.sampled_from([1, 6, 48, 384, 768]), st.integers(0, 1_000), st.floats(0.01, 3))
-def test_no_product_is_further_from_the_truth_than_the_bound(
+def test_quantised_products_stay_within_the_error_bound(
     kind: str, asked: str, dimensions: int, seed: int, length: float
 ) -> None:
-    rows = made(kind, rows=40, dimensions=dimensions, seed=seed)
+    rows = random_rows(kind, rows=40, dimensions=dimensions, seed=seed)
     rows[7] = 0
     direction = quantised.direction(
-        made(asked, rows=1, dimensions=dimensions, seed=seed + 1)[0] * np.float32(length)
+        random_rows(asked, rows=1, dimensions=dimensions, seed=seed + 1)[0] * np.float32(length)
     )
     own = quantised.quantise(rows)
     found = quantised.products(own.codes, direction) * own.steps * direction.step
@@ -47,11 +47,14 @@ def test_no_product_is_further_from_the_truth_than_the_bound(
 
 
 @pytest.mark.parametrize("kind", ["anywhere", "few large numbers", "close together"])
-def test_the_best_are_exact_though_few_rows_were_read_exactly(
+def test_the_best_results_are_exact_although_few_rows_are_rescored(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("store.search.similarities.FEW", 1_000)
-    rows = {facet: made(kind, rows=9_000, dimensions=256, seed=number) for number, facet in enumerate(FACETS)}
+    rows = {
+        facet: random_rows(kind, rows=9_000, dimensions=256, seed=number)
+        for number, facet in enumerate(FACETS)
+    }
     matrices = load(
         (
             (f"local-{row:05}", {facet: own[row] for facet, own in rows.items() if (row + len(facet)) % 4})
@@ -59,7 +62,7 @@ def test_the_best_are_exact_though_few_rows_were_read_exactly(
         ),
         dimensions=256,
     )
-    direction = made(kind, rows=1, dimensions=256, seed=77)[0]
+    direction = random_rows(kind, rows=1, dimensions=256, seed=77)[0]
     directions: dict[Facet, Vector] = dict.fromkeys(FACETS, direction)
     weights: dict[Facet, float] = {"entity": 4, "context": 3, "visual": 2, "emotions": 1}
     similarities = Similarities(matrices.snapshot(), directions)
@@ -71,20 +74,20 @@ def test_the_best_are_exact_though_few_rows_were_read_exactly(
     assert first == rank(exact, weights, top=20)
     if kind != "close together":
         assert few < 900
-        assert not scanned  # the blend alone was
+        assert not scanned  # only the combined vectors were
     moved: dict[Facet, float] = {**weights, "visual": 7}
     assert rank(similarities, moved, top=20) == rank(exact, moved, top=20)
     assert similarities._scanned - scanned <= {FACETS.index("visual")}
 
 
-@pytest.mark.parametrize("dimensions", [1, 2, 6])  # so few that errors come near to what is said of them
-def test_no_score_is_further_from_the_truth_than_it_says(dimensions: int) -> None:
+@pytest.mark.parametrize("dimensions", [1, 2, 6])  # so few that errors come close to their bounds
+def test_approximate_scores_stay_within_their_error_bound(dimensions: int) -> None:
     random = np.random.default_rng(dimensions)
-    rows = [made("anywhere", rows=2_000, dimensions=dimensions, seed=number) for number in range(5)]
-    rows[4][:, 0] += 40 * (dimensions > 1)  # of which little is left over, unlike of the others
+    rows = [random_rows("anywhere", rows=2_000, dimensions=dimensions, seed=number) for number in range(5)]
+    rows[4][:, 0] += 40 * (dimensions > 1)  # after normalisation little varies in this facet
     rows[4] /= np.linalg.norm(rows[4], axis=1, keepdims=True)
     has = random.random((5, 2_000)) > 0.3
-    direction = made("anywhere", rows=1, dimensions=dimensions, seed=9)[0] * np.float32(0.9)
+    direction = random_rows("anywhere", rows=1, dimensions=dimensions, seed=9)[0] * np.float32(0.9)
     library = (
         (f"local-{at:04}", {facet: rows[n][at] for n, facet in enumerate(FACETS) if has[n, at]})
         for at in range(2_000)

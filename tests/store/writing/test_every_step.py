@@ -1,4 +1,4 @@
-"""The world ends, or the disk refuses, at every single step of every verb: wholly before or wholly after."""
+"""A power cut or disk error at any step of any verb leaves the library in the state before or after it."""
 
 import errno
 import shutil
@@ -16,17 +16,17 @@ from store.library import Library
 from store.outcome import Outcome
 from store.reading.reader import Reader
 from store.runtime import open_library
-from tests.store.conftest import address, approved_with_caption, coin, furnished, written
+from tests.store.conftest import address, approved_with_caption, coin, fresh_root, written
 from tests.store.hashed import Hashed
-from tests.store.invariants import Contents, contents, holds, nothing_lies_around
-from tests.store.world import Disaster, PowerCut, abandon
+from tests.store.invariants import Contents, contents, holds, no_temporary_files_are_left
+from tests.store.world import FaultInjector, PowerCut, abandon
 
 PENDING = [address(0), address(1)]
 APPROVED = [address(2), address(3)]
 CAPTIONED = [address(4), address(5)]
 PROMOTED = [address(6), address(7)]
 TRASH = [address(8), address(9)]
-BYSTANDER = address(20)  # nobody touches it, but to see whether writing goes on
+BYSTANDER = address(20)  # changed only to check whether writing works
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_chroma")]
 
@@ -38,7 +38,7 @@ def root(quick_root: Path) -> Path:
 
 @dataclass(frozen=True)
 class Case:
-    """A verb, and what has to be there first."""
+    """A verb, and the setup it needs."""
 
     verb: Callable[[Library], Outcome]
     before: Callable[[Library], object] = lambda library: None
@@ -85,8 +85,8 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library with something in every tier; to be copied, not used."""
-    root = furnished(tmp_path_factory.mktemp("prepared") / "res")
+    """A library with records in every tier; a template that each test copies."""
+    root = fresh_root(tmp_path_factory.mktemp("prepared") / "res")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(LibraryFollower, "wake", lambda self: None)
         with open_library(root, embedder=Hashed()) as library:
@@ -100,12 +100,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-class Stage:
-    """A library as it was before the verb, as often as one likes."""
+class Scenario:
+    """Provides fresh copies of the library in its state before the verb."""
 
     def __init__(self, folder: Path, case: Case, prepared: Path) -> None:
         self.verb = case.verb
-        self.disaster = Disaster()
+        self.injector = FaultInjector()
         self._folder = folder
         self._original = folder / "original"
         shutil.copytree(prepared, self._original)
@@ -114,83 +114,87 @@ class Stage:
             self.before = contents(library)
         self._number = 0
         with self.fresh() as library:
-            self.disaster.cut_power(10**6)
+            self.injector.cut_power(10**6)
             case.verb(library)
-            self.steps = [*self.disaster.steps]
+            self.steps = [*self.injector.steps]
             self.after = contents(library)
             holds(library)
 
     def fresh(self) -> Library:
-        """The library as it was before the verb, on a disk that can be struck."""
+        """Open a new copy of the library before the verb, on a disk that can fail."""
         shutil.rmtree(self._folder / "res")
         shutil.copytree(self._original, self._folder / "res")
-        self.disaster = Disaster()
-        return self.opened(self._folder / "res", self.disaster)
+        self.injector = FaultInjector()
+        return self.opened(self._folder / "res", self.injector)
 
-    def again(self) -> Library:
-        """The library of the last `fresh`, opened after whatever happened to it."""
+    def open_again(self) -> Library:
+        """Open the library of the last `fresh` once more."""
         return self.opened(self._folder / "res")
 
     @staticmethod
-    def opened(root: Path, disaster: Disaster | None = None) -> Library:
-        return open_library(root, embedder=Hashed(), disk=Disk(before=disaster))
+    def opened(root: Path, injector: FaultInjector | None = None) -> Library:
+        return open_library(root, embedder=Hashed(), disk=Disk(before=injector))
 
 
 @pytest.fixture
-def stage(case: Case, root: Path, prepared: Path) -> Stage:
-    return Stage(root.parent, case, prepared)
+def scenario(case: Case, root: Path, prepared: Path) -> Scenario:
+    return Scenario(root.parent, case, prepared)
 
 
-def test_a_power_cut_at_any_step_leaves_all_of_it_or_nothing(stage: Stage) -> None:
+def test_a_power_cut_at_any_step_leaves_the_state_before_or_after(scenario: Scenario) -> None:
     decided = 0
-    for step in range(1, len(stage.steps) + 1):
-        library = stage.fresh()
-        stage.disaster.cut_power(step)
+    for step in range(1, len(scenario.steps) + 1):
+        library = scenario.fresh()
+        scenario.injector.cut_power(step)
         with pytest.raises(PowerCut):
-            stage.verb(library)
+            scenario.verb(library)
         abandon(library)
 
-        with stage.again() as library:
+        with scenario.open_again() as library:
             found = contents(library)
             holds(library)
-        assert found in (stage.before, stage.after), f"cut before step {step}, {stage.steps[step - 1]}"
-        assert decided in (0, found == stage.after), "once decided, it stays so at every later step"
-        decided = found == stage.after
-        with stage.again() as library:
+        assert found in (scenario.before, scenario.after), (
+            f"cut before step {step}, {scenario.steps[step - 1]}"
+        )
+        assert decided in (0, found == scenario.after), "once decided, it stays so at every later step"
+        decided = found == scenario.after
+        with scenario.open_again() as library:
             assert contents(library) == found, "recovering twice equals once"
             holds(library)
-    assert decided or len(stage.steps) == 1
+    assert decided or len(scenario.steps) == 1
 
 
 @pytest.mark.parametrize(
     ("number", "lasts"), [(errno.EACCES, False), (errno.ENOSPC, True)], ids=["once", "and all later ones"]
 )
-def test_a_disk_that_refuses_any_step_leaves_all_of_it_or_nothing(
-    stage: Stage, number: int, lasts: bool
+def test_a_disk_error_at_any_step_leaves_the_state_before_or_after(
+    scenario: Scenario, number: int, lasts: bool
 ) -> None:
-    for step in range(1, len(stage.steps) + 1):
+    for step in range(1, len(scenario.steps) + 1):
         error = OSError(number, "the disk says no")
-        library = stage.fresh()
-        stage.disaster.fail(step, error, lasts=lasts)
-        outcome = stage.verb(library)
-        assert stage.disaster.has_struck
+        library = scenario.fresh()
+        scenario.injector.fail(step, error, lasts=lasts)
+        outcome = scenario.verb(library)
+        assert scenario.injector.has_failed
         if library.status().applying:
-            _is_stuck_and_goes_on(stage, library, outcome, lasts=lasts)
-        elif contents(library) == stage.after:
+            _check_stuck_and_recovers(scenario, library, outcome, lasts=lasts)
+        elif contents(library) == scenario.after:
             assert not library.status().stuck
         else:
-            _has_not_happened(stage, library, outcome, lasts=lasts)
+            _check_not_applied(scenario, library, outcome, lasts=lasts)
         library.close()
-        with stage.again() as library:
+        with scenario.open_again() as library:
             found = contents(library)
             holds(library)
             assert not library.status().stuck
-        assert _without_bystander(found) == stage.after, f"refused at step {step}, {stage.steps[step - 1]}"
+        assert _without_bystander(found) == scenario.after, (
+            f"refused at step {step}, {scenario.steps[step - 1]}"
+        )
 
 
-def test_nothing_counts_before_it_is_on_the_disk(stage: Stage) -> None:
-    """Staged files before the operation is decided, renamed ones before the catalog says so."""
-    steps = stage.steps
+def test_files_are_synced_before_the_step_that_depends_on_them(scenario: Scenario) -> None:
+    """Staged files before the operation is committed, and renames before the catalog records them."""
+    steps = scenario.steps
     commits = [number for number, (name, _) in enumerate(steps) if name == "commit"]
     for number, (name, path) in enumerate(steps):
         until = next((commit for commit in commits if commit > number), len(steps))
@@ -201,15 +205,15 @@ def test_nothing_counts_before_it_is_on_the_disk(stage: Stage) -> None:
             assert path.parent in synced
 
 
-def test_a_full_disk_lets_a_library_open_and_read_whatever_has_to_be_done_first(root: Path) -> None:
-    """… a decided operation, staged files, changes by hand; all of it is done when there is room."""
-    with Stage.opened(root) as library:
+def test_a_library_with_pending_work_opens_and_reads_on_a_full_disk(root: Path) -> None:
+    """Committed operations, staged files and manual edits are all applied once there is space."""
+    with Scenario.opened(root) as library:
         library.add([coin(0), coin(1), coin(2)])
         kept = contents(library)
         sidecar = library.layout.sidecar("pending", address(2))
-    disaster = Disaster()
-    library = Stage.opened(root, disaster)
-    disaster.cut_power(9)  # in the middle of the renames
+    injector = FaultInjector()
+    library = Scenario.opened(root, injector)
+    injector.cut_power(9)  # in the middle of the renames
     with pytest.raises(PowerCut):
         library.approve(PENDING)
     assert library.status().applying
@@ -220,37 +224,37 @@ def test_a_full_disk_lets_a_library_open_and_read_whatever_has_to_be_done_first(
     shutil.copytree(root, original)
     while True:
         step += 1
-        disaster.fail(step, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
-        with Stage.opened(root, disaster) as library:
+        injector.fail(step, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
+        with Scenario.opened(root, injector) as library:
             assert len(contents(library).records) == len(kept.records)
             if library.status().applying:
                 assert "the disk says no" in library.status().stuck
             if library.get(address(2)).name != "By Hand":
                 assert "the disk says no" in library.status().faults[0]
-            if disaster.has_struck:
+            if injector.has_failed:
                 assert not library.reject([address(2)]).done
-            disaster.heal()
-        with Stage.opened(root) as library:
+            injector.stop_failing()
+        with Scenario.opened(root) as library:
             assert library.get(address(2)).name == "By Hand"
             assert library.counts()["approved"] == 2
             holds(library)
-        if not disaster.has_struck:
+        if not injector.has_failed:
             break
         shutil.rmtree(root)
         shutil.copytree(original, root)
     assert step > 5
 
 
-def test_a_full_disk_before_there_is_a_library_leaves_the_way_free_for_one(root: Path) -> None:
-    disaster = Disaster()
-    disaster.fail(1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
+def test_creating_a_library_on_a_full_disk_can_be_retried(root: Path) -> None:
+    injector = FaultInjector()
+    injector.fail(1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
     with pytest.raises(NotWritten, match="is full; make room"):
-        Stage.opened(root, disaster)
-    with Stage.opened(root) as library:
+        Scenario.opened(root, injector)
+    with Scenario.opened(root) as library:
         assert import_three(library).done
 
 
-def test_a_draft_that_cannot_be_kept_is_told_so(on_a_full_disk: Library) -> None:
+def test_a_draft_that_cannot_be_saved_raises_an_error(on_a_full_disk: Library) -> None:
     with pytest.raises(NotWritten, match="the disk says no"):
         on_a_full_disk.drafts.save(BYSTANDER, {"entity": "half a"})
     assert on_a_full_disk.drafts.own(BYSTANDER) is None
@@ -258,50 +262,50 @@ def test_a_draft_that_cannot_be_kept_is_told_so(on_a_full_disk: Library) -> None
 
 @pytest.fixture
 def on_a_full_disk(root: Path) -> Iterator[Library]:
-    """A library whose disk has just become full."""
-    disaster = Disaster()
-    with Stage.opened(root, disaster) as library:
-        disaster.fail(1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
+    """An open library whose disk has just become full."""
+    injector = FaultInjector()
+    with Scenario.opened(root, injector) as library:
+        injector.fail(1, OSError(errno.ENOSPC, "the disk says no"), lasts=True)
         yield library
 
 
-def _is_stuck_and_goes_on(stage: Stage, library: Library, outcome: Outcome, *, lasts: bool) -> None:
-    """Decided, and told as waiting: readers see what was before, writers wait, it goes on by itself."""
+def _check_stuck_and_recovers(scenario: Scenario, library: Library, outcome: Outcome, *, lasts: bool) -> None:
+    """Check a committed operation that waits: readers see the state before, writers wait, and it recovers."""
     assert {refusal.item for refusal in outcome.refused} >= set(library.status().applying)
     assert "is decided but waits" in outcome.refused[0].reason
     assert "the disk says no" in outcome.refused[0].reason
     assert "the disk says no" in library.status().stuck
-    assert contents(library) == stage.before
+    assert contents(library) == scenario.before
     assert all(library.picture(known).exists() for known in library.addresses(Filter()))
     with Reader(library.layout.root, embedder=Hashed()) as reader:
-        assert contents(reader) == stage.before
+        assert contents(reader) == scenario.before
     if lasts:
         refused = library.edit_tags([BYSTANDER], add=["waits"])
         assert not refused.done
         assert "an earlier change comes first" in refused.refused[0].reason
         assert "the disk says no" in refused.refused[0].reason
-        assert contents(library) == stage.before
-    stage.disaster.heal()
+        assert contents(library) == scenario.before
+    scenario.injector.stop_failing()
     assert library.edit_tags([BYSTANDER], add=["goes on"]).done == [BYSTANDER]
     assert not library.status().stuck
-    assert _without_bystander(contents(library)) == stage.after
+    assert _without_bystander(contents(library)) == scenario.after
 
 
-def _has_not_happened(stage: Stage, library: Library, outcome: Outcome, *, lasts: bool) -> None:
-    """Not decided: refused with the cause, nothing left behind, and it works once the disk does."""
-    assert contents(library) == stage.before
+def _check_not_applied(scenario: Scenario, library: Library, outcome: Outcome, *, lasts: bool) -> None:
+    """Check an uncommitted operation: refused with the cause, no leftovers, and it can be repeated."""
+    assert contents(library) == scenario.before
     assert not outcome.done
     assert outcome.refused
     assert any("the disk says no" in refusal.reason for refusal in outcome.refused)
     if not lasts:
-        nothing_lies_around(library)
-    stage.disaster.heal()
-    stage.verb(library)
-    assert contents(library) == stage.after
+        no_temporary_files_are_left(library)
+    scenario.injector.stop_failing()
+    scenario.verb(library)
+    assert contents(library) == scenario.after
 
 
 def _without_bystander(found: Contents) -> Contents:
-    """As if the tag that shows that writing goes on had never been set."""
+    """The contents without the tag that was set to check whether writing works."""
     record = found.records[BYSTANDER]
     sidecar = {**record.sidecar, "tags": ["dog"], "tags_categories": ["animals"]}
     mine = sum(event[:2] == ("tag", BYSTANDER) for event in found.events)

@@ -1,6 +1,6 @@
-"""A process that writes is killed at any moment: what it said it had done is there, and no half of anything.
+"""A writing process killed at any moment: every acknowledged change is stored, and none is half done.
 
-MEMEDEX_TEST_KILLS says how often (30; every tenth while Chroma writes).
+MEMEDEX_TEST_KILLS sets the number of kills (default 30; every tenth while Chroma writes).
 """
 
 import json
@@ -22,11 +22,11 @@ from store.chroma.probe import probe
 from store.library import Library
 from store.runtime import open_library
 from tests.store.hashed import Hashed
-from tests.store.invariants import chroma_says_what_the_sidecars_say, contents, holds
+from tests.store.invariants import chroma_agrees_with_the_sidecars, contents, holds
 
 pytestmark = pytest.mark.kills
 KILLS = int(os.environ.get("MEMEDEX_TEST_KILLS", "30"))
-MOST = 20  # verbs before the end, which comes in the middle of another one
+MOST = 20  # finished verbs before the kill, which interrupts another one
 LONGEST = 0.01  # seconds after the last of them; a verb takes some milliseconds
 PROGRAM = Path(__file__).resolve().parents[3]
 
@@ -47,7 +47,7 @@ def nursery(root: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-def test_killed_at_any_moment_all_that_was_acknowledged_is_there(
+def test_a_process_killed_at_any_moment_keeps_all_acknowledged_changes(
     nursery: subprocess.Popen[str], root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(20)
@@ -56,7 +56,7 @@ def test_killed_at_any_moment_all_that_was_acknowledged_is_there(
     for number in range(KILLS):
         kind = "chroma" if number % 10 == 9 else "quick"
         lines = killed(nursery, f"{kind} {number}", chance=chance)
-        before, after, acknowledged = told(lines, expected)
+        before, after, acknowledged = expected_states(lines, expected)
         verbs += acknowledged
         cut_short += before != after
         with monkeypatch.context() as patch:
@@ -75,22 +75,22 @@ def test_killed_at_any_moment_all_that_was_acknowledged_is_there(
     with open_library(root, embedder=Hashed()) as library:
         assert library.wait_for_chroma(120)
         assert library.counts()["library"]
-    chroma_says_what_the_sidecars_say(root, Hashed())
+    chroma_agrees_with_the_sidecars(root, Hashed())
     assert probe(root) == []
 
 
 def killed(nursery: subprocess.Popen[str], order: str, *, chance: random.Random) -> list[dict[str, Any]]:
-    """Everything a writer said until SIGKILL ended it at a random moment."""
+    """The output of a writer until SIGKILL ended it at a random moment."""
     assert nursery.stdin
     assert nursery.stdout
     nursery.stdin.write(order + "\n")
     nursery.stdin.flush()
     verbs, moment = chance.randrange(MOST), chance.uniform(0, LONGEST)
-    ready = "chroma" if order.startswith("chroma") else "ready"  # not before it has begun
+    ready = "chroma" if order.startswith("chroma") else "ready"  # only after it has started
     lines: list[dict[str, Any]] = []
     timer: threading.Timer | None = None
     child = 0
-    left = -1  # verbs before it is killed; counted once it is ready
+    left = -1  # verbs left before the kill, once the writer is ready
     for text in nursery.stdout:
         line = json.loads(text)
         child = line.get("born", child)
@@ -109,8 +109,8 @@ def killed(nursery: subprocess.Popen[str], order: str, *, chance: random.Random)
     return lines
 
 
-def told(lines: list[dict[str, Any]], known: States) -> tuple[States, States, int]:
-    """What must be there, what may be there instead (the verb it died in), and how many verbs were done."""
+def expected_states(lines: list[dict[str, Any]], known: States) -> tuple[States, States, int]:
+    """The state before and after the interrupted verb, and the number of finished verbs."""
     before, under_way, done = dict(known), States(), 0
     for line in lines:
         if "begin" in line:

@@ -1,4 +1,4 @@
-"""A file removed by hand between a decision and its end: repair goes on, and nothing else is lost."""
+"""A file removed by hand before a decision is complete: a repair continues, and nothing else is lost."""
 
 import errno
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
 class _NoRenames:
-    """A disk on which nothing can be renamed into `approved` for a while."""
+    """A disk on which renames into `approved` fail for a while."""
 
     is_broken = False
 
@@ -30,7 +30,7 @@ class _NoRenames:
 
 @pytest.fixture
 def stuck(root: Path) -> Iterator[Library]:
-    """Two coins are decided to be approved, and not there yet."""
+    """A library with the approval of two coins committed but not yet applied."""
     disk = _NoRenames()
     library = open_library(root, embedder=Hashed(), disk=Disk(before=disk))
     library.add([coin(0), coin(1), coin(2)])
@@ -42,7 +42,7 @@ def stuck(root: Path) -> Iterator[Library]:
     library.close()
 
 
-def test_a_lost_picture_costs_its_own_coin_a_picture_and_nothing_else(stuck: Library) -> None:
+def test_a_lost_picture_affects_only_its_own_coin(stuck: Library) -> None:
     stuck.layout.image("pending", FIRST).unlink()
     assert "doctor --repair" in stuck.approve([THIRD]).refused[0].reason
 
@@ -60,7 +60,7 @@ def test_a_lost_picture_costs_its_own_coin_a_picture_and_nothing_else(stuck: Lib
     assert stuck.approve([THIRD]).done == [THIRD]
 
 
-def test_a_coin_without_its_picture_is_not_moved_until_it_is_put_back(stuck: Library) -> None:
+def test_a_coin_without_its_picture_is_not_moved_until_the_picture_is_back(stuck: Library) -> None:
     kept = stuck.layout.image("pending", FIRST).read_bytes()
     stuck.layout.image("pending", FIRST).unlink()
     doctor.repair(stuck)
@@ -73,7 +73,7 @@ def test_a_coin_without_its_picture_is_not_moved_until_it_is_put_back(stuck: Lib
     assert stuck.get(FIRST).tier == "pending"
 
 
-def test_a_lost_sidecar_is_written_again_from_the_catalog(stuck: Library) -> None:
+def test_a_lost_sidecar_is_restored_from_the_catalog(stuck: Library) -> None:
     before = dict(stuck.get(FIRST).sidecar)
     stuck.layout.sidecar("pending", FIRST).unlink()
     said: list[str] = []
@@ -82,7 +82,7 @@ def test_a_lost_sidecar_is_written_again_from_the_catalog(stuck: Library) -> Non
     assert dict(stuck.get(FIRST).sidecar) == before
 
 
-def test_a_picture_that_was_moved_elsewhere_is_found_again(stuck: Library) -> None:
+def test_a_picture_moved_to_another_tier_is_found_again(stuck: Library) -> None:
     stuck.layout.image("library", FIRST).parent.mkdir(parents=True, exist_ok=True)
     stuck.layout.image("pending", FIRST).rename(stuck.layout.image("library", FIRST))
     said: list[str] = []
@@ -91,7 +91,7 @@ def test_a_picture_that_was_moved_elsewhere_is_found_again(stuck: Library) -> No
     assert stuck.layout.image("approved", FIRST).exists()
 
 
-def test_removing_both_files_lets_the_coin_go_once_repair_was_asked_for(stuck: Library) -> None:
+def test_a_repair_removes_a_coin_whose_files_were_both_removed(stuck: Library) -> None:
     for path in (stuck.layout.image("pending", FIRST), stuck.layout.sidecar("pending", FIRST)):
         path.unlink()
     (left,) = doctor.repair(stuck)

@@ -1,4 +1,4 @@
-"""What somebody did to the files by hand is found on opening: it wins, and history says so."""
+"""Manual changes to the files are found on opening, applied, and recorded in the history."""
 
 import errno
 import json
@@ -27,7 +27,7 @@ from tests.store.conftest import (
     address,
     approved_with_caption,
     coin,
-    furnished,
+    fresh_root,
     normal_picture,
     written,
 )
@@ -45,8 +45,8 @@ def root(quick_root: Path) -> Path:
 
 
 @pytest.fixture
-def reopened(library: Library, root: Path, embedder: Hashed) -> Callable[[], Library]:
-    """The same library, closed and opened again; the last one is closed at the end."""
+def reopen(library: Library, root: Path, embedder: Hashed) -> Callable[[], Library]:
+    """A function that closes the library and opens it again."""
 
     def again() -> Library:
         open_library(root).close()
@@ -56,7 +56,7 @@ def reopened(library: Library, root: Path, embedder: Hashed) -> Callable[[], Lib
 
 
 @pytest.fixture(autouse=True)
-def closed_in_the_end(library: Library, root: Path, embedder: Hashed) -> Any:
+def close_library_at_end(library: Library, root: Path, embedder: Hashed) -> Any:
     yield
     open_library(root, embedder=embedder).close()
 
@@ -73,12 +73,10 @@ def move(library: Library, known: str, source: Tier, target: Tier) -> None:
         shutil.move(place(source, known), place(target, known))
 
 
-def test_an_edited_sidecar_wins_and_leaves_an_event(
-    library: Library, reopened: Callable[[], Library]
-) -> None:
+def test_an_edited_sidecar_is_applied_and_recorded(library: Library, reopen: Callable[[], Library]) -> None:
     library.add([coin(0)])
     edit(library.layout.sidecar("pending", FIRST), token_name="By Hand", tags=["moon"], extra=1)
-    library = reopened()
+    library = reopen()
     assert library.get(FIRST).name == "By Hand"
     assert library.get(FIRST).sidecar["extra"] == 1
     assert library.addresses(Filter(words="hand")) == [FIRST]
@@ -89,46 +87,44 @@ def test_an_edited_sidecar_wins_and_leaves_an_event(
     )  # fmt: skip
     holds(library)
     kept = contents(library)
-    assert contents(reopened()) == kept, "noticed once"
+    assert contents(reopen()) == kept, "noticed once"
 
 
-def test_a_replaced_picture_wins(library: Library, reopened: Callable[[], Library]) -> None:
+def test_a_replaced_picture_is_applied_and_recorded(library: Library, reopen: Callable[[], Library]) -> None:
     library.add([coin(0)])
     library.layout.image("pending", FIRST).write_bytes(normal_picture(7))
-    library = reopened()
+    library = reopen()
     assert library.history(address=FIRST)[0].verb == "change"
     holds(library)
 
 
-def test_a_touched_file_is_no_change(library: Library, reopened: Callable[[], Library]) -> None:
+def test_a_touched_file_is_not_a_change(library: Library, reopen: Callable[[], Library]) -> None:
     library.add([coin(0)])
     library.layout.sidecar("pending", FIRST).touch()
-    library = reopened()
+    library = reopen()
     assert [event.verb for event in library.history()] == ["import"]
     assert library.approve([FIRST]).done == [FIRST]
 
 
-def test_files_put_into_a_tier_are_a_new_record_there(
-    library: Library, reopened: Callable[[], Library]
-) -> None:
+def test_files_added_to_a_tier_become_a_record_there(library: Library, reopen: Callable[[], Library]) -> None:
     library.add([coin(0)])
     library.approve([FIRST])
     layout = library.layout
     sidecar = {**library.get(FIRST).sidecar, "token_address": SECOND, "token_name": "Stowaway"}
     layout.sidecar("approved", SECOND).write_text(json.dumps(sidecar))
     layout.image("approved", SECOND).write_bytes(normal_picture(1))
-    library = reopened()
+    library = reopen()
     assert (library.get(SECOND).tier, library.get(SECOND).name) == ("approved", "Stowaway")
     assert library.history(address=SECOND)[0].before is None
     holds(library)
 
 
-def test_files_taken_away_are_a_record_gone(library: Library, reopened: Callable[[], Library]) -> None:
+def test_removed_files_remove_their_record(library: Library, reopen: Callable[[], Library]) -> None:
     library.add([coin(0), coin(1)])
     text = library.get(FIRST).sidecar
     library.layout.sidecar("pending", FIRST).unlink()
     library.layout.image("pending", FIRST).unlink()
-    library = reopened()
+    library = reopen()
     assert library.addresses(Filter()) == [SECOND]
     event = library.history(address=FIRST)[0]
     assert (event.verb, event.actor, event.after) == ("remove", OUTSIDE, None)
@@ -140,8 +136,8 @@ def test_files_taken_away_are_a_record_gone(library: Library, reopened: Callable
     ("source", "target"),
     [("pending", "approved"), ("approved", "pending"), ("approved", "trash"), ("trash", "pending")],
 )
-def test_a_record_moved_by_hand_is_where_it_lies(
-    library: Library, reopened: Callable[[], Library], source: Tier, target: Tier
+def test_a_record_moved_by_hand_changes_its_tier(
+    library: Library, reopen: Callable[[], Library], source: Tier, target: Tier
 ) -> None:
     library.add([coin(0)])
     if source == "approved":
@@ -149,7 +145,7 @@ def test_a_record_moved_by_hand_is_where_it_lies(
     if source == "trash":
         library.delete([FIRST])
     move(library, FIRST, source, target)
-    library = reopened()
+    library = reopen()
     assert library.get(FIRST).tier == target
     holds(library)
     if target == "trash":
@@ -158,8 +154,8 @@ def test_a_record_moved_by_hand_is_where_it_lies(
 
 
 @pytest.mark.parametrize("known_in", ["pending", "approved"])
-def test_a_record_in_two_tiers_is_settled_by_the_catalog(
-    library: Library, reopened: Callable[[], Library], known_in: Tier
+def test_the_catalog_decides_the_tier_of_a_record_found_in_two(
+    library: Library, reopen: Callable[[], Library], known_in: Tier
 ) -> None:
     library.add([coin(0)])
     if known_in == "approved":
@@ -168,12 +164,12 @@ def test_a_record_in_two_tiers_is_settled_by_the_catalog(
     for place in (library.layout.sidecar, library.layout.image):
         place(other, FIRST).parent.mkdir(exist_ok=True)
         shutil.copy(place(known_in, FIRST), place(other, FIRST))
-    library = reopened()
+    library = reopen()
     assert library.get(FIRST).tier == known_in
     assert library.status().faults == (f"{FIRST}: also lies in {other}; the one in {known_in} counts",)
 
 
-def test_a_record_in_two_tiers_that_the_catalog_does_not_know_is_in_the_later(
+def test_an_unknown_record_in_two_tiers_gets_the_later_tier(
     library: Library, root: Path, embedder: Hashed
 ) -> None:
     library.add([coin(0)])
@@ -188,15 +184,15 @@ def test_a_record_in_two_tiers_that_the_catalog_does_not_know_is_in_the_later(
         assert "also lies in pending" in library.status().faults[0]
 
 
-def test_a_file_that_is_no_picture_is_told_and_what_else_was_changed_is_taken_in(
-    library: Library, root: Path, reopened: Callable[[], Library]
+def test_an_invalid_picture_is_reported_and_other_changes_are_applied(
+    library: Library, root: Path, reopen: Callable[[], Library]
 ) -> None:
     approved_with_caption(library, 0, 1)
     library.promote([FIRST, SECOND])
     library.close()
     library.layout.image("library", FIRST).write_bytes(b"junk")
     edit(library.layout.sidecar("library", SECOND), caption=written("by hand"))
-    library = reopened()
+    library = reopen()
     assert [fault for fault in library.status().faults if FIRST in fault and "cannot be used" in fault]
     assert library.get(SECOND).caption["entity"] == "by hand entity"
     with library.catalog.reading() as db:
@@ -204,19 +200,19 @@ def test_a_file_that_is_no_picture_is_told_and_what_else_was_changed_is_taken_in
         assert db.execute(embedded, [SECOND]).fetchone()[0] == 4
 
 
-def test_a_broken_sidecar_is_told_and_the_catalog_keeps_what_it_knew(
-    library: Library, reopened: Callable[[], Library]
+def test_a_broken_sidecar_is_reported_and_the_catalog_keeps_its_values(
+    library: Library, reopen: Callable[[], Library]
 ) -> None:
     library.add([coin(0), coin(1)])
     library.layout.sidecar("pending", FIRST).write_text('{"token_name": "cut sho')
-    library = reopened()
+    library = reopen()
     assert library.get(FIRST).name == "Coin 0"
     assert len(library.status().faults) == 1
     assert f"{FIRST}.json: it is not JSON" in library.status().faults[0]
     assert "changed outside" in library.approve([FIRST]).refused[0].reason
     assert library.approve([SECOND]).done == [SECOND]
     library.layout.sidecar("pending", FIRST).write_text(json.dumps(library.get(FIRST).sidecar))
-    library = reopened()
+    library = reopen()
     assert not library.status().faults
     assert library.approve([FIRST]).done == [FIRST]
     holds(library)
@@ -235,19 +231,19 @@ def test_a_broken_sidecar_is_told_and_the_catalog_keeps_what_it_knew(
         (lambda path: path.with_suffix(".jpg").unlink(), "its picture is missing in pending"),
     ],
 )
-def test_whatever_is_wrong_with_the_files_opens_the_library_and_is_named(
-    library: Library, reopened: Callable[[], Library], spoil: Callable[[Path], None], reason: str
+def test_a_library_with_invalid_files_opens_and_reports_them(
+    library: Library, reopen: Callable[[], Library], spoil: Callable[[Path], None], reason: str
 ) -> None:
     library.add([coin(0), coin(2)])
     spoil(library.layout.sidecar("pending", FIRST))
-    library = reopened()
+    library = reopen()
     assert reason in library.status().faults[0]
     assert library.get(FIRST).name == "Coin 0"
     assert library.approve([FIRST, THIRD]).done == [THIRD]
     assert not library.status().stuck
 
 
-def test_a_picture_lost_while_we_work_refuses_its_record_and_stops_nothing_else(library: Library) -> None:
+def test_a_picture_lost_while_open_blocks_only_its_own_record(library: Library) -> None:
     library.add([coin(0), coin(1)])
     library.layout.image("pending", FIRST).unlink()
     outcome = library.approve([FIRST, SECOND])
@@ -256,16 +252,16 @@ def test_a_picture_lost_while_we_work_refuses_its_record_and_stops_nothing_else(
     assert library.delete([SECOND]).done == [SECOND]
 
 
-def test_a_sidecar_edited_while_we_work_is_not_overwritten(
-    library: Library, reopened: Callable[[], Library]
+def test_a_sidecar_edited_while_the_library_is_open_is_not_overwritten(
+    library: Library, reopen: Callable[[], Library]
 ) -> None:
     library.add([coin(0)])
     edit(library.layout.sidecar("pending", FIRST), description="by hand")
     assert not library.edit_tags([FIRST], add=["moon"]).done
-    assert reopened().get(FIRST).description == "by hand"
+    assert reopen().get(FIRST).description == "by hand"
 
 
-def test_what_was_edited_while_we_work_counts_from_the_first_decision_that_meets_it(library: Library) -> None:
+def test_edits_made_while_open_are_applied_at_the_next_decision(library: Library) -> None:
     library.add([coin(0), coin(1), coin(2)])
     edit(library.layout.sidecar("pending", FIRST), description="by hand")
     os.utime(library.layout.sidecar("pending", SECOND), (1, 1))  # the same content
@@ -280,7 +276,7 @@ def test_what_was_edited_while_we_work_counts_from_the_first_decision_that_meets
     assert sorted(library.approve([FIRST, SECOND]).done) == sorted([FIRST, SECOND])
 
 
-def test_a_strangers_file_in_the_way_is_set_aside(library: Library) -> None:
+def test_a_foreign_file_in_the_way_is_set_aside(library: Library) -> None:
     library.add([coin(0)])
     stranger = library.layout.image("approved", FIRST)
     stranger.parent.mkdir()
@@ -290,16 +286,16 @@ def test_a_strangers_file_in_the_way_is_set_aside(library: Library) -> None:
     assert library.layout.image("approved", FIRST).read_bytes() == normal_picture(0)
 
 
-def test_a_library_record_edited_by_hand_is_embedded_anew_where_it_changed(
-    library: Library, reopened: Callable[[], Library], embedder: Hashed
+def test_only_the_facets_edited_by_hand_are_embedded_again(
+    library: Library, reopen: Callable[[], Library], embedder: Hashed
 ) -> None:
     library.promote(approved_with_caption(library, 0, 1))
     with library.catalog.writing() as db:
-        db.execute("DELETE FROM chroma_queue")  # as if Chroma had followed
+        db.execute("DELETE FROM chroma_queue")  # as if Chroma were up to date
     asked = embedder.asked
     caption = {**written("text 0"), "visual": "repainted by hand", "emotions": "new"}
     edit(library.layout.sidecar("library", FIRST), caption=caption, tags=["moon"])
-    library = reopened()
+    library = reopen()
     assert embedder.asked == asked + 2
     assert library.search(Query((Part(text="repainted by hand"),))).hits[0].address == FIRST
     assert contents(library).waiting == {FIRST}
@@ -307,9 +303,7 @@ def test_a_library_record_edited_by_hand_is_embedded_anew_where_it_changed(
     holds(library)
 
 
-def test_a_model_that_is_not_there_keeps_nothing_from_opening(
-    library: Library, root: Path, embedder: Hashed
-) -> None:
+def test_a_library_opens_without_its_model(library: Library, root: Path, embedder: Hashed) -> None:
     class Gone(Hashed):
         def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
             raise OSError("the weights are gone")
@@ -323,8 +317,8 @@ def test_a_model_that_is_not_there_keeps_nothing_from_opening(
         holds(library)
 
 
-def test_a_library_record_taken_away_is_no_longer_found_by_who_read_before(
-    library: Library, root: Path, reopened: Callable[[], Library]
+def test_an_open_reader_no_longer_finds_a_removed_record(
+    library: Library, root: Path, reopen: Callable[[], Library]
 ) -> None:
     library.promote(approved_with_caption(library, 0, 1, 2))
     anything = Query((Part(text="anything"),))
@@ -332,13 +326,13 @@ def test_a_library_record_taken_away_is_no_longer_found_by_who_read_before(
         assert len(reader.search(anything).hits) == 3
         library.layout.sidecar("library", FIRST).unlink()
         library.layout.image("library", FIRST).unlink()
-        library = reopened()
+        library = reopen()
         assert {hit.address for hit in reader.search(anything).hits} == {SECOND, THIRD}
     assert set(vectors_of(library, SECOND, library.embedder)) == {"image", "entity", "context", "visual"}
     holds(library)
 
 
-def test_without_its_catalog_a_library_is_made_again_from_its_files(
+def test_a_library_without_a_catalog_is_rebuilt_from_its_files(
     library: Library, root: Path, embedder: Hashed
 ) -> None:
     library.add([coin(0), coin(1)])
@@ -352,22 +346,22 @@ def test_without_its_catalog_a_library_is_made_again_from_its_files(
         assert library.history(address=FIRST)[0].actor == OUTSIDE
 
 
-def test_stray_files_in_operations_keep_nothing_from_opening(
-    library: Library, reopened: Callable[[], Library]
+def test_stray_files_in_the_operations_folder_do_not_prevent_opening(
+    library: Library, reopen: Callable[[], Library]
 ) -> None:
     library.add([coin(0)])
     (library.layout.operations / ".DS_Store").write_text("a Mac was here")
     staged = library.layout.operations / f"{library.catalog.owner}-staged-and-forgotten"
     staged.mkdir()
     (staged / "x.json").write_text("{}")
-    library = reopened()
+    library = reopen()
     assert [path.name for path in library.layout.operations.iterdir()] == [".DS_Store"]
 
 
-def test_a_library_on_a_read_only_disk_can_be_looked_at(
+def test_a_library_on_a_read_only_disk_can_be_read(
     tmp_path: Path, embedder: Hashed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = furnished(tmp_path / "nur zum Lesen é?")
+    root = fresh_root(tmp_path / "nur zum Lesen é?")
     with open_library(root, embedder=embedder) as library:
         library.add([coin(0)])
     files = sorted(root.rglob("*"))
@@ -385,8 +379,8 @@ def _refused(*_: object, **__: object) -> None:
     raise OSError(errno.EROFS, "Read-only file system")
 
 
-def test_a_library_that_was_moved_away_takes_nothing_more_until_it_is_back(library: Library) -> None:
-    """Else SQLite would go on writing to the moved or removed file, and what was answered would be lost."""
+def test_a_library_moved_away_refuses_changes_until_it_is_back(library: Library) -> None:
+    """Otherwise SQLite would write to the moved or removed file, and confirmed changes would be lost."""
     library.add([coin(0)])
     home = library.layout.memecoins
     home.rename(home.with_name("elsewhere"))
@@ -408,7 +402,7 @@ def test_a_library_that_was_moved_away_takes_nothing_more_until_it_is_back(libra
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_the_disk_refuses_on_opening_is_said_in_words(
+def test_disk_errors_on_opening_are_explained(
     error: Exception, words: str, tmp_path: Path, embedder: Hashed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -421,8 +415,8 @@ def test_what_the_disk_refuses_on_opening_is_said_in_words(
         open_reader(tmp_path, embedder=embedder)
 
 
-def test_a_file_in_place_of_a_folder_makes_no_record_vanish(
-    library: Library, reopened: Callable[[], Library]
+def test_a_file_in_place_of_a_tier_folder_removes_no_records(
+    library: Library, reopen: Callable[[], Library]
 ) -> None:
     library.add([coin(0), coin(1), coin(2)])
     library.approve([THIRD])
@@ -431,7 +425,7 @@ def test_a_file_in_place_of_a_folder_makes_no_record_vanish(
     folder.rename(away)
     folder.write_text("not a folder")
 
-    library = reopened()
+    library = reopen()
 
     assert library.counts()["pending"] == 2
     assert [event.verb for event in library.history(limit=-1)].count("remove") == 0
@@ -444,19 +438,19 @@ def test_a_file_in_place_of_a_folder_makes_no_record_vanish(
 
     away.rename(folder)
     library.close()
-    library = reopened()
+    library = reopen()
     assert library.approve([FIRST]).done == [FIRST]
     assert doctor.check(library) == []
 
 
-def test_a_folder_that_is_gone_takes_its_records_along_only_when_a_repair_says_so(
-    library: Library, reopened: Callable[[], Library]
+def test_records_of_a_missing_folder_are_removed_only_by_a_repair(
+    library: Library, reopen: Callable[[], Library]
 ) -> None:
     library.add([coin(0), coin(1)])
     library.approve([SECOND])
     library.close()
     shutil.rmtree(library.layout.sidecar_folder("pending"))
-    library = reopened()
+    library = reopen()
     assert library.counts()["pending"] == 1
     assert library.approve([FIRST]).refused, "nothing is decided about what is not there"
     doctor.repair(library)

@@ -1,6 +1,6 @@
-"""Anything in any order, power cuts and full disks included, against a plain dict.
+"""Random sequences of actions, including power cuts and full disks, compared with a plain dict.
 
-MEMEDEX_TEST_EXAMPLES says how many lives of a library are tried (each of some 30 steps).
+MEMEDEX_TEST_EXAMPLES sets the number of sequences (about 30 steps each).
 """
 
 import errno
@@ -21,35 +21,33 @@ from store.disk.files import Disk
 from store.library import Library
 from store.runtime import open_library
 from store.search.query import Part, Query
-from tests.store.conftest import address, furnished
+from tests.store.conftest import address, fresh_root
 from tests.store.hashed import Hashed
-from tests.store.invariants import Contents, Kept, chroma_says_what_the_sidecars_say, contents, holds
+from tests.store.invariants import Contents, StoredRecord, chroma_agrees_with_the_sidecars, contents, holds
 from tests.store.model import Model
 from tests.store.strategies import COINS, PEOPLE, TEXTS, Command, commands
-from tests.store.world import Disaster, PowerCut, abandon
+from tests.store.world import FaultInjector, PowerCut, abandon
 
 EXAMPLES = int(os.environ.get("MEMEDEX_TEST_EXAMPLES", "8"))
-STEPS = st.integers(1, 40)  # the longest verb takes about as many
+STEPS = st.integers(1, 40)  # the longest verb takes about this many
 
 pytestmark = pytest.mark.slow
 
 
-class Lives(RuleBasedStateMachine):
-    """One library on a real disk, with real SQLite and real Chroma, and the dict it has to equal."""
+class LibraryMachine(RuleBasedStateMachine):
+    """One library on a real disk, with real SQLite and Chroma, and the dict it must equal."""
 
     def __init__(self) -> None:
         super().__init__()
         memory = Path("/dev/shm")
         self.folder = Path(tempfile.mkdtemp(dir=memory if os.access(memory, os.W_OK) else None)).resolve()
-        self.root = furnished(self.folder / "res")
+        self.root = fresh_root(self.folder / "res")
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(
-            LibraryFollower, "wake", lambda self: None
-        )  # Chroma follows when it is told to, below
-        self.patch.setitem(INDEX, "batch_size", 2)  # so that its index files matter
+        self.patch.setattr(LibraryFollower, "wake", lambda self: None)  # Chroma is updated explicitly, below
+        self.patch.setitem(INDEX, "batch_size", 2)  # so that Chroma writes index files
         self.patch.setitem(INDEX, "sync_threshold", 2)
         self.embedder = Hashed()
-        self.disaster = Disaster()
+        self.injector = FaultInjector()
         self.model = Model()
         self.library: Library | None = None
 
@@ -64,41 +62,41 @@ class Lives(RuleBasedStateMachine):
         self.do(Command("promote", "ann", promoted))
 
     def open(self) -> None:
-        self.library = open_library(self.root, embedder=self.embedder, disk=Disk(before=self.disaster))
+        self.library = open_library(self.root, embedder=self.embedder, disk=Disk(before=self.injector))
 
-    # -- what can happen -----------------------------------------------------------------------------------
+    # -- actions -------------------------------------------------------------------------------------------
 
     @rule(command=commands())
     def do(self, command: Command) -> None:
-        done = command.to_library(self.library)
-        expected = command.to_model(self.model)
+        done = command.apply_to_library(self.library)
+        expected = command.apply_to_model(self.model)
         assert done is expected is None or sorted(done or ()) == sorted(expected or ())
 
     @rule(command=commands(), step=STEPS, again=STEPS)
     def cut_power(self, command: Command, step: int, again: int) -> None:
-        """… during a verb, and once more during what opening does about it."""
-        self.disaster.cut_power(step)
+        """Cut the power during a verb, and again during the recovery on opening."""
+        self.injector.cut_power(step)
         try:
-            command.to_library(self.library)
+            command.apply_to_library(self.library)
         except PowerCut:
-            note(f"cut before {self.disaster.steps[-1]}")
+            note(f"cut before {self.injector.steps[-1]}")
         abandon(self.library)
-        self.disaster.cut_power(again)
+        self.injector.cut_power(again)
         try:
             self.open()
         except PowerCut:
-            note(f"cut again before {self.disaster.steps[-1]}")
-            self.disaster.heal()
+            note(f"cut again before {self.injector.steps[-1]}")
+            self.injector.stop_failing()
             self.open()
-        self.disaster.heal()
+        self.injector.stop_failing()
         self.is_before_or_after(command)
 
     @rule(command=commands(), step=STEPS, lasts=st.booleans())
     def refuse(self, command: Command, step: int, lasts: bool) -> None:
-        """The disk is full in the middle of a verb; there is room again before the next."""
-        self.disaster.fail(step, OSError(errno.ENOSPC, "no room"), lasts=lasts)
-        command.to_library(self.library)
-        self.disaster.heal()
+        """Fill the disk during a verb; there is space again before the next one."""
+        self.injector.fail(step, OSError(errno.ENOSPC, "no room"), lasts=lasts)
+        command.apply_to_library(self.library)
+        self.injector.stop_failing()
         was_stuck = bool(self.library.status().applying)
         self.reopen()
         assert not self.library.status().applying
@@ -131,7 +129,7 @@ class Lives(RuleBasedStateMachine):
         self.library._follower._follow()
         assert self.library.status().chroma_behind == 0
 
-    # -- what always holds ---------------------------------------------------------------------------------
+    # -- invariants ----------------------------------------------------------------------------------------
 
     @invariant()
     def library_equals_model(self) -> None:
@@ -146,17 +144,17 @@ class Lives(RuleBasedStateMachine):
             if self.library:
                 self.library._follower._follow()
                 self.library.close()
-                chroma_says_what_the_sidecars_say(self.root, self.embedder)
+                chroma_agrees_with_the_sidecars(self.root, self.embedder)
         finally:
             self.patch.undo()
             shutil.rmtree(self.folder)
 
-    # -- whichever it is -----------------------------------------------------------------------------------
+    # -- helpers -------------------------------------------------------------------------------------------
 
     def is_before_or_after(self, command: Command) -> None:
-        """The library equals the model before the verb or the model after it, which is kept."""
+        """Check that the library equals the model before or after the verb, and keep that model."""
         after = self.model.copy()
-        command.to_model(after)
+        command.apply_to_model(after)
         if self.says(after):
             self.model = after
         assert self.says(self.model), "half of it happened"
@@ -167,9 +165,9 @@ class Lives(RuleBasedStateMachine):
 
 
 def expectation(model: Model, found: Contents) -> Contents:
-    """What the library must say if the model is right; Chroma's queue is left to Chroma's own checks."""
+    """The contents that the library must have; Chroma's queue has its own checks."""
     records = {
-        key: Kept(
+        key: StoredRecord(
             record.tier,
             record.came_from,
             record.sidecar,
@@ -194,8 +192,8 @@ def _embedded(sidecar: dict[str, Any]) -> set[str]:
     return {"image", *(facet for facet, text in sidecar["caption"].items() if text.strip())}
 
 
-TestLives = Lives.TestCase
-TestLives.settings = settings(
+TestLibraryMachine = LibraryMachine.TestCase
+TestLibraryMachine.settings = settings(
     max_examples=EXAMPLES,
     stateful_step_count=30,
     deadline=None,

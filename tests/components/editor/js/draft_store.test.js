@@ -1,4 +1,4 @@
-// What is typed is kept in this browser at once, each library's apart, and sent until the server has it.
+// Drafts are stored in the browser immediately, separately for each library, and sent until the server has them.
 
 import assert from "node:assert/strict";
 
@@ -25,7 +25,7 @@ function opened({ library = "id of one", answers = [] } = {}) {
   return { store, asked, said, elsewhere };
 }
 
-test("words kept under the folder's name go on in one library and in no other", () => {
+test("a draft stored under the folder's name moves to one library only", () => {
   assert.equal(opened().store.open("coin", null), null);
   const draft = { client: "tab", n: 3, ...DRAFT };
   localStorage.setItem("memedex-draft:res:ann:coin", JSON.stringify(draft));
@@ -34,7 +34,7 @@ test("words kept under the folder's name go on in one library and in no other", 
   assert.deepEqual(Object.keys(localStorage), ["memedex-draft:id of one:ann:coin"]);
 });
 
-test("what is typed is in the browser before it is sent, and no longer once the server has it", async () => {
+test("a draft stays in the browser until the server has it", async () => {
   const { store, asked, said } = opened();
   store.keep("coin", DRAFT);
   assert.deepEqual(opened().store.open("coin", null).caption, DRAFT.caption);
@@ -44,7 +44,7 @@ test("what is typed is in the browser before it is sent, and no longer once the 
   assert.equal(opened().store.open("coin", null), null);
 });
 
-test("what the server refuses stays in the browser and is sent again", async () => {
+test("a draft that the server refuses stays in the browser and is sent again", async () => {
   const { store, asked, said } = opened({ answers: [new Error("away"), { failed: "full" }] });
   store.keep("coin", DRAFT);
   for (let time = 0; time < 3; time++) await store.send();
@@ -53,7 +53,7 @@ test("what the server refuses stays in the browser and is sent again", async () 
   assert.equal(store.waiting.size, 0);
 });
 
-test("letters that come while a draft is on its way are not taken for kept", async () => {
+test("text typed during a request does not count as stored", async () => {
   const { store } = opened();
   store.keep("coin", DRAFT);
   const sending = store.send();
@@ -64,7 +64,7 @@ test("letters that come while a draft is on its way are not taken for kept", asy
   clearTimeout(store.timer);
 });
 
-test("another window's words are shown, and one's own stay in the browser", async () => {
+test("another window's draft is shown, and this window's stays in the browser", async () => {
   const theirs = { client: "other", n: 1, caption: { entity: "a cat" } };
   const { store, elsewhere } = opened({ answers: [{ elsewhere: theirs }] });
   store.keep("coin", DRAFT);
@@ -74,7 +74,7 @@ test("another window's words are shown, and one's own stay in the browser", asyn
   assert.deepEqual(opened().store.open("coin", theirs).caption, DRAFT.caption);
 });
 
-test("the server's draft is gone on with where it has all that this browser has", () => {
+test("the server's draft is used if it is at least as new as the browser's", () => {
   const { store } = opened();
   store.hold("coin", DRAFT);
   const kept = { client: store.client, n: store.n, caption: { entity: "a dog" } };
@@ -82,7 +82,7 @@ test("the server's draft is gone on with where it has all that this browser has"
   assert.notEqual(opened().store.open("coin", { ...kept, n: kept.n - 1 }), kept);
 });
 
-test("a page that goes away sends what waits, and what was thrown away", () => {
+test("a closing page sends its unsent and discarded drafts", () => {
   const { store, asked } = opened();
   store.keep("coin", DRAFT);
   store.waiting.set("other", { isGone: true, n: 9 });

@@ -1,4 +1,4 @@
-// Two people, one coin: what only one of them changed is taken over, and only the rest is asked about.
+// Two people edit one coin: changes by only one of them are merged, and only conflicts are shown.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -23,17 +23,17 @@ for (const [base, mine, theirs, value, disputed] of [
   });
 }
 
-test("tags that either added are there, those that either took away are not", () => {
+test("tags that either side added are kept, tags that either side removed are not", () => {
   assert.deepEqual(tagsTogether(["dog", "art"], ["dog", "moon"], ["dog", "art", "cat"]), ["dog", "moon", "cat"]);
   assert.deepEqual(tagsTogether(["dog"], [], ["dog"]), []);
   assert.deepEqual(tagsTogether([], ["dog"], ["dog"]), ["dog"]);
 });
 
-test("tags in another order are other tags", () => {
+test("the order of tags matters", () => {
   assert.ok(sameTags(["a", "b"], ["a", "b"]));
   assert.ok(!sameTags(["a", "b"], ["b", "a"]));
 });
 
-test("space around a text is no other text, and an empty text is one", () => {
+test("surrounding space does not change a text, but an empty text does", () => {
   assert.deepEqual(trimmed({ entity: " a frog\n", visual: "", emotions: "  ", context: null }), { entity: "a frog", visual: "", emotions: null, context: null });
 });

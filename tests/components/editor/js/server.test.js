@@ -1,4 +1,4 @@
-// The editor's routes: what is refused is renewed once, and a sentence says where the words are meanwhile.
+// The editor's requests: a refused token is renewed once, and a message says where the text is kept.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ async function asked(t, answers, { data = { token: "old", routes: "/editor" }, r
   return () => server.ask("keep", {}).catch((error) => error.message);
 }
 
-test("a token that is refused is renewed once and the words stay", async (t) => {
+test("a refused token is renewed once and the text is kept", async (t) => {
   const renewed = [], data = { token: "old", routes: "/editor" };
   const ask = await asked(t, Array(3).fill([401, "this page is too old"]), { data, renew: () => renewed.push(data.token) });
   await ask();
@@ -26,7 +26,7 @@ test("a token that is refused is renewed once and the words stay", async (t) => 
   assert.deepEqual(renewed, ["old", "new"]);
 });
 
-test("no answer, a fault and an answer", async (t) => {
+test("a missing answer, an error and a success are told apart", async (t) => {
   const ask = await asked(t, [null, [500, "oh"], [200, '{"saved": 1}']]);
   assert.match(await ask(), /cannot be reached; your words are kept/);
   assert.equal(await ask(), "the server answered 500");

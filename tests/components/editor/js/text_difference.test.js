@@ -19,7 +19,7 @@ const PAIRS = [
 ];
 
 for (const [before, after] of PAIRS) {
-  test(`${JSON.stringify(before)} → ${JSON.stringify(after)} holds both texts`, () => {
+  test(`${JSON.stringify(before)} → ${JSON.stringify(after)} contains both texts`, () => {
     const list = hunks(before, after);
     assert.equal(taken(list, () => true), after);
     assert.equal(taken(list, () => false), before);
@@ -30,11 +30,11 @@ test("a word is replaced as a whole", () => {
   assert.deepEqual(hunks("a green frog", "a greenish frog"), [{ same: "a " }, { del: "green", ins: "greenish" }, { same: " frog" }]);
 });
 
-test("neighbouring changes are one", () => {
+test("adjacent changes are merged into one", () => {
   assert.deepEqual(hunks("a small green frog", "a large red frog"), [{ same: "a " }, { del: "small green", ins: "large red" }, { same: " frog" }]);
 });
 
-test("added sentences can be taken one by one", () => {
+test("added sentences can be accepted one by one", () => {
   const list = hunks("A frog.", "A frog. It rains. Nobody cares.");
   assert.deepEqual(list, [{ same: "A frog." }, { del: "", ins: " It rains. " }, { del: "", ins: "Nobody cares." }]);
   assert.equal(taken(list, (place) => place === 1), "A frog. It rains. ");

@@ -1,4 +1,4 @@
-// The log of decisions: nothing leaves it before the server has confirmed it, and nothing is sent where it was not made.
+// The log of decisions: an entry stays until the server confirms it, and is only sent to where it was made.
 
 import assert from "node:assert/strict";
 
@@ -12,7 +12,7 @@ const APPROVE = { verb: "approve", addresses: ["local-a"], seen: { "local-a": 1 
 function opened(place = PLACE, options = {}) {
   const sent = [];
   const log = new DecisionLog("pending", { place, send: (contents) => sent.push(contents), waits: () => {}, ...options });
-  log.sendSoon = () => log.sendNow(); // at once: what waits for a moment is no part of what is sent
+  log.sendSoon = () => log.sendNow(); // immediately: the delay is not under test
   log.sendAgain = () => {};
   return { log, sent };
 }
@@ -31,21 +31,21 @@ for (const { name, place, boot, made, sent } of shared("decision_log")) {
   });
 }
 
-test("what is confirmed leaves the log, the rest is sent again", () => {
+test("confirmed entries leave the log, the rest are sent again", () => {
   const { log, sent } = opened();
   for (let n = 1; n <= 3; n++) log.add(APPROVE).cursor = `local-${n}`;
   const results = [1, 2].map((n) => ({ n, refused: [], said: `${n}` }));
   const news = results.map((result) => ({ ...result, cursor: `local-${result.n}` }));
   assert.deepEqual(log.confirm({ [log.client]: { n: 2, results } }), news, "each with where the cursor was");
   assert.deepEqual(log.entries.map(({ n }) => n), [3]);
-  assert.deepEqual(log.confirm({ [log.client]: { n: 2, results } }), [], "an answer that comes again is no news");
+  assert.deepEqual(log.confirm({ [log.client]: { n: 2, results } }), [], "a repeated answer reports nothing new");
   log.sendNow();
   assert.deepEqual(sent.at(-1).entries.map(({ n, cursor }) => [n, cursor]), [[3, undefined]]);
   assert.notEqual(sent.at(-1).sending, sent.at(-2).sending, "equal values are not looked at");
   ended(log);
 });
 
-test("what a closed tab left unconfirmed is sent by the next", () => {
+test("unconfirmed entries of a closed tab are sent by the next one", () => {
   const { log } = opened();
   log.add(APPROVE);
   ended(log);
@@ -53,10 +53,10 @@ test("what a closed tab left unconfirmed is sent by the next", () => {
   assert.deepEqual(next.contents().others[log.client].map(({ n, verb }) => [n, verb]), [[1, "approve"]]);
   next.confirm({ [log.client]: { n: 1, results: [] } });
   assert.ok(next.isEmpty);
-  assert.ok(opened().log.isEmpty, "nor is it in the browser any more");
+  assert.ok(opened().log.isEmpty, "it is no longer stored in the browser");
 });
 
-test("who may not decide sends nothing, and it waits for a page that may", () => {
+test("a viewer's page sends nothing, and entries wait for a page that can decide", () => {
   const { log } = opened();
   log.add(APPROVE);
   ended(log);
@@ -64,7 +64,7 @@ test("who may not decide sends nothing, and it waits for a page that may", () =>
   assert.ok(!opened().log.isEmpty);
 });
 
-test("other people's and other libraries' decisions stay, and are named once", () => {
+test("decisions of other people and libraries stay and are reported once", () => {
   for (const place of [{ ...PLACE, who: "ben" }, { ...PLACE, who: "ben" }, { ...PLACE, library: "another" }]) {
     const { log } = opened(place);
     log.add(APPROVE);
@@ -77,7 +77,7 @@ test("other people's and other libraries' decisions stay, and are named once", (
   assert.equal(Object.keys(opened({ ...PLACE, who: "ben" }).log.others).length, 2);
 });
 
-test("without storage it still decides", () => {
+test("decisions are sent even without local storage", () => {
   Object.defineProperty(globalThis, "localStorage", { get: () => { throw new Error("switched off"); }, configurable: true });
   const { log, sent } = opened();
   log.add(APPROVE);

@@ -1,4 +1,4 @@
-// What is on the page: the server's cards, less what was decided here, plus what was taken back.
+// The cards on the page: the server's, without those decided here, plus those undone.
 
 import assert from "node:assert/strict";
 
@@ -17,7 +17,7 @@ function shown(...names) {
   return model;
 }
 
-test("what is decided goes at once, and the cursor is on what takes its place", () => {
+test("a decided card disappears immediately, and the cursor moves to the next one", () => {
   const model = shown("a", "b", "c", "d");
   model.moveTo("b");
   model.settle([hide("b")]);
@@ -27,14 +27,14 @@ test("what is decided goes at once, and the cursor is on what takes its place", 
   assert.equal(model.cursor, "a");
 });
 
-test("what is taken back stands where it stood, also when the server has dropped it", () => {
+test("an undone card returns to its place, even if the server has dropped it", () => {
   const model = shown("a", "b", "c");
   model.take(cards("a", "c"));
   model.settle([hide("b"), show("b")]);
   assert.deepEqual(model.visible, ["a", "b", "c"]);
   model.isRanked = true;
   model.settle([hide("b"), show("b")]);
-  assert.deepEqual(model.visible, ["a", "c"], "its place among ranked results is the server's to say");
+  assert.deepEqual(model.visible, ["a", "c"], "only the server knows its place among ranked results");
 });
 
 test("what is taken back stands between its neighbours, also when cards before it have gone since", () => {
@@ -50,14 +50,14 @@ test("what is taken back stands between its neighbours, also when cards before i
   assert.deepEqual(model.visible, ["a", "b", "c"], "where none that came after it is left");
 });
 
-test("a decision that hides nothing is waited for", () => {
+test("a card waits while a decision that does not hide it is unconfirmed", () => {
   const model = shown("a", "b");
   model.settle([{ addresses: ["b"] }]);
   assert.deepEqual([...model.waiting], ["b"]);
   assert.deepEqual(model.visible, ["a", "b"]);
 });
 
-test("verbs aim at the selection, else at the cursor, and never at a blank card", () => {
+test("actions apply to the selection, or else to the cursor, and never to a blank card", () => {
   const model = shown("a", "b", "c");
   model.moveTo("b");
   assert.deepEqual(model.targets(), ["b"]);
@@ -70,7 +70,7 @@ test("verbs aim at the selection, else at the cursor, and never at a blank card"
   assert.deepEqual(model.targets(), []);
 });
 
-test("another question clears the selection, which can be brought back", () => {
+test("a new query clears the selection, which can be restored", () => {
   const model = shown("a", "b", "c");
   model.select(["a", "b"], true);
   assert.equal(model.ask({ asked: "cats" }), true);
@@ -80,7 +80,7 @@ test("another question clears the selection, which can be brought back", () => {
   assert.deepEqual([...model.selection.keys()], ["a", "b"]);
 });
 
-test("another order moves the cursor to the first, and the selection stays", () => {
+test("a new order moves the cursor to the first card and keeps the selection", () => {
   const model = shown("a", "b", "c");
   model.select(["a", "b"], true);
   model.ask({ asked: "dogs", order: "name" });
@@ -88,30 +88,30 @@ test("another order moves the cursor to the first, and the selection stays", () 
   assert.equal(model.chosenCount, 2);
 });
 
-test("a reload goes on at the card where it was, and offers what was chosen", () => {
+test("a reload keeps the cursor and offers the previous selection", () => {
   const model = shown("a", "b", "c");
   model.select(["a", "c"], true);
   model.moveTo("c");
   const next = new Model("library:ann:pending");
   assert.equal(next.ask({ asked: "dogs" }), false);
   assert.equal(next.cursor, "c");
-  assert.equal(next.chosenCount, 0, "nothing aims at it any more");
+  assert.equal(next.chosenCount, 0, "nothing is selected yet");
   assert.equal(next.canBringBack(), 2);
 });
 
-test("all that match: less what was taken out, and only as long as that filter is asked", () => {
+test("selecting all matches respects exclusions and ends when the filter changes", () => {
   const model = shown("a", "b", "c");
   model.selectEverything({ filter: "dogs", generation: 4, count: 900 });
   model.select(["b"], false);
   assert.equal(model.chosenCount, 899);
   assert.deepEqual(model.targets(), ["a", "c"]);
   model.hold({ filter: "dogs", count: 500 });
-  assert.equal(model.chosenCount, 499, "fewer match by now");
+  assert.equal(model.chosenCount, 499, "fewer coins match now");
   model.hold({ filter: "cats", count: 3 });
   assert.equal(model.chosenCount, 0);
 });
 
-test("what was decided is not among what can be brought back", () => {
+test("decided cards are not restored with the selection", () => {
   const model = shown("a", "b", "c");
   model.select(["a", "b", "c"], true);
   model.clear();
@@ -120,7 +120,7 @@ test("what was decided is not among what can be brought back", () => {
   assert.deepEqual([...model.selection.keys()], ["a", "c"]);
 });
 
-test("a range holds both ends, whichever comes first", () => {
+test("a range includes both ends in either order", () => {
   const model = shown("a", "b", "c", "d");
   assert.deepEqual(model.range("c", "b"), ["b", "c"]);
   assert.deepEqual(model.range("gone", "b"), ["b"]);

@@ -29,18 +29,18 @@ for (const { name, columns, means, deviations, groups, words, scale, weights, to
   });
 }
 
-test("the facets stand in the order of the server's columns", () => {
+test("the facets are in the order of the server's columns", () => {
   assert.deepEqual(FACET_NAMES, ["image", "entity", "context", "visual", "emotions"]);
 });
 
 const THREE = { columns: ofPage([[0.9, 0.5, 0.1], ...Array(4).fill([null, null, null])]), means: [0.5, NaN, NaN, NaN, NaN] };
 
-test("a pinned row stands first, and not again", () => {
+test("a pinned row comes first and appears once", () => {
   const { list } = rank({ ...THREE, pinned: [1] }, { image: 1 }, 3);
   assert.deepEqual(list.map(({ row, isExact }) => [row, isExact]), [[1, true], [0, false], [2, false]]);
 });
 
-test("words that do not count give nothing, and a pinned row takes no other's place", () => {
+test("disabled words add nothing, and a pinned row displaces no other", () => {
   const words = { fused: false, strength: 3, deviations: [1, 0, 0, 0, 0], shares: [0, 0, 1] };
   const { list } = rank({ ...THREE, words, pinned: [2] }, { image: 1 }, 2);
   assert.deepEqual(list.map(({ row }) => row), [2, 0, 1]);

@@ -5,12 +5,12 @@ import { test } from "node:test";
 
 import { asBits, within } from "../../../../components/map/js/lasso.js";
 
-test("a hollow shape holds what is in it and not what is in the hollow", () => {
+test("a concave shape contains its inside but not its notch", () => {
   const corners = [[0, 0], [4, 0], [4, 4], [3, 4], [3, 1], [1, 1], [1, 4], [0, 4]];
   assert.deepEqual([...within(corners, [0.5, 2, 3.5, 5], [2, 2, 2, 2])], [1, 0, 1, 0]);
 });
 
-test("a line that crosses itself, and points that are gone", () => {
+test("self-crossing lines and removed points are handled", () => {
   assert.deepEqual([...within([[0, 0], [4, 4], [4, 0], [0, 4]], [2, 2, NaN], [1, 0.5, NaN])], [0, 0, 0]);
 });
 

@@ -55,7 +55,7 @@ def small_pdf(*pages: str, encrypted: bool = False) -> bytes:
     )
 
 
-def take(memory: Memory, name: str, content: str | bytes, protocol: str) -> None:
+def import_content(memory: Memory, name: str, content: str | bytes, protocol: str) -> None:
     raw = content.encode() if isinstance(content, str) else content
     memory.documents.import_document(Path(name), protocol=protocol, content=raw)
 
@@ -64,7 +64,7 @@ def take(memory: Memory, name: str, content: str | bytes, protocol: str) -> None
 
 
 def test_id_is_a_uuid_and_content_and_metadata_are_as_given(memory: Memory) -> None:
-    take(memory, "paper.md", "# Liquidation\n\nThe threshold is a percentage.", "aave")
+    import_content(memory, "paper.md", "# Liquidation\n\nThe threshold is a percentage.", "aave")
     (hit,) = memory.documents.search("liquidation threshold")
     assert hit.keys() == {"id", "content", "metadata", "score"}
     assert str(UUID(hit["id"])) == hit["id"]
@@ -72,8 +72,8 @@ def test_id_is_a_uuid_and_content_and_metadata_are_as_given(memory: Memory) -> N
     assert hit["metadata"] == {"source": "paper.md", "page": 1, "protocol": "aave"}
 
 
-def test_embedding_is_of_the_model_configured(memory: Memory, bags: Bags) -> None:
-    take(memory, "a.txt", "words", "aave")
+def test_embedding_uses_the_configured_model(memory: Memory, bags: Bags) -> None:
+    import_content(memory, "a.txt", "words", "aave")
     (row,) = memory.documents.passages.find()
     assert row["embedding_model"] == "bags"
     vector = memory.documents.passages.vector(row["id"])
@@ -85,22 +85,22 @@ def test_embedding_is_of_the_model_configured(memory: Memory, bags: Bags) -> Non
 
 
 def test_protocol_is_lower_cased_and_required(memory: Memory) -> None:
-    take(memory, "a.txt", "words", "  AAVE ")
+    import_content(memory, "a.txt", "words", "  AAVE ")
     assert memory.documents.protocols() == {"aave": 1}
     assert memory.documents.search("words", protocol="Aave")[0]["metadata"]["protocol"] == "aave"
     with pytest.raises(ValueError, match="the protocol is empty"):
-        take(memory, "a.txt", "words", " ")
+        import_content(memory, "a.txt", "words", " ")
 
 
-def test_source_is_the_files_name(memory: Memory, tmp_path: Path) -> None:
+def test_source_is_the_file_name(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "Paper (final).md"
     path.write_text("words")
     memory.documents.import_document(path, protocol="aave")
     assert [source.source for source in memory.documents.sources()] == ["Paper (final).md"]
 
 
-def test_page_is_counted_from_one(memory: Memory) -> None:
-    take(memory, "p.pdf", small_pdf("alpha on the first", "", "gamma on the third"), "aave")
+def test_pages_are_numbered_from_one(memory: Memory) -> None:
+    import_content(memory, "p.pdf", small_pdf("alpha on the first", "", "gamma on the third"), "aave")
     pages = {row["content"]: row["page"] for row in memory.documents.passages.find()}
     assert pages == {"alpha on the first": 1, "gamma on the third": 3}
     (source,) = memory.documents.sources()
@@ -110,9 +110,9 @@ def test_page_is_counted_from_one(memory: Memory) -> None:
 # -- chunks, search, comparison ------------------------------------------------------------------------------
 
 
-def test_each_page_is_split_by_itself_at_1000_with_100_of_overlap(memory: Memory) -> None:
+def test_each_page_is_split_separately_at_1000_with_100_of_overlap(memory: Memory) -> None:
     text = " ".join(f"word{number:04}" for number in range(300))
-    take(memory, "long.md", text, "aave")
+    import_content(memory, "long.md", text, "aave")
     rows = memory.documents.passages.find()
     assert [row["chunk_index"] for row in rows] == [0, 1, 2]
     assert all(len(row["content"]) <= 1000 for row in rows)
@@ -120,10 +120,10 @@ def test_each_page_is_split_by_itself_at_1000_with_100_of_overlap(memory: Memory
     assert rows[0]["span_end"] - rows[1]["span_start"] in range(90, 101)
 
 
-def test_five_results_by_default_of_one_protocol_several_or_all(memory: Memory) -> None:
+def test_search_returns_five_results_of_one_several_or_all_protocols(memory: Memory) -> None:
     for protocol in ("aave", "compound", "uniswap"):
         for number in range(7):
-            take(memory, f"{number}.txt", f"liquidity {protocol} {number}", protocol)
+            import_content(memory, f"{number}.txt", f"liquidity {protocol} {number}", protocol)
     assert len(memory.documents.search("liquidity")) == 5
     found = memory.documents.search("liquidity", 20, protocol=["Aave", "compound"])
     assert {hit["metadata"]["protocol"] for hit in found} == {"aave", "compound"}
@@ -133,16 +133,16 @@ def test_five_results_by_default_of_one_protocol_several_or_all(memory: Memory) 
 
 def test_two_protocols_are_compared_with_five_results_each(memory: Memory) -> None:
     for number in range(7):
-        take(memory, f"{number}.txt", f"liquidity {number}", "aave")
-    take(memory, "only.txt", "liquidity once", "compound")
+        import_content(memory, f"{number}.txt", f"liquidity {number}", "aave")
+    import_content(memory, "only.txt", "liquidity once", "compound")
     compared = memory.documents.compare("liquidity", ["Aave", "Compound"])
     assert {name: len(found) for name, found in compared.items()} == {"aave": 5, "compound": 1}
 
 
-def test_the_same_protocol_and_source_again_replaces_the_document(memory: Memory) -> None:
-    take(memory, "a.md", "old words", "aave")
-    take(memory, "a.md", "other document", "compound")
-    take(memory, "a.md", "new text", "aave")
+def test_importing_the_same_protocol_and_source_replaces_the_document(memory: Memory) -> None:
+    import_content(memory, "a.md", "old words", "aave")
+    import_content(memory, "a.md", "other document", "compound")
+    import_content(memory, "a.md", "new text", "aave")
     assert [row["content"] for row in memory.documents.passages.find()] == ["new text", "other document"]
     assert len(memory.documents.sources()) == 2
     memory.documents.passages.undo()
@@ -152,8 +152,8 @@ def test_the_same_protocol_and_source_again_replaces_the_document(memory: Memory
     ]
 
 
-def test_a_removed_document_comes_back_with_its_original(memory: Memory) -> None:
-    take(memory, "p.pdf", small_pdf("some words"), "aave")
+def test_undo_restores_a_removed_document_with_its_original(memory: Memory) -> None:
+    import_content(memory, "p.pdf", small_pdf("some words"), "aave")
     assert memory.documents.remove_document("AAVE", "p.pdf") == 1
     assert (memory.documents.sources(), memory.documents.passages.count()) == ([], 0)
     memory.documents.tidy()
@@ -164,7 +164,7 @@ def test_a_removed_document_comes_back_with_its_original(memory: Memory) -> None
 
 @pytest.mark.usefixtures("chroma")
 def test_chroma_gets_source_page_and_protocol_and_no_text(memory: Memory) -> None:
-    take(memory, "p.pdf", small_pdf("some words"), "aave")
+    import_content(memory, "p.pdf", small_pdf("some words"), "aave")
     assert memory.wait_for_chroma(60)
     memory.close()
     (entry,) = stored(memory.places.root, "documents").values()
@@ -172,7 +172,7 @@ def test_chroma_gets_source_page_and_protocol_and_no_text(memory: Memory) -> Non
     assert entry["document"] is None
 
 
-# -- what cannot be taken ------------------------------------------------------------------------------------
+# -- refused files -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -187,16 +187,16 @@ def test_chroma_gets_source_page_and_protocol_and_no_text(memory: Memory) -> Non
         ("empty.md", b" \n ", "no text in it"),
     ],
 )
-def test_scanned_encrypted_and_broken_files_are_said_clearly(
+def test_scanned_encrypted_and_broken_files_are_refused_with_a_reason(
     memory: Memory, name: str, content: bytes, reason: str
 ) -> None:
     with pytest.raises(BadSource, match=reason):
-        take(memory, name, content, "aave")
+        import_content(memory, name, content, "aave")
     assert memory.documents.sources() == []
 
 
-def test_an_upload_that_is_a_pdf_by_content_is_read_as_one(memory: Memory) -> None:
-    take(memory, "paper.txt", small_pdf("real text"), "aave")
+def test_an_upload_with_pdf_content_is_read_as_a_pdf(memory: Memory) -> None:
+    import_content(memory, "paper.txt", small_pdf("real text"), "aave")
     assert [row["content"] for row in memory.documents.passages.find()] == ["real text"]
 
 
@@ -218,7 +218,7 @@ def library_of_papers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memo
 
 
 @papers
-def test_every_page_of_both_papers_is_there(library_of_papers: Memory) -> None:
+def test_every_page_of_both_papers_is_imported(library_of_papers: Memory) -> None:
     rows = library_of_papers.documents.passages.find(limit=None)
     pages = {name: {row["page"] for row in rows if row["protocol"] == name} for name in ("aave", "uniswap")}
     assert pages == {"aave": set(range(1, 17)), "uniswap": set(range(1, 5))}
@@ -269,17 +269,17 @@ def test_a_citation_marks_the_passage_on_its_page(library_of_papers: Memory) -> 
 
 
 @papers
-def test_passages_from_all_over_both_papers_can_be_marked(library_of_papers: Memory) -> None:
+def test_passages_throughout_both_papers_can_be_marked(library_of_papers: Memory) -> None:
     rows = library_of_papers.documents.passages.find(limit=None)[::5]
     unmarked = [row["page"] for row in rows if not library_of_papers.documents.cite(row["id"]).marks]
     assert unmarked == []
 
 
-def test_papers_in_the_1536_dimensions_of_ada_002_through_litellm(
+def test_papers_can_be_embedded_with_ada_002_through_litellm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Reference 3: VECTOR(1536), when it is configured; memories stay with the local model."""
-    Memory.open(tmp_path / "ada").close()  # somebody looked before it was configured
+    Memory.open(tmp_path / "ada").close()  # opened once before it was configured
     with running() as endpoint:
         monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
         monkeypatch.setenv("MEMEDEX_EMBEDDING_API_BASE", endpoint.address)

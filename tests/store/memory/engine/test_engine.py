@@ -1,4 +1,4 @@
-"""The store of embedded text under all kinds: one writer, atomic changes, exact search, Chroma derived."""
+"""The store of embedded text for all kinds: one writer, atomic changes, exact search, updates of Chroma."""
 
 import logging
 import sqlite3
@@ -33,7 +33,7 @@ from tests.store.memory.chroma_as_it_is import stored
 # -- one writer ----------------------------------------------------------------------------------------------
 
 
-def test_the_same_memory_is_given_to_everybody_in_a_process(memory: Memory, bags: Bags) -> None:
+def test_opening_twice_in_one_process_returns_the_same_memory(memory: Memory, bags: Bags) -> None:
     assert Memory.open(memory.places.root, embedder=bags) is memory
 
 
@@ -49,7 +49,7 @@ def test_a_memory_on_a_read_only_disk_can_be_read(
     assert sorted(memory.places.root.rglob("*")) == files, "SQLite put nothing beside it"
 
 
-def test_a_second_process_is_told_who_writes_and_may_read(memory: Memory, bags: Bags) -> None:
+def test_a_second_process_can_read_but_not_write(memory: Memory, bags: Bags) -> None:
     memory.lore.add_lore("peaks", "1", "dragons")
     script = (
         "import sys\nfrom pathlib import Path\nfrom store.memory.memory import Memory\n"
@@ -67,7 +67,7 @@ def test_a_second_process_is_told_who_writes_and_may_read(memory: Memory, bags: 
             reader.memories.store_memory("words")
 
 
-def test_closing_lets_another_open(memory: Memory, bags: Bags) -> None:
+def test_a_closed_memory_can_be_opened_again(memory: Memory, bags: Bags) -> None:
     memory.close()
     with Memory.open(memory.places.root, embedder=bags) as again:
         assert again is not memory
@@ -110,7 +110,7 @@ def a_folder(path: Path) -> None:
         (a_folder, "is a folder"),
     ],
 )
-def test_a_file_that_is_not_ours_or_damaged_costs_one_kind_and_no_other(
+def test_a_foreign_or_damaged_file_disables_only_its_own_kind(
     memory: Memory, reopen: Callable[[], Memory], bags: Bags, spoil: Callable[[Path], None], said: str
 ) -> None:
     memory.memories.store_memory("kept")
@@ -142,7 +142,7 @@ def test_a_file_that_is_not_ours_or_damaged_costs_one_kind_and_no_other(
     assert original.exists()
 
 
-def test_a_file_from_before_there_was_a_mark_is_known_and_marked(
+def test_a_file_without_an_application_id_is_accepted_and_gets_one(
     memory: Memory, reopen: Callable[[], Memory]
 ) -> None:
     memory.memories.store_memory("kept")
@@ -161,10 +161,10 @@ def test_a_file_from_before_there_was_a_mark_is_known_and_marked(
         assert db.execute("SELECT count(*) FROM kept_vectors").fetchone()[0] == 1
 
 
-# -- all of a change or nothing ------------------------------------------------------------------------------
+# -- atomic changes ------------------------------------------------------------------------------------------
 
 
-def test_a_disk_that_refuses_the_commit_leaves_everything_as_it_was(tmp_path: Path, bags: Bags) -> None:
+def test_a_failed_commit_changes_nothing(tmp_path: Path, bags: Bags) -> None:
     refuses = [False]
 
     def strike(name: str, path: Path) -> None:
@@ -213,14 +213,14 @@ def test_nothing_is_written_when_the_model_fails(memory: Memory, bags: Bags) -> 
 
 
 @pytest.fixture
-def browsed(memory: Memory) -> Memory:
+def memory_with_lore(memory: Memory) -> Memory:
     for number in range(6):
         memory.lore.add_lore("peaks" if number % 2 else "swamp", f"l{number}", f"Dragón tale {'x' * number}")
     return memory
 
 
-def test_entries_are_found_by_words_filtered_sorted_and_paged(browsed: Memory) -> None:
-    passages = browsed.lore.passages
+def test_entries_are_found_by_words_filtered_sorted_and_paged(memory_with_lore: Memory) -> None:
+    passages = memory_with_lore.lore.passages
     assert passages.count(words="dragon tal") == 6
     assert passages.count(words="dragon", where={"world_id": "peaks"}) == 3
     assert passages.count(words='x" OR *') == 0
@@ -234,11 +234,11 @@ def test_entries_are_found_by_words_filtered_sorted_and_paged(browsed: Memory) -
             passages.find(**wrong)  # type: ignore[arg-type]
 
 
-def test_an_edited_entry_is_found_by_its_new_words_and_meaning(browsed: Memory) -> None:
-    passages = browsed.lore.passages
+def test_an_edited_entry_is_found_by_its_new_words_and_meaning(memory_with_lore: Memory) -> None:
+    passages = memory_with_lore.lore.passages
     passages.edit("peaks_l1", text="goats only")
     assert passages.count(words="goats") == 1
-    assert browsed.lore.query_lore("peaks", "goats only", 1)[0] == ["goats only"]
+    assert memory_with_lore.lore.query_lore("peaks", "goats only", 1)[0] == ["goats only"]
     for wrong in ({"id": "other"}, {"world_id": "other"}, {"vector": b""}, {"nonsense": 1}, {"text": ""}):
         with pytest.raises(InvalidInput):
             passages.edit("peaks_l1", **wrong)
@@ -246,14 +246,14 @@ def test_an_edited_entry_is_found_by_its_new_words_and_meaning(browsed: Memory) 
         passages.edit("nobody", text="x")
 
 
-def test_a_bulk_removal_is_one_decision_taken_back_in_one_go(browsed: Memory) -> None:
-    passages = browsed.lore.passages
+def test_a_bulk_removal_is_one_decision_and_one_undo(memory_with_lore: Memory) -> None:
+    passages = memory_with_lore.lore.passages
     ids = [row["id"] for row in passages.find(where={"world_id": "peaks"})]
     assert passages.remove([*ids, "nobody"]) == 3
     assert passages.decisions()[0].count == 3
-    assert browsed.lore.query_lore("peaks", "dragon") == ([], False)
+    assert memory_with_lore.lore.query_lore("peaks", "dragon") == ([], False)
     passages.undo()
-    assert len(browsed.lore.query_lore("peaks", "Dragón tale")[0]) == 3
+    assert len(memory_with_lore.lore.query_lore("peaks", "Dragón tale")[0]) == 3
 
 
 # -- exact search --------------------------------------------------------------------------------------------
@@ -293,14 +293,14 @@ def test_resident_vectors_follow_every_change_and_search_is_exact(
             assert [round(hit.score, 4) for hit in found] == [round(cosines[id], 4) for id in best]
 
 
-def test_a_vector_of_another_length_or_filter_is_refused(browsed: Memory) -> None:
+def test_a_wrong_vector_length_or_filter_is_refused(memory_with_lore: Memory) -> None:
     with pytest.raises(InvalidInput, match="was not made by bags"):
-        browsed.lore.passages.nearest(np.ones(3, np.float32), n=1)
+        memory_with_lore.lore.passages.nearest(np.ones(3, np.float32), n=1)
     with pytest.raises(InvalidInput, match="can be filtered by world_id"):
-        browsed.lore.passages.search("x", n=1, where={"planet": "x"})
+        memory_with_lore.lore.passages.search("x", n=1, where={"planet": "x"})
 
 
-def test_a_text_longer_than_the_model_reads_counts_to_its_end(tmp_path: Path) -> None:
+def test_a_text_longer_than_the_model_window_is_embedded_to_its_end(tmp_path: Path) -> None:
     start, end = "The harbour lies in fog. " * 60, "Kangaroos play the violin. " * 60
     embedder = open_embedder("sentence-transformers:all-MiniLM-L6-v2")
     assert embedder.count_tokens(start) > embedder.token_limit
@@ -311,7 +311,7 @@ def test_a_text_longer_than_the_model_reads_counts_to_its_end(tmp_path: Path) ->
 # -- a probe -------------------------------------------------------------------------------------------------
 
 
-def test_a_probe_says_what_was_nearly_found_and_what_kept_it_out(memory: Memory) -> None:
+def test_a_probe_reports_near_misses_and_why_they_were_excluded(memory: Memory) -> None:
     for world, number, text in [
         ("peaks", 1, "dragon fire"), ("peaks", 2, "dragon fire burns"), ("peaks", 3, "dragon"),
         ("peaks", 4, "goats"), ("swamp", 1, "dragon fire here"),
@@ -336,51 +336,51 @@ def test_a_probe_says_what_was_nearly_found_and_what_kept_it_out(memory: Memory)
 
 
 @pytest.mark.usefixtures("chroma")
-def test_changing_the_model_embeds_all_beside_the_old_and_switches_when_complete(browsed: Memory) -> None:
-    passages, other = browsed.lore.passages, Bags(name="other", dimensions=32)
+def test_the_model_is_switched_only_after_all_entries_are_embedded(memory_with_lore: Memory) -> None:
+    passages, other = memory_with_lore.lore.passages, Bags(name="other", dimensions=32)
     progress = Progress()
     progress.cancel()
     assert not reembed(passages, other, progress=progress)
     assert passages.model == "bags"
-    assert len(browsed.lore.query_lore("peaks", "Dragón")[0]) == 3
+    assert len(memory_with_lore.lore.query_lore("peaks", "Dragón")[0]) == 3
     assert reembed(passages, other)
     assert (passages.model, passages.to_embed()) == ("other", 0)
     assert {row["embedding_model"] for row in passages.find()} == {"other"}
-    assert len(browsed.lore.query_lore("peaks", "Dragón")[0]) == 3
-    assert browsed.wait_for_chroma(60)
-    assert browsed.check_chroma() == []
+    assert len(memory_with_lore.lore.query_lore("peaks", "Dragón")[0]) == 3
+    assert memory_with_lore.wait_for_chroma(60)
+    assert memory_with_lore.check_chroma() == []
 
 
 # -- Chroma --------------------------------------------------------------------------------------------------
 
 
-def test_each_kind_has_its_collection_by_the_name_in_the_references() -> None:
+def test_collections_are_named_as_in_the_references() -> None:
     assert {kind.name for kind in KINDS} == {
         "memories", "documents", "world_lore", "session_memory", "transcript_vectors",
     }  # fmt: skip
 
 
 @pytest.mark.usefixtures("chroma")
-def test_chroma_follows_changes_and_removals(browsed: Memory) -> None:
-    browsed.lore.passages.remove(["peaks_l1"])
-    browsed.lore.passages.edit("peaks_l3", text="goats")
-    assert browsed.wait_for_chroma(60)
-    browsed.close()
-    entries = stored(browsed.places.root, "world_lore")
+def test_chroma_is_updated_after_changes_and_removals(memory_with_lore: Memory) -> None:
+    memory_with_lore.lore.passages.remove(["peaks_l1"])
+    memory_with_lore.lore.passages.edit("peaks_l3", text="goats")
+    assert memory_with_lore.wait_for_chroma(60)
+    memory_with_lore.close()
+    entries = stored(memory_with_lore.places.root, "world_lore")
     assert entries.keys() == {"swamp_l0", "swamp_l2", "swamp_l4", "peaks_l3", "peaks_l5"}
     np.testing.assert_allclose(entries["peaks_l3"]["embedding"], Bags().embed_texts(["goats"])[0], atol=1e-6)
 
 
 @pytest.mark.usefixtures("chroma")
-def test_chroma_lost_or_damaged_is_rebuilt_without_a_model(
-    browsed: Memory, reopen: Callable[[], Memory], bags: Bags
+def test_a_lost_or_damaged_chroma_is_rebuilt_without_a_model(
+    memory_with_lore: Memory, reopen: Callable[[], Memory], bags: Bags
 ) -> None:
-    assert browsed.wait_for_chroma(60)
-    browsed.close()
-    for file in browsed.places.chroma.rglob("*"):
+    assert memory_with_lore.wait_for_chroma(60)
+    memory_with_lore.close()
+    for file in memory_with_lore.places.chroma.rglob("*"):
         if file.is_file():
             file.write_bytes(b"rubbish")
-    (browsed.places.folder / "chroma.dirty").touch()  # as after an unclean end
+    (memory_with_lore.places.folder / "chroma.dirty").touch()  # as after an unclean end
     bags.fails = True
     memory = reopen()
     assert memory.wait_for_chroma(120)
@@ -389,11 +389,11 @@ def test_chroma_lost_or_damaged_is_rebuilt_without_a_model(
     assert len(stored(memory.places.root, "world_lore")) == 6
 
 
-def test_an_unclean_end_is_looked_at_later_where_nobody_came_to_it_before_the_next_end(
-    browsed: Memory, reopen: Callable[[], Memory]
+def test_the_dirty_marker_remains_until_chroma_is_checked(
+    memory_with_lore: Memory, reopen: Callable[[], Memory]
 ) -> None:
-    browsed.close()
-    marker = browsed.places.folder / "chroma.dirty"
+    memory_with_lore.close()
+    marker = memory_with_lore.places.folder / "chroma.dirty"
     marker.touch()
     reopen().close()
     assert marker.exists()
@@ -403,30 +403,32 @@ def test_an_unclean_end_is_looked_at_later_where_nobody_came_to_it_before_the_ne
 
 
 @pytest.mark.usefixtures("chroma")
-def test_doctor_finds_nothing_wrong_with_a_memory_in_use(browsed: Memory) -> None:
-    browsed.memories.store_memory("words")
-    browsed.memories.passages.remove([row["id"] for row in browsed.memories.passages.find()])
-    assert browsed.wait_for_chroma(60)
-    assert doctor.check(browsed) == []
+def test_doctor_finds_nothing_wrong_with_a_memory_in_use(memory_with_lore: Memory) -> None:
+    memory_with_lore.memories.store_memory("words")
+    memory_with_lore.memories.passages.remove(
+        [row["id"] for row in memory_with_lore.memories.passages.find()]
+    )
+    assert memory_with_lore.wait_for_chroma(60)
+    assert doctor.check(memory_with_lore) == []
 
 
 @pytest.mark.usefixtures("chroma")
-def test_doctor_names_and_mends_missing_vectors_and_full_text(browsed: Memory) -> None:
-    with browsed.lore.passages.database.writing() as db:
+def test_doctor_repairs_missing_vectors_and_full_text(memory_with_lore: Memory) -> None:
+    with memory_with_lore.lore.passages.database.writing() as db:
         db.execute("UPDATE world_lore SET vector = NULL WHERE id = 'peaks_l1'")
         db.execute("INSERT OR REPLACE INTO changes (tbl, id) VALUES ('world_lore', 'peaks_l1')")
         db.execute("INSERT INTO words (words) VALUES ('delete-all')")
-    browsed.lore.put_world(World("bare", "Bare", "", "", "bare.yaml", "1"))
-    found = {finding.what for finding in doctor.check(browsed)}
+    memory_with_lore.lore.put_world(World("bare", "Bare", "", "", "bare.yaml", "1"))
+    found = {finding.what for finding in doctor.check(memory_with_lore)}
     assert found == {
         "1 entries have no vector of this kind's model",
         "full-text search does not agree with the texts",
         "the world bare has no lore",
         "the file of the world bare is gone",
     }
-    left = {finding.what for finding in doctor.repair(browsed)}
+    left = {finding.what for finding in doctor.repair(memory_with_lore)}
     assert left == {"the world bare has no lore", "the file of the world bare is gone"}
-    assert browsed.lore.passages.count(words="tale") == 6
+    assert memory_with_lore.lore.passages.count(words="tale") == 6
 
 
 # -- the context of a story ----------------------------------------------------------------------------------
@@ -472,15 +474,13 @@ def test_places_are_below_the_root(tmp_path: Path) -> None:
     assert Places(tmp_path).worlds == tmp_path / "memory" / "worlds"
 
 
-def test_an_empty_kind_has_no_best(memory: Memory) -> None:
+def test_searching_an_empty_kind_finds_nothing(memory: Memory) -> None:
     assert len(memory.lore.passages.resident()) == 0
     assert isinstance(memory.lore.passages.resident(), ResidentPassages)
     assert memory.lore.passages.search("anything", n=3) == []
 
 
-def test_who_asks_while_something_is_erased_gets_an_answer(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loading_vectors_during_an_erase_succeeds(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     passages = memory.lore.passages
     memory.lore.add_lore("peaks", "forge", "The dwarves forged the mountains.")
     reading = passages.database.reading

@@ -1,4 +1,4 @@
-"""What was embedded once, and what others left, stays through repair, another model and a rebuild."""
+"""Existing vectors and foreign files survive a repair, a change of model and a rebuild."""
 
 import json
 from collections.abc import Callable
@@ -35,13 +35,13 @@ TEXTS = ["where is the log", "why does the build fail"]
 
 
 @pytest.fixture
-def bought(tmp_path: Path, reopen: Callable[[], Memory]) -> Memory:
-    """A transcript database of reference 5 whose vectors were paid for."""
+def paid_memory(tmp_path: Path, reopen: Callable[[], Memory]) -> Memory:
+    """A transcript database of reference 5 with vectors by a paid model."""
     transcripts_of_reference_5(Places(tmp_path / "res").database("transcripts"), TEXTS)
     return reopen()
 
 
-def paid_for(memory: Memory) -> dict[str, bytes]:
+def paid_vectors(memory: Memory) -> dict[str, bytes]:
     """The vectors of the entries themselves that the paid model made."""
     with memory.passages["transcript_vectors"].database.reading() as db:
         rows = db.execute(
@@ -53,16 +53,16 @@ def paid_for(memory: Memory) -> dict[str, bytes]:
 BOUGHT = {text: vector(text, dimensions=3072).tobytes() for text in TEXTS}
 
 
-def test_repair_leaves_vectors_of_another_model_where_they_are_and_names_them(bought: Memory) -> None:
-    left = [one.what for one in doctor.repair(bought)]
+def test_repair_keeps_and_reports_vectors_of_another_model(paid_memory: Memory) -> None:
+    left = [one.what for one in doctor.repair(paid_memory)]
     assert left == [f"2 entries have a vector by {PAID}, not by this kind's model bags; repair keeps it"]
-    assert paid_for(bought) == BOUGHT
+    assert paid_vectors(paid_memory) == BOUGHT
 
 
-def test_another_model_keeps_the_old_vectors_and_going_back_asks_nobody(bought: Memory) -> None:
-    passages = bought.passages["transcript_vectors"]
+def test_old_vectors_are_kept_and_reused_when_switching_back(paid_memory: Memory) -> None:
+    passages = paid_memory.passages["transcript_vectors"]
     assert reembed(passages)
-    assert paid_for(bought) == {}
+    assert paid_vectors(paid_memory) == {}
     assert {(one.model, one.count, one.size) for one in passages.vectors_by_model()} == {
         ("bags", 2, 2 * 4 * 384), (PAID, 2, 2 * 4 * 3072),
     }  # fmt: skip
@@ -71,24 +71,24 @@ def test_another_model_keeps_the_old_vectors_and_going_back_asks_nobody(bought: 
     paid = Bags(name=PAID, dimensions=3072)
     assert reembed(passages, paid)
     assert paid.asked == [], "what was paid for is used again"
-    assert paid_for(bought) == BOUGHT
+    assert paid_vectors(paid_memory) == BOUGHT
     assert [one.model for one in passages.vectors_by_model()] == [PAID, "bags", "other"]
 
 
-def test_a_model_that_answers_what_is_no_vector_replaces_none(
-    bought: Memory, monkeypatch: pytest.MonkeyPatch
+def test_invalid_vectors_from_a_model_replace_nothing(
+    paid_memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    passages = bought.passages["transcript_vectors"]
+    passages = paid_memory.passages["transcript_vectors"]
     broken = Bags(name="broken", dimensions=32)
     monkeypatch.setattr(broken, "embed_texts", lambda texts: np.full((len(texts), 32), np.nan, np.float32))
     with pytest.raises(ModelUnavailable, match="finite numbers of unit length"):
         reembed(passages, broken)
     assert passages.model == "bags"
-    assert paid_for(bought) == BOUGHT
+    assert paid_vectors(paid_memory) == BOUGHT
 
 
-def test_vectors_of_another_model_go_only_by_a_verb_of_their_own_that_is_recorded(bought: Memory) -> None:
-    passages = bought.passages["transcript_vectors"]
+def test_forget_vectors_deletes_vectors_of_another_model_and_is_recorded(paid_memory: Memory) -> None:
+    passages = paid_memory.passages["transcript_vectors"]
     reembed(passages)
     with pytest.raises(InvalidInput, match="is the model of"):
         passages.forget_vectors("bags")
@@ -103,7 +103,7 @@ def test_vectors_of_another_model_go_only_by_a_verb_of_their_own_that_is_recorde
     assert passages.count() == 2
 
 
-def test_on_the_command_line_they_go_only_with_yes(
+def test_the_forget_vectors_command_requires_yes(
     run: Any,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -121,7 +121,7 @@ def test_on_the_command_line_they_go_only_with_yes(
     assert [one["model"] for one in run("delete-vectors")[1]["vectors"]["memories"]] == ["other"]
 
 
-def test_forgetting_a_session_forgets_its_kept_vectors_as_well(memory: Memory) -> None:
+def test_deleting_a_session_deletes_its_cached_vectors(memory: Memory) -> None:
     memory.sessions.add_memory("elf_s1", "1", "a secret")
     memory.sessions.add_memory("elf_s2", "1", "no secret")
     assert reembed(memory.passages["session_memory"], Bags(name="other", dimensions=32))
@@ -130,7 +130,7 @@ def test_forgetting_a_session_forgets_its_kept_vectors_as_well(memory: Memory) -
         assert [row[0] for row in db.execute("SELECT id FROM kept_vectors")] == ["elf_s2_1"]
 
 
-def test_a_world_s_file_that_another_takes_the_place_of_is_kept(tmp_path: Path) -> None:
+def test_a_replaced_world_file_is_set_aside(tmp_path: Path) -> None:
     worlds = tmp_path / "worlds"
     for content in (b"id: peaks\nlore: by hand", b"id: peaks\nlore: by hand", b"id: peaks\nlore: new"):
         put_world_file(worlds, "peaks.yaml", content)
@@ -140,7 +140,7 @@ def test_a_world_s_file_that_another_takes_the_place_of_is_kept(tmp_path: Path) 
 
 @pytest.mark.usefixtures("chroma")
 @pytest.mark.parametrize("reference", [2, 4])
-def test_a_chroma_of_a_reference_where_the_memorys_own_belongs_is_moved_aside_whole(
+def test_a_foreign_chroma_is_moved_aside_unchanged(
     tmp_path: Path, reopen: Callable[[], Memory], reference: int
 ) -> None:
     folder = Places(tmp_path / "res").chroma
@@ -167,8 +167,8 @@ def test_a_chroma_of_a_reference_where_the_memorys_own_belongs_is_moved_aside_wh
     assert all(MARK in one.metadata for one in read_contents(folder).collections)
 
 
-@pytest.mark.usefixtures("chroma", "chroma_apart")
-def test_forgetting_a_session_leaves_what_others_keep_in_the_same_chroma(
+@pytest.mark.usefixtures("chroma", "chroma_in_own_process")
+def test_deleting_a_session_keeps_foreign_collections_in_chroma(
     memory: Memory, reopen: Callable[[], Memory]
 ) -> None:
     memory.sessions.add_memory("elf_s1", "1", "a secret")

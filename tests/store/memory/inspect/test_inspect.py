@@ -1,4 +1,4 @@
-"""What the inspector shows, asked of the store itself."""
+"""The data that the inspector shows."""
 
 import sqlite3
 from collections.abc import Callable
@@ -31,8 +31,8 @@ from tests.store.memory.bags import Bags
 from tests.store.memory.conftest import Clock
 
 
-def told(memory: Memory) -> None:
-    """A world with twelve chunks, a session with five exchanges."""
+def add_world_and_session(memory: Memory) -> None:
+    """Add a world with twelve chunks and a session with five exchanges."""
     lore = "\n".join(f"Gate {number} stands. {'stone ' * 120}" for number in range(12))
     memory.lore.put_world(World("city", "The City", "Welcome.", lore, file="city.yaml"))
     for number in range(5):
@@ -41,14 +41,14 @@ def told(memory: Memory) -> None:
         )
 
 
-def test_what_stands_around_an_entry_is_in_the_order_it_was_cut_in(memory: Memory) -> None:
-    told(memory)
+def test_surrounding_chunks_are_in_their_original_order(memory: Memory) -> None:
+    add_world_and_session(memory)
     before, after = around(memory.passages["world_lore"], "city_base_lore_10", reach=2)
     assert [row["lore_id"] for row in before] == ["base_lore_8", "base_lore_9"]
     assert [row["lore_id"] for row in after] == ["base_lore_11"]
 
 
-def test_what_is_near_an_entry_is_the_nearest_others_without_itself(memory: Memory) -> None:
+def test_the_nearest_entries_exclude_the_entry_itself(memory: Memory) -> None:
     one = memory.memories.store_memory("frogs like rain")["memory_id"]
     two = memory.memories.store_memory("frogs like mud")["memory_id"]
     memory.memories.store_memory("ledgers balance")
@@ -56,8 +56,8 @@ def test_what_is_near_an_entry_is_the_nearest_others_without_itself(memory: Memo
     assert [(row["id"], round(score, 2)) for row, score in found] == [(two, 0.67)]
 
 
-def test_stale_is_what_was_neither_written_nor_edited_since(memory: Memory, clock: Clock) -> None:
-    told(memory)
+def test_stale_entries_were_neither_written_nor_edited_since(memory: Memory, clock: Clock) -> None:
+    add_world_and_session(memory)
     memory.documents.import_document(Path("a.md"), protocol="aave", content=b"loans and rates")
     old = memory.memories.store_memory("frogs like rain")["memory_id"]
     written, clock.now = clock.now, clock.now + 100
@@ -73,7 +73,7 @@ def test_stale_is_what_was_neither_written_nor_edited_since(memory: Memory, cloc
         assert {*passages.written([row["id"] for row in stale]).values()} <= {written}
 
 
-def test_near_duplicates_are_all_pairs_above_the_line_whatever_the_block(
+def test_near_duplicates_are_all_pairs_above_the_threshold(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("store.memory.inspect.near_duplicates._ROWS", 3)
@@ -104,7 +104,7 @@ def test_near_duplicates_are_all_pairs_above_the_line_whatever_the_block(
         ("Bread rises overnight slowly.", "Slowly, bread rises overnight.", "says the same"),
     ],
 )
-def test_contradictions_and_repetitions_between_chunks_are_pointed_out(
+def test_contradictions_and_repetitions_between_chunks_are_reported(
     one: str, other: str, reason: str
 ) -> None:
     found = compared([f"Something else first. {one}", f"{other} And more of it."])
@@ -113,17 +113,17 @@ def test_contradictions_and_repetitions_between_chunks_are_pointed_out(
     ]
 
 
-def test_sentences_that_speak_of_other_things_are_left_alone() -> None:
+def test_unrelated_sentences_are_not_reported() -> None:
     assert not compared(["The wolf sells light by the minute.", "The whale sings on the longest night."])
 
 
-def test_a_sentence_wrapped_over_two_lines_is_still_one() -> None:
+def test_a_sentence_wrapped_over_two_lines_is_compared_as_one() -> None:
     [conflict] = compared(["The city has\nnine gates.", "The city has seven\ngates."])
     assert conflict.reason == "other number"
 
 
-def test_the_assembled_context_is_the_reference_s_with_production_numbers(memory: Memory) -> None:
-    told(memory)
+def test_the_assembled_context_matches_the_reference(memory: Memory) -> None:
+    add_world_and_session(memory)
     context = assemble(
         memory, "question 3", where={"lore": {"world_id": "city"}, "memory": {"session_id": "mira_one"}}
     )
@@ -138,14 +138,14 @@ def test_the_assembled_context_is_the_reference_s_with_production_numbers(memory
 
 
 def test_without_memory_the_block_is_empty(memory: Memory) -> None:
-    told(memory)
+    add_world_and_session(memory)
     context = assemble(memory, "gate", where={"memory": {"session_id": "nobody"}})
     assert "RECENT MEMORY" not in context.text
     assert assemble(memory, "gate", numbers={"lore": 0, "memory": 0}).text == ""
 
 
-def test_a_template_of_one_s_own_is_kept_and_a_place_that_is_none_is_refused(memory: Memory) -> None:
-    told(memory)
+def test_a_custom_template_is_stored_and_unknown_placeholders_are_refused(memory: Memory) -> None:
+    add_world_and_session(memory)
     own = "You are {nobody}."
     with pytest.raises(InvalidInput, match="nobody"):
         store_template(memory, own)
@@ -159,7 +159,7 @@ def test_a_template_of_one_s_own_is_kept_and_a_place_that_is_none_is_refused(mem
     assert "{" not in text.partition("\n")[2]
 
 
-def test_a_chunk_that_holds_a_place_is_not_filled_again(memory: Memory) -> None:
+def test_placeholders_inside_a_chunk_are_not_expanded(memory: Memory) -> None:
     memory.lore.add_lore("city", "odd", "the sign says {prompt}")
     assert assemble(memory, "secret", template="{lore}").text == "the sign says {prompt}"
 
@@ -171,9 +171,7 @@ def coins(tmp_path: Path) -> Library:
     return library
 
 
-def test_a_coin_is_found_where_it_is_named_and_where_its_ticker_stands(
-    memory: Memory, coins: Library
-) -> None:
+def test_mentions_of_a_coin_are_found_by_name_and_ticker(memory: Memory, coins: Library) -> None:
     with coins:
         frog = coins.get(FROG.address)
         memory.lore.add_lore("city", "named", f"At the gate sits {frog.name.upper()} and waits.")
@@ -183,7 +181,7 @@ def test_a_coin_is_found_where_it_is_named_and_where_its_ticker_stands(
         assert found == {"named": "name", "ticker": "ticker", "neither": "meaning"}
 
 
-def test_a_text_leads_back_to_the_coins_it_names(memory: Memory, coins: Library) -> None:
+def test_coins_named_in_a_text_are_found(memory: Memory, coins: Library) -> None:
     with coins:
         frog, dog = coins.get(FROG.address), coins.get(DOG.address)
         found = coins_in(coins, f"{frog.name} met ${dog.ticker}.")
@@ -196,8 +194,8 @@ def test_a_text_leads_back_to_the_coins_it_names(memory: Memory, coins: Library)
         assert not coins_in(coins, frog.name), "what lies in the trash is not connected"
 
 
-def test_health_names_what_to_look_after_with_its_remedy(memory: Memory) -> None:
-    told(memory)
+def test_health_reports_each_concern_with_a_remedy(memory: Memory) -> None:
+    add_world_and_session(memory)
     memory.lore.put_world(World("blank", "Blank", "", "", file="blank.yaml"))
     memory.passages["world_lore"].edit("city_base_lore_0", text="Something else entirely.")
     memory.lore.add_lore("city", "long", "x " * 500)
@@ -216,7 +214,7 @@ def test_health_names_what_to_look_after_with_its_remedy(memory: Memory) -> None
 
 
 def test_the_histogram_counts_every_entry_once(memory: Memory) -> None:
-    told(memory)
+    add_world_and_session(memory)
     found = figures(memory.passages["world_lore"])
     assert sum(number for _, number in found.lengths) == found.entries == 12
     assert found.models == {"bags": 12}
@@ -224,7 +222,7 @@ def test_the_histogram_counts_every_entry_once(memory: Memory) -> None:
     assert figures(memory.passages["documents"]).lengths == []
 
 
-def test_undo_takes_back_the_latest_of_one_s_own_decisions_of_any_kind(memory: Memory, clock: object) -> None:
+def test_undo_reverts_the_users_latest_decision_of_any_kind(memory: Memory, clock: object) -> None:
     memory.memories.store_memory("kept", actor="ann")
     clock.now += 1  # type: ignore[attr-defined]
     memory.lore.add_lore("city", "one", "taken back", actor="ann")
@@ -239,9 +237,7 @@ def test_undo_takes_back_the_latest_of_one_s_own_decisions_of_any_kind(memory: M
     assert [row["content"] for row in memory.passages["memories"].find()] == ["somebody else's"]
 
 
-def test_undo_goes_by_the_order_of_decisions_and_not_by_a_clock_that_was_set_back(
-    memory: Memory, clock: Clock
-) -> None:
+def test_undo_order_does_not_depend_on_the_clock(memory: Memory, clock: Clock) -> None:
     memory.lore.add_lore("city", "one", "the first")
     memory.lore.add_lore("city", "two", "the second")
     clock.now -= 3600
@@ -253,7 +249,7 @@ def test_undo_goes_by_the_order_of_decisions_and_not_by_a_clock_that_was_set_bac
         assert [count() for count in left] == wanted
 
 
-def test_decisions_of_before_they_had_common_numbers_go_by_the_clock(
+def test_decisions_without_common_numbers_are_ordered_by_the_clock(
     memory: Memory, clock: Clock, reopen: Callable[[], Memory]
 ) -> None:
     memory.memories.store_memory("early")
@@ -273,9 +269,7 @@ def test_decisions_of_before_they_had_common_numbers_go_by_the_clock(
     assert [(again.undo(), again.passages["world_lore"].count())[1] for _ in range(2)] == [1, 0]
 
 
-def test_a_viewer_keeps_no_template_and_embeds_nothing_again(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_viewer_cannot_store_a_template_or_reembed(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.for_actor(Actor("ann")).memories.store_memory("one")
     assert memory.passages["memories"].decisions()[0].actor == "ann"
     monkeypatch.setattr("store.permissions.may_change", lambda actor: False)
@@ -289,7 +283,7 @@ def test_a_viewer_keeps_no_template_and_embeds_nothing_again(
     assert memory.passages["memories"].count() == 1
 
 
-def test_the_demo_is_taken_in_once_however_often_it_is_loaded(
+def test_loading_the_demo_again_imports_nothing(
     memory: Memory, reopen: Callable[[], Memory], bags: Bags
 ) -> None:
     counts = demo.load(memory)

@@ -28,7 +28,7 @@ def ids(memory: Memory) -> list[str]:
 
 
 @pytest.mark.usefixtures("chroma")
-def test_lore_is_kept_under_world_and_lore_id_with_its_metadata(memory: Memory, tmp_path: Path) -> None:
+def test_lore_is_stored_under_world_and_lore_id_with_its_metadata(memory: Memory, tmp_path: Path) -> None:
     given = {"category": "geography", "world_id": "another"}
     memory.lore.add_lore("crimson_peaks", "mountain_lore_1", "Forged in dragon fire", metadata=given)
     assert given == {"category": "geography", "world_id": "another"}, "the caller's own is left alone"
@@ -40,14 +40,14 @@ def test_lore_is_kept_under_world_and_lore_id_with_its_metadata(memory: Memory, 
     assert found[1]["document"] is None
 
 
-def test_the_same_lore_id_again_replaces_the_text(memory: Memory) -> None:
+def test_adding_the_same_lore_id_replaces_the_text(memory: Memory) -> None:
     memory.lore.add_lore("peaks", "one", "old text")
     memory.lore.add_lore("peaks", "one", "new words")
     assert memory.lore.query_lore("peaks", "old text") == (["new words"], False)
     assert memory.lore.passages.count(words="old") == 0
 
 
-def test_two_worlds_whose_ids_run_together_do_not_overwrite_each_other(memory: Memory) -> None:
+def test_lore_whose_joined_id_belongs_to_another_world_is_refused(memory: Memory) -> None:
     memory.lore.add_lore("a", "b_c", "first")
     with pytest.raises(InvalidInput, match="already an entry of a"):
         memory.lore.add_lore("a_b", "c", "second")
@@ -70,7 +70,7 @@ def test_lore_is_filtered_by_world(memory: Memory) -> None:
     assert memory.lore.query_lore("nowhere", "dragons") == ([], False)
 
 
-def test_three_results_by_default_nearest_first(memory: Memory) -> None:
+def test_three_results_are_returned_by_default_nearest_first(memory: Memory) -> None:
     for number in range(5):
         memory.lore.add_lore("peaks", str(number), "dragon " + " ".join(f"w{i}" for i in range(number)))
     documents, _ = memory.lore.query_lore("peaks", "dragon")
@@ -79,7 +79,7 @@ def test_three_results_by_default_nearest_first(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(("length", "warning"), [(500, False), (501, True)])
-def test_context_warning_above_max_chars_and_nothing_is_removed(
+def test_results_above_max_chars_give_a_warning_and_are_not_cut(
     memory: Memory, length: int, warning: bool
 ) -> None:
     memory.lore.add_lore("peaks", "1", "d" * 500)
@@ -91,7 +91,7 @@ def test_context_warning_above_max_chars_and_nothing_is_removed(
 
 
 @pytest.mark.parametrize("n_results", [0, -1, None])
-def test_a_failing_query_is_logged_and_answers_nothing(
+def test_a_failing_query_is_logged_and_returns_nothing(
     memory: Memory, bags: Bags, caplog: pytest.LogCaptureFixture, n_results: int
 ) -> None:
     memory.lore.add_lore("peaks", "1", "dragons")
@@ -105,7 +105,7 @@ def test_a_failing_query_is_logged_and_answers_nothing(
         memory.lore.search("peaks", "dragons")
 
 
-def test_a_warm_up_question_to_no_world_finds_nothing(memory: Memory) -> None:
+def test_a_query_of_an_unknown_world_finds_nothing(memory: Memory) -> None:
     assert memory.lore.query_lore("test", "test") == ([], False)
 
 
@@ -118,7 +118,7 @@ def test_base_lore_is_split_and_numbered(memory: Memory) -> None:
     assert memory.lore.passages.counts() == {"peaks": 3}
 
 
-def test_a_world_imported_again_leaves_no_old_chunks_and_keeps_what_was_added(memory: Memory) -> None:
+def test_importing_a_world_again_replaces_its_chunks_and_keeps_added_lore(memory: Memory) -> None:
     memory.lore.put_world(world("\n".join([LINE * 9] * 4)))
     memory.lore.add_lore("peaks", "base_lore_1_notes", "added by hand")
     memory.lore.put_world(world("all of it is new"))
@@ -126,7 +126,7 @@ def test_a_world_imported_again_leaves_no_old_chunks_and_keeps_what_was_added(me
     assert memory.lore.passages.count(words="dragons") == 0
 
 
-def test_undo_brings_the_worlds_former_chunks_back(memory: Memory) -> None:
+def test_undo_restores_the_previous_chunks_of_a_world(memory: Memory) -> None:
     memory.lore.put_world(world("\n".join([LINE * 9] * 3)))
     before = memory.lore.passages.find(limit=None)
     memory.lore.put_world(world("all of it is new", name="Other"))
@@ -187,7 +187,7 @@ def test_an_unchanged_world_is_not_embedded_on_the_next_opening(
         (b"!!python/object/apply:os.system [true]", "not YAML"),
     ],
 )
-def test_a_broken_world_is_named_and_the_others_are_taken(
+def test_a_broken_world_file_is_reported_and_the_others_are_loaded(
     reopen: Callable[[], Memory], tmp_path: Path, content: bytes, reason: str
 ) -> None:
     folder = tmp_path / "res" / "memory" / "worlds"
@@ -200,7 +200,7 @@ def test_a_broken_world_is_named_and_the_others_are_taken(
     assert reason in memory.lore.refused[0].reason
 
 
-def test_a_second_file_that_tells_the_same_world_is_refused(memory: Memory) -> None:
+def test_a_second_file_with_the_same_world_id_is_refused(memory: Memory) -> None:
     folder = memory.places.worlds
     (folder / "a.yaml").write_text("id: peaks\nlore: First.\n")
     (folder / "b.yaml").write_text("id: peaks\nlore: Second.\n")
@@ -212,7 +212,7 @@ def test_a_second_file_that_tells_the_same_world_is_refused(memory: Memory) -> N
     assert memory.lore.query_lore("peaks", "which") == (["Second."], False)
 
 
-def test_a_world_whose_file_is_gone_stays(reopen: Callable[[], Memory]) -> None:
+def test_a_world_remains_after_its_file_is_deleted(reopen: Callable[[], Memory]) -> None:
     memory = reopen()
     (memory.places.worlds / "a.yaml").write_text("id: peaks\nlore: First.\n")
     memory = reopen()
@@ -220,9 +220,7 @@ def test_a_world_whose_file_is_gone_stays(reopen: Callable[[], Memory]) -> None:
     assert reopen().lore.query_lore("peaks", "which") == (["First."], False)
 
 
-def test_how_often_a_world_was_asked_is_counted_and_nothing_of_the_question_kept(
-    reopen: Callable[[], Memory], tmp_path: Path
-) -> None:
+def test_queries_of_a_world_are_counted_but_not_stored(reopen: Callable[[], Memory], tmp_path: Path) -> None:
     memory = reopen()
     memory.lore.add_lore("peaks", "1", "dragons")
     for _ in range(3):
@@ -232,7 +230,7 @@ def test_how_often_a_world_was_asked_is_counted_and_nothing_of_the_question_kept
     assert all(b"questionnaire" not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
-def test_a_model_that_is_not_there_keeps_no_memory_from_opening(
+def test_a_memory_opens_when_the_model_is_unavailable(
     memory: Memory, reopen: Callable[[], Memory], bags: Bags, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (memory.places.worlds / "peaks.yaml").write_text("id: peaks\nlore: The forge is cold.\n")

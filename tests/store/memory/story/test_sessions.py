@@ -21,7 +21,7 @@ from tests.store.memory.chroma_as_it_is import stored
 SECRET = "The vault opens with zanzibarium and quicksilverish words"
 
 
-# -- keys, adding, asking ------------------------------------------------------------------------------------
+# -- keys, adding, querying ----------------------------------------------------------------------------------
 
 
 def test_the_key_is_character_and_session_or_the_character_alone() -> None:
@@ -29,12 +29,12 @@ def test_the_key_is_character_and_session_or_the_character_alone() -> None:
     assert memory_key("elf") == memory_key("elf", "") == memory_key("elf", None) == "elf"
 
 
-def test_an_exchange_is_remembered_as_user_and_ai() -> None:
+def test_an_exchange_is_stored_as_user_and_ai() -> None:
     assert exchange("Who are you?", "An elf.") == "User: Who are you?\nAI: An elf."
 
 
 @pytest.mark.usefixtures("chroma")
-def test_a_memory_is_kept_under_session_and_memory_id(memory: Memory, tmp_path: Path) -> None:
+def test_a_memory_is_stored_under_session_and_memory_id(memory: Memory, tmp_path: Path) -> None:
     memory.sessions.add_memory("elf_s1", "m1", "User: hello\nAI: hail")
     assert memory.wait_for_chroma(60)
     memory.close()
@@ -44,19 +44,19 @@ def test_a_memory_is_kept_under_session_and_memory_id(memory: Memory, tmp_path: 
     assert found[1]["document"] is None
 
 
-def test_the_same_memory_id_again_replaces_the_text(memory: Memory) -> None:
+def test_adding_the_same_memory_id_replaces_the_text(memory: Memory) -> None:
     memory.sessions.add_memory("elf_s1", "m1", "old words")
     memory.sessions.add_memory("elf_s1", "m1", "new text")
     assert memory.sessions.query_memory("elf_s1", "old words") == (["new text"], False)
 
 
-def test_keys_that_run_together_do_not_overwrite_each_other(memory: Memory) -> None:
+def test_ambiguous_joined_keys_do_not_overwrite_each_other(memory: Memory) -> None:
     memory.sessions.add_memory("elf", "s1_m1", "first")
     with pytest.raises(InvalidInput):
         memory.sessions.add_memory("elf_s1", "m1", "second")
 
 
-def test_memory_is_filtered_by_key_three_by_default(memory: Memory) -> None:
+def test_memory_is_filtered_by_key_with_three_results_by_default(memory: Memory) -> None:
     for number in range(5):
         memory.sessions.add_memory("elf_s1", str(number), f"dragon {number}")
     memory.sessions.add_memory("orc_s1", "1", "dragon")
@@ -66,14 +66,14 @@ def test_memory_is_filtered_by_key_three_by_default(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(("length", "warning"), [(1000, False), (1001, True)])
-def test_context_warning_above_1500_characters(memory: Memory, length: int, warning: bool) -> None:
+def test_results_above_1500_characters_give_a_warning(memory: Memory, length: int, warning: bool) -> None:
     memory.sessions.add_memory("elf_s1", "1", "d" * 500)
     memory.sessions.add_memory("elf_s1", "2", "e" * length)
     documents, warned = memory.sessions.query_memory("elf_s1", "anything")
     assert (sorted(map(len, documents)), warned) == ([500, length], warning)
 
 
-def test_a_failing_query_is_logged_and_answers_nothing(
+def test_a_failing_query_is_logged_and_returns_nothing(
     memory: Memory, bags: Bags, caplog: pytest.LogCaptureFixture
 ) -> None:
     bags.fails = True
@@ -81,7 +81,7 @@ def test_a_failing_query_is_logged_and_answers_nothing(
     assert "Error querying memory: the model is on fire" in caplog.text
 
 
-def test_all_characters_keys_of_a_session_are_found(memory: Memory) -> None:
+def test_all_character_keys_of_a_session_are_found(memory: Memory) -> None:
     for key in ("elf_s1", "orc_s1", "orc_s2", "s1", "s10", "elf"):
         memory.sessions.add_memory(key, "m", "text")
     assert memory.sessions.keys_of("s1") == ["elf_s1", "orc_s1", "s1"]
@@ -91,7 +91,7 @@ def test_all_characters_keys_of_a_session_are_found(memory: Memory) -> None:
 
 
 def traces(root: Path, texts: list[str], vectors: list[np.ndarray]) -> dict[str, list[str]]:
-    """In which files below root something of these can still be read."""
+    """The files below root that still contain any of these texts or vectors."""
     found: dict[str, list[str]] = {}
     needles = {text: [text.encode(), text.encode("utf-16-le"), text.lower().encode()] for text in texts}
     for path in root.rglob("*"):
@@ -105,7 +105,7 @@ def traces(root: Path, texts: list[str], vectors: list[np.ndarray]) -> dict[str,
 
 
 def _holds(content: bytes, vector: np.ndarray) -> bool:
-    """Whether four numbers of the vector stand in a row, also if Chroma has scaled them by a hair."""
+    """Whether four consecutive numbers of the vector are in the content, within Chroma's rounding."""
     start = int(np.argmax(np.abs(vector[: len(vector) - 4])))
     wanted = vector[start : start + 4]
     for shift in range(4):
@@ -120,8 +120,8 @@ def _holds(content: bytes, vector: np.ndarray) -> bool:
 
 
 @pytest.fixture
-def deleted(chroma: None, chroma_apart: None, memory: Memory) -> Memory:
-    """Sixty exchanges of two sessions, edited, removed, undone, asked; then one session is deleted."""
+def deleted(chroma: None, chroma_in_own_process: None, memory: Memory) -> Memory:
+    """Sixty exchanges of two sessions, some edited, removed, undone and queried, before a deletion."""
     for number in range(30):
         memory.sessions.add_memory("elf_xylophonist", f"m{number}", f"{SECRET} {number} kumquatty{number}")
         memory.sessions.add_memory("orc_s2", f"m{number}", f"plain exchange {number}")
@@ -135,14 +135,14 @@ def deleted(chroma: None, chroma_apart: None, memory: Memory) -> Memory:
     return memory
 
 
-def test_the_search_for_traces_finds_them_before_the_deletion(deleted: Memory, bags: Bags) -> None:
+def test_traces_are_found_before_the_deletion(deleted: Memory, bags: Bags) -> None:
     vector = bags.embed_texts([f"{SECRET} 7 kumquatty7"])[0]
     found = traces(deleted.places.root, ["zanzibarium", "xylophonist"], [vector])
     assert {"session_memory.sqlite3-wal", "chroma.sqlite3"} <= found.keys(), found.keys()
     assert any("vector 0" in here for here in found.values())
 
 
-def test_a_deleted_session_is_in_no_file_any_more(deleted: Memory, bags: Bags) -> None:
+def test_a_deleted_session_leaves_no_trace_in_any_file(deleted: Memory, bags: Bags) -> None:
     texts = [f"{SECRET} {number} kumquatty{number}" for number in range(30)]
     vectors = [*bags.embed_texts([*texts, "User: zanzibarium once more"])]
     words = ["zanzibarium", "quicksilverish", "xylophonist", *(f"kumquatty{n}" for n in range(30))]
@@ -166,7 +166,7 @@ def test_the_other_sessions_are_untouched(deleted: Memory) -> None:
     assert len(stored(deleted.places.root, "session_memory")) == 30
 
 
-def test_a_deletion_is_not_to_be_undone(deleted: Memory) -> None:
+def test_a_deletion_cannot_be_undone(deleted: Memory) -> None:
     deleted.sessions.delete_session_memory("elf_xylophonist")
     passages = deleted.sessions.passages
     while True:
@@ -178,15 +178,15 @@ def test_a_deletion_is_not_to_be_undone(deleted: Memory) -> None:
     assert [d.verb for d in passages.decisions(limit=1000) if d.verb == "forget"] == ["forget"]
 
 
-def test_deleting_what_is_not_there_changes_nothing(memory: Memory) -> None:
+def test_deleting_an_unknown_session_changes_nothing(memory: Memory) -> None:
     memory.sessions.add_memory("elf_s1", "1", "text")
     assert memory.sessions.delete_session_memory("elf_s2") == 0
     assert memory.sessions.passages.counts() == {"elf_s1": 1}
 
 
-@pytest.mark.usefixtures("chroma", "chroma_apart")
+@pytest.mark.usefixtures("chroma", "chroma_in_own_process")
 @pytest.mark.parametrize("struck", ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"])
-def test_a_deletion_cut_short_is_said_so_and_finished_on_the_next_opening(
+def test_an_interrupted_deletion_is_reported_and_finished_on_the_next_opening(
     tmp_path: Path, bags: Bags, caplog: pytest.LogCaptureFixture, struck: str
 ) -> None:
     def strike(name: str, path: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_deletion_cut_short_is_said_so_and_finished_on_the_next_opening(
         assert traces(tmp_path / "res", ["zanzibarium", "elf_s1"], [vector]) == {}
 
 
-def test_a_reader_in_another_connection_sees_the_rest(
+def test_a_reader_still_sees_the_other_sessions(
     deleted: Memory, reopen: Callable[[], Memory], bags: Bags
 ) -> None:
     with Memory.open_for_reading(deleted.places.root, embedder=bags) as reader:
@@ -218,10 +218,10 @@ def test_a_reader_in_another_connection_sees_the_rest(
         assert len(reader.sessions.query_memory("orc_s2", "plain")[0]) == 3
 
 
-def test_nothing_of_it_is_in_the_files_of_the_coins_either_which_are_written_by_the_same_program(
+def test_a_deleted_session_leaves_no_trace_in_the_library_files(
     deleted: Memory,
 ) -> None:
-    """Chroma writes what lay in its process's memory into its index: here it never had a text."""
+    """Chroma may write its process's memory into its index; this process never held a text."""
     words = ["zanzibarium", "quicksilverish", "xylophonist", *(f"kumquatty{n}" for n in range(30))]
     with open_library(deleted.places.root, embedder=Hashed()) as library:
         addresses = approved_with_caption(library, *range(20))

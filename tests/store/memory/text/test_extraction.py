@@ -57,17 +57,17 @@ def test_tool_output(length: int, kept: int) -> None:
         ("assistant", [{"type": "text", "text": None}, {"type": "thinking"}, "loose", {}]),
     ],
 )
-def test_what_is_not_embedded(role: str, content: Any) -> None:
+def test_other_content_is_not_embedded(role: str, content: Any) -> None:
     assert extracted(role, content) == {}
 
 
-def test_half_characters_become_replacement_characters() -> None:
+def test_lone_surrogates_become_replacement_characters() -> None:
     assert extracted("user", "half \ud83d and whole \ud83d\udc15") == {
         "user_query": "half \ufffd and whole 🐕"
     }
 
 
-def test_all_text_of_a_message_can_be_shown_and_found_uncut() -> None:
+def test_the_readable_text_of_a_message_is_not_truncated() -> None:
     assert readable({"role": "tool", "content": "x" * 20_000}) == "x" * 20_000
     assert readable({"role": "tool", "content": [TEXT]}) == "answer"
     assert readable({"role": "assistant", "content": [THINKING, TEXT, CALL]}) == "hm\n\nanswer"
@@ -147,5 +147,5 @@ def test_a_message_without_a_role_is_refused() -> None:
         *((broken, None) for broken in ("yesterday", "", None, True, [], 1e300, "0001-01-01T00:00:00+05:00")),
     ],
 )
-def test_times_become_text_that_sorts(given: Any, expected: str | None) -> None:
+def test_times_become_sortable_text(given: Any, expected: str | None) -> None:
     assert moment(given) == expected

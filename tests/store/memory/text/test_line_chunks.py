@@ -1,4 +1,4 @@
-"""Lore is split along its lines, as reference 4 splits it, and nothing of it is forgotten."""
+"""Lore is split at line breaks as in reference 4, and no text is lost."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ def split(text: str, longest: int = LONGEST) -> list[str]:
 
 
 def reference(text: str, longest: int) -> list[str]:
-    """Reference 4's loop, with the last chunk not forgotten and empty ones not made."""
+    """Reference 4's loop, but with the last chunk and without empty chunks."""
     chunks, current = [], ""
     for line in text.split("\n"):
         if len(current) + len(line) > longest and current:
@@ -24,7 +24,7 @@ def reference(text: str, longest: int) -> list[str]:
 
 
 @given(texts, st.integers(1, 60))
-def test_nothing_but_white_space_at_the_edges_is_lost(text: str, longest: int) -> None:
+def test_only_white_space_at_chunk_edges_is_lost(text: str, longest: int) -> None:
     spans = split_lines(text, longest=longest)
     edges = [0, *(edge for span in spans for edge in span), len(text)]
     assert edges == sorted(edges)
@@ -39,7 +39,7 @@ def test_no_chunk_is_empty_too_long_or_has_white_space_at_its_edges(text: str, l
 
 
 @given(texts, st.integers(1, 60))
-def test_where_every_line_fits_the_chunks_are_those_of_the_reference(text: str, longest: int) -> None:
+def test_chunks_match_the_reference_when_every_line_fits(text: str, longest: int) -> None:
     if all(len(line) <= longest for line in text.split("\n")):
         assert split(text, longest) == reference(text, longest)
 
@@ -49,12 +49,12 @@ def test_800_characters_are_one_chunk_and_801_are_two() -> None:
     assert [len(chunk) for chunk in split("a" * 400 + "\n" + "b" * 400)] == [400, 400]
 
 
-def test_the_last_chunk_is_not_forgotten() -> None:
+def test_the_last_chunk_is_not_lost() -> None:
     assert split("\n".join(["x" * 500] * 3)) == ["x" * 500] * 3
     assert split("only one line") == ["only one line"]
 
 
-def test_empty_chunks_are_not_made() -> None:
+def test_no_empty_chunks_are_created() -> None:
     assert split("") == split(" \n\n \t") == []
     assert split("\n" * 900 + "text" + "\n" * 900) == ["text"]
 

@@ -12,7 +12,7 @@ sizes = st.tuples(st.integers(1, 60), st.integers(0, 30))
 
 
 @given(texts, sizes)
-def test_nothing_but_white_space_at_the_edges_is_lost(text: str, sizes: tuple[int, int]) -> None:
+def test_only_white_space_at_chunk_edges_is_lost(text: str, sizes: tuple[int, int]) -> None:
     end = 0
     for start, stop in split_recursively(text, longest=sizes[0], overlap=sizes[1]):
         assert not text[end : max(end, start)].strip(), "what lies between two chunks is white space"
@@ -22,7 +22,7 @@ def test_nothing_but_white_space_at_the_edges_is_lost(text: str, sizes: tuple[in
 
 
 @given(texts, sizes)
-def test_no_chunk_is_empty_or_too_long_and_none_overlaps_by_more(text: str, sizes: tuple[int, int]) -> None:
+def test_no_chunk_is_empty_or_too_long_or_overlaps_too_much(text: str, sizes: tuple[int, int]) -> None:
     spans = split_recursively(text, longest=sizes[0], overlap=sizes[1])
     for start, stop in spans:
         assert 0 < stop - start <= sizes[0]
@@ -37,7 +37,7 @@ def test_paragraphs_that_fit_stay_whole() -> None:
     assert [text[s:e] for s, e in split_recursively(text)] == ["a" * 600, "b" * 500 + "\n\n" + "c" * 300]
 
 
-def test_chunks_of_running_words_overlap_by_nearly_100_characters() -> None:
+def test_chunks_of_prose_overlap_by_nearly_100_characters() -> None:
     text = " ".join(f"word{number:04}" for number in range(1000))
     spans = split_recursively(text)
     assert all(900 < end - start <= LONGEST for start, end in spans[:-1])
@@ -45,7 +45,7 @@ def test_chunks_of_running_words_overlap_by_nearly_100_characters() -> None:
     assert all(OVERLAP - 9 <= overlap <= OVERLAP for overlap in overlaps)
 
 
-def test_one_endless_word_is_cut_at_1000_with_100_of_overlap() -> None:
+def test_a_very_long_word_is_cut_at_1000_with_100_of_overlap() -> None:
     assert split_recursively("x" * 2500) == [(0, 1000), (900, 1900), (1800, 2500)]
 
 

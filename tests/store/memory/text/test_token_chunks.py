@@ -21,9 +21,7 @@ types = st.sampled_from(CONTENT_TYPES)
 
 @settings(max_examples=60, deadline=None)
 @given(texts, types)
-def test_chunks_cover_the_text_in_order_and_say_how_many_tokens_they_have(
-    text: str, content_type: ContentType
-) -> None:
+def test_chunks_cover_the_text_in_order_with_their_token_counts(text: str, content_type: ContentType) -> None:
     chunks = chunk_text(text, content_type, sizes=SMALL)
     if not text.strip():
         assert chunks == []
@@ -38,7 +36,7 @@ def test_chunks_cover_the_text_in_order_and_say_how_many_tokens_they_have(
 
 @settings(max_examples=60, deadline=None)
 @given(texts, st.sampled_from(("user_query", "tool_output")))
-def test_chunks_without_code_keep_to_the_target_and_overlap_enough(
+def test_chunks_without_code_respect_the_target_size_and_the_overlap(
     text: str, content_type: ContentType
 ) -> None:
     chunks = chunk_text(text, content_type, sizes=SMALL)
@@ -62,7 +60,7 @@ def test_8192_tokens_are_one_chunk_and_one_more_is_split() -> None:
 
 
 @pytest.mark.parametrize("content_type", CONTENT_TYPES)
-def test_about_1024_tokens_with_128_of_overlap_and_at_least_64(content_type: ContentType) -> None:
+def test_chunks_have_about_1024_tokens_with_64_to_128_of_overlap(content_type: ContentType) -> None:
     text = of_tokens(20_000, "\n\n" if content_type.startswith("assistant") else "\n")
     chunks = chunk_text(text, content_type)
     assert all(800 <= chunk.tokens <= 1024 for chunk in chunks[:-1])
@@ -86,13 +84,13 @@ def test_tool_output_is_cut_between_lines() -> None:
         assert text[chunk.end - 1] == "\n"
 
 
-def test_users_text_is_cut_between_sentences() -> None:
+def test_user_text_is_cut_between_sentences() -> None:
     text = of_tokens(10_000, ". ")
     for chunk in chunk_text(text, "user_query")[:-1]:
         assert text[chunk.end - 2 : chunk.end] == ". "
 
 
-def test_an_endless_word_and_special_tokens_are_cut_all_the_same() -> None:
+def test_very_long_words_and_special_tokens_are_also_split() -> None:
     for text in ("x" * 80_000, "🐕" * 12_000, "<|endoftext|>" * 3_000):
         chunks = chunk_text(text, "user_query")
         assert (chunks[0].start, chunks[-1].end) == (0, len(text))

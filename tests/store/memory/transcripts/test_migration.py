@@ -1,4 +1,4 @@
-"""Transcript databases of version 1 become version 2 on opening, wholly or not at all."""
+"""Version 1 transcript databases are migrated to version 2 on opening, completely or not at all."""
 
 import json
 import sqlite3
@@ -78,7 +78,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["bytes", "JSON"])
-def test_every_vector_moves_to_a_row_of_its_own_and_keeps_its_model(
+def test_every_vector_moves_to_its_own_row_and_keeps_its_model(
     path: Path, reopen: Callable[[], Memory], as_json: bool
 ) -> None:
     version_1(path, count=8, as_json=as_json)
@@ -107,7 +107,7 @@ def test_every_vector_moves_to_a_row_of_its_own_and_keeps_its_model(
         assert not any("version_1" in name for name in tables)
 
 
-def test_what_needs_embedding_again_is_counted_and_can_be_embedded(
+def test_entries_that_need_embedding_are_counted_and_can_be_embedded(
     path: Path, reopen: Callable[[], Memory], bags: Bags
 ) -> None:
     version_1(path, count=8)
@@ -122,7 +122,7 @@ def test_what_needs_embedding_again_is_counted_and_can_be_embedded(
     assert memory.transcripts.search("question 4", mode="semantic")[0].message["id"] == "m4"
 
 
-def test_interrupted_at_every_step_the_file_is_as_before_and_the_next_opening_finishes(
+def test_an_interrupted_migration_changes_nothing_and_can_be_repeated(
     tmp_path: Path,
 ) -> None:
     original = tmp_path / "original.sqlite3"
@@ -139,7 +139,7 @@ def test_interrupted_at_every_step_the_file_is_as_before_and_the_next_opening_fi
     path = tmp_path / "res" / "transcripts.sqlite3"
     path.parent.mkdir()
     path.write_bytes(original.read_bytes())
-    # Every step is struck; of the like statements that make tables, a few.
+    # Fail at every step, but only at a few of the similar statements that create tables.
     struck = [n for n, name in enumerate(steps) if name not in ("make tables", "schema")]
     struck += [steps.index("make tables"), steps.index("schema"), len(steps) - 2]
     for at in sorted(struck):
@@ -154,7 +154,7 @@ def test_interrupted_at_every_step_the_file_is_as_before_and_the_next_opening_fi
             Database(path, KIND, disk=Disk(before=cut), writable=True)
         assert found(path) == before, f"cut at {steps[at]}"
     Database(path, KIND, disk=Disk(), writable=True).close()
-    assert _timeless(found(path)) == _timeless(after)
+    assert _without_created_at(found(path)) == _without_created_at(after)
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def test_ten_thousand_messages_migrate(path: Path, reopen: Callable[[], Memory])
     assert memory.transcripts.passages.count(words="question") == 2_500
 
 
-def test_what_another_programs_migration_left_halfway_is_finished(
+def test_a_half_finished_migration_of_another_program_is_completed(
     path: Path, reopen: Callable[[], Memory]
 ) -> None:
     version_1(path, count=8)
@@ -185,7 +185,7 @@ def test_what_another_programs_migration_left_halfway_is_finished(
     assert len(ids) == 10
 
 
-def test_a_version_1_file_whose_columns_are_gone_already_only_gets_its_number(
+def test_a_version_1_file_without_vector_columns_only_gets_its_version(
     path: Path, reopen: Callable[[], Memory]
 ) -> None:
     path.parent.mkdir(parents=True)
@@ -225,12 +225,12 @@ def test_a_file_of_a_newer_memedex_is_refused_and_not_touched(tmp_path: Path, ba
     assert path.read_bytes() == before
 
 
-def _timeless(tables: dict[str, list[tuple]]) -> dict[str, list[tuple]]:
-    """Without `created_at`, which is when the row was made."""
+def _without_created_at(tables: dict[str, list[tuple]]) -> dict[str, list[tuple]]:
+    """Drop `created_at`, the time at which the row was inserted."""
     return {**tables, "transcript_vectors": [row[:-1] for row in tables["transcript_vectors"]]}
 
 
-def test_a_migrated_session_imported_again_adds_only_what_is_new(
+def test_importing_a_migrated_session_again_adds_only_new_messages(
     path: Path, reopen: Callable[[], Memory], tmp_path: Path
 ) -> None:
     version_1(path, count=1)
@@ -243,7 +243,7 @@ def test_a_migrated_session_imported_again_adds_only_what_is_new(
     assert memory.transcripts.messages("s0")[0]["id"] == "m0"
 
 
-def test_migrated_texts_longer_than_any_chunk_may_be_are_cut_with_exact_spans(
+def test_migrated_texts_above_the_chunk_limit_are_split_with_exact_spans(
     path: Path, reopen: Callable[[], Memory]
 ) -> None:
     version_1(path, count=2)

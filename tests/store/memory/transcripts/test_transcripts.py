@@ -1,4 +1,4 @@
-"""Transcripts: reference 5's tables, imports that add only what is new, search by type of content, events."""
+"""Transcripts: reference 5's tables, incremental imports, search by content type, events."""
 
 import json
 import sqlite3
@@ -80,7 +80,7 @@ def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
 # -- import --------------------------------------------------------------------------------------------------
 
 
-def test_a_folder_is_taken_in_with_messages_chunks_and_events(imported: Memory) -> None:
+def test_a_folder_is_imported_with_messages_chunks_and_events(imported: Memory) -> None:
     messages = imported.transcripts.messages("s1")
     assert [(row["sequence"], row["role"], row["user_id"], row["project_slug"]) for row in messages] == [
         (number, message["role"], "ann", "bridges") for number, message in enumerate(MESSAGES)
@@ -103,7 +103,7 @@ def test_a_folder_is_taken_in_with_messages_chunks_and_events(imported: Memory) 
     assert imported.transcripts.without_vector() == 0
 
 
-def test_a_second_import_adds_only_what_is_new(imported: Memory, session: Path, bags: Bags) -> None:
+def test_a_second_import_adds_only_new_messages(imported: Memory, session: Path, bags: Bags) -> None:
     before = rows(imported, "SELECT * FROM transcripts"), rows(imported, "SELECT * FROM transcript_vectors")
     bags.asked.clear()
     report = imported.transcripts.import_sessions([session])
@@ -119,7 +119,7 @@ def test_a_second_import_adds_only_what_is_new(imported: Memory, session: Path, 
     assert (report.messages, report.events, bags.asked) == (1, 1, ["thanks"])
 
 
-def test_a_message_that_says_something_else_now_is_replaced(imported: Memory, session: Path) -> None:
+def test_a_changed_message_is_replaced(imported: Memory, session: Path) -> None:
     lines(session / "transcript.jsonl", [{**MESSAGES[0], "content": "why is it slow"}, *MESSAGES[1:]])
     report = imported.transcripts.import_sessions([session])
     assert (report.messages, report.changed) == (0, 1)
@@ -141,7 +141,7 @@ def test_a_long_text_has_several_chunks_with_exact_spans(memory: Memory, tmp_pat
     assert len(hit.other_chunks) == len(chunks) - 1, "several chunks of one message are one hit"
 
 
-def test_openai_and_anthropic_files_are_taken_in(memory: Memory, tmp_path: Path) -> None:
+def test_openai_and_anthropic_files_are_imported(memory: Memory, tmp_path: Path) -> None:
     body = {"model": "x", "system": "be kind", "messages": [{"role": "user", "content": "hello there"}]}
     (tmp_path / "anthropic.json").write_text(json.dumps(body))
     (tmp_path / "openai.json").write_text(json.dumps([{"role": "user", "content": "good day"}]))
@@ -154,7 +154,7 @@ def test_openai_and_anthropic_files_are_taken_in(memory: Memory, tmp_path: Path)
     assert report.refused == []
 
 
-def test_broken_lines_are_named_and_the_rest_is_taken(memory: Memory, tmp_path: Path) -> None:
+def test_broken_lines_are_reported_and_the_rest_is_imported(memory: Memory, tmp_path: Path) -> None:
     good = json.dumps({"role": "user", "content": "fine \ud83d"})
     (tmp_path / "x.jsonl").write_text(f'{good}\n{{"role": "us\n\n[1]\n{{"content": "no role"}}\n{good}\n')
     report = memory.transcripts.import_sessions([tmp_path / "x.jsonl", tmp_path / "missing.txt"])
@@ -163,14 +163,14 @@ def test_broken_lines_are_named_and_the_rest_is_taken(memory: Memory, tmp_path: 
     assert items == {"x.jsonl, line 2", "x.jsonl, line 4", "x: message 2", "missing.txt"}
 
 
-def test_folders_of_sessions_are_searched_through(memory: Memory, session: Path) -> None:
+def test_session_folders_are_found_recursively(memory: Memory, session: Path) -> None:
     other = session.parent / "deeper" / "s2"
     other.mkdir(parents=True)
     lines(other / "transcript.jsonl", [{"role": "user", "content": "second session"}])
     assert memory.transcripts.import_sessions([session.parent]).sessions == ["s2", "s1"]
 
 
-def test_a_cancelled_import_goes_on_where_it_was(memory: Memory, session: Path) -> None:
+def test_a_cancelled_import_can_be_resumed(memory: Memory, session: Path) -> None:
     progress = Progress()
     progress.cancel()
     report = memory.transcripts.import_sessions([session], progress=progress)
@@ -179,7 +179,7 @@ def test_a_cancelled_import_goes_on_where_it_was(memory: Memory, session: Path) 
     assert (report.messages, report.embedded, memory.transcripts.without_vector()) == (5, True, 0)
 
 
-def test_a_very_long_message_is_embedded_in_steps_that_can_be_stopped_between(
+def test_embedding_a_very_long_message_can_be_cancelled(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines(
@@ -201,7 +201,7 @@ def test_a_very_long_message_is_embedded_in_steps_that_can_be_stopped_between(
     assert memory.transcripts.search("lamps", mode="full_text")
 
 
-def test_a_removed_session_comes_back_by_undo(imported: Memory) -> None:
+def test_undo_restores_a_removed_session(imported: Memory) -> None:
     tables = ("transcripts", "transcript_vectors", "events")
     before = {table: rows(imported, f"SELECT * FROM {table} ORDER BY id") for table in tables}
     assert imported.transcripts.remove_session("s1") == 5
@@ -239,7 +239,9 @@ def test_chroma_gets_ids_vectors_and_columns_to_filter_by(imported: Memory) -> N
     ],
 )
 @pytest.mark.parametrize("mode", ["semantic", "hybrid"])
-def test_search_within_one_type_of_content(imported: Memory, mode: Any, content_type: Any, text: str) -> None:
+def test_search_can_be_limited_to_one_content_type(
+    imported: Memory, mode: Any, content_type: Any, text: str
+) -> None:
     (hit,) = imported.transcripts.search("relayer", mode=mode, content_types=[content_type])
     assert hit.chunk is not None
     assert (hit.chunk["content_type"], hit.chunk["source_text"]) == (content_type, text)
@@ -255,7 +257,7 @@ def test_full_text_covers_message_texts_and_chunk_texts(imported: Memory) -> Non
     assert imported.transcripts.search('re" OR (relay*', mode="full_text") == []
 
 
-def test_of_words_that_nearly_every_message_has_the_last_taken_in_are_ranked(
+def test_only_the_newest_matches_of_a_common_word_are_ranked(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("store.memory.transcripts.search.RANKED", 2)
@@ -268,21 +270,21 @@ def test_of_words_that_nearly_every_message_has_the_last_taken_in_are_ranked(
     )
 
 
-def test_hybrid_puts_first_what_is_first_by_words_and_by_meaning(imported: Memory) -> None:
+def test_hybrid_search_ranks_the_best_by_words_and_meaning_first(imported: Memory) -> None:
     best, *_ = imported.transcripts.search("relayer connection refused")
     assert best.message["sequence"] == 2
     assert (best.score, best.words_rank) == (1.0, 1)
     assert best.cosine == pytest.approx(1)
 
 
-def test_ten_results_by_default(memory: Memory, tmp_path: Path) -> None:
+def test_search_returns_ten_results_by_default(memory: Memory, tmp_path: Path) -> None:
     lines(tmp_path / "x.jsonl", [{"role": "user", "content": f"bridge {n}"} for n in range(30)])
     memory.transcripts.import_sessions([tmp_path / "x.jsonl"])
     for mode in ("full_text", "semantic", "hybrid"):
         assert len(memory.transcripts.search("bridge", mode=mode)) == 10  # type: ignore[arg-type]
 
 
-def test_filters_by_session_user_and_project(imported: Memory, tmp_path: Path) -> None:
+def test_search_filters_by_session_user_and_project(imported: Memory, tmp_path: Path) -> None:
     lines(tmp_path / "s2.jsonl", [{"role": "user", "content": "why does the bridge fail"}])
     imported.transcripts.import_sessions([tmp_path / "s2.jsonl"], user_id="bob")
     for mode in ("full_text", "semantic", "hybrid"):
@@ -296,7 +298,7 @@ def test_filters_by_session_user_and_project(imported: Memory, tmp_path: Path) -
 @pytest.mark.parametrize(
     "wrong", [{"mode": "fuzzy"}, {"content_types": ["dreams"]}, {"n": 0}, {"mmr": 1.5}], ids=str
 )
-def test_what_cannot_be_searched_is_refused(imported: Memory, wrong: dict[str, Any]) -> None:
+def test_invalid_search_arguments_are_refused(imported: Memory, wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         imported.transcripts.search("relayer", **wrong)
     with pytest.raises(ValueError, match="the question"):
@@ -310,7 +312,7 @@ def angle(degrees: float) -> list[float]:
     return [float(np.cos(np.radians(degrees))), float(np.sin(np.radians(degrees)))]
 
 
-def test_mmr_prefers_what_is_new_and_ranks_also_when_k_is_all() -> None:
+def test_mmr_prefers_diverse_results_and_ranks_all_when_k_is_large() -> None:
     vectors = np.array([angle(0), angle(1), angle(40)], np.float32)
     relevance = [1.0, 0.99, 0.8]
     assert mmr_ranking(relevance, vectors, k=3, trade_off=1.0) == [0, 1, 2]
@@ -320,7 +322,7 @@ def test_mmr_prefers_what_is_new_and_ranks_also_when_k_is_all() -> None:
     assert mmr_ranking([], vectors[:0], k=3, trade_off=0.5) == []
 
 
-def test_search_with_mmr_brings_variety(memory: Memory, tmp_path: Path) -> None:
+def test_search_with_mmr_returns_diverse_results(memory: Memory, tmp_path: Path) -> None:
     texts = [
         "bridge fails today",
         "bridge fails today now",
@@ -336,7 +338,7 @@ def test_search_with_mmr_brings_variety(memory: Memory, tmp_path: Path) -> None:
     assert len(memory.transcripts.search("bridge fails today", mode="semantic", n=4, mmr=0.3)) == 4
 
 
-def test_a_probe_of_transcripts_says_what_kept_messages_out(imported: Memory) -> None:
+def test_a_transcript_probe_reports_why_messages_were_excluded(imported: Memory) -> None:
     def kept_out(question: str = "relayer", **asked: Any) -> list[tuple[int, str]]:
         given = {"mode": "semantic", "n": 2, **asked}
         found = probe_messages(imported.passages["transcript_vectors"], question, **given)
@@ -375,12 +377,12 @@ def test_a_probe_of_transcripts_says_what_kept_messages_out(imported: Memory) ->
         (EventFilter(project_slug="None"), []),
     ],
 )
-def test_events_are_found_by_structure(imported: Memory, filter: EventFilter, expected: list[str]) -> None:
+def test_events_are_found_by_their_fields(imported: Memory, filter: EventFilter, expected: list[str]) -> None:
     assert [row["event"] for row in imported.transcripts.find_events(filter)] == expected
     assert imported.transcripts.count_events(filter) == len(expected)
 
 
-def test_events_say_what_there_is_to_choose_from(imported: Memory) -> None:
+def test_events_list_the_available_filter_values(imported: Memory) -> None:
     transcripts = imported.transcripts
     assert transcripts.event_values("event") == ["llm:response", "tool:error", "tool:pre"]
     assert transcripts.event_values("tool_name") == ["bash"]
@@ -390,7 +392,7 @@ def test_events_say_what_there_is_to_choose_from(imported: Memory) -> None:
     assert transcripts.event_sessions(project_slug="other") == {}
 
 
-def test_events_have_their_fields_extracted_and_are_not_embedded(imported: Memory, bags: Bags) -> None:
+def test_event_fields_are_extracted_and_not_embedded(imported: Memory, bags: Bags) -> None:
     found = {row["event"]: row for row in imported.transcripts.find_events()}
     assert found["tool:error"]["tool_name"] == "bash"
     assert found["tool:error"]["error_type"] == "Timeout"
@@ -400,7 +402,7 @@ def test_events_have_their_fields_extracted_and_are_not_embedded(imported: Memor
     assert not any("bash" in text or "Timeout" in text for text in bags.asked)
 
 
-def test_large_event_data_is_cut_and_said_to_be(memory: Memory, session: Path) -> None:
+def test_large_event_data_is_truncated_and_marked(memory: Memory, session: Path) -> None:
     lines(session / "events.jsonl", [{**EVENTS[0], "data": {"tool_name": "bash", "out": "x" * 200_000}}])
     memory.transcripts.import_sessions([session])
     (row,) = memory.transcripts.find_events()
@@ -410,7 +412,7 @@ def test_large_event_data_is_cut_and_said_to_be(memory: Memory, session: Path) -
     assert json.loads(row["data"]).startswith('{"tool_name"')
 
 
-def test_structured_questions_to_events_use_an_index(imported: Memory) -> None:
+def test_event_filters_use_an_index(imported: Memory) -> None:
     with closing(sqlite3.connect(imported.places.database("transcripts"))) as db:
         for column in ("event", "tool_name", "lvl", "session_id"):
             plan = db.execute(
@@ -421,7 +423,7 @@ def test_structured_questions_to_events_use_an_index(imported: Memory) -> None:
             assert not any("TEMP B-TREE" in step[3] for step in plan)
 
 
-def test_what_was_imported_outlives_the_process(imported: Memory, reopen: Callable[[], Memory]) -> None:
+def test_imported_messages_persist_after_a_restart(imported: Memory, reopen: Callable[[], Memory]) -> None:
     before = rows(imported, "SELECT * FROM transcripts")
     assert rows(reopen(), "SELECT * FROM transcripts") == before
 
@@ -440,7 +442,7 @@ def test_what_was_imported_outlives_the_process(imported: Memory, reopen: Callab
     ],
     ids=["mark", "numbers", "half", "utf-16", "latin-1", "nested", "empty", "picture"],
 )
-def test_an_odd_file_is_taken_or_refused_in_words(
+def test_an_unusual_file_is_imported_or_refused_with_a_reason(
     lines: bytes, messages: int, reason: str, memory: Memory, tmp_path: Path
 ) -> None:
     path = tmp_path / "odd.jsonl"
@@ -450,22 +452,22 @@ def test_an_odd_file_is_taken_or_refused_in_words(
     assert any(reason in refusal.reason for refusal in report.refused) is bool(reason)
 
 
-def test_a_path_with_nothing_at_it_is_refused(memory: Memory, tmp_path: Path) -> None:
+def test_a_missing_path_is_refused(memory: Memory, tmp_path: Path) -> None:
     report = memory.transcripts.import_sessions([tmp_path / "nowhere.jsonl"])
     assert report.sessions == []
     assert [refusal.reason for refusal in report.refused] == ["there is nothing at this path"]
 
 
 @pytest.mark.parametrize("since", ["yesterday", "2025-13-01", ""])
-def test_events_since_no_date_are_refused(since: str, imported: Memory) -> None:
+def test_an_invalid_since_date_is_refused(since: str, imported: Memory) -> None:
     with pytest.raises(InvalidInput, match="no date or time"):
         imported.transcripts.find_events(EventFilter(since=since))
 
 
-def test_a_session_that_another_import_took_in_meanwhile_is_there(
+def test_a_session_imported_concurrently_is_reported_as_present(
     memory: Memory, session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other one comes between the look at what is there and the transaction."""
+    """The other import runs between the check for existing messages and the transaction."""
     cut = intake._vector_rows
     others: list[TranscriptReport] = []
 
