@@ -17,7 +17,7 @@ from bench.library import coins
 from bench.pending import queue
 from store.catalog.filters import Filter
 from store.embedding import open_embedder
-from store.memory import Memory
+from store.memory.memory import Memory
 from store.reading.reader import Reader
 from store.records import Facet, Tier
 from store.runtime import open_library, open_reader

@@ -99,7 +99,7 @@ class _Stream:
         return {name: value for name, value in now.items() if self.told.get(name) != value}
 
 
-class Watcher:
+class StateWatcher:
     """Reads the state of the library for all streams, while there are any."""
 
     def __init__(self, read: Callable[[State | None], State]) -> None:
@@ -178,4 +178,4 @@ def _read(before: State | None) -> State:
     return state
 
 
-watcher = Watcher(_read)
+watcher = StateWatcher(_read)

@@ -119,7 +119,7 @@ def worlds(arguments: Namespace, terminal: Terminal) -> int:
                     memory.lore.put_file(memory.places.worlds, path.name, content)
             report = memory.lore.load_worlds(memory.places.worlds, actor=arguments.actor or "")
         refused += report.refused
-        terminal.say(f"took in {len(report.done):,} worlds, refused {len(refused):,}")
+        terminal.say(f"imported {len(report.done):,} worlds, refused {len(refused):,}")
     with reading(arguments) as memory:
         found = [{"id": world.id, "name": world.name, "file": world.file} for world in memory.lore.worlds()]
     answered(found, arguments, terminal, [f"{world['id']}  {world['name']}" for world in found])

@@ -11,8 +11,8 @@ from playwright.sync_api import Page, Request, WebSocket, expect
 
 from store.library import Library
 from tests.browser.conftest import Serve, dashboard
-from tests.browser.dashboard import Server, at_rest, visit
-from tests.browser.grid_page import GridPage, filled
+from tests.browser.dashboard import Server, visit, wait_until_idle
+from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import address, coin
 from tests.store.language_model_server import GOOD, Answer, LanguageModelServer, running, says
 from tests.waiting import eventually
@@ -28,7 +28,7 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
         library.add(coin(number) for number in range(COINS))
         library.approve([address(number) for number in range(3)])
 
-    with dashboard(filled(tmp_path_factory.mktemp("live"), fill)) as server:
+    with dashboard(filled_library(tmp_path_factory.mktemp("live"), fill)) as server:
         yield server
 
 
@@ -65,7 +65,7 @@ def test_a_page_that_is_only_looked_at_runs_nothing_whatever_happens(app: Server
     traffic = Traffic(page)
     with page.expect_request("**/events"):
         visit(page, app, "history", title="History")
-    at_rest(page)
+    wait_until_idle(page)
     traffic.forget()
     for left in (2, 1, 0):
         elsewhere.press("a")
@@ -133,7 +133,7 @@ def test_a_jobs_bar_moves_without_a_run_and_is_paused_from_there(
     with running() as model:
         gate = Gate(model)
         app = serve(
-            filled(tmp_path / "res", fill),
+            filled_library(tmp_path / "res", fill),
             MEMEDEX_CAPTION_MODEL="openai/gpt-4o-mini",
             MEMEDEX_CAPTION_API_BASE=model.address,
             OPENAI_API_KEY="none",
@@ -143,7 +143,7 @@ def test_a_jobs_bar_moves_without_a_run_and_is_paused_from_there(
         page.get_by_role("button", name="Draft 20 coins").click()
         expect(page.get_by_text("0 of 20")).to_be_visible()
         expect(page.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "0")
-        at_rest(page)
+        wait_until_idle(page)
         traffic.forget()
         gate.let()
         expect(page.get_by_text("1 of 20")).to_be_visible()

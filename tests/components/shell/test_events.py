@@ -19,14 +19,16 @@ from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library
 from tests.components.test_attackers import Claims, claims, cookies
-from tests.store.conftest import address, coin, furnished
+from tests.store.conftest import address, coin, fresh_root
 from tests.store.hashed import Hashed
 
 
 @pytest.fixture(autouse=True)
 def _routes(library: Library, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(pictures, "library_of_routes", lambda: library)
-    monkeypatch.setattr(events, "watcher", events.Watcher(lambda before: current_state.read(library, before)))
+    monkeypatch.setattr(
+        events, "watcher", events.StateWatcher(lambda before: current_state.read(library, before))
+    )
     monkeypatch.setattr(events, "_EVERY", 3600.0)  # a test looks when it wants to
     yield
     logins._ended.clear()
@@ -138,7 +140,7 @@ def test_a_stream_that_has_nothing_to_tell_gives_a_sign_of_life(
 
 def test_without_a_token_of_this_library_there_is_no_stream(library: Library, tmp_path: Path) -> None:
     async def scenario() -> None:
-        with open_library(furnished(tmp_path / "other"), embedder=Hashed()) as other:
+        with open_library(fresh_root(tmp_path / "other"), embedder=Hashed()) as other:
             foreign = tokens.signed(other, actor="ann@x.org", session="")
         for token in (None, "", "x.y", foreign):
             assert (await answer(token)).status_code == 403

@@ -29,7 +29,7 @@ const undone = ({ cursor }, address) => ({ n: 1, verb: "undo", done: [address], 
 
 test("the cursor goes to what was taken back, which this page did not know", () => {
   const { model, entries, decisions } = opened("a", "b", "c");
-  decisions.takeBack("undo");
+  decisions.undoOrRedo("undo");
   assert.equal(decisions.settle([undone(entries[0], "c")]), true);
   assert.equal(model.cursor, "c");
 });
@@ -37,7 +37,7 @@ test("the cursor goes to what was taken back, which this page did not know", () 
 test("the answer to an undo comes late, and the cursor stays where somebody went meanwhile", () => {
   const { model, entries, decisions } = opened("a", "b", "c");
   decisions.make({ verb: "approve", label: "Approve", said: "Approved {}", leaves: true });
-  decisions.takeBack("undo");
+  decisions.undoOrRedo("undo");
   assert.equal(model.cursor, "a");
   model.moveTo("c");
   assert.equal(decisions.settle([undone(entries[1], "a")]), false);
