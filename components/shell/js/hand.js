@@ -1,6 +1,7 @@
 // What the person at the page is doing, so that nothing is changed in front of them.
 
-const COVERS = "[role=dialog], dialog[open], [data-testid=stPopoverBody], [role=listbox], [role=menu], :popover-open";
+// A message in a manual popover covers nothing: nobody is in the middle of it.
+const COVERS = "[role=dialog], dialog[open], [data-testid=stPopoverBody], [role=listbox], [role=menu], [popover=auto]:popover-open";
 const NOT_TYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
 const TOUCHES = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove", "input"];
 
