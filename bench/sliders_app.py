@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from bench.sliders_looks import Stage
 from components.grid import deferred_cards
-from components.shell import pictures
+from components.shell import javascript, pictures
 from components.shell.signed_post import answered
 from store.library import Library
 
@@ -21,5 +21,5 @@ async def cards(request: Request) -> Response:
     )
 
 
-routes = [*pictures.routes(), Route(deferred_cards.address(), cards, methods=["POST"])]
+routes = [*javascript.routes(), *pictures.routes(), Route(deferred_cards.address(), cards, methods=["POST"])]
 app = st.App("sliders_stage.py", routes=routes)
