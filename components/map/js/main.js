@@ -207,7 +207,7 @@ class Atlas {
   }
 
   stop() {
-    left = { sheet: this.sheet, kept: this.kept, view: this.view };
+    if (this.x && this.view.width) left = { sheet: this.sheet, kept: this.kept, view: this.view }; // else it was never seen
     this.watcher.disconnect();
     clearTimeout(this.timer);
     cancelAnimationFrame(this.waiting);
