@@ -59,7 +59,8 @@ def _keep(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     def replaces(before: Mapping[str, Any]) -> bool:
         if before.get("client") == fields["client"]:
             return int(before.get("n", 0)) < int(fields["n"])
-        return bool(asked.get("knows") == before.get("client", ""))
+        seen = asked.get("seen", before.get("n", 0))
+        return asked.get("knows") == before.get("client", "") and int(before.get("n", 0)) <= int(seen)
 
     stays = library.drafts.save(address, fields, replaces=replaces)
     if stays and stays.get("client") != fields["client"]:

@@ -144,10 +144,15 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     said = page.get_by_text("Another window of yours wrote other words for Entity")
     expect(said).to_be_visible()
     entity(page).press_sequentially(", and more")
+    other.bring_to_front()
+    with other.expect_response("**/editor/keep"):  # stored while the first one's words wait for a choice
+        entity(other).fill("from the other window as well")
+    expect(state(other)).to_have_text("Draft saved")
+    page.bring_to_front()
     page.reload()
     expect(said).to_be_visible()
     expect(entity(page)).to_have_value("from the first window, and more")
-    assert draft() == "from the other window"
+    assert draft() == "from the other window as well"
     page.get_by_role("button", name="Keep mine").click()
     expect(said).to_be_hidden()
     expect(state(page)).to_have_text("Draft saved")
@@ -158,6 +163,26 @@ def test_two_windows_of_one_person_keep_both_texts_until_one_is_chosen(page: Pag
     other.get_by_role("button", name="Use theirs").click()
     expect(entity(other)).to_have_value("from the first window, and more")
     expect(state(other)).to_have_text("Draft saved")
+
+
+def test_an_answer_from_before_a_window_was_typed_in_changes_nothing(page: Page, seeded: Server) -> None:
+    edit(page, seeded, UNCAPTIONED.address)
+    wait_until_idle(page)
+    late: list[Route] = []
+    page.route("**/editor/own", lambda route: late.append(route))
+    kept: list[str] = []
+    page.on("request", lambda request: kept.append(request.url) if request.url.endswith("/keep") else None)
+    with page.expect_request("**/editor/own"):
+        page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+    entity = page.get_by_role("textbox", name="Entity")
+    entity.fill("A bench")
+    expect(state(page)).to_have_text("Draft saved")
+    for route in late:
+        with page.expect_response("**/editor/own"):
+            route.fulfill(json={"draft": None})  # so it was when the server was asked
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    expect(state(page)).to_have_text("Draft saved")
+    assert len(kept) == 1
 
 
 def test_a_caption_shows_its_neighbours_while_it_is_typed(page: Page, seeded: Server) -> None:

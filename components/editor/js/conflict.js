@@ -2,6 +2,8 @@
 
 import { sameTags, tagsTogether, together, trimmed } from "./merge.js";
 
+const WINDOW = "Another window of yours";
+
 export class Conflict {
   constructor(editor) {
     this.editor = editor;
@@ -30,13 +32,21 @@ export class Conflict {
 
   /** A draft that was changed in another window. */
   takeUp(draft) {
-    if (draft && this.editor.canWrite && this.editor.draftStore.isNews(draft)) this.meetDraft(draft);
+    if (draft && this.editor.canWrite && this.editor.draftStore.isNews(this.editor.address, draft)) this.meetDraft(draft);
   }
 
   meetDraft(draft) {
     const { caption, tags, sources } = draft;
-    this.editor.draftStore.goOnFrom(this.editor.address, draft);
-    this.meet({ caption, tags, sources, who: "Another window of yours" });
+    this.editor.draftStore.meet(this.editor.address, draft);
+    this.meet({ caption, tags, sources, who: WINDOW });
+  }
+
+  /** A draft that another window left in this browser and the server never had. */
+  meetNext() {
+    const slot = this.editor.draftStore.nextOther(this.editor.address);
+    if (!slot) return;
+    const { caption, tags, sources } = slot.draft;
+    this.meet({ caption, tags, sources, who: WINDOW, slot });
   }
 
   /** Merges another person's text with this one: one-sided changes are applied, conflicts are shown. */
@@ -83,16 +93,19 @@ export class Conflict {
 
   /** From now on, edits are based on their version. */
   agreed() {
-    const { base, caption = {}, tags = [] } = this.theirs ?? {};
+    const { base, slot, caption = {}, tags = [] } = this.theirs ?? {};
     this.theirs = null;
     const { address, rows, draftStore } = this.editor;
     const after = trimmed(caption);
-    // The field shows the other window's text, which is stored already.
-    if (!base && rows.every((row) => row.value === (after[row.facet] ?? null)) && sameTags(this.editor.tags.values, tags)) {
-      draftStore.isKept(address);
-      return this.editor.bar.say("rest");
+    const isTheirs = rows.every((row) => row.value === (after[row.facet] ?? null)) && sameTags(this.editor.tags.values, tags);
+    if (isTheirs && !base && !slot) {
+      draftStore.isKept(address); // by the other window
+      this.editor.bar.say("rest");
+    } else {
+      if (base) this.editor.base = { revision: base.revision, caption: trimmed(base.caption), tags: [...base.tags] };
+      this.editor.changed();
+      draftStore.remove(slot);
     }
-    if (base) this.editor.base = { revision: base.revision, caption: trimmed(base.caption), tags: [...base.tags] };
-    this.editor.changed();
+    this.meetNext();
   }
 }

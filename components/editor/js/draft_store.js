@@ -1,6 +1,7 @@
 // Stores drafts: in this browser immediately, on the server a moment later, with retries until it succeeds.
 
 const PAUSE = 250; // ms between the last keystroke and sending
+const SLOTS = "memedex-drafts:"; // how the keys of localStorage begin
 const AGAIN = [1000, 2000, 5000]; // ms before each retry
 
 export class DraftStore {
@@ -10,48 +11,107 @@ export class DraftStore {
     this.client = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
     this.n = 0;
     this.knows = {}; // address → the client whose draft this one is based on
-    this.seen = new Map(); // client → number of its last draft that is included here
+    this.seen = new Map(); // client and address → number of its last draft that is included here
     this.waiting = new Map(); // address → a draft that the server does not have yet, or has to delete
+    this.others = new Map(); // address → keys of other windows' slots that nobody has compared yet
+    this.continued = new Map(); // address → the slot whose words are shown here
     this.failures = 0;
   }
 
-  get prefix() {
-    return `memedex-draft:${this.place}:`;
+  /** Each window has a slot of its own for each coin: none overwrites or removes what another one wrote. */
+  slot(address, client = this.client) {
+    return `${SLOTS}${this.place}:${client}:${address}`;
   }
 
-  /** The draft to continue: the browser's own if the server never confirmed it, otherwise the server's. */
+  /** The draft to continue: the newest of this browser that the server never confirmed, otherwise the server's. */
   open(address, kept) {
     this.goOnFrom(address, kept);
-    const own = stored(() => JSON.parse(localStorage.getItem(this.prefix + address))) ?? this.fromBefore(address);
-    if (!own || (kept?.client === own.client && kept.n >= own.n)) return kept;
-    return own;
+    const isConfirmed = ({ draft }) => kept?.client === draft.client && kept.n >= draft.n;
+    const slots = this.slots(address);
+    slots.filter(isConfirmed).forEach((slot) => this.remove(slot));
+    const isOwn = ({ draft }) => Number(draft.client === this.client);
+    const [newest, ...others] = slots.filter((slot) => !isConfirmed(slot)).sort((one, other) => isOwn(other) - isOwn(one) || (other.draft.at ?? 0) - (one.draft.at ?? 0));
+    if (newest && (!kept || kept.client === newest.draft.client)) this.goOnFrom(address, newest.draft); // it may be on its way to the server
+    this.continued.set(address, newest);
+    this.others.set(address, others.map(({ key }) => key));
+    return newest?.draft ?? kept;
   }
 
-  /** A draft stored under the library's folder name, as before ids were used; it moves to the id. */
-  fromBefore(address) {
-    return stored(() => {
-      const key = `memedex-draft:${this.placeBefore}:${address}`;
-      const kept = localStorage.getItem(key);
-      if (kept) localStorage.setItem(this.prefix + address, kept);
-      localStorage.removeItem(key);
-      return JSON.parse(kept);
+  /** What the windows of this browser wrote about a coin, as far as the server did not confirm it. */
+  slots(address) {
+    this.moveFormer(address);
+    const keys = stored(() => Object.keys(localStorage)) ?? [];
+    const slots = keys.filter((key) => key.startsWith(SLOTS) && key.endsWith(`:${address}`)).map(readSlot);
+    return slots.filter((slot) => slot?.key === this.slot(address, slot?.draft.client));
+  }
+
+  /** Earlier versions had one slot for all windows, and before that one by the library's folder instead of its id. */
+  moveFormer(address) {
+    for (const place of [this.place, this.placeBefore]) {
+      const former = readSlot(`memedex-draft:${place}:${address}`);
+      if (!former) continue;
+      stored(() => {
+        localStorage.setItem(this.slot(address, former.draft.client), former.text);
+        localStorage.removeItem(former.key);
+      });
+    }
+  }
+
+  /** The next slot of another window to compare with what stands here; null if there is none. */
+  nextOther(address) {
+    const keys = this.others.get(address) ?? [];
+    while (keys.length) {
+      const slot = readSlot(keys.shift());
+      if (slot) return slot;
+    }
+    return null;
+  }
+
+  /** Remove a slot unless its window has written to it since. */
+  remove(slot) {
+    stored(() => slot && localStorage.getItem(slot.key) === slot.text && localStorage.removeItem(slot.key));
+  }
+
+  /** Number a draft and store it in this window's slot; that replaces the slot which it continues. */
+  write(address, draft) {
+    const numbered = { ...draft, client: this.client, n: ++this.n, at: Date.now() };
+    stored(() => {
+      localStorage.setItem(this.slot(address), JSON.stringify(numbered));
+      if (this.continued.get(address)?.key !== this.slot(address)) this.remove(this.continued.get(address));
+      this.continued.delete(address);
     });
+    return numbered;
+  }
+
+  clear(address) {
+    this.remove(this.continued.get(address));
+    this.continued.delete(address);
+    stored(() => localStorage.removeItem(this.slot(address)));
   }
 
   goOnFrom(address, draft) {
     this.knows[address] = draft?.client ?? "";
-    if (draft) this.seen.set(draft.client, Math.max(draft.n, this.seen.get(draft.client) ?? 0));
+    if (draft) this.seen.set(`${draft.client} ${address}`, Math.max(draft.n, this.seenOf(address, draft.client)));
+  }
+
+  seenOf(address, client) {
+    return this.seen.get(`${client} ${address}`) ?? -1;
+  }
+
+  /** Another window's draft is compared here: what waits was written without it, and must not replace it. */
+  meet(address, draft) {
+    this.waiting.delete(address);
+    this.goOnFrom(address, draft);
   }
 
   /** Whether a draft contains text that is not here: of another window, or of this one before it was sent. */
-  isNews(draft) {
-    return draft.client !== this.client && draft.n > (this.seen.get(draft.client) ?? -1);
+  isNews(address, draft) {
+    return draft.client !== this.client && draft.n > this.seenOf(address, draft.client);
   }
 
   keep(address, draft) {
-    const numbered = { ...draft, client: this.client, n: ++this.n };
+    const numbered = this.write(address, draft);
     this.waiting.set(address, numbered);
-    stored(() => localStorage.setItem(this.prefix + address, JSON.stringify(numbered)));
     this.say("keeping");
     this.sendSoon(PAUSE);
     return numbered;
@@ -60,20 +120,20 @@ export class DraftStore {
   /** Store in this browser only: the server keeps the other window's draft until somebody chooses. */
   hold(address, draft) {
     this.waiting.delete(address);
-    stored(() => localStorage.setItem(this.prefix + address, JSON.stringify({ ...draft, client: this.client, n: ++this.n })));
+    this.write(address, draft);
     this.say("draft");
   }
 
   /** The server has this draft already. */
   isKept(address) {
     this.waiting.delete(address);
-    stored(() => localStorage.removeItem(this.prefix + address));
+    this.clear(address);
   }
 
   /** There is no draft any more. */
   drop(address) {
     this.waiting.set(address, { isGone: true, n: ++this.n });
-    stored(() => localStorage.removeItem(this.prefix + address));
+    this.clear(address);
     this.send();
   }
 
@@ -115,7 +175,8 @@ export class DraftStore {
   }
 
   request(address, draft) {
-    return draft.isGone ? ["discard", { address }] : ["keep", { address, draft, knows: this.knows[address] ?? "" }];
+    const knows = this.knows[address] ?? "";
+    return draft.isGone ? ["discard", { address }] : ["keep", { address, draft, knows, seen: this.seenOf(address, knows) }];
   }
 
   done(address, draft) {
@@ -131,13 +192,22 @@ export class DraftStore {
 
   forget(address) {
     this.knows[address] = "";
-    stored(() => localStorage.removeItem(this.prefix + address));
+    this.clear(address);
   }
 
   /** The page is closing: it cannot wait for answers. */
   flush() {
     for (const [address, draft] of this.waiting) this.beacon(...this.request(address, draft));
   }
+}
+
+/** The draft stored under a key of this browser's storage; null if there is none. */
+function readSlot(key) {
+  return stored(() => {
+    const text = localStorage.getItem(key);
+    const draft = JSON.parse(text);
+    return draft && { key, text, draft };
+  });
 }
 
 /** Storage may be disabled or full; then only the server stores the draft, a moment later. */

@@ -105,6 +105,7 @@ class Editor {
       // The browser had a draft that the server never confirmed.
       if (content.draft && content.draft.client !== draft.client) this.conflict.meetDraft(content.draft);
       this.changed();
+      if (!this.conflict.isOpen) this.conflict.meetNext();
     }
     this.bar.say("rest");
     this.measure();
@@ -175,7 +176,8 @@ class Editor {
   /** The window has the focus again: follow what another window did with the draft. */
   async lookElsewhere() {
     const { address, draftStore } = this;
-    const isBusy = () => address !== this.address || this.saving.isUnderWay || this.conflict.isOpen || draftStore.waiting.size > 0;
+    const { n } = draftStore; // what is typed while the server answers makes that answer an old one
+    const isBusy = () => address !== this.address || n !== draftStore.n || this.saving.isUnderWay || this.conflict.isOpen || draftStore.waiting.size > 0;
     if (!this.canWrite || isBusy()) return;
     let own;
     try {

@@ -76,7 +76,10 @@ def test_another_window_of_the_same_person_is_not_overwritten(client: Client, ca
     other = draft_with(captioned, client="another", entity="in another")
     answer = ask(client, captioned, "keep", draft=other, knows="")
     assert answer["elsewhere"]["caption"]["entity"] == "in one window"
-    ask(client, captioned, "keep", draft=other, knows="tab")
+    ask(client, captioned, "keep", draft=draft_with(captioned, 2, entity="and on"))
+    answer = ask(client, captioned, "keep", draft=other, knows="tab", seen=1)
+    assert answer["elsewhere"]["caption"]["entity"] == "and on", "what it wrote since is seen by nobody"
+    ask(client, captioned, "keep", draft=other, knows="tab", seen=2)
     assert (captioned.drafts.own(FIRST, actor="ann") or {})["caption"]["entity"] == "in another"
 
 

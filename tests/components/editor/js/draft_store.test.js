@@ -31,7 +31,7 @@ test("a draft stored under the folder's name moves to one library only", () => {
   localStorage.setItem("memedex-draft:res:ann:coin", JSON.stringify(draft));
   for (let time = 0; time < 2; time++) assert.deepEqual(opened().store.open("coin", null), draft);
   assert.equal(opened({ library: "id of another" }).store.open("coin", null), null);
-  assert.deepEqual(Object.keys(localStorage), ["memedex-draft:id of one:ann:coin"]);
+  assert.deepEqual(Object.keys(localStorage), ["memedex-drafts:id of one:ann:tab:coin"]);
 });
 
 test("a draft stays in the browser until the server has it", async () => {
@@ -74,7 +74,85 @@ test("another window's draft is shown, and this window's stays in the browser", 
   assert.deepEqual(opened().store.open("coin", theirs).caption, DRAFT.caption);
 });
 
-test("the server's draft is used if it is at least as new as the browser's", () => {
+const words = (entity) => ({ ...DRAFT, caption: { entity } });
+
+test("words that wait for a choice outlive what another window keeps and the server confirms", async () => {
+  const first = opened().store, other = opened().store;
+  first.hold("coin", words("of the first"));
+  other.keep("coin", words("of the other"));
+  await other.send();
+  const theirs = { ...words("of the other"), client: other.client, n: other.n };
+  assert.equal(opened().store.open("coin", theirs).caption.entity, "of the first");
+  other.drop("coin");
+  assert.equal(opened().store.open("coin", null).caption.entity, "of the first");
+  clearTimeout(other.timer);
+});
+
+test("the newest words are gone on with, and every other window's are compared once", (t) => {
+  let now = 0;
+  t.mock.method(Date, "now", () => ++now);
+  const windows = ["one", "two", "three"].map((entity) => [opened().store, entity]);
+  for (const [store, entity] of windows) store.hold("coin", words(entity));
+  const { store } = opened();
+  assert.equal(store.open("coin", null).caption.entity, "three");
+  store.hold("coin", words("three and more"));
+  for (const entity of ["two", "one"]) {
+    const slot = store.nextOther("coin");
+    assert.equal(slot.draft.caption.entity, entity);
+    if (entity === "two") store.remove(slot); // chosen between; the page goes away before the last one is
+  }
+  assert.equal(store.nextOther("coin"), null);
+  const next = opened().store;
+  assert.equal(next.open("coin", null).caption.entity, "three and more");
+  assert.equal(next.nextOther("coin").draft.caption.entity, "one");
+  assert.equal(next.nextOther("coin"), null);
+});
+
+test("a window's own words come first, and what it has written since a comparison stays", () => {
+  const mine = opened().store, other = opened().store;
+  mine.hold("coin", words("mine"));
+  other.hold("coin", words("theirs"));
+  assert.equal(mine.open("coin", null).caption.entity, "mine");
+  const slot = mine.nextOther("coin");
+  other.hold("coin", words("theirs and more"));
+  mine.remove(slot);
+  mine.open("coin", null);
+  assert.equal(mine.nextOther("coin").draft.caption.entity, "theirs and more");
+});
+
+test("words of one coin are no other's, whatever the addresses look like", () => {
+  const { store } = opened();
+  store.hold("a:coin", words("long"));
+  assert.equal(opened().store.open("coin", null), null);
+  assert.equal(opened().store.open("a:coin", null).caption.entity, "long");
+});
+
+test("the slot of the former version is read, and the windows of this one share none", () => {
+  localStorage.setItem("memedex-draft:id of one:ann:coin", JSON.stringify({ client: "tab", n: 3, ...words("former") }));
+  const { store } = opened();
+  assert.equal(store.open("coin", null).caption.entity, "former");
+  store.hold("coin", words("former and more"));
+  assert.deepEqual(Object.keys(localStorage), [`memedex-drafts:id of one:ann:${store.client}:coin`]);
+});
+
+test("a draft that waits is not sent over another window's words that came meanwhile", async () => {
+  const { store, asked } = opened();
+  store.keep("coin", words("mine"));
+  store.meet("coin", { ...words("theirs"), client: "other", n: 1 });
+  await store.send();
+  assert.deepEqual(asked, []);
+  assert.equal(opened().store.open("coin", null).caption.entity, "mine");
+});
+
+test("the server hears which of another window's drafts this one goes on from", () => {
+  const { store } = opened();
+  store.open("coin", { ...words("theirs"), client: "other", n: 4 });
+  store.goOnFrom("second coin", { ...words("theirs"), client: "other", n: 9 });
+  const [, body] = store.request("coin", words("theirs and mine"));
+  assert.deepEqual([body.knows, body.seen], ["other", 4]);
+});
+
+test("the server's draft is gone on with where it has all that this browser has", () => {
   const { store } = opened();
   store.hold("coin", DRAFT);
   const kept = { client: store.client, n: store.n, caption: { entity: "a dog" } };
