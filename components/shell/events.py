@@ -126,6 +126,7 @@ class StateWatcher:
             earlier.end()
         stream = self._streams[person.session] = _Stream(person)
         self._begin()
+        stream.look(self._state or {})  # what is known already; what is newer comes with the next reading
         try:
             yield ": the stream is open\n\n"  # so that the page knows it at once
             while not stream.is_over:

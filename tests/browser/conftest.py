@@ -26,9 +26,8 @@ ARGUMENTS = (
 TIMEOUT = 120_000  # ms: the model may have to load, on a machine that does other things too
 PORT_IS_OPEN = "URL:"  # what Streamlit prints once it listens
 
-_reusable_ports: list[
-    int
-] = []  # ports of dashboards that have ended: the browser knows the scripts from there
+# Ports of dashboards that have ended: the browser has the scripts from there.
+_reusable_ports: list[int] = []
 
 _SETTINGS = {"MEMEDEX_EMBEDDER": "offline", "MEMEDEX_CAPTION_MODEL": ""}
 
