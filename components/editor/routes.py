@@ -5,6 +5,7 @@ page would take the focus away, end with the connection, and queue behind the pr
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -55,17 +56,18 @@ def _keep(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     """
     address, fields = _address(asked), _draft(asked.get("draft"))
     record = library.get(address)  # a draft of nothing would never be found again
-
-    def replaces(before: Mapping[str, Any]) -> bool:
-        if before.get("client") == fields["client"]:
-            return int(before.get("n", 0)) < int(fields["n"])
-        seen = asked.get("seen", before.get("n", 0))
-        return asked.get("knows") == before.get("client", "") and int(before.get("n", 0)) <= int(seen)
-
-    stays = library.drafts.save(address, fields, replaces=replaces)
+    stays = library.drafts.save(address, fields, replaces=partial(_replaces, asked, fields))
     if stays and stays.get("client") != fields["client"]:
         return {"elsewhere": content.readable(stays, record)}
     return {"kept": (stays or fields)["n"]}
+
+
+def _replaces(asked: Mapping[str, Any], own: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether the window of `own`, its `client` and `n`, has seen all of the stored draft."""
+    if before.get("client") == own["client"]:
+        return int(before.get("n", 0)) < int(own["n"])
+    seen = asked.get("seen", before.get("n", 0))
+    return asked.get("knows") == before.get("client", "") and int(before.get("n", 0)) <= int(seen)
 
 
 def _own(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,9 +78,14 @@ def _own(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _discard(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Delete this person's draft, unless another window wrote what this one has not seen."""
     address = _address(asked)
-    library.drafts.discard(address)
-    return {"content": content.content(library, library.get(address))}
+    record = library.get(address)
+    own = {"client": "", "n": 0, **asked.get("draft", {})}
+    stays = library.drafts.discard(address, replaces=partial(_replaces, asked, own))
+    if stays and stays.get("client") != own["client"]:
+        return {"elsewhere": content.readable(stays, record)}
+    return {"content": content.content(library, record)}
 
 
 def _commit(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -73,10 +73,23 @@ class Drafts:
             )
         return None
 
-    def discard(self, address: str, *, actor: str = "") -> None:
-        """Delete this person's draft; others' drafts stay."""
+    def discard(
+        self,
+        address: str,
+        *,
+        actor: str = "",
+        replaces: Callable[[Mapping[str, Any]], bool] | None = None,
+    ) -> dict[str, Any] | None:
+        """Delete this person's draft, unless `replaces` denies it for the stored one, which is then returned.
+
+        Others' drafts stay.
+        """
+        name = actor or self._catalog.actor.name
         with self._catalog.writing() as db:
-            delete(db, address, actor=actor or self._catalog.actor.name)
+            if replaces and (before := _stored(db, address, name)) and not replaces(before):
+                return before
+            delete(db, address, actor=name)
+        return None
 
 
 def _stored(db: sqlite3.Connection, address: str, actor: str) -> dict[str, Any] | None:

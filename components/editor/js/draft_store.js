@@ -132,7 +132,7 @@ export class DraftStore {
 
   /** There is no draft any more. */
   drop(address) {
-    this.waiting.set(address, { isGone: true, n: ++this.n });
+    this.waiting.set(address, { isGone: true, client: this.client, n: ++this.n });
     this.clear(address);
     this.send();
   }
@@ -176,7 +176,8 @@ export class DraftStore {
 
   request(address, draft) {
     const knows = this.knows[address] ?? "";
-    return draft.isGone ? ["discard", { address }] : ["keep", { address, draft, knows, seen: this.seenOf(address, knows) }];
+    const seen = this.seenOf(address, knows);
+    return draft.isGone ? ["discard", { address, draft: { client: draft.client, n: draft.n }, knows, seen }] : ["keep", { address, draft, knows, seen }];
   }
 
   done(address, draft) {

@@ -83,6 +83,18 @@ def test_another_window_of_the_same_person_is_not_overwritten(client: Client, ca
     assert (captioned.drafts.own(FIRST, actor="ann") or {})["caption"]["entity"] == "in another"
 
 
+def test_discarding_in_one_window_keeps_what_another_wrote(client: Client, captioned: Library) -> None:
+    ask(client, captioned, "keep", draft=draft_with(captioned, 2, entity="in one window"))
+    other = {"client": "another", "n": 1}
+    answer = ask(client, captioned, "discard", draft=other, knows="")
+    assert answer["elsewhere"]["caption"]["entity"] == "in one window"
+    late = ask(client, captioned, "discard", draft={"client": "tab", "n": 1}, knows="tab")
+    assert "content" in late, "its own newer text stays without a question"
+    assert (captioned.drafts.own(FIRST, actor="ann") or {})["caption"]["entity"] == "in one window"
+    ask(client, captioned, "discard", draft=other, knows="tab", seen=2)
+    assert captioned.drafts.own(FIRST, actor="ann") is None
+
+
 def test_a_window_receives_its_current_draft(client: Client, captioned: Library) -> None:
     assert ask(client, captioned, "own") == {"draft": None}
     many = [f"tag {number}" for number in range(300)]

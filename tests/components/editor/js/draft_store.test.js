@@ -12,12 +12,12 @@ function opened({ library = "id of one", answers = [] } = {}) {
   const asked = [], said = [], elsewhere = [];
   const store = new DraftStore({
     ask: async (verb, body) => {
-      asked.push([verb, body.draft?.caption.entity ?? null]);
+      asked.push([verb, body.draft?.caption?.entity ?? null]);
       const answer = answers.shift() ?? {};
       if (answer instanceof Error) throw answer;
       return answer;
     },
-    beacon: (verb, body) => asked.push([verb, body.draft?.caption.entity ?? null, "beacon"]),
+    beacon: (verb, body) => asked.push([verb, body.draft?.caption?.entity ?? null, "beacon"]),
     say: (state) => said.push(state),
     elsewhere: (address, draft) => elsewhere.push([address, draft]),
   });
