@@ -4,8 +4,9 @@ import streamlit as st
 
 from components.editor.routes import routes as editor_routes
 from components.grid import beacon, deferred_cards, tags
-from components.shell import error_page, events, javascript, job_control, lifespan, pictures
+from components.shell import error_page, events, javascript, job_control, lifespan, pictures, streamlit_patch
 
+streamlit_patch.apply_patch()
 app = st.App(
     "overview.py",
     routes=[

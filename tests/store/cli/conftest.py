@@ -70,5 +70,5 @@ def folder_of_200_coins(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def folder_of_1000_coins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return fill_folder(tmp_path_factory.mktemp("folder_of_1000_coins"), 1_000)
+def folder_of_400_coins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fill_folder(tmp_path_factory.mktemp("folder_of_400_coins"), 400)

@@ -186,7 +186,7 @@ def test_a_job_that_ends_while_its_row_is_read_is_not_interrupted(harness: JobHa
     assert read.state == "running"
     gate.open.set()
     assert harness.wait_for(number).state == "done"
-    assert harness.jobs._seen(read).state == "done"
+    assert eventually(lambda: harness.jobs._seen(read).state == "done")
 
 
 def test_a_job_interrupted_by_a_restart_waits_until_it_is_resumed(
