@@ -155,6 +155,7 @@ def perform(*given):
     return refused
 
 plain, Journal.perform = Journal.perform, perform
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell runs tests with &
 sys.exit(main())
 """
 
