@@ -58,8 +58,11 @@ def switch_view(page: Page, choice: random.Random) -> str:
 
 
 def go_back(page: Page, choice: random.Random) -> str:
-    before = page.evaluate("() => history.back() || location.href")
-    page.wait_for_function("before => location.href !== before", arg=before)
+    # Two entries of the history can have the same address, so that it tells nothing.
+    page.evaluate(
+        "() => new Promise((went) => { addEventListener('popstate', went, { once: true }); history.back(); })"
+        ".then(() => null)"
+    )
     return f"back to {urlsplit(page.url).path}"
 
 
