@@ -25,6 +25,7 @@ from store.records import CAPTION_FACETS
 from store.tasks import draft_start
 
 _HINT = 500  # characters
+_NO_DRAFT = "that is not a draft; reload the page"
 _KEPT_TAGS = 2_000  # more than can be saved: what was pasted is kept until its person has chosen
 
 
@@ -66,8 +67,9 @@ def _replaces(asked: Mapping[str, Any], own: Mapping[str, Any], before: Mapping[
     """Whether the window of `own`, its `client` and `n`, has seen all of the stored draft."""
     if before.get("client") == own["client"]:
         return int(before.get("n", 0)) < int(own["n"])
-    seen = asked.get("seen", before.get("n", 0))
-    return asked.get("knows") == before.get("client", "") and int(before.get("n", 0)) <= int(seen)
+    seen = asked.get("seen")
+    is_all_seen = seen is None or (isinstance(seen, int) and int(before.get("n", 0)) <= seen)
+    return is_all_seen and asked.get("knows") == before.get("client", "")
 
 
 def _own(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,7 +83,7 @@ def _discard(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Delete this person's draft, unless another window wrote what this one has not seen."""
     address = _address(asked)
     record = library.get(address)
-    own = {"client": "", "n": 0, **asked.get("draft", {})}
+    own = _window(asked.get("draft"))
     stays = library.drafts.discard(address, replaces=partial(_replaces, asked, own))
     if stays and stays.get("client") != own["client"]:
         return {"elsewhere": content.readable(stays, record)}
@@ -188,7 +190,7 @@ def _address(asked: Mapping[str, Any]) -> str:
 
 
 def _draft(given: object) -> dict[str, Any]:
-    """A valid draft. Refuses anything of another form, whoever sent it."""
+    """A valid draft. Raises InvalidRecord for anything of another form."""
     try:
         if not isinstance(given, dict):
             raise TypeError("a draft is an object")
@@ -213,11 +215,18 @@ def _draft(given: object) -> dict[str, Any]:
                 "tags": [str(tag) for tag in base["tags"]],
             },
             "sources": sources,
-            "client": str(given["client"])[:64],
-            "n": int(given["n"]),
+            **_window(given),
         }
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidRecord("that is not a draft; reload the page") from error
+        raise InvalidRecord(_NO_DRAFT) from error
+
+
+def _window(draft: Any) -> dict[str, Any]:
+    """The window that a draft is from, and its number there. Raises InvalidRecord if they are not named."""
+    try:
+        return {"client": str(draft["client"])[:64], "n": int(draft["n"])}
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidRecord(_NO_DRAFT) from error
 
 
 def _text(value: object) -> str | None:

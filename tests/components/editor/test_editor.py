@@ -225,6 +225,16 @@ def test_a_malformed_draft_is_refused(client: Client, captioned: Library, draft:
     assert captioned.drafts.of(FIRST) == []
 
 
+@pytest.mark.parametrize("draft", [None, [], "tab", {"client": "tab"}, {"client": "tab", "n": "one"}])
+def test_a_malformed_discard_is_refused(client: Client, captioned: Library, draft: object) -> None:
+    ask(client, captioned, "keep", draft=draft_with(captioned, entity="Ann's w"))
+    assert "not a draft" in ask(client, captioned, "discard", draft=draft, knows="tab")["failed"]
+    assert "elsewhere" in ask(
+        client, captioned, "discard", draft={"client": "x", "n": 1}, knows="tab", seen="?"
+    )
+    assert captioned.drafts.own(FIRST, actor="ann") is not None
+
+
 def test_a_viewer_can_read_but_not_change_anything(
     client: Client, captioned: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
