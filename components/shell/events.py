@@ -146,7 +146,7 @@ class StateWatcher:
         try:
             self._state = await run_in_threadpool(self._read, self._state)
             self._fault = ""
-        except Exception as error:  # whatever it is, it may be over by the next reading
+        except Exception as error:  # the next reading may succeed
             if self._fault != repr(error):
                 log.warning("pages are not told what changes: %s", error, exc_info=True)
             self._fault = repr(error)

@@ -79,7 +79,7 @@ def _mount(
             "canStop": library.can_write,
             **data,
             "shown": shown or {},
-            "at": time.time(),  # after the values were read: whatever the stream reads from now on is newer
+            "at": time.time(),  # after the values were read: the stream reads newer ones from now on
         },
         width="content" if part == "badges" else "stretch",
         on_outdated_change=_nothing,

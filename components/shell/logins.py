@@ -59,7 +59,7 @@ def expires(claims: Claims) -> float:
     try:
         return float(given)
     except (TypeError, ValueError):
-        return 0.0  # whatever it means, it is no time that is still to come
+        return 0.0  # not a time in the future
 
 
 def is_current(claims: Claims, *, session: str = "") -> bool:

@@ -194,7 +194,7 @@ def _warming(root: Path, name: str, _library: Library) -> threading.Thread:
             _library.snapshot()
         except MemedexError as error:  # the status says it too; searching raises it again, where it is shown
             log.warning("the embedding model is not available: %s", error)
-        except Exception:  # whatever it was, searching meets it again
+        except Exception:  # the next search raises it again
             log.exception("the embedding model or the vectors could not be loaded")
         else:
             _settle.cache_clear()

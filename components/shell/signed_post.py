@@ -21,7 +21,7 @@ Answer = Callable[[Library, Mapping[str, Any]], Response]
 async def answered(request: Request, answer: Answer) -> Response:
     """The answer to a JSON object from a page of this library, with the permissions of its user.
 
-    Its `session` is the token's, whatever the page says.
+    Its `session` is taken from the token, never from the page.
     """
     body = b""
     async for chunk in request.stream():
