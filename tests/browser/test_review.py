@@ -1,22 +1,23 @@
 """Review by keyboard: nothing is lost, and everything can be undone."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, WebSocketRoute, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from store.catalog.filters import Filter
 from store.disk.layout import Layout
 from store.library import Library
 from tests.browser.conftest import Serve, dashboard
 from tests.browser.dashboard import Server
+from tests.browser.delayed_messages import DelayedMessages
 from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import CREATED_AT, coin
 
 COINS = 90
+
+
 STRANGE = '<img src=x onerror="window.obeyed = true"> **bold** [link](http://example.com)'
 
 
@@ -33,28 +34,6 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
 @pytest.fixture
 def grid(app: Server, page: Page) -> GridPage:
     return GridPage(page, f"{app.url}/pending")
-
-
-class DelayedMessages:
-    """Holds back the server's messages to a page until they are released."""
-
-    def __init__(self, page: Page) -> None:
-        self._holds = False
-        self._kept: list[tuple[WebSocketRoute, str | bytes]] = []
-        page.route_web_socket("**/_stcore/stream", self._carry)
-
-    def _carry(self, page: WebSocketRoute) -> None:
-        server = page.connect_to_server()
-        server.on_message(lambda said: self._kept.append((page, said)) if self._holds else page.send(said))
-
-    def hold(self) -> None:
-        self._holds = True
-
-    def release(self) -> None:
-        while self._kept:  # what comes meanwhile is kept, too: in its order
-            page, said = self._kept.pop(0)
-            page.send(said)
-        self._holds = False
 
 
 def tier(app: Server, address: str) -> str:
@@ -203,47 +182,6 @@ def test_a_key_held_down_decides_once(app: Server, grid: GridPage) -> None:
     grid.expect_settled()
 
 
-def test_an_untrusted_name_is_shown_as_plain_text(app: Server, grid: GridPage) -> None:
-    card = grid.cards.filter(has_text="onerror")
-    expect(card.locator(".name")).to_have_text(STRANGE)
-    card.click()
-    grid.press("Enter")
-    expect(grid.viewer.locator("h2")).to_contain_text(STRANGE)
-    expect(grid.viewer.locator(".description")).to_have_text(STRANGE)
-    assert grid.page.evaluate("window.obeyed") is None
-
-
-def test_deciding_in_the_large_view_moves_to_the_next_coin(app: Server, grid: GridPage) -> None:
-    first, second, third = grid.addresses()[:3]
-    grid.press("Enter")
-    expect(grid.viewer).to_be_visible()
-    expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
-    grid.press("ArrowRight")
-    assert grid.at() == second
-    grid.press("a")
-    assert grid.at() == third
-    expect(grid.viewer).to_be_visible()
-    grid.press("Escape")
-    expect(grid.viewer).to_be_hidden()
-    grid.expect_settled()
-    assert (tier(app, first), tier(app, second)) == ("pending", "approved")
-    grid.press("z")
-    grid.expect_settled()
-
-
-def test_only_a_real_address_links_to_a_block_explorer(grid: GridPage) -> None:
-    made_up = next(address for address in grid.addresses() if address.startswith("local-"))
-    solana = next(address for address in grid.addresses() if address.startswith("So"))
-    for address, links in ((solana, 1), (made_up, 0)):
-        grid.card(address).dblclick()
-        expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
-        link = grid.viewer.get_by_role("link", name=re.compile("Solscan|Etherscan"))
-        expect(link).to_have_count(links)
-        if links:
-            expect(link).to_have_attribute("rel", "noopener noreferrer")
-        grid.press("Escape")
-
-
 def test_a_digit_rejects_for_its_reason(app: Server, grid: GridPage) -> None:
     address = grid.at()
     grid.press("1")
@@ -252,44 +190,6 @@ def test_a_digit_rejects_for_its_reason(app: Server, grid: GridPage) -> None:
         assert library.history(address=address)[0].reason == "copycat"
     grid.press("z")
     grid.expect_settled()
-
-
-def test_a_link_shows_the_same_view(app: Server, page: Page) -> None:
-    view = "pending_sort=Oldest&pending_per=24+a+page&pending_page=2"
-    grid = GridPage(page, f"{app.url}/pending?{view}")
-    with app.stored() as library:
-        expected = library.addresses(Filter(tier="pending"))[::-1][24:48]
-    assert grid.addresses() == expected
-    page.reload()
-    expect(grid.cards.first).to_be_visible()
-    expect(grid.cards).to_have_count(24)
-    assert grid.addresses() == expected
-    grid.press("[")
-    expect(grid.card(expected[0])).to_have_count(0)
-    expect(page).not_to_have_url(re.compile("pending_page=2"))
-
-
-def test_two_keys_turn_two_pages_though_the_browser_has_not_heard_of_the_first(
-    app: Server, page: Page
-) -> None:
-    held = DelayedMessages(page)
-    grid = GridPage(page, f"{app.url}/pending?pending_per=24+a+page")
-    with app.stored() as library:
-        third = library.addresses(Filter(tier="pending"))[48]
-    held.hold()
-    grid.press("]", "]")
-    held.release()
-    expect(grid.card(third)).to_be_visible()
-    expect(page).to_have_url(re.compile("pending_page=3"))
-
-
-def test_words_narrow_the_grid(app: Server, page: Page) -> None:
-    grid = GridPage(page, f"{app.url}/pending?pending_words=onerror")
-    expect(grid.cards).to_have_count(1)
-    page.get_by_placeholder("words, tag:dog …").fill("no such coin")
-    expect(page.get_by_text("No matches.")).to_be_visible()
-    page.get_by_role("button", name="Clear filters").click()
-    expect(grid.cards).to_have_count(60)
 
 
 def test_deciding_a_coin_edited_by_hand_is_refused_once_and_shows_the_new_text(

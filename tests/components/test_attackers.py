@@ -4,36 +4,21 @@ import json
 import secrets
 import time
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-from streamlit import runtime
-from streamlit.auth_util import set_cookie_with_chunks
-from streamlit.web.server.server_util import get_cookie_secret
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
-from components.grid import deferred_cards
-from components.grid.decision_log import BOOT
 from components.shell import login as shell_login
 from components.shell import logins, pictures, tokens
 from store.captions.drafts import Drafts
 from store.errors import LoginEnded, ReadOnly
 from store.library import Library
 from store.permissions import Actor
-from store.runtime import open_library
 from store.settings import settings
+from tests.components.claims import assert_accepted, assert_refused, body, claims, cookies
 from tests.components.conftest import Client
-from tests.store.conftest import address, fresh_root
-from tests.store.hashed import Hashed
-
-Claims = dict[str, Any]
-
-ROUTES = (
-    "/decisions", "/results/cards", "/editor/keep", "/editor/commit", "/editor/own", "/editor/history",
-    "/editor/look", "/editor/suggestions", "/editor/discard", "/editor/refuse",
-)  # fmt: skip
+from tests.store.conftest import address
 
 
 @pytest.fixture(autouse=True)
@@ -49,128 +34,11 @@ def shared_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shell_login, "listens_farther", lambda: True)
 
 
-def claims(email: str = "ann@x.org", **more: Any) -> Claims:
-    now = int(time.time())
-    return {
-        "is_logged_in": True, "email": email, "sub": email, "provider": "default", "nonce": email,
-        "iat": now, "exp": now + 3600, **more,
-    }  # fmt: skip
-
-
-def cookies(login: Claims) -> dict[str, str]:
-    """The cookies that Streamlit sets in a browser."""
-    given: dict[str, str] = {}
-
-    def signed(name: str, value: str) -> bytes:
-        return create_signed_value(get_cookie_secret(), name, value)
-
-    set_cookie_with_chunks(
-        lambda name, value: given.__setitem__(name, signed(name, value).decode()),
-        signed,
-        USER_COOKIE_NAME,
-        {**login, "origin": "http://memedex"},
-        cookie_attr_size=100,
-    )
-    return given
-
-
-def body(library: Library, token: object, *, actor: str = "ann@x.org") -> str:
-    seen = {address(0): library.get(address(0)).revision}
-    entry = {"n": 1, "verb": "delete", "addresses": [address(0)], "seen": seen, "boot": BOOT}
-    place = {"library": library.id, "who": actor, "session": ""}
-    draft = {
-        "caption": {"entity": "an attacker's"}, "tags": [], "client": "x", "n": 1,
-        "base": {"revision": 1, "caption": {}, "tags": []},
-    }  # fmt: skip
-    deferred_cards.remember("the attackers", {address(0): 0}, {})
-    return json.dumps(
-        {
-            "token": token, "client": f"of {time.perf_counter_ns()}", "entries": [{**entry, **place}],
-            "address": address(0), "draft": draft, "query": "the attackers", "rows": [0], "facet": "entity",
-            "text": "a dog",
-        }
-    )  # fmt: skip
-
-
-def assert_refused(client: Client, library: Library, token: object, *, status: set[int], **more: Any) -> None:
-    """Every route rejects this token, and nothing is revealed or changed."""
-    generation = library.generation
-    for route in ROUTES:
-        answer = client.post(route, content=body(library, token), **more)
-        assert answer.status_code in status, (route, answer.status_code, answer.text)
-        assert "cards" not in answer.text
-        assert address(0) not in answer.text
-    assert library.generation == generation
-    assert library.get(address(0)).tier == "pending"
-    assert library.drafts.of(address(0)) == []
-
-
-def assert_accepted(
-    client: Client, library: Library, token: str, *, actor: str = "ann@x.org", **more: Any
-) -> None:
-    answer = client.post("/decisions", content=body(library, token, actor=actor), **more)
-    assert answer.status_code == 204, answer.text
-    assert library.get(address(0)).tier == "trash"
-    assert library.history(address=address(0))[0].actor == actor
-
-
 def test_no_route_answers_without_a_token(client: Client, library: Library) -> None:
     assert_refused(client, library, None, status={403})
     for forged in ("", 7, [], "x", "x.y", "0" * 64, ".", "\ud800.\ud800"):
         assert client.post("/decisions", content=body(library, forged)).status_code == 403
     assert library.get(address(0)).tier == "pending"
-
-
-def test_a_token_of_another_library_or_of_a_copy_is_refused(
-    client: Client, library: Library, tmp_path: Path
-) -> None:
-    with open_library(fresh_root(tmp_path / "other"), embedder=Hashed()) as other:
-        assert_refused(client, library, tokens.signed(other, actor="ann@x.org"), status={403})
-
-    class Copy:
-        """Its catalog, secret included, lies in another folder."""
-
-        secret = library.secret
-        id = "of a copy"
-
-    assert_refused(client, library, tokens.signed(Copy(), actor="ann@x.org"), status={403})  # type: ignore[arg-type]
-
-
-def test_an_old_token_is_refused(client: Client, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = tokens.signed(library, actor="ann@x.org")
-    now = time.time()
-    monkeypatch.setattr(tokens.time, "time", lambda: now + tokens.LIFETIME + 1)
-    assert_refused(client, library, old, status={401})
-    assert_accepted(client, library, tokens.signed(library, actor="ann@x.org"))
-
-
-def test_a_token_stays_the_same_for_an_hour(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = []
-    for minutes in (0, 1, 59, 60):
-        monkeypatch.setattr(tokens.time, "time", lambda minutes=minutes: 1_800_000_000 + 60.0 * minutes)
-        given.append(tokens.signed(library, actor="ann@x.org", session="here", claims=claims(iat=1, exp=2e9)))
-    assert given[0] == given[1] == given[2] != given[3]
-
-
-def test_a_token_ends_shortly_after_its_session(
-    client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    active = {"a tab"}
-
-    class Running:
-        def is_active_session(self, session: str) -> bool:
-            return session in active
-
-    monkeypatch.setattr(runtime, "exists", lambda: True)
-    monkeypatch.setattr(runtime, "get_instance", Running)
-    token = tokens.signed(library, actor="ann@x.org", session="a tab")
-    active.clear()
-    now = time.time()
-    monkeypatch.setattr(tokens.time, "time", lambda: now + 300)
-    assert_refused(client, library, token, status={401})
-    assert_refused(client, library, tokens.signed(library, actor="ann@x.org", session="none"), status={401})
-    monkeypatch.setattr(tokens.time, "time", lambda: now + 5)
-    assert_accepted(client, library, token)
 
 
 @pytest.mark.usefixtures("shared_server")

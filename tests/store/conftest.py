@@ -16,10 +16,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from store import demo
 from store.chroma.collections import INDEX
 from store.chroma.comparison import ask
 from store.chroma.follower import LibraryFollower
 from store.disk.images import normalise
+from store.embedding import open_embedder
 from store.importing.candidate import Candidate
 from store.library import Library
 from store.runtime import open_library
@@ -162,6 +164,18 @@ def eager_index(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chroma writes its index files after every other vector, not after every thousandth."""
     monkeypatch.setitem(INDEX, "batch_size", 2)
     monkeypatch.setitem(INDEX, "sync_threshold", 2)
+
+
+@pytest.fixture(scope="session")
+def demo_library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """The demo library with the offline model; no test changes it."""
+    root = fresh_root(tmp_path_factory.mktemp("demo") / "res")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("store.chroma.base_follower.ChromaFollower.wake", lambda self: None)
+        library = open_library(root, embedder=open_embedder("offline"))
+        demo.load(library)
+    yield library
+    library.close()
 
 
 @pytest.fixture

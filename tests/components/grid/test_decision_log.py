@@ -1,21 +1,18 @@
 """The numbered log on the server: each decision is applied once, in order, however often it arrives."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.grid.decision_log import BOOT, Ledger
 from components.grid.logged_decision import LoggedDecision, entries_of
-from components.grid.matching import offered
 from store.catalog.filters import Filter
 from store.errors import ModelUnavailable
 from store.library import Library
 from store.outcome import Outcome
 from store.permissions import Actor
-from tests.store.conftest import address, coin
+from tests.store.conftest import address
 
 
 @pytest.fixture
@@ -238,70 +235,3 @@ def test_decisions_of_an_earlier_page_are_applied_before_newer_ones(
     for client, entries in entries_of({"client": "new", "entries": own, "others": {"old": left}}).items():
         decision_log.apply(library, client, entries, handlers={})
     assert [decision.verb for decision in library.decisions()] == ["undo", "approve", "import"]
-
-
-@pytest.mark.parametrize(
-    "log",
-    [
-        None,
-        [],
-        "text",
-        {"client": 3, "entries": []},
-        {"client": "x" * 65, "entries": [{"n": 1, "verb": "approve", "addresses": []}]},
-        {"client": "page", "entries": {"n": 1}},
-        {"client": "page", "entries": [None, 7, {"n": "1", "verb": "approve", "addresses": []}]},
-        {"client": "page", "entries": [{"n": 1, "verb": "approve", "addresses": [3]}]},
-        {"client": "page", "entries": [{"n": 1, "verb": "approve", "addresses": "all"}], "others": [1]},
-    ],
-)
-def test_malformed_logs_are_ignored(log: object) -> None:
-    assert not any(entries_of(log).values())
-
-
-def matching(library: Library, **more: Any) -> dict[str, Any]:
-    return {**offered(library, Filter(tier="pending"), total=0), **more}
-
-
-def test_all_matching_coins_are_decided_and_undone_as_one(library: Library, decision_log: Ledger) -> None:
-    chosen = entry(1, "approve", matching=matching(library, **{"except": [address(2)]}))
-    for _ in range(2):
-        decision_log.apply(library, "page", [chosen], handlers={})
-    assert approved(library) == set(library.addresses(Filter())) - {address(2)}
-    decision_log.apply(library, "page", [entry(2, "undo")], handlers={})
-    assert approved(library) == set()
-
-
-def test_coins_added_or_changed_after_the_selection_are_not_decided(
-    library: Library, decision_log: Ledger
-) -> None:
-    seen = matching(library)
-    library.add([coin(50)])
-    library.edit_tags([address(1)], add=["moon"])
-    decision_log.apply(library, "page", [entry(1, "approve", matching=seen, boot="before")], handlers={})
-    assert approved(library) == {address(0), *(address(n) for n in range(2, 6))}
-
-
-@pytest.mark.parametrize(
-    "forged", [{}, {"filter": 3}, {"filter": "{", "generation": 9}, {"filter": "{}", "generation": 10**6}]
-)
-def test_a_malformed_selection_decides_nothing(
-    library: Library, decision_log: Ledger, forged: dict[str, Any]
-) -> None:
-    log = {"client": "page", "entries": [{"n": 1, "verb": "approve", "addresses": [], "matching": forged}]}
-    for client, entries in entries_of(log).items():
-        decision_log.apply(library, client, entries, handlers={})
-    assert approved(library) == set()
-
-
-LOGS = json.loads((Path(__file__).parents[2] / "shared" / "decision_log.json").read_text("utf-8"))
-
-
-@pytest.mark.parametrize("case", LOGS, ids=lambda case: case["name"])
-def test_a_sent_log_is_parsed_as_it_was_recorded(case: dict[str, Any]) -> None:
-    """`js/log.test.js` checks that a page sends it like this."""
-    lists: dict[str, Any] = {"others": [], "add": [], "remove": []}
-    place = {"actor" if name == "who" else name: value for name, value in case["place"].items()}
-    made_in = {"boot": case["boot"], **place}
-    assert entries_of(case["sent"]) == {
-        "page": [LoggedDecision(**(lists | made_in | read)) for read in case["read"]]
-    }

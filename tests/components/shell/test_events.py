@@ -18,7 +18,7 @@ from components.shell.current_state import State
 from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library
-from tests.components.test_attackers import Claims, claims, cookies
+from tests.components.claims import Claims, claims, cookies
 from tests.store.conftest import address, coin, fresh_root
 from tests.store.hashed import Hashed
 

@@ -16,7 +16,7 @@ from store.disk.layout import Layout
 from store.library import Library
 from store.maintenance import doctor
 from store.runtime import open_library, open_reader
-from tests.store.chroma.test_collections import opened
+from tests.store.chroma.breakages import opened
 from tests.store.conftest import address, approved_with_caption
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_agrees_with_the_sidecars, holds

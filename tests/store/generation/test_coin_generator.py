@@ -1,30 +1,25 @@
-"""Generating a coin from results: the context, its budget, the new coin and its similarity to others."""
+"""A coin is generated, parsed and normalised; copies are recognised."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
-from threading import Event
 
 import pytest
 
 from store.catalog.filters import Filter
 from store.errors import CaptioningFailed, InvalidRecord
 from store.generation import coin_generator, context
-from store.generation.context import PICTURE_TOKENS, ExampleContext
-from store.jobs import Job
+from store.generation.context import ExampleContext
 from store.library import Library
-from store.llm.client import import_litellm
-from store.memory.text.tokens import count_tokens
 from store.records import MAX_FACET
-from store.settings import settings
-from store.tasks import generate
 from tests.store.conftest import address, coin
 from tests.store.language_model_server import LanguageModelServer, fails, running, says
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
+
 MODEL = "openai/gpt-4o-mini"
-PICTURE = re.compile(r" !\[.*\]\(data:.*\)")
+
+
 COIN = {
     "name": "Rain Frog",
     "ticker": "$rain",
@@ -49,58 +44,6 @@ def three_addresses(library: Library, captioned: Callable[..., list[str]]) -> li
     addresses = captioned(1, 2, 3)
     library.promote(addresses)
     return addresses
-
-
-def test_the_context_uses_the_reference_1_format_without_empty_facets(
-    library: Library, three_addresses: list[str]
-) -> None:
-    made = context.build(library, reversed(three_addresses))
-    assert [example.text for example in made.examples] == [
-        f"Example {place}:\nEntity: text {number} entity\nContext: text {number} context\n"
-        f"Visual: text {number} visual"
-        for place, number in enumerate((3, 2, 1), start=1)
-    ]
-    assert all(example.picture for example in made.examples)
-    said = PICTURE.sub("", context.as_markdown(made)).split("\n\n")  # exactly the text sent to the model
-    assert made.tokens == sum(map(count_tokens, said)) + 3 * PICTURE_TOKENS
-    assert made.left_out == ()
-
-
-def test_tokens_are_counted_as_the_model_counts_them(library: Library, three_addresses: list[str]) -> None:
-    made = context.build(library, three_addresses, model="anthropic/claude-3-haiku-20240307", pictures=False)
-    counter = import_litellm().token_counter
-    assert made.tokens == sum(
-        counter(model="anthropic/claude-3-haiku-20240307", text=example.text) for example in made.examples
-    )
-    assert "Image" not in context.as_markdown(made)
-
-
-def test_a_token_budget_lists_what_it_left_out(library: Library, three_addresses: list[str]) -> None:
-    whole = context.build(library, three_addresses)
-    first = whole.examples[0].tokens
-    words = count_tokens(whole.examples[1].text)
-    made = context.build(library, three_addresses, budget=first + words + 3)
-    assert [(left.record.address, left.what) for left in made.left_out] == [
-        (three_addresses[1], "its picture"),
-        (three_addresses[2], "all of it"),
-    ]
-    assert made.tokens == first + words <= first + words + 3
-    assert [bool(example.picture) for example in made.examples] == [True, False]
-    assert context.build(library, three_addresses, budget=1).examples == ()
-
-
-def test_every_context_format_contains_the_same_base64_pictures(
-    library: Library, three_addresses: list[str]
-) -> None:
-    made = context.build(library, three_addresses[:2])
-    messages = context.as_messages(made, "a new one", system="be brief")
-    assert [message["role"] for message in messages] == ["system", "user"]
-    parts = messages[1]["content"]
-    assert [part["type"] for part in parts] == ["text", "image_url", "text", "image_url", "text"]
-    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
-    assert all(url.startswith("data:image/jpeg;base64,/9j/") for url in urls)
-    assert [row["image"] for row in json.loads(context.as_json(made))["examples"]] == urls
-    assert all(url in context.as_markdown(made) for url in urls)
 
 
 def answered(model: LanguageModelServer, made: ExampleContext, prompt: str = "frog") -> str:
@@ -214,125 +157,3 @@ def test_provider_errors_and_an_empty_prompt_are_reported(
     model.answers = [fails(429, "slow", Retry_After="6.5")]
     with pytest.raises(CaptioningFailed, match="; try again in 7 s "):
         answered(model, made)
-
-
-def start_job(library: Library, addresses: list[str]) -> Job:
-    return generate.start(library.jobs, "a  frog", addresses, model=MODEL, budget=None, pictures=False)
-
-
-@pytest.fixture
-def configured_model(
-    model: LanguageModelServer, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[LanguageModelServer]:
-    """Send background requests to the server of the test."""
-    monkeypatch.setenv("MEMEDEX_CAPTION_API_BASE", model.address)
-    settings.cache_clear()
-    yield model
-    settings.cache_clear()
-
-
-def test_a_coin_generated_in_the_background_is_kept_until_dismissed(
-    library: Library, three_addresses: list[str], configured_model: LanguageModelServer
-) -> None:
-    answer = says(json.dumps(COIN))
-    answer.streamed = True
-    configured_model.answers = [answer]
-    job = start_job(library, three_addresses)
-    assert job.name == "Make a coin: a frog"
-    assert library.jobs.wait(job.id, timeout=60)
-    (draft,) = generate.own_jobs(library.jobs, library.actor_name)
-    assert (draft.state, draft.note["answer"], draft.note["sources"]) == (
-        "done",
-        json.dumps(COIN),
-        three_addresses,
-    )
-    assert generate.own_jobs(library.jobs, "somebody else") == []
-    library.jobs.dismiss(job.id)
-    assert generate.own_jobs(library.jobs, library.actor_name) == []
-
-
-def test_a_cancelled_answer_keeps_the_text_received_so_far(
-    library: Library,
-    three_addresses: list[str],
-    configured_model: LanguageModelServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    has_begun, may_go_on = Event(), Event()
-
-    def slowly(*_: object, **__: object) -> Iterator[str]:
-        yield '{"name": "Rain '
-        has_begun.set()
-        assert may_go_on.wait(60)
-        yield 'Frog"'
-
-    monkeypatch.setattr(coin_generator, "stream", slowly)
-    job = start_job(library, three_addresses)
-    assert has_begun.wait(60)
-    library.jobs.cancel(job.id)
-    assert library.jobs.wait(job.id, timeout=60)  # though the model says nothing more
-    may_go_on.set()
-    (draft,) = generate.own_jobs(library.jobs, library.actor_name)
-    assert (draft.state, draft.note["answer"]) == ("cancelled", '{"name": "Rain ')
-
-
-@pytest.mark.parametrize("came", ['{"name": "Rain ', json.dumps(COIN)], ids=["a part", "all of it"])
-def test_an_interrupted_answer_is_requested_again_only_by_a_user(
-    library: Library, three_addresses: list[str], monkeypatch: pytest.MonkeyPatch, came: str
-) -> None:
-    has_begun, may_go_on, asked = Event(), Event(), []
-
-    def slowly(*_: object, **__: object) -> Iterator[str]:
-        asked.append(came)
-        yield came
-        has_begun.set()
-        assert may_go_on.wait(60)
-        yield " "
-
-    monkeypatch.setattr(coin_generator, "stream", slowly)
-    job = start_job(library, three_addresses)
-    assert has_begun.wait(60)
-    library.jobs.pause(job.id)  # as when the program ends
-    assert library.jobs.wait(job.id, timeout=60)
-    may_go_on.set()
-    library.jobs.resume(job.id)
-    assert library.jobs.wait(job.id, timeout=60)
-    (draft,) = generate.own_jobs(library.jobs, library.actor_name)
-    assert draft.note["answer"] == came
-    assert len(asked) == 1
-    if came == json.dumps(COIN):
-        assert draft.state == "done"
-    else:
-        assert (draft.state, "was not asked again" in draft.error) == ("failed", True)
-        library.jobs.resume(job.id)
-        assert library.jobs.wait(job.id, timeout=60)
-        assert len(asked) == 2
-
-
-def test_a_provider_error_is_stored_with_the_draft(
-    library: Library, three_addresses: list[str], configured_model: LanguageModelServer
-) -> None:
-    configured_model.answers = [fails(401, "bad key")]
-    job = start_job(library, three_addresses)
-    assert library.jobs.wait(job.id, timeout=60)
-    (draft,) = generate.own_jobs(library.jobs, library.actor_name)
-    assert (draft.state, draft.note["answer"]) == ("failed", "")
-    assert "did not accept the key" in draft.error
-    library.jobs.dismiss(job.id)
-    assert library.jobs.open() == []
-
-
-def test_an_answer_without_a_coin_fails_the_job_and_can_be_retried(
-    library: Library, three_addresses: list[str], configured_model: LanguageModelServer
-) -> None:
-    configured_model.answers = [says("I would rather talk about frogs.")]
-    configured_model.answers[0].streamed = True
-    job = start_job(library, three_addresses)
-    assert library.jobs.wait(job.id, timeout=60)
-    (draft,) = generate.own_jobs(library.jobs, library.actor_name)
-    assert (draft.state, draft.note["answer"]) == ("failed", "I would rather talk about frogs.")
-    assert "answered in words, not with a coin" in draft.error
-    configured_model.answers = [says(json.dumps(COIN))]
-    configured_model.answers[0].streamed = True
-    generate.retry(library.jobs, draft)
-    assert library.jobs.wait(job.id, timeout=60)
-    assert generate.own_jobs(library.jobs, library.actor_name)[0].state == "done"

@@ -1,14 +1,26 @@
 """Background workers survive any exception, report it, wait longer after each failure and continue."""
 
 import threading
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from store.jobs import background_worker
+from store.jobs import (
+    Item,
+    ItemDone,
+    Job,
+    Result,
+    background_worker,
+    runner,
+)
 from store.jobs.background_worker import Worker, faults
 from store.progress import Progress
+from tests.store.jobs.harness import LETTERS, JobHarness
+from tests.waiting import eventually
 
 
 @pytest.fixture
@@ -153,3 +165,62 @@ def test_a_worker_whose_thread_cannot_start_reports_a_fault_and_recovers(
         assert "no room" in faults()[0].reason
     worker.retry()
     assert work.is_done.wait(60)
+
+
+@pytest.fixture
+def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobHarness]:
+    monkeypatch.setattr(runner, "_PATIENCE", 60.0)  # the machine may be busy
+    harness = JobHarness(tmp_path)
+    yield harness
+    harness.jobs.close()
+    harness.catalog.close()
+
+
+def workers_with_fault(reason: str) -> list[str]:
+    """The workers of this process with this fault; workers of other tests may have other faults."""
+    return [one.worker for one in background_worker.faults() if reason in one.reason]
+
+
+@pytest.mark.usefixtures("immediate_retries")
+def test_jobs_continue_after_the_catalog_was_briefly_missing(
+    harness: JobHarness, caplog: pytest.LogCaptureFixture
+) -> None:
+    came, both, catalog = threading.Event(), threading.Event(), harness.catalog.path
+
+    def answer(item: Item) -> Result:
+        if item.key == "d" and not came.is_set():
+            assert both.wait(60)
+            catalog.rename(catalog.with_name("away"))
+            came.set()
+        return ItemDone(item)
+
+    harness.answer = answer
+    number, behind = harness.start(), harness.start(["z"])
+    both.set()
+    assert came.wait(60)
+    assert eventually(lambda: workers_with_fault("removed or replaced") == ["long work (library)"])
+    assert "Traceback" in caplog.text
+    catalog.with_name("away").rename(catalog)
+    assert eventually(lambda: harness.jobs.get(behind).state == "done")
+    assert (harness.jobs.get(number).state, harness.jobs.get(number).done) == ("done", 10)
+    assert {*LETTERS, "z"} == harness.done.keys()
+    assert workers_with_fault("removed or replaced") == []
+
+
+@pytest.mark.parametrize("error", [OSError("the folder was away"), KeyError("surprise")])
+def test_a_queue_that_cannot_start_a_job_starts_it_later(
+    harness: JobHarness, error: Exception, monkeypatch: pytest.MonkeyPatch, immediate_retries: None
+) -> None:
+    asked: list[int] = []
+    next_waiting = harness.jobs._book.next_waiting
+
+    def failing(kinds: Any) -> Job | None:
+        asked.append(1)
+        if len(asked) <= 3:
+            raise error
+        return next_waiting(kinds)
+
+    monkeypatch.setattr(harness.jobs._book, "next_waiting", failing)
+    number = harness.start()
+    assert eventually(lambda: harness.jobs.get(number).state == "done")
+    assert harness.done == Counter(LETTERS)

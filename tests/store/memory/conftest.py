@@ -61,3 +61,10 @@ def reopen(tmp_path: Path, bags: Bags, clock: Clock) -> Iterator[Callable[[], Me
 @pytest.fixture
 def memory(reopen: Callable[[], Memory]) -> Memory:
     return reopen()
+
+
+@pytest.fixture
+def memory_with_lore(memory: Memory) -> Memory:
+    for number in range(6):
+        memory.lore.add_lore("peaks" if number % 2 else "swamp", f"l{number}", f"Dragón tale {'x' * number}")
+    return memory

@@ -4,33 +4,24 @@ Reference 2, edge cases: test_memories.py. Reference 3, columns and fields: docu
 Reference 5, content types: text/test_extraction.py. Reference 4 has no tables: its figures are below.
 """
 
-import inspect
 import json
 import logging
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
-from store.memory import memories
 from store.memory.chroma.follower import MemoryFollower
-from store.memory.documents import documents
-from store.memory.engine.settings import LOCAL, MemorySettings
 from store.memory.memory import Memory
-from store.memory.story import context, lore
-from store.memory.story import sessions as session_memory
-from store.memory.story.sessions import exchange, memory_key
-from store.memory.text import extraction
-from store.memory.text.line_chunks import LONGEST as LORE_CHUNK
-from store.memory.text.recursive_chunks import LONGEST, OVERLAP, SEPARATORS, split_recursively
-from store.memory.text.token_chunks import SIZES
-from store.memory.text.tokens import NAME, count_tokens
+from store.memory.story.sessions import exchange
+from store.memory.text.tokens import count_tokens
 from store.memory.transcripts.events import EventFilter
 from tests.store.memory.bags import Bags
 
 THOUGHT = " ".join(f"Thought {number} follows the last one." for number in range(1_900))  # 16,000 tokens
+
+
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "why does the bridge fail", "turn": 1, "ts": "2025-02-06T10:00:00Z"},
     {"role": "assistant", "content": [{"type": "text", "text": "the relayer stopped"}]},
@@ -44,7 +35,11 @@ TALK: list[dict[str, Any]] = [
     },
     {"role": "tool", "content": "relayer: connection refused"},
 ]
+
+
 LARGE = {"tool_name": "bash", "output": "x" * 100_000, "error": {"type": "Timeout"}, "model": "gpt-x"}
+
+
 HAPPENED: list[dict[str, Any]] = [
     {"event": "tool:error", "ts": "2025-02-06T10:00:01Z", "lvl": "ERROR", "turn": 1, "data": LARGE},
     {"event": "llm:response", "ts": "2025-02-07T10:00:00Z", "lvl": "INFO"},
@@ -72,6 +67,7 @@ def rows(memory: Memory, query: str, *values: object) -> list[dict[str, Any]]:
 
 
 # -- reference 5, the tables of columns: type, NOT NULL, default, and the stored value -----------------------
+
 
 COLUMNS = {
     "transcripts": """
@@ -122,6 +118,8 @@ COLUMNS = {
         key VARCHAR PRIMARY KEY
         value VARCHAR""",
 }
+
+
 STORED = {  # the values in the first row of each table, as far as they are fixed
     "transcripts": {
         "user_id": "ann", "session_id": "s1", "project_slug": "bridges", "sequence": 0, "role": "user",
@@ -141,6 +139,8 @@ STORED = {  # the values in the first row of each table, as far as they are fixe
     },
     "schema_meta": {"key": "version", "value": "2"},
 }  # fmt: skip
+
+
 ROWS = [
     (table, line.strip()) for table, lines in COLUMNS.items() for line in lines.split("\n") if line.strip()
 ]
@@ -254,65 +254,6 @@ def test_events_are_filtered_by_each_field(asked: EventFilter, found: list[str],
 
 
 # -- the figures of the references, each under the reference's name for it -----------------------------------
-
-
-def defaults(verb: object) -> dict[str, Any]:
-    assert callable(verb)
-    given = inspect.signature(verb).parameters.values()
-    return {one.name: one.default for one in given if one.default is not one.empty and one.name != "actor"}
-
-
-@pytest.mark.parametrize(
-    ("is_here", "is_there"),
-    [
-        pytest.param(
-            (memories.MOST_TAGS, memories.LONGEST_TAG), (10, 50), id="2: tags, max 10, each max 50 chars"
-        ),
-        pytest.param(memories.MOST_RESULTS, 20, id="2: limit 1-20"),
-        pytest.param(memories.RELEVANT, 30.0, id="2: relevance >= 30%"),
-        pytest.param(memories.relevance(1 - 0.125), 87.5, id="2: (1 - distance) * 100"),
-        pytest.param(SEPARATORS, ("\n\n", "\n", " ", ""), id="3: Chunking Strategy"),
-        pytest.param(LONGEST, 1000, id="3: Chunk Size"),
-        pytest.param(OVERLAP, 100, id="3: Overlap"),
-        pytest.param(documents.RESULTS, 5, id="3: LIMIT 5"),
-        pytest.param(LORE_CHUNK, 800, id="4: chunk_size"),
-        pytest.param(defaults(lore.Lore.query_lore), {"n_results": 3, "max_chars": 1000}, id="4: query_lore"),
-        pytest.param(
-            defaults(session_memory.Sessions.query_memory),
-            {"n_results": 3, "max_chars": 1500},
-            id="4: query_memory",
-        ),
-        pytest.param((context.LORE_RESULTS, context.MEMORY_RESULTS), (2, 3), id="4: production usage"),
-        pytest.param(context.TOTAL_CHARS, 2500, id="4: total RAG context"),
-        pytest.param(context.HEADING, "--- RECENT MEMORY ---", id="4: full_context"),
-        pytest.param(memory_key("mira", "s1"), "mira_s1", id="4: memory_key"),
-        pytest.param(memory_key("mira"), "mira", id="4: memory_key without a session"),
-        pytest.param(exchange("a", "b"), "User: a\nAI: b", id="4: memory text"),
-        pytest.param(extraction.MAX_TOOL_OUTPUT_LENGTH, 10_000, id="5: MAX_TOOL_OUTPUT_LENGTH"),
-        pytest.param(
-            (SIZES.limit, SIZES.target, SIZES.overlap, SIZES.least_overlap),
-            (8192, 1024, 128, 64),
-            id="5: tokens",
-        ),
-        pytest.param(NAME, "cl100k_base", id="5: tiktoken encoding"),
-        pytest.param(LOCAL, "sentence-transformers:all-MiniLM-L6-v2", id="2, 4: embedding model"),
-    ],
-)
-def test_figure(is_here: object, is_there: object) -> None:
-    assert is_here == is_there
-
-
-def test_documents_use_the_configured_model_and_other_kinds_the_local_one() -> None:
-    ada = MemorySettings(document_embedder="litellm:text-embedding-ada-002")
-    assert ada.embedder_of("documents") == "litellm:text-embedding-ada-002"
-    assert ada.embedder_of("memories") == MemorySettings().embedder_of("documents") == LOCAL
-
-
-def test_text_is_split_recursively_at_1000_characters_with_100_of_overlap() -> None:
-    text = "word " * 500
-    spans = split_recursively(text)
-    assert all(end - start <= 1000 for start, end in spans)
-    assert all(0 < before[1] - after[0] <= 100 for before, after in pairwise(spans))
 
 
 def test_retrieval_is_logged_line_by_line_as_in_production(

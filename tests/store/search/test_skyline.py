@@ -9,7 +9,7 @@ from store.records import FACETS, Facet
 from store.search.similarities import Similarities
 from store.search.skyline import skyline
 from store.vectors.matrices import load
-from tests.store.search.test_search import weights as sliders
+from tests.store.search.plain_search import weights as sliders
 
 ROWS, DIMENSIONS = 400, 24
 

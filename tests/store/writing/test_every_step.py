@@ -2,8 +2,8 @@
 
 import errno
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,17 +16,23 @@ from store.library import Library
 from store.outcome import Outcome
 from store.reading.reader import Reader
 from store.runtime import open_library
-from tests.store.conftest import address, approved_with_caption, coin, fresh_root, written
+from tests.store.conftest import address, approved_with_caption, coin, fresh_root
 from tests.store.hashed import Hashed
 from tests.store.invariants import Contents, contents, holds, no_temporary_files_are_left
 from tests.store.world import FaultInjector, PowerCut, abandon
+from tests.store.writing.cases import (
+    APPROVED,
+    CAPTIONED,
+    CASES,
+    PENDING,
+    PROMOTED,
+    TRASH,
+    Case,
+    import_three,
+)
 
-PENDING = [address(0), address(1)]
-APPROVED = [address(2), address(3)]
-CAPTIONED = [address(4), address(5)]
-PROMOTED = [address(6), address(7)]
-TRASH = [address(8), address(9)]
 BYSTANDER = address(20)  # changed only to check whether writing works
+
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_chroma")]
 
@@ -34,48 +40,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_chroma")]
 @pytest.fixture
 def root(quick_root: Path) -> Path:
     return quick_root
-
-
-@dataclass(frozen=True)
-class Case:
-    """A verb, and the setup it needs."""
-
-    verb: Callable[[Library], Outcome]
-    before: Callable[[Library], object] = lambda library: None
-
-
-def import_three(library: Library) -> Outcome:
-    return library.add(coin(number) for number in (10, 11, 12))
-
-
-def recaption(library: Library) -> Outcome:
-    return library.caption(PROMOTED[0], caption={"entity": "quite another", "visual": ""}, tags=["moon"])
-
-
-CASES = {
-    "import": Case(import_three),
-    "approve": Case(lambda library: library.approve(PENDING)),
-    "return": Case(lambda library: library.send_back(APPROVED)),
-    "reject": Case(lambda library: library.reject([*PENDING, *APPROVED], reason="a copy")),
-    "promote": Case(lambda library: library.promote(CAPTIONED)),
-    "degrade": Case(lambda library: library.degrade(PROMOTED)),
-    "delete": Case(lambda library: library.delete([*PENDING, *PROMOTED])),
-    "restore": Case(lambda library: library.restore(TRASH)),
-    "caption in approved": Case(lambda library: library.caption(CAPTIONED[0], caption=written("new"))),
-    "caption in the library": Case(recaption),
-    "tags in every tier": Case(
-        lambda library: library.edit_tags([*PENDING, *CAPTIONED, *PROMOTED], add=["moon"], remove=["dog"])
-    ),
-    "undo an import": Case(lambda library: library.undo(), import_three),
-    "undo a caption": Case(lambda library: library.undo(), recaption),
-    "undo a promotion": Case(lambda library: library.undo(), lambda library: library.promote(CAPTIONED)),
-    "undo a deletion": Case(lambda library: library.undo(), lambda library: library.delete(PROMOTED)),
-    "undo what was changed since": Case(
-        lambda library: library.undo(actor="first"),
-        lambda library: (library.approve(PENDING, actor="first"), library.edit_tags(PENDING, add=["moon"])),
-    ),
-    "redo a caption": Case(lambda library: library.redo(), lambda lib: (recaption(lib), lib.undo())),
-}
 
 
 @pytest.fixture(params=CASES)

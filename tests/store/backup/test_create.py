@@ -1,33 +1,31 @@
-"""A backup is a consistent snapshot, even while another process writes; a restore is complete or refused."""
+"""A backup holds everything, is consistent while another process writes, and leaves nothing when it fails."""
 
-import json
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from store.backup import backup, restore_backup
 from store.catalog.filters import Filter
-from store.chroma.follower import LibraryFollower
 from store.disk.files import Disk
 from store.disk.layout import Layout
-from store.errors import BadBackup, LibraryInUse, MemedexError, NotWritten
+from store.errors import BadBackup, MemedexError
 from store.library import Library
-from store.maintenance.doctor import check
 from store.progress import Progress
 from store.reading.reader import Reader
 from store.runtime import open_library
+from tests.store.backup.conftest import reopen
 from tests.store.conftest import address, approved_with_caption, coin, fresh_root
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_agrees_with_the_sidecars, contents, holds
 from tests.store.world import FaultInjector, PowerCut, abandon
 
 PROJECT = Path(__file__).parents[3]
+
 
 # What another process does meanwhile: import, approve, caption, promote, delete; it prints a line per round.
 BUSY = """
@@ -46,59 +44,6 @@ for turn in range(100_000):
     library.undo()
     print(turn, flush=True)
 """
-
-
-@pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library with records in every tier, an undone decision and a draft; created once per session."""
-    root = fresh_root(tmp_path_factory.mktemp("backed up") / "res")
-    with reopen(root) as library:
-        addresses = approved_with_caption(library, *range(6))
-        library.promote(addresses[:3])
-        library.add(coin(number) for number in range(6, 10))
-        library.reject([address(6)], reason="a copy")
-        library.degrade(addresses[2:3])
-        library.undo()
-        library.drafts.save(address(4), {"visual": "still think"})
-        assert library.wait_for_chroma()
-    return root
-
-
-@pytest.fixture
-def source(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
-    """A copy of that library for one test; Chroma is updated only when something changes."""
-    with monkeypatch.context() as opening:
-        opening.setattr(LibraryFollower, "wake", lambda self: None)
-        library = reopen(Path(shutil.copytree(made, tmp_path / "res")))
-    yield library
-    library.close()
-
-
-def reopen(root: Path) -> Library:
-    return open_library(root, embedder=Hashed())
-
-
-def test_a_backup_restores_every_record_event_and_decision(source: Library, tmp_path: Path) -> None:
-    expected = contents(source)
-    outcome = backup(source, tmp_path / "copy")
-    assert sorted(outcome.done) == sorted(expected.records)
-    assert outcome.refused == []
-    assert restore_backup(tmp_path / "other", tmp_path / "copy").refused == []
-    with reopen(tmp_path / "other") as restored:
-        assert contents(restored).records == expected.records
-        assert contents(restored).events == expected.events
-        assert contents(restored).decisions == expected.decisions
-        holds(restored)
-
-
-def test_chroma_is_rebuilt_after_a_restore(source: Library, tmp_path: Path) -> None:
-    backup(source, tmp_path / "copy")
-    restore_backup(tmp_path / "other", tmp_path / "copy")
-    library = reopen(tmp_path / "other")
-    assert library.wait_for_chroma()
-    assert check(library) == []
-    library.close()
-    chroma_agrees_with_the_sidecars(tmp_path / "other", Hashed())
 
 
 def test_waiting_for_chroma_includes_a_pending_rebuild(source: Library, tmp_path: Path) -> None:
@@ -275,163 +220,6 @@ def test_a_damaged_catalog_is_not_backed_up(root: Path, tmp_path: Path) -> None:
     with pytest.raises(MemedexError), Reader(root) as reader:
         backup(reader, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
-
-
-def test_a_restore_reports_every_damaged_file_and_restores_nothing(source: Library, tmp_path: Path) -> None:
-    backup(source, tmp_path / "copy")
-    copy = Layout(tmp_path / "copy")
-    picture = copy.image("pending", address(7))
-    picture.unlink()  # removes only this name: the library has a hard link to the file
-    picture.write_bytes(source.picture(address(8)).read_bytes())
-    copy.sidecar("library", address(0)).write_text("{}")
-    copy.image("library", address(1)).unlink()
-    flipped = bytearray(copy.catalog.read_bytes())
-    flipped[len(flipped) // 2] ^= 1
-    copy.catalog.write_bytes(flipped)
-    restored = restore_backup(tmp_path / "other", tmp_path / "copy")
-    named = {refusal.item for refusal in restored.refused}
-    assert named == {
-        path.relative_to(copy.root).as_posix()
-        for path in (
-            picture,
-            copy.sidecar("library", address(0)),
-            copy.image("library", address(1)),
-            copy.catalog,
-        )
-    }
-    assert not (tmp_path / "other").exists()
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../outside",
-        "/etc/passwd",
-        "memecoins/../../outside",
-        "res/x",
-        "",
-        "memecoins//x",
-        "demo/manifest.json",
-    ],
-)
-def test_a_manifest_with_paths_outside_the_backup_is_refused(
-    source: Library, tmp_path: Path, name: str
-) -> None:
-    backup(source, tmp_path / "copy")
-    manifest = json.loads((tmp_path / "copy" / "manifest.json").read_bytes())
-    manifest["files"][name] = "0" * 64
-    (tmp_path / "copy" / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(BadBackup):
-        restore_backup(tmp_path / "other", tmp_path / "copy")
-    assert not (tmp_path / "other").exists()
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind": "memedex backup", "version": 99}', "[" * 100_000])
-def test_a_folder_that_is_not_a_backup_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "copy").mkdir()
-    (tmp_path / "copy" / "manifest.json").write_text(text)
-    with pytest.raises(BadBackup):
-        restore_backup(tmp_path / "other", tmp_path / "copy")
-
-
-def test_a_symbolic_link_in_a_backup_is_not_followed(source: Library, tmp_path: Path) -> None:
-    backup(source, tmp_path / "copy")
-    sidecar = Layout(tmp_path / "copy").sidecar("library", address(0))
-    shutil.copyfile(sidecar, tmp_path / "same.json")
-    sidecar.unlink()
-    sidecar.symlink_to(tmp_path / "same.json")
-    assert len(restore_backup(tmp_path / "other", tmp_path / "copy").refused) == 1
-
-
-def test_restoring_over_a_library_keeps_the_old_one_as_a_backup(source: Library, tmp_path: Path) -> None:
-    root = source.layout.root
-    backup(source, tmp_path / "copy")
-    early = contents(source)
-    source.delete([address(0)])
-    source.add([coin(20)])
-    assert source.wait_for_chroma()
-    late = contents(source)
-    source.close()
-
-    first = restore_backup(root, tmp_path / "copy")
-    assert first.replaced is not None
-    with reopen(root) as restored:
-        assert contents(restored).records == early.records
-
-    second = restore_backup(root, first.replaced)
-    assert second.refused == []
-    library = reopen(root)
-    assert contents(library).records == late.records
-    assert contents(library).events == late.events
-    assert library.wait_for_chroma()
-    assert check(library) == []
-    library.close()
-    chroma_agrees_with_the_sidecars(root, Hashed())
-
-
-def test_restoring_over_an_unreadable_library_keeps_its_files(source: Library, tmp_path: Path) -> None:
-    root, expected = source.layout.root, contents(source)
-    backup(source, tmp_path / "copy")
-    source.close()
-    Layout(root).catalog.write_bytes(b"no database at all")
-    restored = restore_backup(root, tmp_path / "copy")
-    assert restored.replaced is not None
-    assert Layout(restored.replaced).catalog.read_bytes() == b"no database at all"
-    with reopen(root) as library:
-        assert contents(library).records == expected.records
-
-
-def test_a_restore_is_refused_while_the_library_is_open_for_writing(source: Library, tmp_path: Path) -> None:
-    backup(source, tmp_path / "copy")
-    expected = contents(source)
-    with pytest.raises(LibraryInUse):
-        restore_backup(source.layout.root, tmp_path / "copy")
-    assert contents(source) == expected
-    holds(source)
-
-
-@pytest.mark.parametrize("at", range(1, 4))
-def test_a_failed_rename_during_a_restore_leaves_the_library_unchanged(
-    source: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
-) -> None:
-    root = source.layout.root
-    backup(source, tmp_path / "copy")
-    (tmp_path / "copy" / "taxonomy.json").write_text("{}")
-    manifest = json.loads((tmp_path / "copy" / "manifest.json").read_bytes())
-    manifest["files"].pop("taxonomy.json")
-    (tmp_path / "copy" / "manifest.json").write_text(json.dumps(manifest))
-    source.add([coin(20)])
-    expected = contents(source)
-    source.close()
-    renamed = 0
-    rename = Path.rename
-
-    def failing_rename(self: Path, target: Path) -> Path:
-        nonlocal renamed
-        renamed += 1
-        if renamed == at:
-            raise OSError(28, "No space left on device")
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", failing_rename)
-    if at < 3:
-        with pytest.raises(NotWritten):
-            restore_backup(root, tmp_path / "copy")
-        assert not list((root / "backups").iterdir())
-    else:  # a restore makes only two renames
-        assert restore_backup(root, tmp_path / "copy").replaced
-    monkeypatch.undo()
-    assert not list(root.glob(".restoring-*"))
-    with reopen(root) as library:
-        assert (contents(library).records == expected.records) == (at < 3)
-        holds(reopen(root))
-
-
-def test_a_restore_into_an_empty_library_keeps_no_old_copy(source: Library, tmp_path: Path) -> None:
-    backup(source, tmp_path / "copy")
-    Layout(tmp_path / "other").memecoins.mkdir(parents=True)
-    assert restore_backup(tmp_path / "other", tmp_path / "copy").replaced is None
-    assert not (tmp_path / "other" / "backups").exists()
 
 
 def test_a_backup_survives_later_changes_to_the_library(source: Library, tmp_path: Path) -> None:

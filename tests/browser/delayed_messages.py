@@ -1,0 +1,25 @@
+"""Messages from the server to a page, held back."""
+
+from playwright.sync_api import Page, WebSocketRoute
+
+
+class DelayedMessages:
+    """Holds back the server's messages to a page until they are released."""
+
+    def __init__(self, page: Page) -> None:
+        self._holds = False
+        self._kept: list[tuple[WebSocketRoute, str | bytes]] = []
+        page.route_web_socket("**/_stcore/stream", self._carry)
+
+    def _carry(self, page: WebSocketRoute) -> None:
+        server = page.connect_to_server()
+        server.on_message(lambda said: self._kept.append((page, said)) if self._holds else page.send(said))
+
+    def hold(self) -> None:
+        self._holds = True
+
+    def release(self) -> None:
+        while self._kept:  # what comes meanwhile is kept, too: in its order
+            page, said = self._kept.pop(0)
+            page.send(said)
+        self._holds = False

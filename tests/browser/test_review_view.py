@@ -1,0 +1,119 @@
+"""The view of the review grid: the large view, links, pages and words."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from store.catalog.filters import Filter
+from store.library import Library
+from tests.browser.conftest import dashboard
+from tests.browser.dashboard import Server
+from tests.browser.delayed_messages import DelayedMessages
+from tests.browser.grid_page import GridPage, filled_library
+from tests.store.conftest import CREATED_AT, coin
+
+COINS = 90
+
+
+STRANGE = '<img src=x onerror="window.obeyed = true"> **bold** [link](http://example.com)'
+
+
+@pytest.fixture(scope="module")
+def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    def fill(library: Library) -> None:
+        library.add(coin(number) for number in range(COINS))
+        library.add([coin(COINS, token_name=STRANGE, description=STRANGE, created_at=CREATED_AT + 50)])
+
+    with dashboard(filled_library(tmp_path_factory.mktemp("review"), fill)) as server:
+        yield server
+
+
+@pytest.fixture
+def grid(app: Server, page: Page) -> GridPage:
+    return GridPage(page, f"{app.url}/pending")
+
+
+def tier(app: Server, address: str) -> str:
+    with app.stored() as library:
+        return library.get(address).tier
+
+
+def test_an_untrusted_name_is_shown_as_plain_text(app: Server, grid: GridPage) -> None:
+    card = grid.cards.filter(has_text="onerror")
+    expect(card.locator(".name")).to_have_text(STRANGE)
+    card.click()
+    grid.press("Enter")
+    expect(grid.viewer.locator("h2")).to_contain_text(STRANGE)
+    expect(grid.viewer.locator(".description")).to_have_text(STRANGE)
+    assert grid.page.evaluate("window.obeyed") is None
+
+
+def test_deciding_in_the_large_view_moves_to_the_next_coin(app: Server, grid: GridPage) -> None:
+    first, second, third = grid.addresses()[:3]
+    grid.press("Enter")
+    expect(grid.viewer).to_be_visible()
+    expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
+    grid.press("ArrowRight")
+    assert grid.at() == second
+    grid.press("a")
+    assert grid.at() == third
+    expect(grid.viewer).to_be_visible()
+    grid.press("Escape")
+    expect(grid.viewer).to_be_hidden()
+    grid.expect_settled()
+    assert (tier(app, first), tier(app, second)) == ("pending", "approved")
+    grid.press("z")
+    grid.expect_settled()
+
+
+def test_only_a_real_address_links_to_a_block_explorer(grid: GridPage) -> None:
+    made_up = next(address for address in grid.addresses() if address.startswith("local-"))
+    solana = next(address for address in grid.addresses() if address.startswith("So"))
+    for address, links in ((solana, 1), (made_up, 0)):
+        grid.card(address).dblclick()
+        expect(grid.viewer.get_by_text("Imported by")).to_be_visible()
+        link = grid.viewer.get_by_role("link", name=re.compile("Solscan|Etherscan"))
+        expect(link).to_have_count(links)
+        if links:
+            expect(link).to_have_attribute("rel", "noopener noreferrer")
+        grid.press("Escape")
+
+
+def test_a_link_shows_the_same_view(app: Server, page: Page) -> None:
+    view = "pending_sort=Oldest&pending_per=24+a+page&pending_page=2"
+    grid = GridPage(page, f"{app.url}/pending?{view}")
+    with app.stored() as library:
+        expected = library.addresses(Filter(tier="pending"))[::-1][24:48]
+    assert grid.addresses() == expected
+    page.reload()
+    expect(grid.cards.first).to_be_visible()
+    expect(grid.cards).to_have_count(24)
+    assert grid.addresses() == expected
+    grid.press("[")
+    expect(grid.card(expected[0])).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("pending_page=2"))
+
+
+def test_two_keys_turn_two_pages_though_the_browser_has_not_heard_of_the_first(
+    app: Server, page: Page
+) -> None:
+    held = DelayedMessages(page)
+    grid = GridPage(page, f"{app.url}/pending?pending_per=24+a+page")
+    with app.stored() as library:
+        third = library.addresses(Filter(tier="pending"))[48]
+    held.hold()
+    grid.press("]", "]")
+    held.release()
+    expect(grid.card(third)).to_be_visible()
+    expect(page).to_have_url(re.compile("pending_page=3"))
+
+
+def test_words_narrow_the_grid(app: Server, page: Page) -> None:
+    grid = GridPage(page, f"{app.url}/pending?pending_words=onerror")
+    expect(grid.cards).to_have_count(1)
+    page.get_by_placeholder("words, tag:dog …").fill("no such coin")
+    expect(page.get_by_text("No matches.")).to_be_visible()
+    page.get_by_role("button", name="Clear filters").click()
+    expect(grid.cards).to_have_count(60)

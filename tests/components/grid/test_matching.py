@@ -1,0 +1,62 @@
+"""`All that match` decides what was offered, as one decision."""
+
+from typing import Any
+
+import pytest
+
+from components.grid.decision_log import BOOT, Ledger
+from components.grid.logged_decision import LoggedDecision, entries_of
+from components.grid.matching import offered
+from store.catalog.filters import Filter
+from store.library import Library
+from tests.store.conftest import address, coin
+
+
+@pytest.fixture
+def decision_log() -> Ledger:
+    return Ledger()
+
+
+def entry(n: int, verb: str, *numbers: int, boot: str = BOOT, **more: Any) -> LoggedDecision:
+    seen = more.pop("seen", {})
+    addresses = [address(number) for number in numbers]
+    return LoggedDecision(n, verb, addresses, seen, more.pop("reason", ""), boot, **more)
+
+
+def approved(library: Library) -> set[str]:
+    return set(library.addresses(Filter(tier="approved")))
+
+
+def matching(library: Library, **more: Any) -> dict[str, Any]:
+    return {**offered(library, Filter(tier="pending"), total=0), **more}
+
+
+def test_all_matching_coins_are_decided_and_undone_as_one(library: Library, decision_log: Ledger) -> None:
+    chosen = entry(1, "approve", matching=matching(library, **{"except": [address(2)]}))
+    for _ in range(2):
+        decision_log.apply(library, "page", [chosen], handlers={})
+    assert approved(library) == set(library.addresses(Filter())) - {address(2)}
+    decision_log.apply(library, "page", [entry(2, "undo")], handlers={})
+    assert approved(library) == set()
+
+
+def test_coins_added_or_changed_after_the_selection_are_not_decided(
+    library: Library, decision_log: Ledger
+) -> None:
+    seen = matching(library)
+    library.add([coin(50)])
+    library.edit_tags([address(1)], add=["moon"])
+    decision_log.apply(library, "page", [entry(1, "approve", matching=seen, boot="before")], handlers={})
+    assert approved(library) == {address(0), *(address(n) for n in range(2, 6))}
+
+
+@pytest.mark.parametrize(
+    "forged", [{}, {"filter": 3}, {"filter": "{", "generation": 9}, {"filter": "{}", "generation": 10**6}]
+)
+def test_a_malformed_selection_decides_nothing(
+    library: Library, decision_log: Ledger, forged: dict[str, Any]
+) -> None:
+    log = {"client": "page", "entries": [{"n": 1, "verb": "approve", "addresses": [], "matching": forged}]}
+    for client, entries in entries_of(log).items():
+        decision_log.apply(library, client, entries, handlers={})
+    assert approved(library) == set()

@@ -1,0 +1,21 @@
+"""Ways to break a Chroma, and a library to break it in."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.store.chroma.breakages import opened
+from tests.store.conftest import approved_with_caption
+from tests.store.hashed import Hashed
+from tests.store.invariants import chroma_agrees_with_the_sidecars
+
+
+@pytest.fixture
+def promoted(root: Path, embedder: Hashed) -> list[str]:
+    """Three records in the library and in Chroma; the library is closed."""
+    with opened(root, embedder) as library:
+        addresses = approved_with_caption(library, 1, 2, 3)
+        library.promote(addresses)
+        assert library.wait_for_chroma(60)
+    chroma_agrees_with_the_sidecars(root, embedder)
+    return addresses

@@ -1,0 +1,149 @@
+"""A broken, lost or foreign Chroma is rebuilt without a model, and nothing else is lost."""
+
+import errno
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from store.catalog.filters import Filter
+from store.chroma.probe import probe
+from store.chroma.process import ChromaProcess
+from store.disk.aside import PREFIX
+from store.disk.files import Disk
+from store.disk.layout import Layout
+from store.runtime import open_library
+from store.search.query import Part, Query
+from tests.store.chroma.breakages import (
+    BREAKAGES,
+    corrupt_database,
+    opened,
+)
+from tests.store.conftest import address
+from tests.store.hashed import Hashed
+from tests.store.invariants import chroma_agrees_with_the_sidecars, holds
+from tests.store.world import abandon
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("eager_index", "comparison_in_own_process")]
+
+
+@pytest.mark.parametrize("damage", BREAKAGES, ids=lambda damage: damage.__name__)
+def test_a_broken_chroma_is_rebuilt_without_a_model_and_search_keeps_working(
+    root: Path, embedder: Hashed, promoted: list[str], damage: Callable[[Path], None],
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    damage(Layout(root).chroma)
+    asked = embedder.asked
+    with opened(root, embedder) as library:
+        assert len(library.find(Filter(tier="library"))) == 3
+        hits = library.search(Query((Part(like=address(2)),))).hits
+        assert {hit.address for hit in hits} == {address(1), address(3)}
+        assert library.wait_for_chroma(60)
+        assert embedder.asked == asked
+        assert "Chroma" in caplog.text
+        assert "rebuilt" in caplog.text
+        assert library.check_chroma() == []
+        holds(library)
+    chroma_agrees_with_the_sidecars(root, embedder)
+    with opened(root, embedder) as library:
+        assert not library._follower.worker.has_begun, "mended once and for all"
+
+
+def test_a_chroma_broken_while_in_use_is_rebuilt_at_the_next_change(
+    root: Path, embedder: Hashed, promoted: list[str]
+) -> None:
+    with opened(root, embedder) as library:
+        corrupt_database(Layout(root).chroma)
+        library.degrade([address(1)])
+        assert library.wait_for_chroma(60)
+    chroma_agrees_with_the_sidecars(root, embedder)
+
+
+def test_a_rebuild_leaves_pictures_sidecars_and_foreign_files_unchanged(
+    root: Path, embedder: Hashed, promoted: list[str]
+) -> None:
+    stranger = Layout(root).chroma / "my own notes" / "idea.txt"
+    stranger.parent.mkdir()
+    stranger.write_text("keep me")
+    with opened(root, embedder) as library:
+        library.rebuild_chroma()
+        assert library.wait_for_chroma(60)
+        holds(library)
+    assert stranger.read_text() == "keep me"
+    chroma_agrees_with_the_sidecars(root, embedder)
+
+
+def test_chroma_is_checked_after_the_writing_process_died(
+    root: Path, embedder: Hashed, promoted: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    library = open_library(root, embedder=embedder)
+    library.degrade([address(1)])
+    assert library.wait_for_chroma(60)
+    abandon(library)
+    caplog.set_level(logging.WARNING)
+    with opened(root, embedder) as library:
+        assert library.wait_for_chroma(60)
+        assert "rebuilt" not in caplog.text, "it was whole"
+    with opened(root, embedder) as library:
+        assert not library._follower.worker.has_begun
+    chroma_agrees_with_the_sidecars(root, embedder)
+
+
+def test_a_library_keeps_working_when_chroma_cannot_be_written(
+    root: Path, embedder: Hashed, promoted: list[str]
+) -> None:
+    def refuse(step: str, path: Path) -> None:
+        if refusing and path.parent.name.startswith(PREFIX):
+            raise OSError(errno.EACCES, "Permission denied", str(path))
+
+    refusing = True
+    corrupt_database(
+        Layout(root).chroma
+    )  # nobody can tell any more whose it was, and it cannot be moved aside
+    with open_library(root, embedder=embedder, disk=Disk(before=refuse)) as library:
+        assert library.degrade([address(1)]).done
+        assert not library.wait_for_chroma(60)
+        assert library.status().chroma_behind
+        assert library.status().chroma_fault
+        assert library.promote([address(1)]).done
+        holds(library)
+        refusing = False
+        library.rebuild_chroma()
+        assert library.wait_for_chroma(60)
+        assert not library.status().chroma_fault
+    chroma_agrees_with_the_sidecars(root, embedder)
+
+
+def test_checking_chroma_while_writing_finds_no_faults(
+    root: Path, embedder: Hashed, promoted: list[str]
+) -> None:
+    with opened(root, embedder) as library:
+        library.degrade([address(1)])
+        assert library.wait_for_chroma(60)
+        assert library.check_chroma() == []
+        library.promote([address(1)])
+        assert library.wait_for_chroma(60)
+    assert probe(root) == []
+
+
+def test_a_rebuild_requested_during_a_rebuild_runs_afterwards(
+    root: Path, embedder: Hashed, promoted: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(root, embedder) as library:
+        follower = library._follower
+        monkeypatch.setattr(follower.worker, "retry", lambda: None)
+        drain = follower._drain
+
+        def drain_and_request_rebuild(chroma: ChromaProcess) -> None:
+            drain(chroma)
+            library.rebuild_chroma()
+
+        library.rebuild_chroma()
+        with monkeypatch.context() as patch:
+            patch.setattr(follower, "_drain", drain_and_request_rebuild)
+            follower._follow()
+        assert library.catalog.meta("chroma_rebuild"), "as after a change of the model at that moment"
+        follower._follow()
+        assert not library.catalog.meta("chroma_rebuild")
+    chroma_agrees_with_the_sidecars(root, embedder)

@@ -1,0 +1,43 @@
+"""Wrong usage exits with 2, and every flag is documented."""
+
+from pathlib import Path
+
+import pytest
+
+from store.cli.arguments import parser
+from tests.store.cli.program import PROJECT, Run
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [],
+        ["fly"],
+        ["list", "--tier", "heaven"],
+        ["approve"],
+        ["list", "--js"],
+        ["undo", "-1"],
+        ["undo", "0"],
+        ["import", ""],
+        ["--root", "", "list"],
+        ["memory", "import-transcripts", " "],
+        ["mcp", "--http", "x"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_exits_with_2(run: Run, tmp_path: Path, wrong: list[str]) -> None:
+    done = run(*wrong)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "usage:" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_command_and_flag_is_documented() -> None:
+    text = (PROJECT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    verbs = next(action for action in parser()._actions if action.dest == "verb").choices
+    assert isinstance(verbs, dict)
+    for verb, its in verbs.items():
+        assert f"`{verb}" in text, verb
+        for action in its._actions:
+            for flag in action.option_strings:
+                assert flag in ("-h", "--help") or flag in text, f"{verb} {flag}"

@@ -1,0 +1,217 @@
+"""Commands that import, move, caption and undo."""
+
+import json
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from store import demo
+from store.catalog.filters import Filter
+from store.embedding import open_embedder
+from store.reading.reader import Reader
+from store.runtime import open_library
+from tests.store.cli.program import ALSO_KEPT, APPROVED, CAPTIONED, KEPT, NOWHERE, PENDING, Run
+from tests.store.conftest import address, coin, picture
+from tests.store.hashed import Hashed
+from tests.store.invariants import chroma_agrees_with_the_sidecars
+
+
+def tier(root: Path, key: str) -> str:
+    with Reader(root) as reader:
+        return reader.get(key).tier
+
+
+def caption(root: Path, key: str) -> dict[str, Any]:
+    with Reader(root) as reader:
+        return dict(reader.get(key).sidecar["caption"])
+
+
+# -- import ------------------------------------------------------------------------------------------------
+
+
+def test_import_adds_valid_coins_and_names_refused_ones(run: Run, incoming: Path, tmp_path: Path) -> None:
+    done = run("import", incoming)
+    assert done.returncode == 1
+    assert "added 2, already there 0, refused 1" in done.stderr
+    assert address(12) in done.stderr
+    with Reader(tmp_path / "res") as reader:
+        assert set(reader.addresses(Filter(tier="pending"))) == {address(10), address(11)}
+
+
+def test_import_reports_the_tier_of_existing_records(run: Run, root: Path, incoming: Path) -> None:
+    (incoming / f"{address(12)}.png").unlink()
+    (incoming / f"{address(12)}.json").unlink()
+    (incoming / f"{KEPT}.json").write_text(json.dumps(coin(3).sidecar))
+    (incoming / f"{KEPT}.png").write_bytes(picture(3))
+    done = run("import", incoming, "--json")
+    assert done.returncode == 0
+    report = json.loads(done.stdout)
+    assert sorted(report["added"]) == sorted([address(10), address(11)])
+    assert report["present"] == {KEPT: "library"}
+    assert report["refused"] == []
+    assert "1 in library" in done.stderr
+
+
+def test_import_names_a_missing_path(run: Run, incoming: Path) -> None:
+    done = run("import", "no such folder")
+    assert done.returncode == 1
+    assert "no such folder" in done.stderr
+
+
+def test_the_demo_library_can_be_searched_after_loading(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    some = demo.entries()[::8]  # all of them: tests/store/catalog/test_words.py
+    monkeypatch.setattr(demo, "entries", lambda folder: some)
+    assert run("demo").returncode == 0
+    found = json.loads(run("search", "dog", "--json").stdout)
+    assert found["compared"] == sum(entry.tier == "library" for entry in some) > 10
+
+
+# -- commands that move and change -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verb", "key", "goal"),
+    [
+        ("approve", PENDING, "approved"),
+        ("back-to-review", APPROVED, "pending"),
+        ("reject", PENDING, "trash"),
+        ("promote", CAPTIONED, "library"),
+        ("remove", KEPT, "approved"),
+        ("delete", KEPT, "trash"),
+    ],
+)
+def test_each_command_moves_a_record_to_its_target_tier(
+    run: Run, root: Path, verb: str, key: str, goal: str
+) -> None:
+    done = run(verb, key, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"done": [key], "refused": []}
+    assert tier(root, key) == goal
+
+
+def test_restore_returns_a_record_to_its_former_tier(run: Run, root: Path) -> None:
+    run("delete", KEPT)
+    assert run("restore", KEPT).returncode == 0
+    assert tier(root, KEPT) == "library"
+
+
+def test_many_refusals_with_one_reason_are_printed_as_one_line(run: Run, root: Path) -> None:
+    nobody = [address(number) for number in range(100, 130)]
+    done = run("approve", *nobody, "--json")
+    assert done.returncode == 1
+    told = [line for line in done.stderr.splitlines() if "refused 30 for one reason" in line]
+    assert len(told) == 1
+    assert nobody[0] in told[0]
+    assert nobody[20] not in done.stderr
+    assert {refusal["item"] for refusal in json.loads(done.stdout)["refused"]} == set(nobody)
+
+
+def test_approve_names_refused_records_and_approves_the_rest(run: Run, root: Path) -> None:
+    done = run("approve", PENDING, KEPT, NOWHERE)
+    assert done.returncode == 1
+    assert f"refused {KEPT}" in done.stderr
+    assert f"refused {NOWHERE}: no record has this address" in done.stderr
+    assert tier(root, PENDING) == "approved"
+
+
+def test_caption_changes_only_the_given_facets(run: Run, root: Path) -> None:
+    assert run("caption", KEPT, "--context", "up and away", "--emotions", "").returncode == 0
+    assert caption(root, KEPT) == {
+        "entity": "a dog in a space suit",
+        "context": "up and away",
+        "visual": "pixel art",
+        "emotions": "",
+    }
+
+
+def test_caption_writes_tags_and_their_categories(run: Run, root: Path) -> None:
+    run("caption", APPROVED, "--tags", " cat, moon ,")
+    with Reader(root) as reader:
+        record = reader.get(APPROVED)
+    assert (record.tags, record.categories) == (["cat", "moon"], ["animals", "space"])
+    assert record.caption == {}
+
+
+def test_caption_with_nothing_to_write_is_wrong_usage(run: Run, root: Path) -> None:
+    assert run("caption", KEPT).returncode == 2
+
+
+def test_promote_all_promotes_captioned_records_and_names_the_rest(run: Run, root: Path) -> None:
+    done = run("promote", "--all")
+    assert done.returncode == 1
+    assert f"refused {APPROVED}: caption" in done.stderr
+    assert tier(root, CAPTIONED) == "library"
+    assert tier(root, APPROVED) == "approved"
+
+
+def test_chroma_is_up_to_date_when_a_command_ends(run: Run, root: Path) -> None:
+    run("promote", CAPTIONED)
+    run("delete", ALSO_KEPT)
+    chroma_agrees_with_the_sidecars(root, open_embedder("offline"))
+
+
+def test_a_command_succeeds_and_warns_when_chroma_fails(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object, **options: object) -> NoReturn:
+        raise OSError("too many open files")
+
+    monkeypatch.setattr("store.chroma.base_follower.ChromaProcess", refuse)
+    done = run("promote", CAPTIONED)
+    assert done.returncode == 0
+    assert "Chroma is" in done.stderr
+    assert "behind" in done.stderr
+    assert tier(root, CAPTIONED) == "library"
+
+
+@pytest.mark.parametrize("addresses", [[], ["--all", PENDING]])
+def test_promote_requires_either_addresses_or_all(run: Run, root: Path, addresses: list[str]) -> None:
+    assert run("promote", *addresses).returncode == 2
+
+
+# -- undo, redo, history -----------------------------------------------------------------------------------
+
+
+def test_undo_and_redo_apply_to_the_last_decisions(run: Run, root: Path) -> None:
+    run("approve", PENDING)
+    run("delete", CAPTIONED)
+    assert run("undo", 2).returncode == 0
+    assert (tier(root, PENDING), tier(root, CAPTIONED)) == ("pending", "approved")
+    assert run("redo", 2).returncode == 0
+    assert (tier(root, PENDING), tier(root, CAPTIONED)) == ("approved", "trash")
+
+
+def test_undo_does_not_affect_another_users_decisions(run: Run, root: Path) -> None:
+    run("approve", PENDING)
+    done = run("undo", "--actor", "bob")
+    assert done.returncode == 1
+    assert "nothing to undo" in done.stderr
+    assert tier(root, PENDING) == "approved"
+
+
+def test_decisions_work_without_a_login_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 54321")
+
+    monkeypatch.setattr("getpass.getuser", nameless)
+    with open_library(tmp_path, embedder=Hashed()) as library:
+        open_library(tmp_path).add([coin(1)])
+        assert open_library(tmp_path).undo().done == [address(1)]
+        assert library.history(limit=1)[0].actor == "somebody"
+
+
+# -- usage and output --------------------------------------------------------------------------------------
+
+
+def test_a_name_cannot_inject_terminal_escape_sequences(run: Run, incoming: Path) -> None:
+    sidecar = {
+        **coin(10).sidecar,
+        "token_name": "\x1b]0;owned\x07\x1b[2Jred\u202egpj",
+        "description": "a\r\x1b[31mb",
+    }
+    (incoming / f"{address(10)}.json").write_text(json.dumps(sidecar))
+    run("import", incoming)
+    for output in (run("list").stdout, run("show", address(10)).stdout, run("history").stdout):
+        assert "red" in output
+        assert not {"\x1b", "\x07", "\r", "\u202e"} & set(output)

@@ -1,0 +1,134 @@
+"""`doctor`, `model`, `backup` and `restore`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.chroma.collections import own_files
+from store.disk.layout import Layout
+from store.embedding import open_embedder
+from store.reading.reader import Reader
+from store.runtime import open_library
+from tests.store.cli.program import CAPTIONED, KEPT, PENDING, Run
+from tests.store.invariants import chroma_agrees_with_the_sidecars
+
+
+def tier(root: Path, key: str) -> str:
+    with Reader(root) as reader:
+        return reader.get(key).tier
+
+
+def caption(root: Path, key: str) -> dict[str, Any]:
+    with Reader(root) as reader:
+        return dict(reader.get(key).sidecar["caption"])
+
+
+def test_doctor_exits_with_0_when_all_is_well(run: Run, root: Path) -> None:
+    done = run("doctor", "--json")
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"well": True, "findings": []})
+
+
+def test_doctor_exits_with_1_and_names_the_problem(run: Run, root: Path) -> None:
+    Layout(root).image("library", KEPT).unlink()
+    done = run("doctor", "--json")
+    assert done.returncode == 1
+    assert KEPT in {finding["address"] for finding in json.loads(done.stdout)["findings"]}
+
+
+def test_doctor_changes_nothing_without_the_repair_flag(run: Run, root: Path) -> None:
+    layout = Layout(root)
+    for path in own_files(layout.chroma):
+        path.unlink()
+    sidecar = layout.sidecar("library", KEPT)
+    sidecar.write_text(
+        sidecar.read_text(encoding="utf-8").replace("to the moon", "to Mars"), encoding="utf-8"
+    )
+    before = everything_in(layout)
+    found = {each["what"]: each["address"] for each in json.loads(run("doctor", "--json").stdout)["findings"]}
+    assert found == {"its files were changed outside the program": KEPT, "Chroma's files are gone": ""}
+    assert everything_in(layout) == before
+    assert run("doctor", "--repair").returncode == 0
+    assert caption(root, KEPT)["context"] == "to Mars"
+    chroma_agrees_with_the_sidecars(root, open_embedder("offline"))
+
+
+def test_doctor_reports_an_interrupted_change_without_finishing_it(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise SystemExit
+
+    with open_library(root) as library:
+        monkeypatch.setattr(library._journal, "_apply", die)
+        with pytest.raises(SystemExit):
+            library.approve([PENDING])
+    for _ in "twice":
+        done = run("doctor", "--json")
+        assert [each["address"] for each in json.loads(done.stdout)["findings"]] == [PENDING]
+    assert PENDING in run("list", "--tier", "approved").stdout
+    assert run("doctor").returncode == 0
+
+
+def everything_in(layout: Layout) -> dict[Path, bytes]:
+    """The content of every file of the library; for the catalog, the rows about records."""
+    files = [path for path in layout.memecoins.rglob("*") if path.is_file()]
+    content = {path: path.read_bytes() for path in files if not path.name.startswith(("catalog.", "writer."))}
+    with Reader(layout.root) as reader, reader.catalog.reading() as db:
+        rows = [
+            tuple(row)
+            for table in ("records", "history", "chroma_queue")
+            for row in db.execute(f"SELECT * FROM {table}")
+        ]
+    return {**content, layout.catalog: repr(rows).encode()}
+
+
+def test_doctor_repairs_a_damaged_catalog_and_a_missing_sidecar(run: Run, root: Path) -> None:
+    with Layout(root).catalog.open("r+b") as catalog:
+        catalog.write(bytes(100))
+    refused = run("history")
+    assert refused.returncode == 1
+    assert "doctor --repair" in refused.stderr
+    sidecar = Layout(root).sidecar("library", KEPT)
+    expected = sidecar.read_bytes()
+    sidecar.unlink()
+    assert run("doctor").returncode == 1
+    repaired = run("doctor", "--repair")
+    assert repaired.returncode == 0
+    assert "the old one is kept as" in repaired.stderr
+    assert sidecar.read_bytes() == expected
+    assert "promote" in run("history").stdout
+    assert run("doctor").returncode == 0
+
+
+def test_model_prints_the_active_model(run: Run, root: Path) -> None:
+    assert run("model").stdout == "offline\n"
+
+
+def test_an_unknown_model_changes_nothing(run: Run, root: Path) -> None:
+    done = run("model", "crystal-ball")
+    assert done.returncode == 1
+    assert "crystal-ball" in done.stderr
+    assert run("model").stdout == "offline\n"
+
+
+def test_a_backup_can_be_restored(run: Run, root: Path) -> None:
+    before = json.loads(run("list", "--json").stdout)
+    assert run("backup", "copy").returncode == 0
+    run("delete", KEPT, CAPTIONED)
+    done = run("restore-backup", "copy")
+    assert done.returncode == 0, done.stderr
+    assert "what was there before is kept in" in done.stderr
+    assert json.loads(run("list", "--json").stdout) == before
+    assert run("doctor").returncode == 0
+    chroma_agrees_with_the_sidecars(root, open_embedder("offline"))
+
+
+def test_a_damaged_backup_is_named_and_not_restored(run: Run, root: Path, tmp_path: Path) -> None:
+    run("backup", "copy")
+    Layout(tmp_path / "copy").sidecar("library", KEPT).write_text("{}")
+    done = run("restore-backup", "copy")
+    assert done.returncode == 1
+    assert f"refused memecoins/rag_db/metadata/{KEPT}.json" in done.stderr
+    assert tier(root, KEPT) == "library"

@@ -1,0 +1,153 @@
+"""Tables and lists: columns, separators, encodings, and what is refused row by row."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from store.records import made_up_address
+from tests.store.importing.files import (
+    EVM,
+    MINT,
+    OTHER,
+    import_folder,
+    import_folder_with_all_refusals,
+    png,
+    sidecar,
+)
+
+
+def test_a_csv_with_any_common_column_names_is_imported(tmp_path):
+    table = (
+        "File Name;Address;Name;Symbol;Description;Tags;Created At;Entity;Context;website\n"
+        f"a.png;{MINT};Doge;DOGE;Much wow;dog|space;2024-05-01T12:00:00Z;a dog;wow;https://doge\n"
+        f";{OTHER};Cat;CAT;;;;;;\n"
+        "a b.png;;Bird;BRD;;;1693440000.5;;;\n"
+    )
+    files = {"coins.csv": table, "a.png": png(), f"logos/{OTHER}.png": png("blue"), "a b.png": png("lime")}
+    coins, refused = import_folder(tmp_path, files)
+    assert not refused
+    doge, cat, bird = [coin.sidecar for coin in coins]
+    assert doge == {
+        "token_name": "Doge",
+        "ticker": "DOGE",
+        "description": "Much wow",
+        "token_address": MINT,
+        "created_at": 1_714_564_800,
+        "tags": ["dog", "space"],
+        "website": "https://doge",
+        "caption": {"entity": "a dog", "context": "wow"},
+    }
+    assert cat == {"token_name": "Cat", "ticker": "CAT", "description": "", "token_address": OTHER}
+    assert (bird["token_address"], bird["created_at"]) == (made_up_address(png("lime")), 1_693_440_000)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("said", [False, True])
+def test_a_csv_with_any_common_separator_is_imported(tmp_path, separator, said):
+    rows = [["file", "name", "description"], ["a.png", "Doge", "one, two; three"]]
+    lines = [separator.join(f'"{cell}"' for cell in row) for row in rows]
+    table = "\r\n".join([*([f"sep={separator}"] if said else []), *lines])
+    coins, refused = import_folder(tmp_path, {"coins.csv": table, "a.png": png()})
+    assert not refused
+    assert (coins[0].sidecar["token_name"], coins[0].sidecar["description"]) == ("Doge", "one, two; three")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.csv", "file,name\n"), ("a.jsonl", ""), ("a.json", "[]"), ("a.jsonl", "\n\n")]
+)
+def test_an_empty_list_is_reported(tmp_path, name, content):
+    coins, refused = import_folder(tmp_path, {name: content})
+    assert (coins, refused) == ([], {f"in/{name}": "there is no coin in it"})
+
+
+def test_each_invalid_row_is_refused_with_its_number_and_the_others_load(tmp_path):
+    table = (
+        "file,address,name,symbol\n"
+        f"a.png,{MINT},Doge,DOGE\n"
+        f"missing.png,{OTHER},Cat,CAT\n"
+        "a.png,../../x,Evil,EVL\n"
+        "/etc/passwd,,Absolute,ABS\n"
+        "../../outside.png,,Up,UP\n"
+        "file:///etc/passwd,,Url,URL\n"
+        f"a.png,{EVM},Eth,ETH,too,many\n"
+        f"a.png,{EVM},Eth,ETH\n"
+    )
+    coins, refused = import_folder(tmp_path, {"coins.csv": table, "a.png": png()})
+    assert [coin.sidecar["token_address"] for coin in coins] == [MINT, EVM.lower()]
+    reasons = [
+        refused[f"in/coins.csv row {line}"] for line in ("3 Cat", "4 Evil", "5 Absolute", "6 Up", "7 Url")
+    ]
+    for reason, word in zip(reasons, ("missing.png", "base58", "absolute", "outside", "file:"), strict=True):
+        assert word in reason
+    assert "more cells" in next(reason for item, reason in refused.items() if "row 8" in item)
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (b"a,b\n1,2\n", "no column"),
+        (b"", "no line of column names"),
+        (b"name,symbol,name\nx,y,z\n", "two columns"),
+        ("name\nDogé\n".encode("latin-1"), "UTF-8"),
+        (b'name,file\nDoge,"open', "not CSV"),
+    ],
+)
+def test_pictures_next_to_an_unreadable_table_are_not_imported(tmp_path, table, reason):
+    files = {"coins.csv": table, "a.png": png(), "deep/b.png": png("lime")}
+    coins, refused = import_folder_with_all_refusals(
+        tmp_path, {**files, "x.json": sidecar(), "x.png": png("blue")}
+    )
+    assert [coin.sidecar["token_address"] for coin in coins] == [MINT]
+    assert {item.partition(" row")[0] for item, _ in refused} == {"in/coins.csv"}
+    assert reason in refused[0][1]
+    assert "2 pictures beside it" in refused[1][1]
+    alone, _ = import_folder(tmp_path / "alone", {name: files[name] for name in ("a.png", "deep/b.png")})
+    assert len(alone) == 2
+
+
+def test_a_picture_with_an_invalid_row_is_imported_once_the_row_is_fixed(tmp_path):
+    table = "file,name,description\na.png,Doge,much, wow\nb.png,Cat,purr\n"
+    files = {"coins.csv": table, "a.png": png(), "b.png": png("lime")}
+    coins, refused = import_folder_with_all_refusals(tmp_path, files)
+    assert [coin.sidecar["token_name"] for coin in coins] == ["Cat"]
+    assert [("row 2" in item, "1 picture beside" in why) for item, why in refused] == [
+        (True, False),
+        (False, True),
+    ]
+    mended = table.replace("much, wow", '"much, wow"')
+    coins, refused = import_folder_with_all_refusals(tmp_path, {**files, "coins.csv": mended})
+    assert [coin.sidecar["description"] for coin in coins] == ["much, wow", "purr"]
+    assert not refused
+
+
+def test_logos_next_to_a_truncated_token_list_are_not_imported(tmp_path):
+    files = {"tokenlist.json": '{"tokens": [{"addr', f"images/{MINT}.png": png()}
+    coins, refused = import_folder_with_all_refusals(tmp_path, files)
+    assert not coins
+    assert [why.partition(":")[0] for _, why in refused] == [
+        "it is not JSON",
+        "1 picture beside it may be told of in what could not be read; mend it, or import it alone",
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_json_in_any_unicode_encoding_is_read(tmp_path, encoding):
+    content = json.dumps(sidecar(token_name="Dogé 犬"), ensure_ascii=False).encode(encoding)
+    coins, refused = import_folder(tmp_path, {"x.json": content, "x.png": png()})
+    assert not refused
+    assert coins[0].sidecar["token_name"] == "Dogé 犬"
+
+
+def test_a_table_with_too_many_columns_is_refused(tmp_path: Path) -> None:
+    heads = ",".join(["name", *(f"c{number}" for number in range(100_000))])
+    _, refused = import_folder(tmp_path, {"wide.csv": f"{heads}\nA\n"})
+    assert "at most 1,000 are read" in str(refused)
+
+
+def test_a_list_with_too_many_entries_is_refused(tmp_path):
+    files = {"x.json": "[" + "0," * 300_000 + "0]", "y.json": '{"tokens": [' + "0," * 300_000 + "0]}"}
+    for name, content in files.items():
+        coins, refused = import_folder(tmp_path / name[0], {name: content})
+        assert not coins
+        assert refused == {f"in/{name}": "it holds more than 200,000 entries; split it"}

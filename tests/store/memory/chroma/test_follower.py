@@ -1,0 +1,56 @@
+"""Chroma holds what the memory holds, and is rebuilt without a model."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from store.memory.kinds import KINDS
+from store.memory.memory import Memory
+from tests.store.memory.bags import Bags
+from tests.store.memory.chroma_as_it_is import stored
+
+
+def test_collections_are_named_as_in_the_references() -> None:
+    assert {kind.name for kind in KINDS} == {
+        "memories", "documents", "world_lore", "session_memory", "transcript_vectors",
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("chroma")
+def test_chroma_is_updated_after_changes_and_removals(memory_with_lore: Memory) -> None:
+    memory_with_lore.lore.passages.remove(["peaks_l1"])
+    memory_with_lore.lore.passages.edit("peaks_l3", text="goats")
+    assert memory_with_lore.wait_for_chroma(60)
+    memory_with_lore.close()
+    entries = stored(memory_with_lore.places.root, "world_lore")
+    assert entries.keys() == {"swamp_l0", "swamp_l2", "swamp_l4", "peaks_l3", "peaks_l5"}
+    np.testing.assert_allclose(entries["peaks_l3"]["embedding"], Bags().embed_texts(["goats"])[0], atol=1e-6)
+
+
+@pytest.mark.usefixtures("chroma")
+def test_a_lost_or_damaged_chroma_is_rebuilt_without_a_model(
+    memory_with_lore: Memory, reopen: Callable[[], Memory], bags: Bags
+) -> None:
+    assert memory_with_lore.wait_for_chroma(60)
+    memory_with_lore.close()
+    for file in memory_with_lore.places.chroma.rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"rubbish")
+    (memory_with_lore.places.folder / "chroma.dirty").touch()  # as after an unclean end
+    bags.fails = True
+    memory = reopen()
+    assert memory.wait_for_chroma(120)
+    assert memory.check_chroma() == []
+    memory.close()
+    assert len(stored(memory.places.root, "world_lore")) == 6
+
+
+def test_the_dirty_marker_remains_until_chroma_is_checked(
+    memory_with_lore: Memory, reopen: Callable[[], Memory]
+) -> None:
+    memory_with_lore.close()
+    marker = memory_with_lore.places.folder / "chroma.dirty"
+    marker.touch()
+    reopen().close()
+    assert marker.exists()

@@ -1,0 +1,204 @@
+"""The files of a memory: one writer, foreign and damaged files, atomic changes."""
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import strategies as st
+
+from store.disk.files import Disk
+from store.disk.sqlite import MEMORY_ID
+from store.errors import CatalogDamaged, NotWritten, ReadOnly
+from store.memory import doctor
+from store.memory.engine.reembedding import reembed
+from store.memory.memory import Memory
+from store.memory.story.worlds import World
+from tests.store.memory.bags import Bags
+
+# -- one writer ----------------------------------------------------------------------------------------------
+
+
+def test_opening_twice_in_one_process_returns_the_same_memory(memory: Memory, bags: Bags) -> None:
+    assert Memory.open(memory.places.root, embedder=bags) is memory
+
+
+def test_a_memory_on_a_read_only_disk_can_be_read(
+    memory: Memory, bags: Bags, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.lore.add_lore("peaks", "1", "dragons")
+    memory.close()
+    files = sorted(memory.places.root.rglob("*"))
+    monkeypatch.setattr("store.disk.sqlite.os.access", lambda *_: False)
+    with Memory.open_for_reading(memory.places.root, embedder=bags) as reader:
+        assert reader.lore.query_lore("peaks", "dragons") == (["dragons"], False)
+    assert sorted(memory.places.root.rglob("*")) == files, "SQLite put nothing beside it"
+
+
+def test_a_second_process_can_read_but_not_write(memory: Memory, bags: Bags) -> None:
+    memory.lore.add_lore("peaks", "1", "dragons")
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom store.memory.memory import Memory\n"
+        "reader = Memory.open_for_reading(Path(sys.argv[1]))\n"
+        "print(reader.lore.passages.counts())\n"
+        "Memory.open(Path(sys.argv[1]))\n"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", script, str(memory.places.root)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == "{'peaks': 1}\n"
+    assert "LibraryInUse" in done.stderr
+    with Memory.open_for_reading(memory.places.root, embedder=bags) as reader:
+        assert reader.lore.query_lore("peaks", "dragons") == (["dragons"], False)
+        with pytest.raises(ReadOnly):
+            reader.memories.store_memory("words")
+
+
+def test_a_closed_memory_can_be_opened_again(memory: Memory, bags: Bags) -> None:
+    memory.close()
+    with Memory.open(memory.places.root, embedder=bags) as again:
+        assert again is not memory
+        assert again.can_write
+
+
+def rubbish(path: Path) -> None:
+    path.write_bytes(b"not a database at all" * 100)
+
+
+def of_another_program(path: Path) -> None:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE bookmarks (url TEXT)")
+        db.execute("INSERT INTO bookmarks VALUES ('https://example.org')")
+        db.commit()
+
+
+def of_another_kind(path: Path) -> None:
+    path.write_bytes(path.with_name("world_lore.sqlite3").read_bytes())
+
+
+def newer(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 99")
+
+
+def a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (rubbish, "cannot be read"),
+        (of_another_program, "a database of another program (tables bookmarks)"),
+        (of_another_kind, "a database of another program"),
+        (newer, "written by a newer Memedex"),
+        (a_folder, "is a folder"),
+    ],
+)
+def test_a_foreign_or_damaged_file_disables_only_its_own_kind(
+    memory: Memory, reopen: Callable[[], Memory], bags: Bags, spoil: Callable[[Path], None], said: str
+) -> None:
+    memory.memories.store_memory("kept")
+    path = memory.places.database("documents")
+    original = memory.places.originals / "paper.md"
+    memory.close()
+    spoil(path)
+    original.parent.mkdir(exist_ok=True)
+    original.write_text("the original of a document that nobody can read just now")
+    before = {file: file.read_bytes() for file in memory.places.folder.glob("documents*") if file.is_file()}
+    again = reopen()
+    assert [hit["content"] for hit in again.memories.search_memory("kept")["results"]] == ["kept"]
+    again.memories.store_memory("more")
+    assert again.status().faults.keys() == {"documents"}
+    assert said in again.status().faults["documents"]
+    assert str(path) in again.status().faults["documents"]
+    assert again.documents.sources() == []
+    assert again.passages["documents"].find() == []
+    with pytest.raises(CatalogDamaged, match=r"documents\.sqlite3"):
+        again.documents.import_document(Path("a.md"), protocol="aave", content=b"words")
+    named = [one.kind for one in doctor.repair(again)]
+    assert named == ["documents"]
+    again.close()
+    with Memory.open_for_reading(memory.places.root, embedder=bags) as reader:
+        assert reader.memories.passages.count() == 2
+        assert reader.status().faults.keys() == {"documents"}
+    after = {file: file.read_bytes() for file in memory.places.folder.glob("documents*") if file.is_file()}
+    assert after == before
+    assert original.exists()
+
+
+def test_a_file_without_an_application_id_is_accepted_and_gets_one(
+    memory: Memory, reopen: Callable[[], Memory]
+) -> None:
+    memory.memories.store_memory("kept")
+    memory.close()
+    path = memory.places.database("memories")
+    with closing(sqlite3.connect(path)) as db:  # as version 1 left it
+        db.execute("DROP TABLE kept_vectors")
+        db.execute("PRAGMA application_id = 0")
+        db.execute("PRAGMA user_version = 1")
+    memory = reopen()
+    assert memory.status().faults == {}
+    assert reembed(memory.memories.passages, Bags(name="other", dimensions=32))
+    memory.close()
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA application_id").fetchone()[0] == MEMORY_ID
+        assert db.execute("SELECT count(*) FROM kept_vectors").fetchone()[0] == 1
+
+
+# -- atomic changes ------------------------------------------------------------------------------------------
+
+
+def test_a_failed_commit_changes_nothing(tmp_path: Path, bags: Bags) -> None:
+    refuses = [False]
+
+    def strike(name: str, path: Path) -> None:
+        if refuses[0] and name == "commit":
+            raise OSError("no space left")
+
+    with Memory.open(tmp_path / "res", embedder=bags, disk=Disk(before=strike)) as memory:
+        world = World("peaks", "Peaks", "", "Dragons.\n" * 200, "peaks.yaml", "1")
+        memory.lore.put_world(world)
+        id = memory.memories.store_memory("first version")["memory_id"]
+        before = {name: passages.find(limit=None) for name, passages in memory.passages.items()}
+        refuses[0] = True
+        changes: list[Callable[[], object]] = [
+            lambda: memory.memories.store_memory("second"),
+            lambda: memory.memories.edit(id, content="changed"),
+            lambda: memory.memories.passages.remove([id]),
+            lambda: memory.memories.passages.undo(),
+            lambda: memory.lore.put_world(World("peaks", "Peaks", "", "Goats.", "peaks.yaml", "2")),
+            lambda: memory.lore.add_lore("peaks", "x", "more"),
+            lambda: memory.documents.import_document(Path("a.md"), protocol="aave", content=b"words"),
+            lambda: memory.sessions.add_memory("elf", "1", "text"),
+        ]
+        for change in changes:
+            with pytest.raises(NotWritten, match="no space left"):
+                change()
+        assert memory.lore.query_lore("peaks", "dragons")[0], "questions are answered all the same"
+        refuses[0] = False
+        assert before == {name: passages.find(limit=None) for name, passages in memory.passages.items()}
+        assert memory.memories.passages.count(words="second") == 0
+        memory.documents.tidy()
+        assert list(memory.places.originals.glob("*")) == []
+        memory.memories.passages.undo()
+        assert memory.memories.passages.count() == 0
+
+
+def test_nothing_is_written_when_the_model_fails(memory: Memory, bags: Bags) -> None:
+    bags.fails = True
+    with pytest.raises(OSError, match="on fire"):
+        memory.memories.store_memory("words")
+    with pytest.raises(OSError, match="on fire"):
+        memory.lore.put_world(World("peaks", "Peaks", "", "Dragons."))
+    assert (memory.memories.passages.count(), memory.lore.worlds()) == (0, [])
+
+
+# -- exact search --------------------------------------------------------------------------------------------
+
+
+changes = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("pqr"), st.booleans()), max_size=30)

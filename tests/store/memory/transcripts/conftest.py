@@ -1,0 +1,26 @@
+"""A session with messages of every kind and its events."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from store.memory.memory import Memory
+from tests.store.memory.transcripts.sessions import EVENTS, MESSAGES, lines
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    folder = tmp_path / "sessions" / "s1"
+    folder.mkdir(parents=True)
+    fields = {"session_id": "s1", "user_id": "ann", "project_slug": "bridges"}
+    (folder / "metadata.json").write_text(json.dumps(fields))
+    lines(folder / "transcript.jsonl", MESSAGES)
+    lines(folder / "events.jsonl", EVENTS)
+    return folder
+
+
+@pytest.fixture
+def imported(memory: Memory, session: Path) -> Memory:
+    memory.transcripts.import_sessions([session])
+    return memory

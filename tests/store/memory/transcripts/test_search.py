@@ -1,0 +1,123 @@
+"""Search by words and meaning, limited by content type, session, user and project."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.memory.engine.errors import InvalidInput
+from store.memory.memory import Memory
+from store.memory.transcripts.events import EventFilter
+from tests.store.memory.transcripts.sessions import lines
+
+
+def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
+    with memory.transcripts.passages.database.reading() as db:
+        return [dict(row) for row in db.execute(query)]
+
+
+# -- search --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content_type", "text"),
+    [
+        ("user_query", "why does the bridge fail"),
+        ("assistant_response", "The relayer has stopped."),
+        ("assistant_thinking", "perhaps the relayer is offline"),
+        ("tool_output", "relayer: connection refused"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["semantic", "hybrid"])
+def test_search_can_be_limited_to_one_content_type(
+    imported: Memory, mode: Any, content_type: Any, text: str
+) -> None:
+    (hit,) = imported.transcripts.search("relayer", mode=mode, content_types=[content_type])
+    assert hit.chunk is not None
+    assert (hit.chunk["content_type"], hit.chunk["source_text"]) == (content_type, text)
+
+
+def test_full_text_covers_message_texts_and_chunk_texts(imported: Memory) -> None:
+    found = imported.transcripts.search("relayer", mode="full_text")
+    assert {hit.message["sequence"] for hit in found} == {1, 2}
+    (hit,) = imported.transcripts.search("structured", mode="full_text")
+    assert (hit.message["role"], hit.chunk) == ("tool", None), "a message text that is not embedded"
+    assert imported.transcripts.search("structured", mode="full_text", content_types=["tool_output"]) == []
+    assert imported.transcripts.search("unembedded", mode="full_text") == []
+    assert imported.transcripts.search('re" OR (relay*', mode="full_text") == []
+
+
+def test_only_the_newest_matches_of_a_common_word_are_ranked(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.memory.transcripts.search.RANKED", 2)
+    lines(tmp_path / "x.jsonl", [{"role": "user", "content": f"common word {n}"} for n in range(5)])
+    memory.transcripts.import_sessions([tmp_path / "x.jsonl"])
+    found = memory.transcripts.search("common", mode="full_text")
+    assert {hit.message["sequence"] for hit in found} == {3, 4}
+    assert len(memory.transcripts.search("common", mode="full_text", session_id="x")) == 5, (
+        "a filter ranks all"
+    )
+
+
+def test_hybrid_search_ranks_the_best_by_words_and_meaning_first(imported: Memory) -> None:
+    best, *_ = imported.transcripts.search("relayer connection refused")
+    assert best.message["sequence"] == 2
+    assert (best.score, best.words_rank) == (1.0, 1)
+    assert best.cosine == pytest.approx(1)
+
+
+def test_search_returns_ten_results_by_default(memory: Memory, tmp_path: Path) -> None:
+    lines(tmp_path / "x.jsonl", [{"role": "user", "content": f"bridge {n}"} for n in range(30)])
+    memory.transcripts.import_sessions([tmp_path / "x.jsonl"])
+    for mode in ("full_text", "semantic", "hybrid"):
+        assert len(memory.transcripts.search("bridge", mode=mode)) == 10  # type: ignore[arg-type]
+
+
+def test_search_filters_by_session_user_and_project(imported: Memory, tmp_path: Path) -> None:
+    lines(tmp_path / "s2.jsonl", [{"role": "user", "content": "why does the bridge fail"}])
+    imported.transcripts.import_sessions([tmp_path / "s2.jsonl"], user_id="bob")
+    for mode in ("full_text", "semantic", "hybrid"):
+        for where in ({"session_id": "s2"}, {"user_id": "bob"}):
+            found = imported.transcripts.search("bridge fail", mode=mode, **where)  # type: ignore[arg-type]
+            assert {hit.message["session_id"] for hit in found} == {"s2"}
+        found = imported.transcripts.search("bridge fail", mode=mode, project_slug="bridges")  # type: ignore[arg-type]
+        assert {hit.message["session_id"] for hit in found} == {"s1"}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"mode": "fuzzy"}, {"content_types": ["dreams"]}, {"n": 0}, {"mmr": 1.5}], ids=str
+)
+def test_invalid_search_arguments_are_refused(imported: Memory, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        imported.transcripts.search("relayer", **wrong)
+    with pytest.raises(ValueError, match="the question"):
+        imported.transcripts.search(" ")
+
+
+# -- marginal relevance --------------------------------------------------------------------------------------
+
+
+def test_search_with_mmr_returns_diverse_results(memory: Memory, tmp_path: Path) -> None:
+    texts = [
+        "bridge fails today",
+        "bridge fails today now",
+        "bridge fails today again",
+        "bridge paint colour",
+    ]
+    lines(tmp_path / "x.jsonl", [{"role": "user", "content": text} for text in texts])
+    memory.transcripts.import_sessions([tmp_path / "x.jsonl"])
+    plain = memory.transcripts.search("bridge fails today", mode="semantic", n=2)
+    varied = memory.transcripts.search("bridge fails today", mode="semantic", n=2, mmr=0.3)
+    assert [hit.message["sequence"] for hit in plain] == [0, 1]
+    assert [hit.message["sequence"] for hit in varied] == [0, 3]
+    assert len(memory.transcripts.search("bridge fails today", mode="semantic", n=4, mmr=0.3)) == 4
+
+
+# -- events --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2025-13-01", ""])
+def test_an_invalid_since_date_is_refused(since: str, imported: Memory) -> None:
+    with pytest.raises(InvalidInput, match="no date or time"):
+        imported.transcripts.find_events(EventFilter(since=since))

@@ -1,0 +1,95 @@
+"""Exact matches of tickers, names and addresses, and suggestions for misspelt words."""
+
+import pytest
+
+from store.catalog.filters import Filter
+from store.library import Library
+from store.reading.query_binding import did_you_mean, exact_matches
+from store.search.query_syntax import read
+from tests.store.conftest import coin
+
+IN_LIBRARY = Filter(tier="library")
+
+
+EVM = "0x" + "ab12" * 10
+
+
+BASE58 = "So11111111111111111111111111111111111111112"
+
+
+def first(library: Library, line: str) -> list[str]:
+    return [one.name for one in exact_matches(library, read(line), line, limit=5)]
+
+
+# -- exact matches ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_every_demo_coin_is_found_first_by_ticker_name_and_address(demo_library: Library) -> None:
+    coins = demo_library.find(IN_LIBRARY)
+    assert len(coins) > 100
+    for one in coins:
+        asked = (one.ticker, one.ticker.lower(), f"${one.ticker}", one.name, one.name.upper(), one.address)
+        for line in asked:
+            found = exact_matches(demo_library, read(line, base=IN_LIBRARY), line, limit=5)
+            assert found[0].address == one.address, line
+            assert demo_library.named(line, IN_LIBRARY, limit=5)[0].address == one.address, line
+
+
+@pytest.mark.slow
+def test_a_similar_name_is_not_an_exact_match(demo_library: Library) -> None:
+    for line in ("frog", "Starry", "Starry Frog Coin", "STF", "local-demo-starry", "not there", "$", "***"):
+        assert first(demo_library, line) == [], line
+
+
+@pytest.fixture
+def tricky_names(library: Library) -> Library:
+    """Coins with names and addresses that are hard to match exactly."""
+    given = (
+        (EVM, "Café Pepe", "$CAFE"), (BASE58, "CAFE", "PEPE"), ("local-club", "Pepe Café Club", "PCC"),
+        ("local-signs", "🐸", "🐸🐸"), ("local-quoted", 'The "Best": Coin', "BEST"),
+    )  # fmt: skip
+    report = library.add(
+        [
+            coin(number, token_address=address, token_name=name, ticker=ticker)
+            for number, (address, name, ticker) in enumerate(given)
+        ]
+    )
+    assert len(report.done) == len(given)
+    return library
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (EVM, ["Café Pepe"]),
+        (EVM.upper().replace("0X", "0x"), ["Café Pepe"]),
+        (BASE58, ["CAFE"]),
+        (BASE58.lower(), []),  # base58 is case-sensitive: another address
+        ("cafe", ["Café Pepe", "CAFE"]),  # by ticker, then by name
+        ("  CAFÉ  PEPE ", ["Café Pepe"]),
+        ("pepe", ["CAFE"]),
+        ("🐸", ["🐸"]),
+        ('the "best": coin', ['The "Best": Coin']),  # although quotes mark a phrase in a line
+    ],
+)
+def test_exact_matches_ignore_case_and_accents(tricky_names: Library, line: str, found: list[str]) -> None:
+    assert first(tricky_names, line) == found
+
+
+# -- spelling and emoji -------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("frgo", "frog"), ("a Forg in rain tag:dog", "a frog in rain tag:dog"), ("hamstre", "hamster"),
+        ("pengiun", "penguin"), ("capibarra", "capybara"), ("vaporwve", "vaporwave"),
+        ("frog", None), ("frogs", None), ("hams", None), ("sport", None), ("xqzvkj", None), ("", None),
+    ],
+)  # fmt: skip
+def test_misspelt_words_get_suggestions_from_the_library(
+    demo_library: Library, line: str, meant: str | None
+) -> None:
+    assert did_you_mean(demo_library, read(line), line) == meant

@@ -1,0 +1,126 @@
+"""Similarities are computed once for each query and reused by every slider."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from store.records import Facet
+from store.search.query import Part, Query
+from store.search.search import NO_WEIGHT, Search
+from store.vectors.matrices import Matrices, load
+from tests.store.search.plain_search import (
+    DIMENSIONS,
+    PICTURES,
+    WORDS,
+    FiveWordEmbedder,
+    Library,
+    libraries,
+    oracle,
+    pairs_of,
+    unit,
+    weights,
+)
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+@pytest.fixture(autouse=True, scope="module", params=["all exact at once", "bytes first"])
+def way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Few records are compared exactly at once, many by their bytes first, with the same results."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "bytes first":
+            patch.setattr("store.search.similarities.FEW", -1)
+        yield
+
+
+@settings(deadline=None, max_examples=50)
+@given(libraries, st.sampled_from([*WORDS]), st.lists(weights, min_size=2, max_size=4))
+def test_successive_slider_moves_give_the_same_scores_as_new_searches(
+    library: Library, word: str, moves: list[dict[Facet, float] | None]
+) -> None:
+    asked = Search(load(library.items(), dimensions=DIMENSIONS, block_rows=4), embedder=FiveWordEmbedder())
+    for move in moves:
+        query = Query((Part(text=word),), weights=move, top=3)
+        expected = sorted(oracle(library, query).values(), reverse=True)[:3]
+        assert [hit.score for hit in asked.search(query).hits] == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_moved_slider_recomputes_no_embeddings_or_similarities() -> None:
+    five_words = FiveWordEmbedder()
+    asking = Search(load([("local-a", {"entity": unit(1)})], dimensions=DIMENSIONS), embedder=five_words)
+    query = Query((Part(text="frog"), Part(image=PICTURES["red"])))
+    before = asking.similarities(query)
+    for weight in range(1, 5):
+        asking.search(replace(query, weights={"entity": weight}))
+    assert asking.similarities(replace(query, top=3)) is before
+    assert five_words.asked == ["frog", "red"]
+
+
+def test_a_change_in_another_tier_keeps_cached_similarities() -> None:
+    matrices = load([("local-a", {"entity": unit(1)})], dimensions=DIMENSIONS, generation=3)
+    asking = Search(matrices, embedder=FiveWordEmbedder())
+    query = Query((Part(text="frog"),))
+    before = asking.similarities(query)
+    matrices.update([("local-pending", None)], generation=4)
+    assert asking.similarities(query) is before
+    assert matrices.snapshot().generation == 4
+
+
+def test_zero_weights_return_no_hits_but_keep_the_similarities() -> None:
+    asking = Search(
+        load([("local-a", {"entity": unit(1)})], dimensions=DIMENSIONS), embedder=FiveWordEmbedder()
+    )
+    asking.search(Query((Part(text="frog"),)))
+    results = asking.search(Query((Part(text="frog"),), weights={"entity": 0}))
+    assert results.why_empty == NO_WEIGHT
+    assert (results.hits, results.compared) == ([], 0)
+    assert results.addresses == ("local-a",)
+    assert results.answer.cosines(np.array([0]))[0, 1] == 1.0
+
+
+def test_a_repeated_query_finds_new_records() -> None:
+    five_words = FiveWordEmbedder()
+    matrices = load([("local-a", {"entity": unit(0, 1)})], dimensions=DIMENSIONS)
+    asking = Search(matrices, embedder=five_words)
+    query = Query((Part(text="frog"),))
+    assert pairs_of(asking.search(query)) == [("local-a", 0.0)]
+    matrices.upsert("local-b", {"entity": unit(1)})
+    assert pairs_of(asking.search(query)) == [("local-b", 1.0), ("local-a", 0.0)]
+    matrices.remove("local-a")
+    assert pairs_of(asking.search(query)) == [("local-b", 1.0)]
+    matrices.upsert("local-b", {"entity": unit(0, 1)})  # as many as before
+    assert pairs_of(asking.search(query)) == [("local-b", 0.0)]
+    assert five_words.asked == ["frog"]  # the model is not asked twice
+
+
+@pytest.mark.slow
+def test_searches_during_writes_see_a_consistent_snapshot() -> None:
+    matrices = Matrices(dimensions=DIMENSIONS, block_rows=4)
+    matrices.update([(f"local-{number}", {"entity": unit(1)}) for number in range(9)])
+    asking = Search(matrices, embedder=FiveWordEmbedder())
+    finished = threading.Event()
+    torn: list[list[tuple[str, float]]] = []
+    asked = [0, 0]
+
+    def reader(number: int) -> None:
+        while not finished.is_set() or not asked[number]:
+            word = ("frog", "dog")[asked[number] % 2]
+            found = pairs_of(asking.search(Query((Part(text=word),))))
+            if len(found) != 9 or len({score for _, score in found}) != 1:
+                torn.append(found)
+            asked[number] += 1
+
+    threads = [threading.Thread(target=reader, args=[number]) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for version in range(2_000):
+        matrices.update([(f"local-{number}", {"entity": unit(1, version)}) for number in range(9)])
+    finished.set()
+    for thread in threads:
+        thread.join()
+    assert torn == []

@@ -1,0 +1,134 @@
+"""Verbs that write: captions, drafts and tags."""
+
+import json
+import sqlite3
+
+import pytest
+
+from store.catalog import rows
+from store.catalog.filters import Filter
+from store.library import Library
+from store.search.query import Part, Query
+from tests.store.conftest import (
+    address,
+    approved_with_caption,
+    coin,
+    written,
+)
+from tests.store.invariants import holds
+
+FIRST, SECOND, THIRD = address(0), address(1), address(2)
+
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+def create_in_tier(library: Library, tier: str, *numbers: int) -> list[str]:
+    """Create captioned coins in this tier and return their addresses."""
+    addresses = approved_with_caption(library, *numbers)
+    if tier == "pending":
+        library.send_back(addresses)
+    elif tier == "library":
+        library.promote(addresses)
+    return addresses
+
+
+def test_caption_changes_only_the_given_facets(library: Library) -> None:
+    create_in_tier(library, "approved", 0)
+    library.caption(FIRST, caption={"visual": "", "emotions": "calm", "context": None})
+    assert library.get(FIRST).caption == {"entity": "text 0 entity", "visual": "", "emotions": "calm"}
+    assert "context" not in json.loads(library.layout.sidecar("approved", FIRST).read_text())["caption"]
+    holds(library)
+
+
+def test_caption_refuses_to_empty_a_required_facet_in_the_library(library: Library) -> None:
+    create_in_tier(library, "library", 0)
+    outcome = library.caption(FIRST, caption={"entity": ""})
+    assert "caption.entity is empty" in outcome.refused[0].reason
+    assert library.get(FIRST).caption == written("text 0")
+
+
+def test_a_new_caption_is_searchable_immediately(library: Library) -> None:
+    create_in_tier(library, "library", 0, 1)
+    library.caption(FIRST, caption={"entity": "a violet zeppelin"})
+    assert library.addresses(Filter(words="zepp")) == [FIRST]
+    assert library.search(Query((Part(text="a violet zeppelin"),))).hits[0].address == FIRST
+    assert library.addresses(Filter(words="text 0 entity")) == []
+
+
+def test_caption_is_refused_when_the_record_changed_meanwhile(library: Library) -> None:
+    create_in_tier(library, "approved", 0)
+    seen = library.get(FIRST).revision
+    library.edit_tags([FIRST], add=["moon"], actor="somebody")
+    outcome = library.caption(FIRST, caption=written("mine"), revision=seen)
+    assert "somebody else changed it" in outcome.refused[0].reason
+    assert library.caption(FIRST, caption=written("mine"), revision=seen + 1).done == [FIRST]
+    assert library.get(FIRST).tags == ["dog", "moon"]
+
+
+def test_saving_a_caption_deletes_only_the_users_own_draft(library: Library) -> None:
+    create_in_tier(library, "approved", 0)
+    library.drafts.save(FIRST, {"entity": "half a sen"}, actor="ann")
+    library.drafts.save(FIRST, {"entity": "something el"}, actor="bob")
+    assert library.drafts.own(FIRST, actor="ann") == {"entity": "half a sen"}
+    library.caption(FIRST, caption=written("half a sentence"), actor="ann")
+    assert library.drafts.own(FIRST, actor="ann") is None
+    assert [(draft.actor, draft.fields["entity"]) for draft in library.drafts.of(FIRST)] == [
+        ("bob", "something el")
+    ]
+
+
+def test_a_draft_is_not_saved_when_replaces_returns_false(library: Library) -> None:
+    create_in_tier(library, "approved", 0)
+    library.drafts.save(FIRST, {"entity": "newer"}, actor="ann")
+    stays = library.drafts.save(FIRST, {"entity": "older"}, actor="ann", replaces=lambda before: False)
+    assert stays == library.drafts.own(FIRST, actor="ann") == {"entity": "newer"}
+    assert library.drafts.save(FIRST, {"entity": "bob's"}, actor="bob", replaces=lambda before: False) is None
+    assert library.drafts.own(FIRST, actor="bob") == {"entity": "bob's"}
+
+
+def test_a_draft_replaces_an_unreadable_one(library: Library) -> None:
+    create_in_tier(library, "approved", 0)
+    library.drafts.save(FIRST, {"entity": "before"}, actor="ann")
+    with library.catalog.writing() as db:
+        db.execute("UPDATE drafts SET fields = '{'")
+    assert library.drafts.save(FIRST, {"entity": "typed"}, actor="ann") is None
+    assert library.drafts.own(FIRST, actor="ann") == {"entity": "typed"}
+
+
+def test_tags_get_their_categories_from_the_taxonomy(library: Library) -> None:
+    create_in_tier(library, "library", 0, 1)
+    outcome = library.edit_tags([FIRST, SECOND], add=["moon", "my own", "dog"], remove=["cat"])
+    assert outcome.done == [FIRST, SECOND]
+    assert library.get(FIRST).tags == ["dog", "moon", "my own"]
+    assert library.get(FIRST).categories == ["animals", "space", "other"]
+    assert library.tag_counts(Filter(categories=("space",))) == {"dog": 2, "moon": 2, "my own": 2}
+    holds(library)
+
+
+def test_tag_counts_are_cached_until_the_library_changes(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = []
+    count = rows.label_counts
+
+    def counting(db: sqlite3.Connection, kind: str, filter: Filter) -> dict[str, int]:
+        counted.append(filter)
+        return count(db, kind, filter)
+
+    monkeypatch.setattr(rows, "label_counts", counting)
+    create_in_tier(library, "library", 0, 1)
+    before = library.tag_counts(Filter())
+    assert library.tag_counts(Filter()) == before
+    assert len(counted) == 1
+    library.edit_tags([FIRST], add=["entirely new"])
+    assert library.tag_counts(Filter()) == {**before, "entirely new": 1}
+    library.undo()
+    assert library.tag_counts(Filter()) == before
+    assert library.category_counts(Filter()) != before
+
+
+def test_tags_cannot_contain_a_comma(library: Library) -> None:
+    library.add([coin(0)])
+    assert "comma" in library.edit_tags([FIRST], add=["a,b"]).refused[0].reason
+    assert library.get(FIRST).tags == ["dog"]

@@ -1,0 +1,126 @@
+"""Import: normalised pictures, known coins, spellings of addresses, and dates."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from store.importing.candidate import Candidate
+from store.library import Library
+from store.outcome import Refusal
+from store.progress import Progress
+from store.writing import transitions
+from tests.store.conftest import (
+    CREATED_AT,
+    address,
+    coin,
+    normal_picture,
+    picture,
+)
+from tests.store.invariants import holds
+
+FIRST, SECOND, THIRD = address(0), address(1), address(2)
+
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operations of four and five records instead of the usual limits of 64 and 256."""
+    monkeypatch.setattr(transitions, "EMBEDDED", 4)
+    monkeypatch.setattr(transitions, "OPERATION", 5)
+
+
+def test_import_writes_a_sidecar_and_a_normalised_picture_to_pending(library: Library) -> None:
+    report = library.add([Candidate("one", {**coin(0).sidecar, "extra": {"kept": [1]}}, picture(0))])
+    assert report.done == [FIRST]
+    assert json.loads(library.layout.sidecar("pending", FIRST).read_text()) == {
+        "token_name": "Coin 0",
+        "ticker": "C0",
+        "description": "The coin number 0.",
+        "token_address": FIRST,
+        "created_at": CREATED_AT,
+        "tags": ["dog"],
+        "tags_categories": ["animals"],
+        "extra": {"kept": [1]},
+    }
+    assert library.layout.image("pending", FIRST).read_bytes() == normal_picture(0)
+    holds(library)
+
+
+def test_importing_again_adds_only_new_coins(library: Library) -> None:
+    library.add([coin(0), coin(1)])
+    library.approve([FIRST])
+    report = library.add([coin(0, token_name="Another"), coin(1), coin(1), coin(2)])
+    assert report.done == [THIRD]
+    assert report.present == {FIRST: "approved", SECOND: "pending"}
+    assert library.get(FIRST).name == "Coin 0"
+    assert [event.verb for event in library.history(address=FIRST)] == ["approve", "import"]
+
+
+def test_import_recognises_coins_in_the_trash(library: Library) -> None:
+    library.add([coin(0)])
+    library.reject([FIRST])
+    assert library.add([coin(0)]).present == {FIRST: "trash"}
+    assert library.counts()["trash"] == 1
+
+
+def test_import_adds_valid_coins_and_reports_invalid_ones(library: Library) -> None:
+    report = library.add(
+        [
+            coin(0),
+            Candidate("no address", {"token_name": "x", "token_address": "../../etc/passwd"}, picture(1)),
+            Candidate("no picture", coin(1).sidecar, b"this is text"),
+            Candidate("no name", {"token_address": address(3)}, picture(1)),
+            Candidate("too long", {**coin(4).sidecar, "token_name": "x" * 10_000_000}, picture(1)),
+            Refusal("unreadable", "was refused before"),
+            coin(2),
+        ]
+    )
+    assert report.done == [FIRST, THIRD]
+    assert {refusal.item for refusal in report.refused} == {
+        "no address", "no picture", "no name", "too long", "unreadable"
+    }  # fmt: skip
+    assert all(refusal.reason for refusal in report.refused)
+    holds(library)
+
+
+def test_import_accepts_a_valid_duplicate_after_an_invalid_one(library: Library) -> None:
+    good = coin(0)
+    report = library.add([Candidate("spoilt", good.sidecar, b"spoilt"), good, good])
+    assert report.done == [FIRST]
+    assert report.present == {FIRST: "pending"}
+    assert [refusal.item for refusal in report.refused] == ["spoilt"]
+
+
+def test_import_refuses_an_address_that_differs_only_in_case(library: Library) -> None:
+    library.add([coin(0)])
+    later = library.add([coin(0, token_address=FIRST.replace("x", "X"))])
+    at_once = library.add([coin(3), coin(3, token_address=address(3).replace("x", "X"))])
+    for report in (later, at_once):
+        assert "only in upper and lower case" in report.refused[0].reason
+    assert library.counts()["pending"] == 2
+
+
+def test_import_writes_evm_addresses_in_lower_case(library: Library) -> None:
+    assert library.add([coin(1, token_address=SECOND.upper().replace("0X", "0x"))]).done == [SECOND]
+
+
+def test_import_dates_an_undated_coin_with_the_import_time(library: Library) -> None:
+    sidecar = {key: value for key, value in coin(0).sidecar.items() if key != "created_at"}
+    library.add([Candidate("undated", sidecar, picture(0))])
+    assert library.get(FIRST).created_at > CREATED_AT
+    assert library.get(FIRST).sidecar["created_at_is_import_time"] is True
+
+
+def test_a_cancelled_import_keeps_the_coins_added_so_far(library: Library, small_batches: None) -> None:
+    progress = Progress()
+
+    def coins() -> Iterator[Candidate]:
+        for number in range(10):
+            if number == 5:
+                progress.cancel()
+            yield coin(number)
+
+    assert len(library.add(coins(), progress=progress).done) == progress.done == 8
