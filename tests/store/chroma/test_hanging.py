@@ -77,11 +77,11 @@ def test_a_failure_includes_the_last_lines_of_the_process_output(
 ) -> None:
     broken = ChromaProcess(exec, "import sys\nfor n in range(20_000): print('line', n, file=sys.stderr)\n1/0")
     with pytest.raises(ChromaEnded, match=r"ended with status 1.*ZeroDivisionError"):
-        broken.anything()
+        broken.ids("entity")
     assert "line 19999" in caplog.text
     assert "line 1000\n" not in caplog.text, "only the last lines are kept"
-    with pytest.raises(ChromaFailed, match="no_such_verb"):
-        chroma.no_such_verb()
+    with pytest.raises(ChromaFailed, match="KeyError: 'no such collection'"):
+        chroma.ids("no such collection")
 
 
 @pytest.fixture

@@ -7,8 +7,10 @@ from io import BytesIO
 import numpy as np
 from PIL import Image, ImageDraw, ImageOps
 
+from store.catalog.filters import Filter
 from store.disk.images import normalise
 from store.importing.candidate import Candidate
+from store.reading.reader import Reader
 from tests.store.conftest import coin
 
 
@@ -72,3 +74,17 @@ def coin_with_drawing(number: int, image: Image.Image | None = None, **more: obj
     """The coin of this number with a detailed picture."""
     plain = coin(number, **more)
     return Candidate(plain.item, plain.sidecar, normalised_picture(image or drawing(number)))
+
+
+def matches_of(library: Reader, one: str) -> dict[str, list[str]]:
+    """How a record matches others, by the address of the other record."""
+    return {
+        suspect.other: [finding.kind for finding in suspect.findings]
+        for suspect in library.duplicates.of(one)
+    }
+
+
+def badges(library: Reader) -> dict[str, str]:
+    """The badge of every suspicious record."""
+    everybody = library.addresses(Filter())
+    return {one: badge.kind for one, badge in library.duplicates.suspicions(everybody).items()}

@@ -1,7 +1,6 @@
-"""The pages Map, Evaluation and Generate."""
+"""The page Generate: the context of chosen coins, and the coin made from it."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -9,51 +8,14 @@ import pytest
 
 from components.generate import context
 from components.map import view
-from components.search import scores
 from store.catalog.filters import Filter
 from store.errors import CaptioningFailed
-from store.evaluation import evaluation
 from store.generation import coin_generator
 from store.library import Library
-from store.progress import Progress
 from store.settings import settings
-from store.tasks import arrange_map, generate
-from tests.browser.coins import COINS, FROG, picture
+from store.tasks import generate
+from tests.browser.coins import COINS, FROG
 from tests.pages.conftest import finish_jobs, opened, press, rerun, words
-from tests.waiting import eventually
-
-
-def test_golden_queries_are_saved_evaluated_and_shown(library: Library) -> None:
-    app = opened("evaluation")
-    assert "no golden queries yet" in words(app)
-    question, answers = (
-        field for field in app.text_input if field.label.startswith(("Question", "Relevant coins"))
-    )
-    question.set_value(COINS[0].entity)
-    answers.set_value(COINS[0].address)
-    press(app, "Add")
-    assert [one.answers for one in library.golden.all()] == [(COINS[0].address,)]
-    press(rerun(app), "Run evaluation")
-    finish_jobs()
-    rerun(app)
-    (kept,) = evaluation.stored(library)
-    assert kept.queries == 1
-    assert kept.scores(kept.rows[0]).mrr.mean == 1
-    figures = app.dataframe[0].value
-    assert figures["MRR"][0] == 1
-    assert figures["MRR, 95 %"][0] == "", "one query gives no meaningful interval"
-    drawn = scores.by_setting(kept, k=10)
-    assert set(drawn["measure"]) == {"Recall@10", "nDCG@10"}
-    assert list(drawn["mean"][drawn["measure"] == "Recall@10"]) == [
-        kept.scores(row).recall.mean for row in kept.rows
-    ]
-    assert len(app.get("plotly_chart")) == 1
-    press(app, "Remove")
-    assert library.golden.all() == []
-
-
-def test_a_small_library_says_why_it_is_not_calibrated(library: Library) -> None:
-    assert "needs 200 coins" in words(opened("evaluation"))
 
 
 def test_the_context_contains_the_nearest_coins(library: Library) -> None:
@@ -136,67 +98,6 @@ def test_a_token_budget_that_is_too_small_is_reported(library: Library) -> None:
 def test_a_query_without_results_causes_no_error(library: Library, query: str) -> None:
     name, _, value = query.partition("=")
     assert not opened("generate", **{name: value}).code
-
-
-def test_the_map_of_a_viewer_has_no_button_that_changes_anything(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMEDEX_VIEWERS", "tester")
-    settings.cache_clear()
-    app = opened("map", map_by="t-SNE")
-    assert "has not been computed yet" in words(app)
-    assert not library.jobs.all()
-    assert "Recompute layout" not in [button.label for button in app.button]
-
-
-def test_a_query_shows_only_the_best_matches_on_the_map(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(view, "_BEST", (2, 1_000))
-    assert "2 coins that answer this best" in words(opened("map", map_q=FROG.entity))
-    assert "answer this best" not in words(opened("map", map_q="tag:frog"))
-
-
-def test_a_cancelled_or_impossible_layout_is_not_restarted_automatically(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def until_stopped(*_: object, progress: Progress) -> None:
-        assert eventually(lambda: progress.cancelled)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(arrange_map, "neighbourly", until_stopped)
-        assert "at least 3 coins" in words(opened("map", map_of="emotions", map_by="Neighbours"))
-        assert not library.jobs.all()
-        job = library.jobs.start("map", name="arrange", options={"space": "fused"})
-        library.jobs.cancel(job.id)
-        assert library.jobs.wait(job.id, timeout=60)
-        app = opened("map", map_by="t-SNE")
-        assert "was stopped" in words(app)
-        assert [job.state for job in library.jobs.all()] == ["cancelled"]
-    press(app, "Compute layout")
-    finish_jobs()
-    assert library.maps.of("fused", "tsne") is not None
-
-
-def test_the_tsne_layout_is_computed_when_it_is_first_opened(library: Library) -> None:
-    app = opened("map", map_by="t-SNE")
-    finish_jobs()
-    rerun(app)
-    assert library.maps.of("fused", "tsne") is not None
-    assert "Recompute layout" in [button.label for button in app.button]
-
-
-def test_a_picture_in_the_trends_folder_becomes_a_search(library: Library) -> None:
-    folder = library.layout.memecoins / "trends"
-    folder.mkdir()
-    (folder / "today.png").write_bytes(picture("green"))
-    os.utime(folder / "today.png", (0, 0))
-    for number in range(9):  # newer, and as many as the page shows
-        (folder / f"broken-{number}.png").write_bytes(b"no picture")
-    app = opened("search")
-    assert "what do we have like this?" in words(app)
-    press(app, "Search")
-    assert app.query_params["q"].startswith("picture:")
 
 
 def test_a_generated_coin_stays_on_the_page_until_it_is_saved(

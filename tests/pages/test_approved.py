@@ -1,6 +1,5 @@
-"""The approved queue: ready coins, blocked coins, and the stored reasons of failures."""
+"""The approved queue: ready coins, blocked coins, and all that match."""
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -8,20 +7,17 @@ from typing import Any
 
 import pytest
 
-from components.grid import tags as grid_tags
 from components.grid.decision_log import BOOT, Ledger
 from components.grid.logged_decision import LoggedDecision
 from components.grid.matching import offered
 from components.review.promote import handler, marks
 from store.catalog.filters import Filter
-from store.duplicates.duplicates import Duplicates
 from store.errors import ModelUnavailable
 from store.library import Library
 from store.reading.reader import Reader
 from store.runtime import open_library
-from store.tasks import tags as tags_task
-from tests.browser.coins import COINS, DOG, FROG, PENDING, UNCAPTIONED
-from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+from tests.browser.coins import DOG, UNCAPTIONED
+from tests.pages.conftest import opened, words
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
 
@@ -76,14 +72,6 @@ def test_a_card_shows_what_its_coin_needs(library: Library) -> None:
     outcome = handler(library)(entry("promote", record.address))
     assert outcome is not None
     assert "write context (e)" in outcome.refused[0].reason
-
-
-def test_promotion_summaries_stay_visible(library: Library) -> None:
-    library.degrade([COINS[0].address, COINS[1].address])
-    app = press(opened("approved"), "Promote all 2 that are ready")
-    finish_jobs()
-    assert "**2 promoted** · tester" in words(rerun(app))
-    assert "**2 promoted** · tester" in words(opened("approved"))
 
 
 # -- all that match ----------------------------------------------------------------------------------------
@@ -157,72 +145,3 @@ def test_undoing_a_waiting_job_cancels_it_and_nothing_older(many_coins: Library)
     assert many_coins.jobs.all()[0].state == "cancelled"
     assert many_coins.get(address(0)).tier == "approved"
     assert many_coins.undo().done == [address(0)]
-
-
-# -- tags --------------------------------------------------------------------------------------------------
-
-
-def test_tags_are_added_and_removed_through_the_decision_log(library: Library) -> None:
-    before = library.get(PENDING.address).tags
-    Ledger().apply(library, "page", [entry("tag", PENDING.address, add=["moon"])], handlers={})
-    assert library.get(PENDING.address).tags == [*before, "moon"]
-    Ledger().apply(library, "page", [entry("tag", PENDING.address, n=2, remove=["moon"])], handlers={})
-    assert library.get(PENDING.address).tags == before
-    assert [decision.verb for decision in library.decisions(limit=2)] == ["tag", "tag"]
-
-
-def test_the_tag_dialog_knows_all_tags_and_those_of_the_selected_coins(library: Library) -> None:
-    library.edit_tags([PENDING.address], add=["moon"])
-    tag_answer = json.loads(
-        bytes(grid_tags.answer(library, {"addresses": [PENDING.address, FROG.address]}).body)
-    )
-    assert tag_answer["has"] == {"moon": 1, "frog": 1}
-    known = {tag: (category, coins) for tag, category, coins in tag_answer["known"]}
-    assert known["moon"] == (library.taxonomy.category("moon"), 1)
-    assert known.keys() >= {"dog", "cat", *library.taxonomy.tags}
-
-
-def test_coins_are_updated_to_an_edited_taxonomy_file(library: Library) -> None:
-    (library.layout.root / "taxonomy.json").write_text('{"dog": "hounds"}')
-    behind = len(tags_task.straying(library, library.taxonomy))
-    assert behind
-    app = press(opened("tags"), "Let them follow")
-    finish_jobs()
-    assert tags_task.straying(library, library.taxonomy) == []
-    assert "do not follow" not in words(rerun(app))
-
-
-def test_a_viewer_sees_tags_and_taxonomy_but_cannot_change_them(library: Library) -> None:
-    app = opened("tags", reading_only=True)
-    assert not [button for button in app.button if button.label.startswith(("Rename", "Save"))]
-    assert len(app.dataframe) == 2
-
-
-# -- logos -------------------------------------------------------------------------------------------------
-
-
-def test_logos_are_fetched_from_the_network_only_on_request(library: Library, tmp_path: Path) -> None:
-    path = tmp_path / "list.json"
-    token = {"chainId": 1, "address": address(7), "name": "Far", "symbol": "F"}
-    path.write_text(
-        json.dumps({"name": "list", "tokens": [{**token, "logoURI": "http://127.0.0.1:9/a.png"}]})
-    )
-    app = opened()
-    next(one for one in app.text_input if one.key == "memedex.path").set_value(str(path))
-    press(app, "Import path")
-    finish_jobs()
-    assert [job.kind for job in library.jobs.all()] == [""]
-    press(rerun(app), "Fetch 1 logo from the network")
-    finish_jobs()
-    job = library.jobs.all()[0]
-    assert (job.kind, job.refused) == ("logos", 1)
-    assert "not on the public internet" in library.jobs.items(job.id)[0].reason
-
-
-def test_review_says_how_many_coins_are_still_to_be_compared(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Duplicates, "unexamined", lambda self: 1_234)
-    assert "1,234 to compare" in words(opened("pending"))
-    monkeypatch.setattr(Duplicates, "unexamined", lambda self: 0)
-    assert "to compare" not in words(opened("pending"))

@@ -1,0 +1,41 @@
+"""Counts, rates and charts of decisions."""
+
+import pandas as pd
+
+from components.review import decision_charts
+from store.library import Library
+from store.reading import audit
+from store.reading.audit import AuditFilter
+from tests.browser.coins import COINS, PENDING
+from tests.pages.conftest import opened, words
+
+
+def test_the_page_shows_decision_counts_and_the_approval_rate(library: Library) -> None:
+    library.reject([PENDING.address], reason="copycat")
+    figures = {metric.label: metric.value for metric in opened("history").metric}
+    assert figures["Approved"] == str(len(COINS) + 1)
+    assert figures["Rejected"] == "1"
+    assert figures["Approval rate"] == "83%"
+
+
+def test_charts_show_the_filtered_decisions(library: Library) -> None:
+    library.reject([PENDING.address], actor="bob")
+    assert len(opened("history").get("plotly_chart")) == 2
+    decisions = pd.DataFrame(
+        audit.decisions_by_day(library, AuditFilter()), columns=audit.DecisionsOfDay._fields
+    )
+    drawn = decision_charts.by_kind(decisions)
+    assert drawn["value"].sum() == audit.count(library, AuditFilter())
+    assert dict(zip(drawn["kind"], drawn["value"], strict=True)) == {
+        "Approved": 1, "Other": 1, "Promoted": 1, "Rejected": 1
+    }  # fmt: skip
+    reviews = pd.DataFrame(audit.reviews_by_day(library, AuditFilter()), columns=audit.ReviewsOfDay._fields)
+    assert list(decision_charts.approval(reviews)["text"]) == ["5 of 6 coins"]
+    assert len(opened("history", history_what="import").get("plotly_chart")) == 2
+    assert not opened("history", history_to="2020-01-01").get("plotly_chart")
+
+
+def test_a_library_without_decisions_shows_no_charts(empty: Library) -> None:
+    app = opened("history")
+    assert not app.get("plotly_chart")
+    assert "No matching decisions" in words(app)

@@ -1,0 +1,21 @@
+"""The taxonomy: coins follow an edited file, and a viewer changes nothing."""
+
+from store.library import Library
+from store.tasks import tags as tags_task
+from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+
+
+def test_coins_are_updated_to_an_edited_taxonomy_file(library: Library) -> None:
+    (library.layout.root / "taxonomy.json").write_text('{"dog": "hounds"}')
+    behind = len(tags_task.straying(library, library.taxonomy))
+    assert behind
+    app = press(opened("tags"), "Let them follow")
+    finish_jobs()
+    assert tags_task.straying(library, library.taxonomy) == []
+    assert "do not follow" not in words(rerun(app))
+
+
+def test_a_viewer_sees_tags_and_taxonomy_but_cannot_change_them(library: Library) -> None:
+    app = opened("tags", reading_only=True)
+    assert not [button for button in app.button if button.label.startswith(("Rename", "Save"))]
+    assert len(app.dataframe) == 2

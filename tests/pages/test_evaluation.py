@@ -1,0 +1,40 @@
+"""The page Evaluation."""
+
+from components.search import scores
+from store.evaluation import evaluation
+from store.library import Library
+from tests.browser.coins import COINS
+from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+
+
+def test_golden_queries_are_saved_evaluated_and_shown(library: Library) -> None:
+    app = opened("evaluation")
+    assert "no golden queries yet" in words(app)
+    question, answers = (
+        field for field in app.text_input if field.label.startswith(("Question", "Relevant coins"))
+    )
+    question.set_value(COINS[0].entity)
+    answers.set_value(COINS[0].address)
+    press(app, "Add")
+    assert [one.answers for one in library.golden.all()] == [(COINS[0].address,)]
+    press(rerun(app), "Run evaluation")
+    finish_jobs()
+    rerun(app)
+    (kept,) = evaluation.stored(library)
+    assert kept.queries == 1
+    assert kept.scores(kept.rows[0]).mrr.mean == 1
+    figures = app.dataframe[0].value
+    assert figures["MRR"][0] == 1
+    assert figures["MRR, 95 %"][0] == "", "one query gives no meaningful interval"
+    drawn = scores.by_setting(kept, k=10)
+    assert set(drawn["measure"]) == {"Recall@10", "nDCG@10"}
+    assert list(drawn["mean"][drawn["measure"] == "Recall@10"]) == [
+        kept.scores(row).recall.mean for row in kept.rows
+    ]
+    assert len(app.get("plotly_chart")) == 1
+    press(app, "Remove")
+    assert library.golden.all() == []
+
+
+def test_a_small_library_says_why_it_is_not_calibrated(library: Library) -> None:
+    assert "needs 200 coins" in words(opened("evaluation"))

@@ -1,0 +1,34 @@
+"""Tags are added and removed through the log of decisions."""
+
+import json
+from typing import Any
+
+from components.grid import tags as grid_tags
+from components.grid.decision_log import BOOT, Ledger
+from components.grid.logged_decision import LoggedDecision
+from store.library import Library
+from tests.browser.coins import FROG, PENDING
+
+
+def entry(verb: str, *addresses: str, n: int = 1, **more: Any) -> LoggedDecision:
+    return LoggedDecision(n=n, verb=verb, addresses=list(addresses), seen={}, reason="", boot=BOOT, **more)
+
+
+def test_tags_are_added_and_removed_through_the_decision_log(library: Library) -> None:
+    before = library.get(PENDING.address).tags
+    Ledger().apply(library, "page", [entry("tag", PENDING.address, add=["moon"])], handlers={})
+    assert library.get(PENDING.address).tags == [*before, "moon"]
+    Ledger().apply(library, "page", [entry("tag", PENDING.address, n=2, remove=["moon"])], handlers={})
+    assert library.get(PENDING.address).tags == before
+    assert [decision.verb for decision in library.decisions(limit=2)] == ["tag", "tag"]
+
+
+def test_the_tag_dialog_knows_all_tags_and_those_of_the_selected_coins(library: Library) -> None:
+    library.edit_tags([PENDING.address], add=["moon"])
+    tag_answer = json.loads(
+        bytes(grid_tags.answer(library, {"addresses": [PENDING.address, FROG.address]}).body)
+    )
+    assert tag_answer["has"] == {"moon": 1, "frog": 1}
+    known = {tag: (category, coins) for tag, category, coins in tag_answer["known"]}
+    assert known["moon"] == (library.taxonomy.category("moon"), 1)
+    assert known.keys() >= {"dog", "cat", *library.taxonomy.tags}

@@ -1,0 +1,88 @@
+"""Examining in the background: cancelled, continued, repeated for a new scheme, announced to pages."""
+
+import threading
+
+import pytest
+
+from store.catalog.filters import Filter
+from store.duplicates import examiner
+from store.library import Library
+from store.progress import Progress
+from tests.store.conftest import address
+from tests.store.duplicates.copies import badges, coin_with_drawing, drawing
+
+FIRST, SECOND, THIRD = address(0), address(1), address(2)
+
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+@pytest.fixture
+def three_coins(library: Library) -> Library:
+    """A library of unrelated coins."""
+    library.add(coin_with_drawing(number) for number in range(3))
+    library.duplicates.examine()
+    return library
+
+
+def test_a_cancelled_examination_continues_later(library: Library) -> None:
+    library.add(coin_with_drawing(number, drawing(0)) for number in range(20))
+    progress = Progress()
+    progress.cancel()
+    assert library.duplicates.examine(progress=progress) == 0
+    assert library.duplicates.unexamined() == 20
+    assert library.duplicates.examine() == 20
+    assert len(badges(library)) == 20
+    assert library.duplicates.examine() == 0
+
+
+def test_new_coins_are_compared_automatically_in_the_background(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = threading.Event()
+    examine = examiner.Examiner.examine
+
+    def told(self: examiner.Examiner, *, progress: Progress | None = None) -> int:
+        found = examine(self, progress=progress)
+        if not library.duplicates.unexamined() and library.count(Filter()) == 2:
+            done.set()
+        return found
+
+    monkeypatch.setattr(examiner.Examiner, "examine", told)
+    library.watch_for_duplicates()
+    library.add([coin_with_drawing(0)])
+    library.add([coin_with_drawing(1, drawing(0))])
+    assert done.wait(60)
+    assert set(badges(library)) == {FIRST, SECOND}
+
+
+def test_a_new_comparison_scheme_compares_every_record_again(
+    three_coins: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three_coins.add([coin_with_drawing(3, drawing(0))])
+    three_coins.duplicates.examine()
+    before = badges(three_coins)
+    monkeypatch.setattr(examiner, "SCHEME", "another")
+    assert three_coins.duplicates.examine() == 4
+    assert badges(three_coins) == before
+
+
+# -- catalogs of earlier versions ---------------------------------------------------------------------------
+
+
+def test_an_examination_notifies_open_pages_at_intervals_and_at_its_end(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examiner, "_BATCH", 1)
+    library.add([*(coin_with_drawing(number) for number in range(39)), coin_with_drawing(39, drawing(0))])
+    seconds = iter(range(1_000))
+    library.duplicates._examiner._clock = lambda: float(next(seconds))
+    generation, told = library.generation, library.derived
+    assert library.duplicates.examine() == 40
+    assert library.generation == generation, "the records are as they were"
+    assert 1 <= library.derived - told <= 6
+    assert badges(library) == {FIRST: "exact picture", address(39): "exact picture"}
+    library.duplicates.examine()
+    told = library.derived
+    library.duplicates.examine()
+    assert library.derived == told, "nothing new was found"

@@ -1,0 +1,60 @@
+"""Weights are loaded once, by whoever comes first, and hashed once."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from store.embedding import open_embedder
+from store.embedding.lazy_weights import Lazy, file_digest
+from store.embedding.protocol import OFFLINE, Embedder
+from store.errors import ModelUnavailable
+
+
+@pytest.fixture(scope="module")
+def offline() -> Embedder:
+    return open_embedder(OFFLINE)
+
+
+def test_concurrent_threads_load_the_weights_once() -> None:
+    started, loads = threading.Barrier(4), []
+    lazy = Lazy("it", lambda: loads.append(1) or "loaded")
+    found = []
+
+    def ask() -> None:
+        started.wait()
+        found.append(lazy.get())
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (found, loads) == (["loaded"] * 4, [1])
+
+
+def test_a_failed_load_is_explained_and_retried() -> None:
+    answers = [OSError("no such file"), "loaded"]
+
+    def load() -> str:
+        answer = answers.pop(0)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    lazy = Lazy("the model", load)
+    with pytest.raises(ModelUnavailable, match="the model could not be loaded: no such file"):
+        lazy.get()
+    assert lazy.status.startswith("unavailable: ")
+    assert (lazy.get(), lazy.status) == ("loaded", "ready")
+
+
+def test_model_files_are_hashed_only_once(offline: Embedder) -> None:
+    assert offline.fingerprint is offline.fingerprint
+
+
+def test_the_digest_of_a_cached_file_is_its_name_in_the_cache(tmp_path: Path) -> None:
+    blob = tmp_path / ("0123456789abcdef" * 4)
+    blob.write_bytes(b"anything")
+    (tmp_path / "weights.safetensors").symlink_to(blob)
+    assert file_digest(tmp_path / "weights.safetensors") == blob.name

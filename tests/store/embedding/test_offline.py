@@ -1,0 +1,101 @@
+"""The offline model: unit vectors, meaning, pictures on white, and no files in the home folder."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+
+from store.embedding import open_embedder
+from store.embedding.protocol import OFFLINE, Embedder
+
+
+def run_python(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_model_writes_no_files_to_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ONNX Runtime stores a machine id for telemetry there unless it is disabled first."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "ORT_DISABLE_TELEMETRY"):
+        monkeypatch.delenv(variable, raising=False)
+    run_python("from store.embedding import open_embedder; open_embedder('offline').embed_texts(['a frog'])")
+    assert [*tmp_path.rglob("*")] == []
+
+
+@pytest.fixture(scope="module")
+def offline() -> Embedder:
+    return open_embedder(OFFLINE)
+
+
+def picture(colour: str) -> Image.Image:
+    image = Image.new("RGB", (512, 512), "white")
+    ImageDraw.Draw(image).ellipse((100, 150, 400, 380), fill=colour)
+    return image
+
+
+def cosines(rows: np.ndarray) -> np.ndarray:
+    return rows @ rows.T
+
+
+def test_the_offline_model_gives_unit_vectors_of_768_numbers_and_a_status() -> None:
+    model = open_embedder(OFFLINE)
+    assert model.status == "not loaded"
+    texts, images = model.embed_texts(["a dog", ""]), model.embed_images([picture("red")])
+    assert model.status == "ready"
+    for rows in (texts, images):
+        assert rows.dtype == np.float32
+        assert rows.shape[1] == model.dimensions == 768
+        assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-5)
+
+
+def test_empty_input_gives_empty_arrays(offline: Embedder) -> None:
+    assert offline.embed_texts([]).shape == offline.embed_images([]).shape == (0, 768)
+
+
+def test_a_text_fills_only_the_first_half_and_a_picture_both_halves(offline: Embedder) -> None:
+    (text,), (image,) = offline.embed_texts(["a dog"]), offline.embed_images([picture("red")])
+    assert not text[384:].any()
+    meaning = np.linalg.norm(image[:384])
+    assert meaning == pytest.approx(1 / offline.cross_modal_scale, abs=1e-5)
+    assert meaning**2 + np.linalg.norm(image[384:]) ** 2 == pytest.approx(1, abs=1e-5)
+
+
+def test_texts_with_similar_meaning_are_closer_than_others(offline: Embedder) -> None:
+    dog, puppy, tax = offline.embed_texts(["a dog on the moon", "a puppy in space", "a tax return"])
+    assert dog @ puppy > dog @ tax + 0.2
+
+
+def test_similar_pictures_are_closer_than_others(offline: Embedder) -> None:
+    red, smaller, grey = offline.embed_images(
+        [picture("red"), picture("red").resize((300, 300)), Image.new("RGB", (512, 512), "grey")]
+    )
+    assert red @ smaller > 0.9 > red @ grey
+
+
+def test_a_vector_does_not_depend_on_the_rest_of_its_batch(offline: Embedder) -> None:
+    texts = ["short", "a sentence of some more words than that", "word " * 700]
+    together = offline.embed_texts(texts)
+    alone = np.concatenate([offline.embed_texts([text]) for text in texts])
+    assert together == pytest.approx(alone, abs=1e-5)
+    images = [picture("red"), picture("blue")]
+    assert offline.embed_images(images)[1] == pytest.approx(offline.embed_images(images[1:])[0], abs=1e-5)
+
+
+def test_transparent_grey_and_palette_pictures_are_embedded_on_white(offline: Embedder) -> None:
+    clear = Image.new("RGBA", (512, 512), (255, 0, 0, 0))
+    ImageDraw.Draw(clear).ellipse((100, 150, 400, 380), fill="blue")
+    forms = [picture("blue"), clear, picture("blue").quantize(16)]
+    assert cosines(offline.embed_images(forms)).min() > 0.98
+    assert offline.embed_images([picture("blue").convert("L")]).shape == (1, 768)
+
+
+def test_a_fingerprint_is_stable_and_differs_between_models(offline: Embedder) -> None:
+    assert offline.fingerprint == open_embedder(OFFLINE).fingerprint
+    assert offline.fingerprint != open_embedder("sentence-transformers:all-MiniLM-L6-v2").fingerprint

@@ -1,0 +1,119 @@
+"""Every format can be imported again without loss."""
+
+import csv
+import json
+import zipfile
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from store.disk.images import normalise
+from store.errors import BadSource
+from store.exporting import FORMATS, export
+from store.importing import Candidate, archives, candidates
+from store.importing.tables import MAX_ROWS, rows_of
+from tests.store.exporting.coins import MINT, OTHER, THIRD, record, records
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+def imported(path):
+    found = list(candidates([path]))
+    assert [one for one in found if not isinstance(one, Candidate)] == []
+    return {one.sidecar["token_address"]: one for one in found}
+
+
+@pytest.mark.parametrize("ending", ["", ".zip"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_export_format_can_be_imported_without_loss(tmp_path, picture_of, form, ending):
+    destination = tmp_path / f"out{ending}"
+    exported = export(records(), picture_of, destination=destination, format=form)
+    assert (exported.done, exported.refused) == ([MINT, OTHER, THIRD], [])
+    again = imported(destination)
+    assert {address: found.sidecar for address, found in again.items()} == {
+        one.address: one.sidecar for one in records()
+    }
+    for address, found in again.items():
+        assert normalise(found.picture) == picture_of(address).read_bytes()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_export_of_the_largest_table_stays_within_the_zip_limits(tmp_path, picture_of, form):
+    long = [record(f"local-{n}{'a' * 57}", tier) for n, tier in enumerate(("library", "approved", "pending"))]
+    destination = tmp_path / "out.zip"
+    export(long, lambda _: picture_of(MINT), destination=destination, format=form)
+    with zipfile.ZipFile(destination) as archive:
+        entries = archive.infolist()
+    assert len(entries) <= 2 * len(long) + 1
+    assert archives.MAX_ENTRIES >= 2 * MAX_ROWS + 1
+    listed = max(46 + len(entry.filename) + len(entry.extra) for entry in entries)  # bytes in the directory
+    assert listed * archives.MAX_ENTRIES <= archives.MAX_DIRECTORY
+
+
+def test_the_reference_format_uses_the_reference_layout(tmp_path, picture_of):
+    export(records(), picture_of, destination=tmp_path / "out", format="reference")
+    files = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.*")}
+    assert files == {
+        f"rag_db/metadata/{MINT}.json",
+        f"rag_db/images/{MINT}.jpg",
+        f"pending/{OTHER}.json",
+        f"pending/{OTHER}.jpg",
+        f"approved/{THIRD}.json",
+        f"approved/{THIRD}.jpg",
+    }
+    metadata = json.loads((tmp_path / "out" / "rag_db" / "metadata" / f"{MINT}.json").read_text())
+    assert metadata == records()[0].sidecar
+
+
+def test_an_image_folder_has_the_same_columns_in_each_line(tmp_path, picture_of):
+    export(records(), picture_of, destination=tmp_path / "out", format="imagefolder")
+    lines = [json.loads(line) for line in (tmp_path / "out" / "metadata.jsonl").read_text().splitlines()]
+    assert len({tuple(line) for line in lines}) == 1
+    assert all((tmp_path / "out" / line["file_name"]).is_file() for line in lines)
+    assert (lines[0]["entity"], lines[0]["visual"]) == ("a dog", None)
+
+
+def test_a_csv_contains_no_formulas(tmp_path, picture_of):
+    export(records(), picture_of, destination=tmp_path / "out", format="csv")
+    with (tmp_path / "out" / "records.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.reader(file))
+    assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    assert any(cell.startswith("'=cmd") for cell in rows[2])
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
+    lead=st.text("'=+-@\t\r\n ＝", max_size=4),
+)
+@example(text="SUM(A1)", lead="''=")
+def test_any_description_survives_a_csv_round_trip(tmp_path_factory, picture_of, text, lead):
+    destination = tmp_path_factory.mktemp("csv") / "out"
+    export([record(description=lead + text)], picture_of, destination=destination, format="csv")
+    assert imported(destination)[MINT].sidecar["description"] == lead + text
+
+
+def test_repeating_an_export_gives_an_identical_zip(tmp_path, picture_of):
+    for name in ("a.zip", "b.zip"):
+        export(records(), picture_of, destination=tmp_path / name, format="reference")
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        assert archive.testzip() is None
+
+
+def test_a_plain_csv_keeps_its_apostrophes():
+    ((_, row),) = rows_of(b"name,description\n'tis,'quoted'\n", suffix=".csv")
+    assert row == {"token_name": "'tis", "description": "'quoted'"}
+
+
+def test_text_files_contain_one_facet_or_all_facets_in_one_line(tmp_path, picture_of):
+    one = record(caption={"entity": "a dog.\nOn the moon", "context": "wow"}, tags=["dog", "space cat"])
+    export([one], picture_of, destination=tmp_path / "joined", format="txt")
+    joined = (tmp_path / "joined" / f"{MINT}.txt").read_text()
+    assert joined == "a dog. On the moon, wow, dog, space cat\n"
+    export([one], picture_of, destination=tmp_path / "entity", format="txt", texts="entity")
+    assert (tmp_path / "entity" / f"{MINT}.txt").read_text() == "a dog.\nOn the moon\n"
+    assert (tmp_path / "entity" / f"{MINT}.jpg").read_bytes() == picture_of(MINT).read_bytes()
+    with pytest.raises(BadSource, match="choose one of joined, entity"):
+        export([one], picture_of, destination=tmp_path / "x", format="txt", texts="image")

@@ -1,0 +1,59 @@
+"""Undo takes back the latest decision of any kind, whatever the clock says."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+
+from store.errors import NothingToUndo
+from store.identity import current_user
+from store.memory.memory import Memory
+from tests.store.memory.conftest import Clock
+
+
+def test_undo_reverts_the_users_latest_decision_of_any_kind(memory: Memory, clock: object) -> None:
+    memory.memories.store_memory("kept", actor="ann")
+    clock.now += 1  # type: ignore[attr-defined]
+    memory.lore.add_lore("city", "one", "taken back", actor="ann")
+    clock.now += 1  # type: ignore[attr-defined]
+    memory.memories.store_memory("somebody else's", actor="bob")
+    memory.undo(actor="ann")
+    assert memory.passages["world_lore"].count() == 0
+    assert memory.passages["memories"].count() == 2
+    memory.undo(actor="ann")
+    with pytest.raises(NothingToUndo):
+        memory.undo(actor="ann")
+    assert [row["content"] for row in memory.passages["memories"].find()] == ["somebody else's"]
+
+
+def test_undo_order_does_not_depend_on_the_clock(memory: Memory, clock: Clock) -> None:
+    memory.lore.add_lore("city", "one", "the first")
+    memory.lore.add_lore("city", "two", "the second")
+    clock.now -= 3600
+    memory.memories.store_memory("the last")
+    clock.now -= 3600
+    left = [memory.passages[name].count for name in ("memories", "world_lore")]
+    for wanted in ([0, 2], [0, 1], [0, 0]):
+        memory.undo()
+        assert [count() for count in left] == wanted
+
+
+def test_decisions_without_common_numbers_are_ordered_by_the_clock(
+    memory: Memory, clock: Clock, reopen: Callable[[], Memory]
+) -> None:
+    memory.memories.store_memory("early")
+    clock.now += 1
+    memory.lore.add_lore("city", "one", "late")
+    memory.close()
+    for passages in memory.passages.values():
+        with closing(sqlite3.connect(passages.database.path)) as db, db:
+            db.execute("UPDATE decisions SET number = 7 - number")
+            db.execute("UPDATE history SET decision = 7 - decision")
+            db.execute("DELETE FROM meta WHERE key = 'numbered_after'")
+    again = reopen()
+    last = again.last_decision(by=current_user())
+    assert last is not None
+    assert last[0] == "world_lore"
+    again.memories.store_memory("now")
+    assert [(again.undo(), again.passages["world_lore"].count())[1] for _ in range(2)] == [1, 0]
