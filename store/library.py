@@ -97,10 +97,7 @@ class Library(Reader):
 
         Raises Superseded if the decision was undone meanwhile.
         """
-        done, left = self._changing.parts(verb, addresses, decision)
-        outcome = self._changing.move(verb, left, actor=actor, reason=reason, decision=decision)
-        outcome.done += done
-        return outcome
+        return self._changing.move(verb, addresses, actor=actor, reason=reason, decision=decision)
 
     # -- verbs that change what a record says --------------------------------------------------------------
 
@@ -122,7 +119,7 @@ class Library(Reader):
 
         decided = self.catalog.decide("import", actor=actor, reason=shown(source), id=decision)
         if decision:
-            self._changing.parts("import", (), decision)
+            self._changing.check_not_undone(decision)
         report = ImportReport()
         for batch in batches(candidates, transitions.EMBEDDED, progress):
             changes, payload = ingest(batch, report, reader=self, taxonomy=self.taxonomy)
@@ -166,11 +163,8 @@ class Library(Reader):
 
         A record changed since the preview is refused; records done by an earlier part are skipped.
         """
-        done, left = self._changing.parts("import of captions", wanted, decision)
         written = edits.with_imported(wanted, taxonomy=lambda: self.taxonomy)
-        outcome = self._changing.rewrite("captions", left, written, actor=actor, decision=decision)
-        outcome.done += done
-        return outcome
+        return self._changing.rewrite("captions", wanted, written, actor=actor, decision=decision)
 
     def edit_tags(
         self,
@@ -189,18 +183,15 @@ class Library(Reader):
         that decision, as in `move`.
         """
         names = rename or {}
-        done, left = self._changing.parts("change", addresses, decision) if decision else ([], addresses)
-        outcome = self._changing.rewrite(
+        return self._changing.rewrite(
             "rename tag" if names else "tag",
-            left,
+            addresses,
             edits.with_tags(add=add, remove=remove, names=names, taxonomy=lambda: self.taxonomy),
             actor=actor,
             decision=decision,
             progress=progress,
             in_trash=not (add or remove),
         )
-        outcome.done += done
-        return outcome
 
     def edit_taxonomy(
         self, entries: Mapping[str, str], *, verb: str = "taxonomy", decision: str, actor: str = ""

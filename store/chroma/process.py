@@ -9,11 +9,15 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Concatenate, ParamSpec, TypeVar
+
+from store.chroma.collections import Collections, Point
 
 log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 LIMIT = 300.0  # seconds for one answer; a damaged index has been seen to hang
 _PATIENCE = 20.0  # seconds to write out its indexes when it is asked to end
@@ -34,21 +38,29 @@ class ChromaEnded(ChromaFailed):
 
 
 class ChromaProcess:
-    """Calls the methods of what `make` makes in a child process, which starts at the first call.
+    """`Collections` in a child process, which starts at the first call.
 
-    Raises ChromaFailed for errors there, ChromaEnded if the process ends or does not answer within LIMIT
-    seconds; the next call starts another.
+    Every call raises ChromaFailed for errors there, ChromaEnded if the process ends or does not answer within
+    LIMIT seconds; the next call starts another.
     """
 
-    def __init__(self, make: Callable[..., Any], *arguments: Any, **keywords: Any) -> None:
+    def __init__(self, make: Callable[..., Collections], *arguments: Any, **keywords: Any) -> None:
+        """The process makes its collections as `make(*arguments, **keywords)`."""
         self._make = (make, arguments, keywords)
         self._process: subprocess.Popen[bytes] | None = None
         self._said: _ProcessOutput | None = None
 
-    def __getattr__(self, verb: str) -> Callable[..., Any]:
-        if verb.startswith("_"):
-            raise AttributeError(verb)
-        return partial(self._ask, verb)
+    def put(self, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
+        """As `Collections.put`."""
+        self._call(Collections.put, name, points, gone=gone)
+
+    def begin(self, name: str, *, model: str) -> None:
+        """As `Collections.begin`."""
+        self._call(Collections.begin, name, model=model)
+
+    def ids(self, name: str) -> set[str]:
+        """As `Collections.ids`."""
+        return self._call(Collections.ids, name)
 
     def kill(self) -> None:
         """Kill the process at once, from any thread; those who wait for its answer get ChromaFailed."""
@@ -72,13 +84,15 @@ class ChromaProcess:
             )
             raise ChromaEnded(self._with_what_it_said(f"Chroma's process {why}"))
 
-    def _ask(self, verb: str, *arguments: Any, **keywords: Any) -> Any:
+    def _call(
+        self, method: Callable[Concatenate[Collections, P], T], *arguments: P.args, **keywords: P.kwargs
+    ) -> T:
         process = self._process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
         with _ended_after(process, LIMIT) as is_late:
             try:
-                pickle.dump((verb, arguments, keywords), process.stdin)
+                pickle.dump((method, arguments, keywords), process.stdin)
                 process.stdin.flush()
                 done, answer = pickle.load(process.stdout)  # from our own child, nobody else
             except Exception as error:
@@ -97,7 +111,8 @@ class ChromaProcess:
             raise ChromaFailed(self._with_what_it_said(answer))
         if self._said:
             self._said.clear()  # it did not keep it from answering
-        return answer
+        result: T = answer
+        return result
 
     def _start(self) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(

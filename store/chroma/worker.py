@@ -10,10 +10,11 @@ import pickle
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-Request = tuple[str, tuple[Any, ...], dict[str, Any]] | None
+Request = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]] | None
 
 
 def main() -> None:
@@ -29,10 +30,10 @@ def main() -> None:
             traceback.print_exc()
             os._exit(1)
         while (request := requests.get()) is not None:
-            verb, arguments, keywords = request
+            method, arguments, keywords = request
             answer: tuple[bool, Any]
             try:
-                answer = (True, getattr(chroma, verb)(*arguments, **keywords))
+                answer = (True, method(chroma, *arguments, **keywords))
             except BaseException as error:  # noqa: BLE001  Chroma's Rust panics are no Exceptions
                 answer = (False, f"{type(error).__name__}: {error}")
             pickle.dump(answer, answers)

@@ -52,8 +52,9 @@ class Transitions:
         progress: Progress | None = None,
         decision: str | None = None,
     ) -> Outcome:
-        """Move records to another tier; `decision` makes it part of that one."""
+        """Move records to another tier. With `decision` it is one part of that decision, as in `rewrite`."""
         sources, target = _MOVES[verb]
+        done, left = self._done_and_left(addresses, decision)
 
         def moved(record: Record, state: State) -> State:
             if record.tier not in sources:
@@ -64,10 +65,11 @@ class Transitions:
         outcome = Outcome()
         decided = self._catalog.decide(verb, actor=actor, reason=reason, id=decision)
         size = EMBEDDED if verb == "promote" else OPERATION
-        for batch in batches(dict.fromkeys(addresses), size, progress):
+        for batch in batches(left, size, progress):
             self.carry_out(decided, self._path.changes(batch, moved, outcome), Payload(), outcome)
         if verb == "promote" and outcome.refused:
             self._note_troubles(outcome)
+        outcome.done += done
         return outcome
 
     def rewrite(
@@ -82,10 +84,15 @@ class Transitions:
         progress: Progress | None = None,
         in_trash: bool = False,
     ) -> Outcome:
-        """Edit these records' sidecars with `written`; `in_trash` includes those in the trash."""
+        """Edit these records' sidecars with `written`; `in_trash` includes those in the trash.
+
+        With `decision` it is one part of that decision: records that an earlier part changed are skipped.
+        Raises Superseded if the decision was undone meanwhile.
+        """
+        done, left = self._done_and_left(addresses, decision)
         outcome = Outcome()
         decided = self._catalog.decide(verb, actor=actor, sources=sources, id=decision)
-        for batch in batches(dict.fromkeys(addresses), EMBEDDED, progress):
+        for batch in batches(left, EMBEDDED, progress):
             payload = Payload()
 
             def rewritten(record: Record, state: State, payload: Payload = payload) -> State:
@@ -98,6 +105,7 @@ class Transitions:
                 return replace(state, sidecar_hash=content_hash(content))
 
             self.carry_out(decided, self._path.changes(batch, rewritten, outcome), payload, outcome)
+        outcome.done += done
         return outcome
 
     def apply(
@@ -121,17 +129,21 @@ class Transitions:
         self._changed()
         return done
 
-    def parts(self, what: str, addresses: Iterable[str], decision: str) -> tuple[list[str], list[str]]:
-        """Which of these records the decision has changed already, and which it has still to change.
-
-        Raises Superseded if the decision was undone meanwhile.
-        """
-        parts = list(addresses)
+    def check_not_undone(self, decision: str) -> None:
+        """Raises Superseded if the decision was undone while it was under way."""
         with self._catalog.reading() as db:
             if history.is_reversed(db, decision):
-                raise Superseded(f"this {what} was undone while it was under way; the rest is left alone")
-            done = history.of_decision(db, decision, among=parts)
-        return done, [one for one in parts if one not in done]
+                raise Superseded("it was undone while it was under way; the rest is left alone")
+
+    def _done_and_left(self, addresses: Iterable[str], decision: str | None) -> tuple[list[str], list[str]]:
+        """Which of these records the decision has changed already, and which it has still to change."""
+        every = list(dict.fromkeys(addresses))
+        if decision is None:
+            return [], every
+        self.check_not_undone(decision)
+        with self._catalog.reading() as db:
+            done = history.of_decision(db, decision, among=every)
+        return done, [address for address in every if address not in done]
 
     def _note_troubles(self, outcome: Outcome) -> None:
         with (
