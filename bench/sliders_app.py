@@ -1,23 +1,20 @@
 """The page that `bench.sliders` measures, with the routes that serve its pictures and cards."""
 
-from typing import cast
-
 import streamlit as st
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bench.sliders_looks import Stage
+from bench.sliders_looks import StagedLibrary
 from components.grid import deferred_cards
 from components.shell import javascript, pictures
 from components.shell.signed_post import answered
-from store.library import Library
 
 
 async def cards(request: Request) -> Response:
     """The answers of `late_cards` for the made-up records."""
     return await answered(
-        request, lambda library, asked: deferred_cards.answer(cast(Library, Stage(library)), asked)
+        request, lambda library, asked: deferred_cards.answer(StagedLibrary.of(library), asked)
     )
 
 

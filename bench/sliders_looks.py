@@ -1,6 +1,7 @@
 """A library for `bench.sliders` whose every record looks like one of the demo's."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Self
 from zlib import crc32
 
 from store.catalog.filters import Filter
@@ -8,17 +9,21 @@ from store.library import Library
 from store.records import Record
 
 
-class Stage:
+class StagedLibrary(Library):
     """The demo's records, again and again, under any address."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self._looks = library.find(Filter(tier="library"))
+    _looks: list[Record]
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._library, name)
+    @classmethod
+    def of(cls, library: Library) -> Self:
+        """Shares everything with this library, like `Library.for_actor`."""
+        staged = cls.__new__(cls)
+        vars(staged).update(vars(library))
+        staged._looks = library.find(Filter(tier="library"))
+        return staged
 
-    def records(self, addresses: Any) -> list[Record]:
+    def records(self, addresses: Iterable[str]) -> list[Record]:
+        """A record for each address, with the looks of one of the demo's."""
         return [self._record(address) for address in addresses]
 
     def _record(self, address: str) -> Record:

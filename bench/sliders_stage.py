@@ -2,15 +2,13 @@
 
 import os
 from secrets import token_hex
-from typing import cast
 
 import streamlit as st
 
 from bench.corpus import Asked, make
-from bench.sliders_looks import Stage
+from bench.sliders_looks import StagedLibrary
 from components.grid import CAPTION, LIKE, chosen_weights, show_results
 from components.shell.resources import library as open_library
-from store.library import Library
 from store.search.query import Part, Query
 from store.search.search import Search
 from store.vectors.matrices import load
@@ -27,7 +25,7 @@ shown = int(os.environ["BENCH_SHOWN"])
 asked = st.session_state.setdefault("asked", f"0 {token_hex(4)}")  # a new query
 query = Query((Part(text=asked),), weights=chosen_weights("bench"), top=shown + 120)
 results = searching(int(os.environ["BENCH_SIZE"])).search(query)
-stage = cast(Library, Stage(open_library()))
+stage = StagedLibrary.of(open_library())
 show_results(
     "bench", stage, results, asked=asked, weights=query.sliders, shown=shown, actions=[LIKE, CAPTION]
 )
