@@ -25,6 +25,7 @@ _CARDS: tuple[tuple[Tier, str, Literal["blue", "green", "gray"], str], ...] = (
     ("library", "Library", "green", "Captioned, embedded, searchable."),
     ("trash", "Rejected", "gray", "Rejected or deleted; each can be restored."),
 )
+_SYSTEM_STATUS = ("System status", "pages/health.py", ":material/monitor_heart:")
 
 
 def figures(library: Library) -> None:
@@ -88,75 +89,32 @@ def attention(library: Library) -> None:
 
 
 def _needs(library: Library) -> list[tuple[str, str, str, str]]:
+    """For each thing to do: a sentence, the label of its link, the page, and the link's icon."""
     counts, status = library.counts(), resources.status(library)
     ready, promoted = promote.ready(library)
     bare = library.count(Filter(tier="approved", captioned=False, troubled=False))
-    rows = []
-    if status.stuck:
-        rows.append(
-            (
-                f":red[A change is stuck:] {format.plain(status.stuck, limit=200)}",
-                "System status",
-                "pages/health.py",
-                ":material/monitor_heart:",
-            )
-        )
-    if troubles := background_worker.faults():
-        failing = format.plain(", ".join(one.worker for one in troubles), limit=200)
-        rows.append(
-            (
-                f":red[Background work fails:] {failing}",
-                "System status",
-                "pages/health.py",
-                ":material/monitor_heart:",
-            )
-        )
-    if counts["pending"]:
-        rows.append(
-            (
-                f"**{format.counted(counts['pending'], 'coin')}** to review",
-                "Review",
-                "pages/pending.py",
-                ":material/inbox:",
-            )
-        )
-    if bare:
-        rows.append(
-            (
-                f"**{format.counted(bare, 'coin')}** to caption",
-                "Caption",
-                "pages/captions.py",
-                ":material/edit_note:",
-            )
-        )
-    if troubled := library.count(Filter(tier="approved", troubled=True)):
-        rows.append(
-            (
-                f"**{format.counted(troubled, 'coin')}** could not be promoted",
-                "Show",
-                "pages/approved.py",
-                ":material/error:",
-            )
-        )
-    if ready:
-        rows.append(
-            (
-                f"**{format.counted(ready, 'coin')}** ready to promote",
-                "Promote",
-                "pages/approved.py",
-                ":material/task_alt:",
-            )
-        )
-    if promoted:
-        rows.append(
-            (
-                f"**{format.counted(promoted, 'coin')}** being promoted",
-                "Follow",
-                "pages/jobs.py",
-                ":material/hourglass_top:",
-            )
-        )
-    return rows
+    blocked = library.count(Filter(tier="approved", troubled=True))
+    failing = ", ".join(one.worker for one in background_worker.faults())
+    faults = (("A change is stuck:", status.stuck), ("Background work fails:", failing))
+    todo = (
+        (counts["pending"], "to review", "Review", "pages/pending.py", ":material/inbox:"),
+        (bare, "to caption", "Caption", "pages/captions.py", ":material/edit_note:"),
+        (blocked, "could not be promoted", "Show", "pages/approved.py", ":material/error:"),
+        (ready, "ready to promote", "Promote", "pages/approved.py", ":material/task_alt:"),
+        (promoted, "being promoted", "Follow", "pages/jobs.py", ":material/hourglass_top:"),
+    )
+    return [
+        *(
+            (f":red[{what}] {format.plain(fault, limit=200)}", *_SYSTEM_STATUS)
+            for what, fault in faults
+            if fault
+        ),
+        *(
+            (f"**{format.counted(coins, 'coin')}** {what}", label, page, icon)
+            for coins, what, label, page, icon in todo
+            if coins
+        ),
+    ]
 
 
 def model(library: Library) -> None:

@@ -1,7 +1,7 @@
 """A filter of records, and its SQL."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,13 +50,37 @@ class Filter:
         return self == Filter(tier=self.tier)
 
 
-def conditions(filter: Filter) -> tuple[str, list[Any]]:
+SqlCondition = tuple[str, list[Any]]  # SQL for a row `r` of records, and its values
+
+
+def conditions(filter: Filter) -> SqlCondition:
     """SQL for the rows `r` of records that match, and its values."""
-    parts: list[str] = ["TRUE"]
-    values: list[Any] = []
-    if filter.tier:
-        parts.append("r.tier = ?")
-        values.append(filter.tier)
+    parts = [*_comparisons(filter), *_labels(filter), *_facets(filter), *_findings(filter), *_choices(filter)]
+    where = " AND ".join(["TRUE", *(sql for sql, _ in parts)])
+    return where, [value for _, values in parts for value in values]
+
+
+def _comparisons(filter: Filter) -> list[SqlCondition]:
+    """Conditions on one value each; None asks nothing."""
+    length = "(SELECT length(caption) FROM words WHERE rowid = r.id)"
+    imported = "r.address IN (SELECT address FROM history WHERE verb = 'import' AND reason = ?)"
+    words = f"{{name ticker description caption}} : ({matching(filter.words)})"
+    compared: tuple[tuple[str, str | int | None], ...] = (
+        ("r.tier = ?", filter.tier),
+        ("r.created_at >= ?", filter.since),
+        ("r.created_at <= ?", filter.until),
+        (f"{length} >= ?", filter.longer),
+        (f"{length} <= ?", filter.shorter),
+        ("r.captioned = ?", filter.captioned),
+        ("r.generation <= ?", filter.unchanged_since),
+        (imported, filter.source or None),
+        ("r.id IN (SELECT rowid FROM words WHERE words MATCH ?)", words if filter.words.strip() else None),
+    )
+    return [(sql, [value]) for sql, value in compared if value is not None]
+
+
+def _labels(filter: Filter) -> Iterator[SqlCondition]:
+    """Tags and categories that a record must have, or must not have."""
     for kind, having, labels in (
         ("tag", "IN", filter.tags),
         ("category", "IN", filter.categories),
@@ -66,55 +90,46 @@ def conditions(filter: Filter) -> tuple[str, list[Any]]:
         for label in labels:
             is_start = len(label) > 1 and label.endswith("*")
             meant = "label >= ? AND label < ?" if is_start else "label = ?"
-            parts.append(f"r.id {having} (SELECT record FROM labels WHERE kind = ? AND {meant})")
-            values += [kind, label[:-1], f"{label[:-1]}\U0010ffff"] if is_start else [kind, label]
-    if filter.since is not None:
-        parts.append("r.created_at >= ?")
-        values.append(filter.since)
-    if filter.until is not None:
-        parts.append("r.created_at <= ?")
-        values.append(filter.until)
-    for word, facets in (("<>", filter.having), ("=", filter.lacking)):
+            values = [label[:-1], f"{label[:-1]}\U0010ffff"] if is_start else [label]
+            yield (
+                f"r.id {having} (SELECT record FROM labels WHERE kind = ? AND {meant})",
+                [kind, *values],
+            )
+
+
+def _facets(filter: Filter) -> Iterator[SqlCondition]:
+    """Facets that must be written, or must not be."""
+    for sign, facets in (("<>", filter.having), ("=", filter.lacking)):
         for facet in facets:
-            parts.append(f"{_FACET_TEXT} {word} ''")
-            values.append(f"$.caption.{facet}")
-    for sign, length in ((">=", filter.longer), ("<=", filter.shorter)):
-        if length is not None:
-            parts.append(f"(SELECT length(caption) FROM words WHERE rowid = r.id) {sign} ?")
-            values.append(length)
-    if filter.captioned is not None:
-        parts.append("r.captioned = ?")
-        values.append(int(filter.captioned))
-    if filter.unchanged_since is not None:
-        parts.append("r.generation <= ?")
-        values.append(filter.unchanged_since)
+            yield f"{_FACET_TEXT} {sign} ''", [f"$.caption.{facet}"]
+
+
+def _findings(filter: Filter) -> Iterator[SqlCondition]:
+    """What the library or a person found out about a record."""
     if filter.troubled is not None:
-        parts.append(blockers.STANDING if filter.troubled else f"NOT {blockers.STANDING}")
+        yield blockers.STANDING if filter.troubled else f"NOT {blockers.STANDING}", []
     if filter.suspicious is not None:
-        parts.append(f"r.id {'IN' if filter.suspicious else 'NOT IN'} (SELECT record FROM suspicions)")
-    if filter.source:
-        parts.append("r.address IN (SELECT address FROM history WHERE verb = 'import' AND reason = ?)")
-        values.append(filter.source)
+        yield f"r.id {'IN' if filter.suspicious else 'NOT IN'} (SELECT record FROM suspicions)", []
     if filter.decided_by or filter.decided_since is not None:
         whose = "h.who = ? AND " if filter.decided_by else ""
-        parts.append(
+        yield (
             "r.address IN (SELECT h.address FROM history h LEFT JOIN decisions d ON d.id = h.decision "
-            f"WHERE {whose}h.at >= ? AND h.verb NOT IN ('import', 'undo') AND NOT coalesce(d.reversed, 0))"
+            f"WHERE {whose}h.at >= ? AND h.verb NOT IN ('import', 'undo') AND NOT coalesce(d.reversed, 0))",
+            [*([filter.decided_by] if filter.decided_by else []), filter.decided_since or 0],
         )
-        values += [filter.decided_by] if filter.decided_by else []
-        values.append(filter.decided_since or 0)
-    if filter.words.strip():
-        parts.append("r.id IN (SELECT rowid FROM words WHERE words MATCH ?)")
-        values.append(f"{{name ticker description caption}} : ({matching(filter.words)})")
+
+
+def _choices(filter: Filter) -> Iterator[SqlCondition]:
+    """Filters of which one must pass, or none."""
     for choice in filter.any_of:
         made = [conditions(one) for one in choice]
-        parts.append(f"({' OR '.join(f'({where})' for where, _ in made)})")
-        values += [value for _, given in made for value in given]
+        yield (
+            f"({' OR '.join(f'({where})' for where, _ in made)})",
+            [value for _, values in made for value in values],
+        )
     for one in filter.none_of:
-        where, given = conditions(one)
-        parts.append(f"NOT ({where})")
-        values += given
-    return " AND ".join(parts), values
+        where, values = conditions(one)
+        yield f"NOT ({where})", values
 
 
 def matching(words: str) -> str:
@@ -122,11 +137,11 @@ def matching(words: str) -> str:
 
     A `*` at the end of quoted text makes its last word a prefix.
     """
-    asked = []
+    terms = []
     for quoted, loose in re.findall(r'"([^"]*)"|([^"]+)', words):
         found = re.findall(r"\w+", quoted or loose)
         if quoted and found:
-            asked.append(f'"{" ".join(found)}"{"*" if quoted.endswith("*") else ""}')
+            terms.append(f'"{" ".join(found)}"{"*" if quoted.endswith("*") else ""}')
         else:
-            asked += [f'"{word}"*' for word in found]
-    return " ".join(asked) or '""'
+            terms += [f'"{word}"*' for word in found]
+    return " ".join(terms) or '""'

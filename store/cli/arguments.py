@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 from store import __version__
@@ -21,16 +20,14 @@ from store.cli import (
     queries,
     stored_vectors,
     tags,
+    values,
 )
 from store.cli import search as cli_search
 from store.cli.open_library import typed_path
 from store.cli.terminal import Terminal
-from store.errors import InvalidRecord
-from store.evaluation.evaluation import DEPTH, TOP
+from store.evaluation.evaluation import TOP
 from store.exporting import FORMATS, JOINED, TEXTS
-from store.records import CAPTION_FACETS, FACETS, TIERS, Facet
-from store.search.query import MAX_TOP
-from store.vectors.weights import checked_weights
+from store.records import CAPTION_FACETS, TIERS
 
 Run = Callable[[argparse.Namespace, Terminal], int]
 
@@ -42,156 +39,9 @@ EARLIER = {
     "remove": ["degrade"],
 }
 
-_DAY = 86_400
 _EPILOG = (
     "Exit status: 0 done, 1 some were refused, 2 wrong usage, 3 the library is in use by another process."
 )
-
-
-def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line; each command's `run` is the function that carries it out."""
-    whole = argparse.ArgumentParser(prog=_program(), epilog=_EPILOG, allow_abbrev=False)
-    whole.add_argument("--version", action="version", version=f"Memedex {__version__}")
-    whole.description = "A library of memecoins: import, review, caption, search, export."
-    _common(whole, default=None)
-    verbs = _Verbs(whole)
-
-    dashboard.add_arguments(verbs.add("run", dashboard.run, "start the dashboard in the browser"))
-    take_in = verbs.add("import", decisions.import_, "import coins for review (pending)")
-    take_in.add_argument(
-        "paths", nargs="+", type=typed_path, metavar="PATH", help="folder, zip, list, table, picture"
-    )
-    logos = verbs.add(
-        "fetch-logos", imports.fetch_logos, "import a token list whose logos are on the network"
-    )
-    logos.add_argument(
-        "paths",
-        nargs="*",
-        type=typed_path,
-        metavar="PATH",
-        help="token lists; without one, go on with what is left",
-    )
-    arrive = verbs.add("inbox", imports.inbox, "import what is in the watched folder, once")
-    arrive.add_argument("--folder", type=typed_path, metavar="DIR", help="instead of MEMEDEX_INBOX")
-    verbs.add("demo", decisions.demo, "load the demo library")
-    for verb, meaning in (
-        ("approve", "from review (pending) to approved"),
-        ("back-to-review", "approved back to review (pending)"),
-        ("reject", "from review or approved to Rejected (trash)"),
-        ("remove", "from the library back to approved; captions and vectors stay"),
-        ("delete", "from any tier to Rejected (trash)"),
-        ("restore", "rejected or deleted coins back to where they were"),
-    ):
-        mover = verbs.add(verb, decisions.move, meaning)
-        mover.add_argument("addresses", nargs="+", metavar="ADDRESS")
-        if verb == "reject":
-            mover.add_argument("--reason", default="", help="why, for the history")
-    promote = verbs.add("promote", decisions.promote, "approved to the library, every facet embedded")
-    promote.add_argument("addresses", nargs="*", metavar="ADDRESS")
-    promote.add_argument("--all", action="store_true", help="everything approved")
-
-    caption = verbs.add("caption", decisions.caption, "write captions and tags; what is not given stays")
-    caption.add_argument("address", metavar="ADDRESS")
-    for facet in CAPTION_FACETS:
-        caption.add_argument(f"--{facet}", metavar="TEXT", help='"" to leave it empty on purpose')
-    caption.add_argument("--tags", metavar="A,B", help='all tags, separated by commas; "" for none')
-
-    tag = verbs.add("tag", tags.tag, "add and remove tags")
-    tag.add_argument("addresses", nargs="+", metavar="ADDRESS")
-    tag.add_argument("--add", metavar="A,B", type=_tags, default=[])
-    tag.add_argument("--remove", metavar="A,B", type=_tags, default=[])
-    renamed = verbs.add("rename-tag", tags.rename, "give a tag another name everywhere, or merge several")
-    renamed.add_argument("tags", nargs="+", metavar="TAG", help="as they are written on the records")
-    renamed.add_argument(
-        "--to", required=True, metavar="TAG", help="its name; one that is there is merged with"
-    )
-    taxonomy = verbs.add("taxonomy", tags.taxonomy, "show the known tags and their categories, or edit them")
-    taxonomy.add_argument(
-        "--set", type=_entry, action="append", default=[], dest="entries", metavar="TAG=CATEGORY"
-    )
-    taxonomy.add_argument(
-        "--remove", "--forget", metavar="A,B", type=_tags, default=[], help="tags to remove from it"
-    )
-
-    drafts.add_arguments(verbs)
-    jobs.add_arguments(verbs)
-    for verb in ("undo", "redo"):
-        meaning = "undo your own last decisions" if verb == "undo" else "redo what was undone"
-        verbs.add(verb, decisions.reverse, meaning).add_argument(
-            "count", nargs="?", type=_positive, default=1, metavar="N", help="how many (1)"
-        )
-
-    listed = verbs.add("list", queries.list_, "the records, newest first")
-    listed.add_argument("--tier", choices=TIERS)
-    listed.add_argument("--words", default="", help="in name, ticker, description or caption")
-    _filters(listed)
-    verbs.add("show", queries.show, "one record").add_argument("address", metavar="ADDRESS")
-
-    search = verbs.add("search", cli_search.search, "the library's best answers, each facet explained")
-    search.add_argument(
-        "text",
-        nargs="?",
-        metavar="LINE",
-        help="words, or what the search page's line takes: "
-        '2 × "frog" − "text" (tag:dog OR tag:cat) -moon* after:2025-01',
-    )
-    search.add_argument(
-        "--image", type=typed_path, metavar="FILE", help="search by a picture, alone or with LINE"
-    )
-    search.add_argument("--like", metavar="ADDRESS", help="search for more like this record")
-    search.add_argument(
-        "--weights",
-        type=_weights,
-        metavar="entity=4,context=3,visual=2,emotions=1,image=0",
-        help="what each facet weighs; one that is not named weighs nothing",
-    )
-    search.add_argument("--calibrated", action="store_true", help="every facet's cosines on one scale")
-    search.add_argument(
-        "--fused", action="store_true", help="the words of the question count too, as on the search page"
-    )
-    search.add_argument("--top", type=_top, default=50, metavar="N", help="how many hits (50)")
-    _filters(search)
-
-    evaluate = verbs.add("evaluate", evaluation.evaluate, "how well golden queries are answered, as a table")
-    evaluate.add_argument("-k", type=_depth, default=TOP, metavar="K", help="how many results count (10)")
-    evaluate.add_argument("--keep", action="store_true", help="also for the page, beside other models'")
-    verbs.add("calibrate", evaluation.calibrate, "measure the scale of each facet's cosines again")
-
-    history = verbs.add("history", queries.history, "what was decided, newest first")
-    history.add_argument("--address", metavar="ADDRESS", help="of this record alone")
-    history.add_argument("--limit", type=_positive, default=100, metavar="N", help="how many events (100)")
-
-    export = verbs.add("export", queries.export, "records and pictures to a new folder or zip")
-    export.add_argument("path", type=typed_path, metavar="PATH")
-    export.add_argument("--format", choices=FORMATS, default=FORMATS[0], metavar="F", help=", ".join(FORMATS))
-    export.add_argument(
-        "--texts", choices=TEXTS, default=JOINED, metavar="T", help=f"of the format txt: {', '.join(TEXTS)}"
-    )
-    export.add_argument("--tier", choices=TIERS, help="this tier alone; else all but rejected")
-    export.add_argument("--only", nargs="+", default=[], metavar="ADDRESS", help="these records alone")
-
-    doctor = verbs.add("doctor", maintenance.doctor, "check files, catalog, vectors and Chroma")
-    doctor.add_argument("--repair", action="store_true", help="mend what can be mended, losing nothing")
-    model = verbs.add("model", maintenance.model, "show the embedding model, or change it")
-    model.add_argument("name", nargs="?", metavar="NAME", help="auto, offline, openclip:…, litellm:…")
-    stored_vectors.add_arguments(
-        verbs.add("delete-vectors", stored_vectors.delete_vectors, "delete the vectors of a model not in use")
-    )
-    verbs.add("backup", maintenance.backup, "copy the library, also while it is in use").add_argument(
-        "path", type=typed_path, metavar="PATH", help="a new folder"
-    )
-    verbs.add("restore-backup", maintenance.restore_backup, "put a backup back").add_argument(
-        "path", type=typed_path, metavar="PATH"
-    )
-
-    memory_arguments.add_arguments(verbs.add("memory", memory_queries.status, "the text memory"))
-    mcp.add_arguments(verbs.add("mcp", mcp.serve, "serve agents over the Model Context Protocol"))
-    return whole
-
-
-def _program() -> str:
-    """The name under which this command line was called, for usage lines."""
-    return "memedex" if Path(sys.argv[0]).stem == "memedex" else "python -m store"
 
 
 class _Verbs:
@@ -215,6 +65,189 @@ class _Verbs:
         return added
 
 
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line; each command's `run` is the function that carries it out."""
+    whole = argparse.ArgumentParser(prog=_program(), epilog=_EPILOG, allow_abbrev=False)
+    whole.add_argument("--version", action="version", version=f"Memedex {__version__}")
+    whole.description = "A library of memecoins: import, review, caption, search, export."
+    _common(whole, default=None)
+    verbs = _Verbs(whole)
+
+    dashboard.add_arguments(verbs.add("run", dashboard.run, "start the dashboard in the browser"))
+    _importing(verbs)
+    _moving(verbs)
+    _writing(verbs)
+    drafts.add_arguments(verbs)
+    jobs.add_arguments(verbs)
+    _undoing(verbs)
+    _listing(verbs)
+    _searching(verbs)
+    _reading_history(verbs)
+    _maintaining(verbs)
+    memory_arguments.add_arguments(verbs.add("memory", memory_queries.status, "the text memory"))
+    mcp.add_arguments(verbs.add("mcp", mcp.serve, "serve agents over the Model Context Protocol"))
+    return whole
+
+
+def _importing(verbs: _Verbs) -> None:
+    """Commands that bring coins into the library."""
+    coins = verbs.add("import", decisions.import_, "import coins for review (pending)")
+    coins.add_argument(
+        "paths", nargs="+", type=typed_path, metavar="PATH", help="folder, zip, list, table, picture"
+    )
+    logos = verbs.add(
+        "fetch-logos", imports.fetch_logos, "import a token list whose logos are on the network"
+    )
+    logos.add_argument(
+        "paths",
+        nargs="*",
+        type=typed_path,
+        metavar="PATH",
+        help="token lists; without one, go on with what is left",
+    )
+    arrive = verbs.add("inbox", imports.inbox, "import what is in the watched folder, once")
+    arrive.add_argument("--folder", type=typed_path, metavar="DIR", help="instead of MEMEDEX_INBOX")
+    verbs.add("demo", decisions.demo, "load the demo library")
+
+
+def _moving(verbs: _Verbs) -> None:
+    """Commands that move coins from tier to tier."""
+    for verb, meaning in (
+        ("approve", "from review (pending) to approved"),
+        ("back-to-review", "approved back to review (pending)"),
+        ("reject", "from review or approved to Rejected (trash)"),
+        ("remove", "from the library back to approved; captions and vectors stay"),
+        ("delete", "from any tier to Rejected (trash)"),
+        ("restore", "rejected or deleted coins back to where they were"),
+    ):
+        mover = verbs.add(verb, decisions.move, meaning)
+        mover.add_argument("addresses", nargs="+", metavar="ADDRESS")
+        if verb == "reject":
+            mover.add_argument("--reason", default="", help="why, for the history")
+    promote = verbs.add("promote", decisions.promote, "approved to the library, every facet embedded")
+    promote.add_argument("addresses", nargs="*", metavar="ADDRESS")
+    promote.add_argument("--all", action="store_true", help="everything approved")
+
+
+def _writing(verbs: _Verbs) -> None:
+    """Commands that write captions and tags."""
+    caption = verbs.add("caption", decisions.caption, "write captions and tags; what is not given stays")
+    caption.add_argument("address", metavar="ADDRESS")
+    for facet in CAPTION_FACETS:
+        caption.add_argument(f"--{facet}", metavar="TEXT", help='"" to leave it empty on purpose')
+    caption.add_argument("--tags", metavar="A,B", help='all tags, separated by commas; "" for none')
+
+    tag = verbs.add("tag", tags.tag, "add and remove tags")
+    tag.add_argument("addresses", nargs="+", metavar="ADDRESS")
+    tag.add_argument("--add", metavar="A,B", type=values.tags, default=[])
+    tag.add_argument("--remove", metavar="A,B", type=values.tags, default=[])
+    renamed = verbs.add("rename-tag", tags.rename, "give a tag another name everywhere, or merge several")
+    renamed.add_argument("tags", nargs="+", metavar="TAG", help="as they are written on the records")
+    renamed.add_argument(
+        "--to", required=True, metavar="TAG", help="its name; one that is there is merged with"
+    )
+    taxonomy = verbs.add("taxonomy", tags.taxonomy, "show the known tags and their categories, or edit them")
+    taxonomy.add_argument(
+        "--set", type=values.entry, action="append", default=[], dest="entries", metavar="TAG=CATEGORY"
+    )
+    taxonomy.add_argument(
+        "--remove", "--forget", metavar="A,B", type=values.tags, default=[], help="tags to remove from it"
+    )
+
+
+def _undoing(verbs: _Verbs) -> None:
+    """Commands that take decisions back."""
+    for verb in ("undo", "redo"):
+        meaning = "undo your own last decisions" if verb == "undo" else "redo what was undone"
+        verbs.add(verb, decisions.reverse, meaning).add_argument(
+            "count", nargs="?", type=values.positive, default=1, metavar="N", help="how many (1)"
+        )
+
+
+def _listing(verbs: _Verbs) -> None:
+    """Commands that list coins."""
+    listed = verbs.add("list", queries.list_, "the records, newest first")
+    listed.add_argument("--tier", choices=TIERS)
+    listed.add_argument("--words", default="", help="in name, ticker, description or caption")
+    _filters(listed)
+    verbs.add("show", queries.show, "one record").add_argument("address", metavar="ADDRESS")
+
+
+def _searching(verbs: _Verbs) -> None:
+    """Commands that search, and measure how well it is done."""
+    search = verbs.add("search", cli_search.search, "the library's best answers, each facet explained")
+    search.add_argument(
+        "text",
+        nargs="?",
+        metavar="LINE",
+        help="words, or what the search page's line takes: "
+        '2 × "frog" − "text" (tag:dog OR tag:cat) -moon* after:2025-01',
+    )
+    search.add_argument(
+        "--image", type=typed_path, metavar="FILE", help="search by a picture, alone or with LINE"
+    )
+    search.add_argument("--like", metavar="ADDRESS", help="search for more like this record")
+    search.add_argument(
+        "--weights",
+        type=values.weights,
+        metavar="entity=4,context=3,visual=2,emotions=1,image=0",
+        help="what each facet weighs; one that is not named weighs nothing",
+    )
+    search.add_argument("--calibrated", action="store_true", help="every facet's cosines on one scale")
+    search.add_argument(
+        "--fused", action="store_true", help="the words of the question count too, as on the search page"
+    )
+    search.add_argument("--top", type=values.top, default=50, metavar="N", help="how many hits (50)")
+    _filters(search)
+
+    evaluate = verbs.add("evaluate", evaluation.evaluate, "how well golden queries are answered, as a table")
+    evaluate.add_argument(
+        "-k", type=values.depth, default=TOP, metavar="K", help="how many results count (10)"
+    )
+    evaluate.add_argument("--keep", action="store_true", help="also for the page, beside other models'")
+    verbs.add("calibrate", evaluation.calibrate, "measure the scale of each facet's cosines again")
+
+
+def _reading_history(verbs: _Verbs) -> None:
+    """Commands that read decisions, and copy coins out of the library."""
+    history = verbs.add("history", queries.history, "what was decided, newest first")
+    history.add_argument("--address", metavar="ADDRESS", help="of this record alone")
+    history.add_argument(
+        "--limit", type=values.positive, default=100, metavar="N", help="how many events (100)"
+    )
+
+    export = verbs.add("export", queries.export, "records and pictures to a new folder or zip")
+    export.add_argument("path", type=typed_path, metavar="PATH")
+    export.add_argument("--format", choices=FORMATS, default=FORMATS[0], metavar="F", help=", ".join(FORMATS))
+    export.add_argument(
+        "--texts", choices=TEXTS, default=JOINED, metavar="T", help=f"of the format txt: {', '.join(TEXTS)}"
+    )
+    export.add_argument("--tier", choices=TIERS, help="this tier alone; else all but rejected")
+    export.add_argument("--only", nargs="+", default=[], metavar="ADDRESS", help="these records alone")
+
+
+def _maintaining(verbs: _Verbs) -> None:
+    """Commands for the library as a whole."""
+    doctor = verbs.add("doctor", maintenance.doctor, "check files, catalog, vectors and Chroma")
+    doctor.add_argument("--repair", action="store_true", help="mend what can be mended, losing nothing")
+    model = verbs.add("model", maintenance.model, "show the embedding model, or change it")
+    model.add_argument("name", nargs="?", metavar="NAME", help="auto, offline, openclip:…, litellm:…")
+    stored_vectors.add_arguments(
+        verbs.add("delete-vectors", stored_vectors.delete_vectors, "delete the vectors of a model not in use")
+    )
+    verbs.add("backup", maintenance.backup, "copy the library, also while it is in use").add_argument(
+        "path", type=typed_path, metavar="PATH", help="a new folder"
+    )
+    verbs.add("restore-backup", maintenance.restore_backup, "put a backup back").add_argument(
+        "path", type=typed_path, metavar="PATH"
+    )
+
+
+def _program() -> str:
+    """The name under which this command line was called, for usage lines."""
+    return "memedex" if Path(sys.argv[0]).stem == "memedex" else "python -m store"
+
+
 def _common(to: argparse.ArgumentParser, *, default: str | None) -> None:
     to.add_argument(
         "--root",
@@ -236,64 +269,6 @@ def _filters(to: argparse.ArgumentParser) -> None:
     to.add_argument("--tag", action="append", default=[], dest="tags", metavar="T", help="may be repeated")
     to.add_argument("--category", action="append", default=[], dest="categories", metavar="C")
     to.add_argument(
-        "--since", type=_first_second, metavar="DATE", help="created then or later (2025-01-31, UTC)"
+        "--since", type=values.first_second, metavar="DATE", help="created then or later (2025-01-31, UTC)"
     )
-    to.add_argument("--until", type=_last_second, metavar="DATE", help="created on that day or before")
-
-
-def _weights(text: str) -> dict[Facet, float]:
-    given: dict[str, float] = {}
-    for part in text.split(","):
-        name, _, number = (piece.strip() for piece in part.partition("="))
-        if name in given:
-            raise argparse.ArgumentTypeError(f"{name} is given twice")
-        try:
-            given[name] = float(number)
-        except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"{part.strip()!r} is not FACET=NUMBER; facets are {', '.join(FACETS)}"
-            ) from None
-    try:
-        return checked_weights(given)  # type: ignore[arg-type]  # it checks the names too
-    except InvalidRecord as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _tags(text: str) -> list[str]:
-    return [tag.strip() for tag in text.split(",") if tag.strip()]
-
-
-def _entry(text: str) -> tuple[str, str]:
-    tag, is_entry, category = (piece.strip() for piece in text.rpartition("="))
-    if not (is_entry and tag and category):
-        raise argparse.ArgumentTypeError(f"{text!r} is not TAG=CATEGORY")
-    return tag, category
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) < 1_000_000_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
-    return int(text)
-
-
-def _depth(text: str) -> int:
-    if (number := _positive(text)) > DEPTH:
-        raise argparse.ArgumentTypeError(f"relevant coins are searched for among the first {DEPTH}")
-    return number
-
-
-def _top(text: str) -> int:
-    if (number := _positive(text)) > MAX_TOP:
-        raise argparse.ArgumentTypeError(f"at most {MAX_TOP:,} hits can be asked for")
-    return number
-
-
-def _first_second(text: str) -> int:
-    try:
-        return int(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp())
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2025-01-31") from None
-
-
-def _last_second(text: str) -> int:
-    return _first_second(text) + _DAY - 1
+    to.add_argument("--until", type=values.last_second, metavar="DATE", help="created on that day or before")
