@@ -38,3 +38,21 @@ def test_every_command_in_the_readme_exists():
 def test_every_internal_link_works(page: Path):
     for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+def test_every_file_named_in_the_architecture_exists():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:store|components|pages|tests)/[\w./]+|[\w/]+\.(?:py|js|lark))`", text))
+    places = [ROOT, ROOT / "store", *(ROOT / "store").iterdir(), *(ROOT / "components").iterdir()]
+    assert len(named) > 50
+    assert [name for name in sorted(named) if not any((place / name).exists() for place in places)] == []
+
+
+def test_every_question_of_the_architecture_is_answered_by_a_file():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = text.partition("## Where to find things")[2].strip().splitlines()[2:]
+    assert len(rows) == 7
+    for row in rows:
+        paths = re.findall(r"`((?:store|components)/[\w./]+)`", row)
+        assert paths, row
+        assert [path for path in paths if not (ROOT / path).is_file()] == [], row

@@ -10,7 +10,8 @@ ROOT = Path(__file__).parents[1]
 # Whole strings only: other sentences may contain the same words.
 OLD_LABELS = {
     "Answered worst", "Any case", "Arrange anew", "As", "Ask again", "Ask them all",
-    "At odds with the picture", "At once", "Better than it", "Captions in", "Choose what is in view",
+    "At odds with the picture", "At once", "Better than it", "Better than the other",
+    "Captions in", "Choose what is in view",
     "Chroma behind", "Chroma in step", "Decisions an hour", "Degrade", "Do again", "Done again",
     "Draft kept", "Drafting", "Examine everything", "Fold copies", "Fold copies into one", "Forget",
     "Forget it", "Forget one", "From look-alikes", "Health", "In and out", "Keep", "Lacks a facet", "Look",

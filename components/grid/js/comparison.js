@@ -6,7 +6,7 @@ import { drawDifference } from "./difference.js";
 export const VERDICTS = [
   { key: "n", verdict: "different", label: "Different", tone: "good", said: "Different coins", title: "They have nothing to do with each other; nobody is asked again" },
   { key: "c", verdict: "copy of", label: "Copy of the other", tone: "bad", said: "A copy", title: "This coin is a copy of the other one" },
-  { key: "b", verdict: "better than", label: "Better than the other", tone: "quiet", said: "The better one", title: "The same coin; this record is the better one" },
+  { key: "b", verdict: "better than", label: "Same coin, better record", tone: "quiet", said: "The better one", title: "Both are the same coin, and this record is the better one" },
 ];
 
 export class Comparison {
