@@ -1,29 +1,29 @@
 """Everything that can go wrong, as one tree.
 
 MemedexError
-├── InvalidRecord (ValueError)   what was given is not a record, a caption, a tag or a query
-├── BadPicture (ValueError)      what was given is not a picture that can be used
-├── BadSource (ValueError)       a file, folder or archive to import that cannot be read
-├── BadBackup (ValueError)       a backup that is damaged, or a place where none can be made
-├── UnknownRecord (LookupError)  no record has this address
-├── UnknownPrompt (LookupError)  no prompt has this name or version, or its file cannot be read
-├── UnknownJob (LookupError)     no piece of long work has this number
+├── InvalidRecord (ValueError)
+├── BadPicture (ValueError)
+├── BadSource (ValueError)
+├── BadBackup (ValueError)
+├── UnknownRecord (LookupError)
+├── UnknownPrompt (LookupError)
+├── UnknownJob (LookupError)
 ├── NothingToUndo
-├── Superseded                   a decision was undone while the rest of it was still under way
-├── LibraryInUse                 another process writes to this library
-├── ReadOnly                     this library was opened for reading
-├── NotPermitted                 the current user may not name this path
-│   └── LoginEnded               their login ran out, was ended, or lost its permission
-├── NotWritten                   the disk refused before anything was decided: nothing happened
-├── LibraryStuck                 a decided operation cannot be finished yet (disk full, no permission)
-├── CatalogDamaged               the catalog cannot be read
-├── CatalogTooNew                the catalog was written by a newer Memedex
-├── ForeignFile                  a file that Memedex did not make lies where one of its own belongs
-├── ModelUnavailable             a model is not installed, not configured or cannot do this
-├── CaptioningFailed             the language model gave no usable answer
-│   ├── ProviderBusy             it asks to slow down, fails or is away; later may be better
-│   └── ProviderRefuses          key, model name or address are wrong: no picture will do better
-├── BudgetSpent                  drafting has cost what it was allowed to
+├── Superseded
+├── LibraryInUse
+├── ReadOnly
+├── NotPermitted
+│   └── LoginEnded
+├── NotWritten
+├── LibraryStuck
+├── CatalogDamaged
+├── CatalogTooNew
+├── ForeignFile
+├── ModelUnavailable
+├── CaptioningFailed
+│   ├── ProviderBusy
+│   └── ProviderRefuses
+├── BudgetSpent
 └── InvalidInput, UnknownEntry   of the text memory: store/memory/engine/errors.py
 
 Every message says what happened, to what, and what to do about it.
@@ -37,93 +37,97 @@ class MemedexError(Exception):
 
 
 class InvalidRecord(MemedexError, ValueError):
-    pass
+    """What was given is not a record, a caption, a tag or a query."""
 
 
 class BadPicture(MemedexError, ValueError):
-    pass
+    """What was given is not a picture that can be used."""
 
 
 class BadSource(MemedexError, ValueError):
-    pass
+    """A file, folder or archive to import that cannot be read."""
 
 
 class BadBackup(MemedexError, ValueError):
-    pass
+    """A backup that is damaged, or a place where none can be made."""
 
 
 class UnknownRecord(MemedexError, LookupError):
-    pass
+    """No record has this address."""
 
 
 class UnknownPrompt(MemedexError, LookupError):
-    pass
+    """No prompt has this name or version, or its file cannot be read."""
 
 
 class UnknownJob(MemedexError, LookupError):
-    pass
+    """No piece of long work has this number."""
 
 
 class NothingToUndo(MemedexError):
-    pass
+    """This person has no decision that can be undone, or none that can be redone."""
 
 
 class Superseded(MemedexError):
-    pass
+    """A decision was undone while the rest of it was still under way."""
 
 
 class LibraryInUse(MemedexError):
-    pass
+    """Another process writes to this library."""
 
 
 class ReadOnly(MemedexError):
-    pass
+    """This library was opened for reading."""
 
 
 class NotPermitted(MemedexError):
-    pass
+    """The current user may not name this path."""
 
 
 class LoginEnded(NotPermitted):
-    pass
+    """The login of this actor ran out, was ended, or lost its permission."""
 
 
 class NotWritten(MemedexError):
-    pass
+    """The disk refused before anything was decided: nothing happened."""
 
 
 class LibraryStuck(MemedexError):
-    pass
+    """A decided operation cannot be finished yet (disk full, no permission)."""
 
 
 class CatalogDamaged(MemedexError):
-    pass
+    """The catalog cannot be read."""
 
 
 class CatalogTooNew(MemedexError):
-    pass
+    """The catalog was written by a newer Memedex."""
 
 
 class ForeignFile(MemedexError):
-    pass
+    """A file that Memedex did not make lies where one of its own belongs."""
 
 
 class ModelUnavailable(MemedexError):
-    pass
+    """A model is not installed, not configured or cannot do this."""
 
 
 class CaptioningFailed(MemedexError):
+    """The language model gave no usable answer."""
+
     usage: Any = None  # what the attempt has cost all the same
 
 
 class ProviderBusy(CaptioningFailed):
+    """The provider asks to slow down, fails or is away; later may be better."""
+
     retry_after: float | None = None  # seconds, where the provider says so
     why: str = ""  # the same in few words, of no one picture and without advice
 
 
 class ProviderRefuses(CaptioningFailed):
-    pass
+    """Key, model name or address are wrong: no picture will do better."""
 
 
 class BudgetSpent(MemedexError):
-    pass
+    """Drafting has cost what it was allowed to."""

@@ -10,7 +10,7 @@ _Value = TypeVar("_Value")
 
 
 class LruCache(LRUCache[_Key, _Value]):
-    """The last `maxsize` used values; `get` and `cache[key] = value` are thread-safe, which cachetools is not."""
+    """The last `maxsize` used values; `get` and `cache[key] = value` are thread-safe, unlike cachetools'."""
 
     def __init__(self, maxsize: int) -> None:
         super().__init__(maxsize)

@@ -59,12 +59,12 @@ class JobKind(Generic[L]):
 class JobContext(Generic[L]):
     """One run of a job, until it is done or told to stop."""
 
-    def __init__(self, job: Job, book: JobRepository, library: L) -> None:
+    def __init__(self, job: Job, repository: JobRepository, library: L) -> None:
         self.job = job
         self.library = library
         self.progress = Progress()  # what it is doing, and how far, where the job has no items
-        self.began = self._kept = time.monotonic()  # up to the latter its time is in the book
-        self._book = book
+        self.began = self._kept = time.monotonic()  # up to the latter its time is stored
+        self._repository = repository
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._cursor = 0
@@ -89,7 +89,7 @@ class JobContext(Generic[L]):
 
     def store_note(self, **note: Any) -> None:
         """Store a note with the job; it is shown, and available when the job continues."""
-        self._book.store_note(self.job.id, note)
+        self._repository.store_note(self.job.id, note)
 
     def each(self, do: Do, *, batch: int = 1, lanes: int = 1) -> None:
         """Call `do` for every waiting item, `batch` at a time, in `lanes` threads.
@@ -119,7 +119,7 @@ class JobContext(Generic[L]):
                 case ItemRefused(item, reason, write):
                     settled.append((item, "refused", reason, write))
         if settled:
-            self._book.record(self.job.id, settled, worked=self.worked_since())
+            self._repository.record(self.job.id, settled, worked=self.worked_since())
         with self._lock:
             self._in_hand -= {result.item.position for result in results}
             if settled:
@@ -158,7 +158,7 @@ class JobContext(Generic[L]):
 
     def _free(self, position: int, count: int) -> list[Item]:
         """Items behind this position that no lane is working on; they wait too until they are stored."""
-        found = self._book.waiting_after(self.job.id, position, count + len(self._in_hand))
+        found = self._repository.waiting_after(self.job.id, position, count + len(self._in_hand))
         return [item for item in found if item.position not in self._in_hand][:count]
 
     def _next(self, count: int) -> list[Item]:

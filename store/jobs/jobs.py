@@ -17,7 +17,7 @@ class Jobs:
 
     def __init__(self, catalog: Catalog, runner: Runner[Any] | None) -> None:
         self._catalog = catalog
-        self._book = JobRepository(catalog)
+        self._repository = JobRepository(catalog)
         self._runner = runner
 
     @classmethod
@@ -38,40 +38,40 @@ class Jobs:
 
     def get(self, number: int) -> Job | None:
         """The job with this number; None if it is not stored (any more)."""
-        job = self._book.job(number)
+        job = self._repository.job(number)
         return self._seen(job) if job else None
 
     def all(self, *, limit: int = 200) -> list[Job]:
         """All stored jobs, newest first."""
-        return [self._seen(job) for job in self._book.jobs(limit=limit)]
+        return [self._seen(job) for job in self._repository.jobs(limit=limit)]
 
     def open(self) -> list[Job]:
         """Jobs that have something left to do, newest first, including failed ones that can be resumed."""
-        found = [self._seen(job) for job in self._book.jobs(states=OPEN)]
+        found = [self._seen(job) for job in self._repository.jobs(states=OPEN)]
         return [job for job in found if job.is_under_way or job.can_resume]
 
     def under_way(self) -> list[Job]:
         """Running jobs, then those that wait for their turn."""
         states: list[State] = ["running", "waiting", "paused", "cancelled"]
-        found = [self._seen(job) for job in reversed(self._book.jobs(states=states))]
+        found = [self._seen(job) for job in reversed(self._repository.jobs(states=states))]
         return sorted((job for job in found if job.is_under_way), key=lambda job: job.state == "waiting")
 
     def items(
         self, number: int, *, state: ItemState | None = None, offset: int = 0, limit: int = 100
     ) -> list[Item]:
         """A job's items, or those in this state."""
-        return self._book.items(number, state=state, offset=offset, limit=limit)
+        return self._repository.items(number, state=state, offset=offset, limit=limit)
 
     def keys_under_way(self, kind: str, **options: Any) -> set[str]:
         """Keys that unfinished jobs of this kind, with these options, will still process.
 
         For marks on cards.
         """
-        return self._book.keys_under_way(kind, options)
+        return self._repository.keys_under_way(kind, options)
 
     def verbs_under_way(self, keys: Sequence[str]) -> dict[str, str]:
         """The verb of the job that will still move each of these records."""
-        return self._book.verbs_under_way(keys)
+        return self._repository.verbs_under_way(keys)
 
     def wait(self, number: int, *, timeout: float | None = None) -> bool:
         """Wait until nothing works on the job; False after `timeout` seconds."""
@@ -100,7 +100,9 @@ class Jobs:
         runner = self._directed()
         if not runner.knows(kind):
             raise UnknownJob(f"there is no kind of work called {kind!r}")
-        number = self._book.add(kind, name, items, options or {}, actor=actor or self._catalog.actor.name)
+        number = self._repository.add(
+            kind, name, items, options or {}, actor=actor or self._catalog.actor.name
+        )
         runner.wake()
         return self._there(number)
 
@@ -108,7 +110,7 @@ class Jobs:
         """Run a function in the background while this program runs; the result is stored with the job."""
         runner = self._directed()
         person = actor or self._catalog.actor.name
-        number = runner.add(lambda: self._book.add(EPHEMERAL, name, (), {}, actor=person), work)
+        number = runner.add(lambda: self._repository.add(EPHEMERAL, name, (), {}, actor=person), work)
         runner.wake()
         return self._there(number)
 
@@ -116,7 +118,7 @@ class Jobs:
         """Finish the work in progress and keep the rest, even after the program ends."""
         runner = self._directed()
         job = self._there(number)
-        if not job.is_passing and self._book.change(
+        if not job.is_passing and self._repository.change(
             number, "paused", among=["waiting", "running", "interrupted"]
         ):
             runner.stop(number)
@@ -128,13 +130,13 @@ class Jobs:
             among: list[State] = ["paused", "interrupted", "failed"]
             if self._seen(self._there(number)).state == "interrupted":
                 among.append("running")  # by its row only: its end could not be written down
-            self._book.change(number, "waiting", among=among, options=options)
+            self._repository.change(number, "waiting", among=among, options=options)
             runner.wake()
 
     def cancel(self, number: int, *, actor: str = "") -> None:
         """End a job; finished items stay done. Its note names the person as `ended_by`."""
         runner = self._directed()
-        if self._book.change(
+        if self._repository.change(
             number, "cancelled", among=[*OPEN], note={"ended_by": actor or self._catalog.actor.name}
         ):
             runner.stop(number)
@@ -142,7 +144,7 @@ class Jobs:
     def try_again(self, number: int) -> bool:
         """Try refused items again; False if there were none."""
         runner = self._directed()
-        if self._there(number).is_passing or not self._book.try_again(number):
+        if self._there(number).is_passing or not self._repository.try_again(number):
             return False
         runner.wake()
         return True
@@ -150,13 +152,13 @@ class Jobs:
     def dismiss(self, number: int, *, actor: str = "") -> None:
         """Mark a job's result as saved or discarded, so that nobody is asked about it."""
         self._directed()
-        self._book.store_note(number, {"dealt": True, "ended_by": actor or self._catalog.actor.name})
+        self._repository.store_note(number, {"dealt": True, "ended_by": actor or self._catalog.actor.name})
         self.cancel(number, actor=actor)
 
     def resume_interrupted(self) -> None:
         """Continue all jobs that the end of an earlier run of the program interrupted."""
         runner = self._directed()
-        self._book.resume_interrupted()
+        self._repository.resume_interrupted()
         runner.wake()
 
     def close(self) -> None:

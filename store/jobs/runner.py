@@ -25,8 +25,8 @@ _RESULTS = 50  # of passing work, kept in memory
 class Runner(Generic[L]):
     """Takes waiting jobs in the order in which they were started."""
 
-    def __init__(self, book: JobRepository, kinds: Iterable[JobKind[L]], library: L) -> None:
-        self._book = book
+    def __init__(self, repository: JobRepository, kinds: Iterable[JobKind[L]], library: L) -> None:
+        self._repository = repository
         self._library = library
         self._kinds = {kind.name: kind for kind in (*kinds, JobKind(EPHEMERAL, self._pass))}
         self._passing: dict[int, Callable[[Progress], Any]] = {}
@@ -41,7 +41,7 @@ class Runner(Generic[L]):
         self._change = threading.Condition()
         self._is_closing = False
         try:
-            book.reopen()
+            repository.reopen()
         except (OSError, sqlite3.Error):  # a full disk: the library opens all the same, and `seen` knows them
             log.warning("what an earlier run left unfinished could not be noted", exc_info=True)
 
@@ -77,7 +77,7 @@ class Runner(Generic[L]):
         ):  # read before its end, or that could not be written down
             with self._change:
                 context = self._live.get(job.id)
-                job = self._book.job(job.id) or job
+                job = self._repository.job(job.id) or job
             if context is None and job.state == "running":
                 job = replace(job, state="interrupted")
         if context is None:
@@ -123,12 +123,12 @@ class Runner(Generic[L]):
 
     def _begin(self, queue: str) -> JobContext[L] | None:
         with self._change:
-            job = None if self._is_closing else self._book.next_waiting(self._of(queue))
-            if job is None or not self._book.change(job.id, "running", among=["waiting"]):
+            job = None if self._is_closing else self._repository.next_waiting(self._of(queue))
+            if job is None or not self._repository.change(job.id, "running", among=["waiting"]):
                 self._change.notify_all()
                 return None
             context = self._live[job.id] = JobContext(
-                replace(job, state="running"), self._book, self._library
+                replace(job, state="running"), self._repository, self._library
             )
         return context
 
@@ -146,7 +146,7 @@ class Runner(Generic[L]):
         # A disk that was away, for its end as well: the work goes on when it is back, without anybody's help.
         self._unended[job.id] = context, error, goes_on and not job.is_passing
         counted = context.progress
-        self._book.count(job.id, total=counted.total, done=counted.done, worked=context.worked_since())
+        self._repository.count(job.id, total=counted.total, done=counted.done, worked=context.worked_since())
         self._end(context, error)
         del self._unended[job.id]
 
@@ -154,21 +154,21 @@ class Runner(Generic[L]):
         for number, (context, error, goes_on) in [*self._unended.items()]:
             if self._kinds[context.job.kind].queue == queue:
                 if goes_on:
-                    self._book.change(number, "waiting", among=["running"])
+                    self._repository.change(number, "waiting", among=["running"])
                 else:
                     self._end(context, error)
                 del self._unended[number]
 
     def _end(self, context: JobContext[L], error: str) -> None:
         number = context.job.id
-        left = bool(self._book.waiting_after(number, 0, 1))
+        left = bool(self._repository.waiting_after(number, 0, 1))
         end: State = "failed" if error else "done"
         if self._is_closing and not error and (left or (context.is_stopping and not context.job.total)):
             end = "failed" if context.job.is_passing else "interrupted"
             error = CUT_SHORT if context.job.is_passing else ""
-        self._book.change(number, end, among=["running"], error=error)
+        self._repository.change(number, end, among=["running"], error=error)
         if error or (not left and context.job.total):  # the last item was done while somebody pressed pause
-            self._book.change(number, end, among=["paused"], error=error)
+            self._repository.change(number, end, among=["paused"], error=error)
 
     def _pass(self, context: JobContext[L]) -> None:
         work = self._passing.pop(context.job.id)

@@ -176,7 +176,7 @@ class GoldenQueries:
         Raises BadSource, changing nothing, if it cannot be read.
         """
         with self._catalog.lock:
-            self._take_in(collection, content)
+            self._import_file(collection, content)
             self._write_file(collection)
 
     def apply_external_edits(self) -> None:
@@ -210,11 +210,11 @@ class GoldenQueries:
             raise BadSource(f"{path.name} cannot be read: {error.strerror}") from error
         if self._catalog.meta(_FILE + collection) != content_hash(content):
             try:
-                self._take_in(collection, content)
+                self._import_file(collection, content)
             except BadSource as error:
                 raise BadSource(f"{path.name} was changed by hand, and {error}; mend or remove it") from error
 
-    def _take_in(self, collection: str, content: bytes) -> None:
+    def _import_file(self, collection: str, content: bytes) -> None:
         try:
             name = checked_collection(collection)
             answers: dict[str, list[str]] = {}  # a question that stands there twice has the answers of both

@@ -66,7 +66,7 @@ class ResidentPassages:
                 if epoch != self._epoch:
                     self._clear()
                     self._epoch = epoch
-                self._take_in(db)
+                self._apply_changes(db)
             finally:
                 db.execute("ROLLBACK")
 
@@ -101,7 +101,7 @@ class ResidentPassages:
         self._codes = {column: np.zeros(0, np.int32) for column in self._kind.filters}
         self._values: dict[str, dict[Value, int]] = {column: {} for column in self._kind.filters}
 
-    def _take_in(self, db: sqlite3.Connection) -> None:
+    def _apply_changes(self, db: sqlite3.Connection) -> None:
         columns = ", ".join(f"p.{column}" for column in ("vector", "embedding_model", *self._kind.filters))
         changed = db.execute(
             f"SELECT c.number AS change_, c.id AS id_, {columns} FROM changes c "

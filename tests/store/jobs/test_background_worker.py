@@ -212,7 +212,7 @@ def test_a_queue_that_cannot_start_a_job_starts_it_later(
     harness: JobHarness, error: Exception, monkeypatch: pytest.MonkeyPatch, immediate_retries: None
 ) -> None:
     asked: list[int] = []
-    next_waiting = harness.jobs._book.next_waiting
+    next_waiting = harness.jobs._repository.next_waiting
 
     def failing(kinds: Any) -> Job | None:
         asked.append(1)
@@ -220,7 +220,7 @@ def test_a_queue_that_cannot_start_a_job_starts_it_later(
             raise error
         return next_waiting(kinds)
 
-    monkeypatch.setattr(harness.jobs._book, "next_waiting", failing)
+    monkeypatch.setattr(harness.jobs._repository, "next_waiting", failing)
     number = harness.start()
     assert eventually(lambda: harness.jobs.get(number).state == "done")
     assert harness.done == Counter(LETTERS)

@@ -93,7 +93,7 @@ def test_a_job_that_ends_while_its_row_is_read_is_not_interrupted(harness: JobHa
     harness.answer = gate = Gate("d")
     number = harness.start()
     assert gate.reached.wait(60)
-    read = harness.jobs._book.job(number)
+    read = harness.jobs._repository.job(number)
     assert read
     assert read.state == "running"
     gate.open.set()

@@ -67,7 +67,7 @@ def test_a_killed_promotion_continues_where_it_stopped(quick_root: Path, without
                 "BEGIN INSERT INTO never_twice VALUES (new.address); END"
             )
         library.jobs._runner.close()  # type: ignore[union-attr]  the job is only stored, not run
-        job = library.jobs._book.add("move", "Promote", addresses, {"verb": "promote"}, actor="ann")
+        job = library.jobs._repository.add("move", "Promote", addresses, {"verb": "promote"}, actor="ann")
     promoted = Layout(quick_root).sidecar_folder("library")
 
     def has_promoted(count: int) -> bool:

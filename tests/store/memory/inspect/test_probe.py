@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from store.memory.inspect.probe import probe, probe_messages
+from store.memory.inspect.probe import probe
 from store.memory.memory import Memory
 
 
@@ -32,21 +32,3 @@ def test_a_probe_reports_near_misses_and_why_they_were_excluded(memory: Memory) 
 def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
     with memory.transcripts.passages.database.reading() as db:
         return [dict(row) for row in db.execute(query)]
-
-
-def test_a_transcript_probe_reports_why_messages_were_excluded(imported: Memory) -> None:
-    def kept_out(question: str = "relayer", **asked: Any) -> list[tuple[int, str]]:
-        given = {"mode": "semantic", "n": 2, **asked}
-        found = probe_messages(imported.passages["transcript_vectors"], question, **given)
-        return [(told.hit.message["sequence"], told.kept_out) for told in found]
-
-    assert kept_out() == [(2, ""), (1, ""), (0, "n")], "thinking and answer of one message are one hit"
-    assert kept_out(floor=0.4) == [(2, ""), (1, ""), (0, "threshold")]
-    assert kept_out(where={"content_type": ["tool_output"]}) == [(2, ""), (1, "filter"), (0, "filter")]
-    assert kept_out(budget=30) == [(2, ""), (1, "budget"), (0, "budget")]
-    assert [kept for _, kept in kept_out(mode="hybrid", mmr=0.5)] == ["", "", "n"]
-    assert kept_out("brief", mode="full_text") == [(4, "")], "the text of a message without any chunk"
-    assert kept_out("connection relayer", mode="hybrid", floor=0.9)[0][1] == "threshold"
-    first = probe_messages(imported.passages["transcript_vectors"], "the relayer has", mode="hybrid", n=1)[0]
-    assert first.hit.cosine is not None
-    assert first.calibrated is not None

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from store.memory.engine.errors import InvalidInput
+from store.memory.inspect.probe import probe_messages
 from store.memory.memory import Memory
 from store.memory.transcripts.events import EventFilter
 from tests.store.memory.transcripts.sessions import lines
@@ -121,3 +122,21 @@ def test_search_with_mmr_returns_diverse_results(memory: Memory, tmp_path: Path)
 def test_an_invalid_since_date_is_refused(since: str, imported: Memory) -> None:
     with pytest.raises(InvalidInput, match="no date or time"):
         imported.transcripts.find_events(EventFilter(since=since))
+
+
+def test_a_transcript_probe_reports_why_messages_were_excluded(imported: Memory) -> None:
+    def kept_out(question: str = "relayer", **asked: Any) -> list[tuple[int, str]]:
+        given = {"mode": "semantic", "n": 2, **asked}
+        found = probe_messages(imported.passages["transcript_vectors"], question, **given)
+        return [(told.hit.message["sequence"], told.kept_out) for told in found]
+
+    assert kept_out() == [(2, ""), (1, ""), (0, "n")], "thinking and answer of one message are one hit"
+    assert kept_out(floor=0.4) == [(2, ""), (1, ""), (0, "threshold")]
+    assert kept_out(where={"content_type": ["tool_output"]}) == [(2, ""), (1, "filter"), (0, "filter")]
+    assert kept_out(budget=30) == [(2, ""), (1, "budget"), (0, "budget")]
+    assert [kept for _, kept in kept_out(mode="hybrid", mmr=0.5)] == ["", "", "n"]
+    assert kept_out("brief", mode="full_text") == [(4, "")], "the text of a message without any chunk"
+    assert kept_out("connection relayer", mode="hybrid", floor=0.9)[0][1] == "threshold"
+    first = probe_messages(imported.passages["transcript_vectors"], "the relayer has", mode="hybrid", n=1)[0]
+    assert first.hit.cosine is not None
+    assert first.calibrated is not None
