@@ -1,13 +1,11 @@
 """Lines of conditions, such as `tag:dog -tag:nsfw (category:animals OR moon*)`, as filters, and back."""
 
-import re
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from typing import Any
 
+from store.catalog.filter_conditions import CHANGES, DENIED, TIER, Change, with_words
 from store.catalog.filters import Filter
 from store.catalog.query_grammar import (
     AllOf,
@@ -23,18 +21,12 @@ from store.catalog.query_grammar import (
 )
 from store.catalog.query_text import written as written_tree
 from store.catalog.query_tokens import Dialect
-from store.records import CAPTION_FACETS, TIERS
 
-_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
-_A_DAY = 86_400  # seconds
 KEYS = ("tag", "category", "before", "after", "has", "length", "words", "dup", "source", "by", "decided")
-TIER = "tier"  # known only where a line may name one
 _ALIKE = 0.6  # how near a key has to be to be meant, of 1
 ME = "me"  # of `by:`: the current user
 MAX_CONDITIONS = 200  # of a line: SQLite takes expressions of a limited depth
-_YES = {"yes": True, "no": False}
-_PLAIN = {"tag": "tags", "category": "categories", "has": "having"}
-_DENIED = {"tag": "without_tags", "category": "without_categories", "has": "lacking"}
+_NEED_VALUE = ("tag", "category", "words", "source", "by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +79,13 @@ class _Narrowing:
     def _one(self, asked: Filter, item: Node) -> Filter | str:
         """The filter with one more condition, or the fault."""
         if isinstance(item, Word):
-            return _with_words(asked, item.text)
+            return with_words(asked, item.text)
         if isinstance(item, Phrase):
-            return _with_words(asked, f'"{item.text}"')
+            return with_words(asked, f'"{item.text}"')
         if isinstance(item, Condition):
             return self._condition(asked, item)
-        if isinstance(item, Not) and isinstance(item.item, Condition) and item.item.key in _DENIED:
-            return self._condition(asked, item.item, names=_DENIED)
+        if isinstance(item, Not) and isinstance(item.item, Condition) and item.item.key in DENIED:
+            return self._condition(asked, item.item, changes=DENIED)
         if isinstance(item, Not):
             inner = self._inner(item.item)
             return asked if inner == Filter() else replace(asked, none_of=(*asked.none_of, inner))
@@ -112,7 +104,9 @@ class _Narrowing:
         inner = _Narrowing(self._who, names_tier=False, faults=self._faults)
         return inner.all(Filter(), (item,))
 
-    def _condition(self, asked: Filter, item: Condition, *, names: dict[str, str] = _PLAIN) -> Filter | str:
+    def _condition(
+        self, asked: Filter, item: Condition, *, changes: Mapping[str, Change] = CHANGES
+    ) -> Filter | str:
         key, value = item.key, item.value
         if key not in KEYS and not (key == TIER and self._names_tier):
             meant = _meant(key, names_tier=self._names_tier)
@@ -120,43 +114,11 @@ class _Narrowing:
                 f"Did you mean {meant}:?" if meant else f"There are {', '.join(KEYS[:-1])} and {KEYS[-1]}."
             )
             return f"Unknown filter '{key}'. {known}"
-        if key == "has":
-            value = value.lower()
-            if value not in CAPTION_FACETS:
-                return f"has:{item.value} is not understood; there are {', '.join(CAPTION_FACETS)}"
-        if key in names and value:
-            kept: dict[str, Any] = {names[key]: tuple(dict.fromkeys((*getattr(asked, names[key]), value)))}
-            return replace(asked, **kept)
-        if key == "length":
-            return _long(asked, value)
-        if key == "words" and value:
-            return _with_words(asked, f'"{value}"')
-        if key == TIER:
-            tier = next((tier for tier in TIERS if tier == value.lower()), None)
-            return replace(asked, tier=tier) if tier else f"there is no tier {value}"
-        if key in ("before", "after"):
-            moment = _moment(value)
-            if moment is None:
-                return f"{key}:{value} is no date such as 2025-01-31"
-            if key == "after":
-                return replace(asked, since=max(moment, asked.since) if asked.since is not None else moment)
-            return replace(
-                asked, until=min(moment - 1, asked.until) if asked.until is not None else moment - 1
-            )
-        if key == "source" and value:
-            return replace(asked, source=value)
-        if key == "by" and value:
-            return replace(asked, decided_by=self._who if value == ME else value)
-        if key == "decided":
-            since = int(time.time()) // _A_DAY * _A_DAY if value.lower() == "today" else _moment(value)
-            if since is None:
-                return f"decided:{value} is neither today nor a date such as 2025-01-31"
-            return replace(asked, decided_since=since)
-        if key == "dup":
-            if value.lower() not in _YES:
-                return "dup: takes yes or no"
-            return replace(asked, suspicious=_YES[value.lower()])
-        return f"{key}: needs a value"
+        if key in _NEED_VALUE and not value:
+            return f"{key}: needs a value"
+        if key == "by" and value == ME:
+            value = self._who
+        return changes[key](asked, value)
 
 
 def corrected(line: str, *, names_tier: bool = False) -> str:
@@ -188,9 +150,14 @@ def written(filter: Filter) -> str:
 def nodes(filter: Filter) -> list[Node]:
     """The conditions of a filter as parts of a tree, without its tier; dates to the day."""
     found: list[Node] = []
-    for names, is_denied in ((_PLAIN, False), (_DENIED, True)):
-        said = [Condition(key, value) for key, name in names.items() for value in getattr(filter, name)]
-        found += [Not(one) for one in said] if is_denied else said
+    for key, values in (("tag", filter.tags), ("category", filter.categories), ("has", filter.having)):
+        found += [Condition(key, value) for value in values]
+    for key, values in (
+        ("tag", filter.without_tags),
+        ("category", filter.without_categories),
+        ("has", filter.lacking),
+    ):
+        found += [Not(Condition(key, value)) for value in values]
     if filter.since is not None:
         found.append(Condition("after", _day(filter.since)))
     if filter.until is not None:
@@ -248,38 +215,11 @@ def _conditions(item: Node) -> Iterator[Condition]:
     return (leaf for leaf in leaves(item) if isinstance(leaf, Condition))
 
 
-def _with_words(asked: Filter, words: str) -> Filter:
-    return replace(asked, words=f"{asked.words} {words}".strip())
-
-
 def _meant(key: str, *, names_tier: bool) -> str | None:
     """The known key that an unknown one resembles; None for a known one."""
     known = (*KEYS, TIER) if names_tier else KEYS
     is_known = key in (*KEYS, TIER)
     return None if is_known else next(iter(get_close_matches(key, known, n=1, cutoff=_ALIKE)), None)
-
-
-def _long(asked: Filter, value: str) -> Filter | str:
-    """A range of characters of the whole caption: `>200`, `<80`, `120` for exactly that many."""
-    found = re.fullmatch(r"([<>]?)(\d{1,9})", value)
-    if not found:
-        return f"length:{value} is no length such as >200"
-    number = int(found[2])
-    if found[1] == ">":
-        return replace(asked, longer=max(number + 1, asked.longer or 0))
-    if found[1] == "<":
-        return replace(asked, shorter=number - 1 if asked.shorter is None else min(number - 1, asked.shorter))
-    return replace(asked, longer=number, shorter=number)
-
-
-def _moment(value: str) -> int | None:
-    """The first second (UTC) of a year, month or day."""
-    found = _DAY.fullmatch(value)
-    try:
-        year, month, day = (int(number or 1) for number in found.groups()) if found else (0, 0, 0)
-        return int(datetime(year, month, day, tzinfo=UTC).timestamp())
-    except ValueError:
-        return None
 
 
 def _day(seconds: int) -> str:
