@@ -7,7 +7,7 @@ import streamlit as st
 
 from bench.corpus import Asked, make
 from bench.sliders_looks import StagedLibrary
-from components.grid import CAPTION, LIKE, chosen_weights, show_results
+from components.grid import CAPTION, LIKE, ShownRanking, chosen_weights, show_results
 from components.shell.resources import library as open_library
 from store.search.query import Part, Query
 from store.search.search import Search
@@ -27,6 +27,10 @@ query = Query((Part(text=asked),), weights=chosen_weights("bench"), top=shown + 
 results = searching(int(os.environ["BENCH_SIZE"])).search(query)
 stage = StagedLibrary.of(open_library())
 show_results(
-    "bench", stage, results, asked=asked, weights=query.sliders, shown=shown, actions=[LIKE, CAPTION]
+    "bench",
+    stage,
+    results,
+    ShownRanking(query=asked, weights=query.sliders, shown=shown),
+    actions=[LIKE, CAPTION],
 )
 st.text(str(len(st.session_state["bench.ranked"].rows)))

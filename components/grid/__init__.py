@@ -30,6 +30,7 @@ from components.grid.page_number import turning
 from components.grid.results import (
     RESULT_VIEWS,
     ResultView,
+    ShownRanking,
     chosen_calibration,
     chosen_fusion,
     chosen_held,
@@ -63,6 +64,7 @@ __all__ = [
     "LoggedDecision",
     "Mark",
     "ResultView",
+    "ShownRanking",
     "View",
     "browse",
     "chosen_calibration",

@@ -51,65 +51,75 @@ class Ranked:
     is_whole: bool  # whether no other record can come into the list, whatever the weights
 
 
+@dataclass(frozen=True, slots=True)
+class ShownRanking:
+    """How the results of a query are ranked and shown at first."""
+
+    query: str  # in words; another one starts at the first result, without a selection
+    weights: Mapping[Facet, float]
+    shown: int  # how many results
+    calibrated: Scale | None = None  # the scale that can be switched to …
+    uncalibrated: str = ""  # … or why there is none
+    view: ResultView = "cards"  # with "map" the page draws the results itself
+    held: Mapping[str, float] | None = None  # what "versus" compares with: weights, and `calibrated` 1 or 0
+    groups: Mapping[str, int] | None = None  # of the records with one number only the best is shown
+    pinned: Sequence[str] = ()  # first, marked as exact matches, whatever the weights
+
+
 def show_results(
     key: str,
     library: Library,
     results: Results,
+    ranking: ShownRanking,
     *,
-    asked: str,
-    weights: Mapping[Facet, float],
-    shown: int,
     actions: Sequence[Action],
-    groups: Mapping[str, int] | None = None,
-    calibrated: Scale | None = None,
-    uncalibrated: str = "",
     marks: Mapping[str, Mark] | None = None,
     handlers: Mapping[str, Handler] | None = None,
-    view: ResultView = "cards",
-    held: Mapping[str, float] | None = None,
-    pinned: Sequence[str] = (),
 ) -> None:
-    """Show the best `shown` records for the sliders' weights, ranked in the browser from all similarities.
+    """Show the best records for the sliders' weights, ranked in the browser from all similarities.
 
-    `asked` is the query in words; another one starts at the first result, without a selection. `results.hits`
-    may hold more than `shown`: cards that a small change of the sliders needs. `calibrated` is the scale that
-    can be switched to; `uncalibrated` says why there is none. `held` is the setting that "versus" compares
-    with, `calibrated` 1 or 0 beside its weights. With the `view` "map" the page draws the results itself. The
-    records `pinned` are first, marked as exact matches, whatever the weights. Of records with the same number
-    in `groups` only the best is shown.
+    `results.hits` may hold more than are shown: cards that a small change of the sliders needs.
     """
-    ranked = _ranked(key, results, shown=shown, groups=groups, pinned=tuple(pinned))
+    ranked = _ranked(key, results, shown=ranking.shown, groups=ranking.groups, pinned=tuple(ranking.pinned))
     deferred_cards.remember(ranked.id, ranked.rows, marks or {})
-    at_hand = dict.fromkeys([*pinned, *(hit.address for hit in results.hits)])
+    at_hand = dict.fromkeys([*ranking.pinned, *(hit.address for hit in results.hits)])
     cards = [
         deferred_cards.ranked_card(library, record, ranked.rows[record.address], marks or {})
         for record in library.records(at_hand)
         if record.address in ranked.rows
     ]
     data: dict[str, Any] = {
-        "asked": asked,
+        "asked": ranking.query,
         "cards": cards,
-        "ranking": {
-            "query": ranked.id,
-            "late": deferred_cards.address(),
-            "means": [None if np.isnan(mean) else float(mean) for mean in results.means],
-            "weights": {facet: weights.get(facet, 0.0) for facet in FACETS},
-            "top": shown,
-            "whole": ranked.is_whole,
-            "presets": _presets(library),
-            "calibrated": calibrated._asdict() if calibrated else None,
-            "uncalibrated": uncalibrated,
-            "calibrate": results.query.calibrated,
-            "words": _words(results),
-            "fused": results.query.fused,
-            "pinned": [ranked.rows[address] for address in pinned if address in ranked.rows],
-            "view": view,
-            "held": {**held, "calibrated": bool(held["calibrated"])} if held else None,
-        },
+        "ranking": _ranking_data(library, results, ranked, ranking),
     }
     if session.sent(key).get("knows") != ranked.id:  # 200 kB for 10,000 records, sent once for each query
         data["similarities"] = ranked.table
     mount(key, library, data, actions=actions, handlers=handlers or {})
+
+
+def _ranking_data(
+    library: Library, results: Results, ranked: Ranked, ranking: ShownRanking
+) -> dict[str, Any]:
+    """What the page needs to rank by itself (`js/ranking.js`)."""
+    held = ranking.held
+    return {
+        "query": ranked.id,
+        "late": deferred_cards.address(),
+        "means": [None if np.isnan(mean) else float(mean) for mean in results.means],
+        "weights": {facet: ranking.weights.get(facet, 0.0) for facet in FACETS},
+        "top": ranking.shown,
+        "whole": ranked.is_whole,
+        "presets": _presets(library),
+        "calibrated": ranking.calibrated._asdict() if ranking.calibrated else None,
+        "uncalibrated": ranking.uncalibrated,
+        "calibrate": results.query.calibrated,
+        "words": _words(results),
+        "fused": results.query.fused,
+        "pinned": [ranked.rows[address] for address in ranking.pinned if address in ranked.rows],
+        "view": ranking.view,
+        "held": {**held, "calibrated": bool(held["calibrated"])} if held else None,
+    }
 
 
 def _words(results: Results) -> dict[str, Any] | None:

@@ -18,6 +18,7 @@ from components.grid import (
     STYLE,
     TAGS,
     LoggedDecision,
+    ShownRanking,
     chosen_weights,
     last_moved,
     newest,
@@ -55,9 +56,9 @@ def show(library: Library, asked: SearchRequest) -> None:
     kinds = sorted({part.kind for part in asked.parts})
     key = f"search-{'-'.join(kinds)}"  # each kind of question has its own weights
     usual = Query(asked.parts).sliders
-    told = chosen_weights(key)
+    moved = chosen_weights(key)
     opened = saved.opened((key, last_moved(key)))
-    weights = (opened and opened.weights) or told or result_link.weights() or usual
+    weights = (opened and opened.weights) or moved or result_link.weights() or usual
     result_link.keep_weights(weights, usual)
     with asked.bar.container(width=85):
         shown = result_link.size()
@@ -82,36 +83,43 @@ def show(library: Library, asked: SearchRequest) -> None:
     elif not results.hits and any(weights.values()):
         _nothing(asked)
         return
-    said = judging(library, asked.question)
     view = result_link.view(key)
-    groups = library.duplicates.groups() if asked.folded else None
+    ranking = ShownRanking(
+        query=_line(asked.question),
+        weights=weights,
+        shown=shown,
+        calibrated=calibration.scale(asked.parts) if calibration else None,
+        uncalibrated="" if calibration else _uncalibrated(library),
+        view=view,
+        held=result_link.held(key, view=view),
+        groups=library.duplicates.groups() if asked.folded else None,
+        pinned=exact,
+    )
+    _grid(key, library, results, ranking, asked)
+    if view == "map":
+        _map(library, folded(results.hits, ranking.groups or {})[:shown], asked=asked)
+
+
+def _grid(key: str, library: Library, results: Results, ranking: ShownRanking, asked: SearchRequest) -> None:
+    """The ranked cards, with what can be done to them."""
+    feedback = judging(library, asked.question)
     show_results(
         key,
         library,
         results,
-        asked=_line(asked.question),
-        weights=weights,
-        shown=shown,
-        actions=[LIKE, STYLE, *said.actions, CAPTION, TAGS, REPLACE, EXPORT, MODEL, DEGRADE],
-        calibrated=calibration.scale(asked.parts) if calibration else None,
-        uncalibrated="" if calibration else _uncalibrated(library),
-        groups=groups,
-        marks=said.marks,
+        ranking,
+        actions=[LIKE, STYLE, *feedback.actions, CAPTION, TAGS, REPLACE, EXPORT, MODEL, DEGRADE],
+        marks=feedback.marks,
         handlers={
             **newest.WAYS,
             "replace": captions_replace.preselect,
             "export": export.preselect,
-            "model": examples.preselect(_line(asked.question)),
-            **said.handlers,
+            "model": examples.preselect(ranking.query),
+            **feedback.handlers,
             "like": _like,
             "style": _style,
         },
-        view=view,
-        held=result_link.held(key, view=view),
-        pinned=exact,
     )
-    if view == "map":
-        _map(library, folded(results.hits, groups or {})[:shown], asked=asked)
 
 
 def _uncalibrated(library: Library) -> str:
