@@ -72,11 +72,10 @@ class EmbeddingPrefetcher:
         all of them.
         """
         embedder = self._embedder()
-        if self._known is None or self._known[0] is not embedder:
-            self._known, self._since = (embedder, embedding_cache.picture_keys(embedder)), -1
+        key_of = self._use(embedder)
         with self._catalog.reading() as db:
             generation = int(db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
-            unseen, unread = self._unseen(db, self._known[1]), self._unread(db, embedder)
+            unseen, unread = self._unseen(db, key_of), self._unread(db, embedder)
         self._left = False
         done, failed = 0, dict[str, Exception]()  # by the key of the vector that could not be made
         for batch in _batches(unseen):
@@ -89,14 +88,25 @@ class EmbeddingPrefetcher:
             if progress.cancelled:
                 return done
             done += self._embed(texts, embedder, failed)
-        for picture in unseen if done else ():
-            if error := failed.pop(picture.key, None):
-                self._set_apart(picture.addresses[0], f"{type(error).__name__}: {error}")
+        if done:
+            self._set_faulty_apart(unseen, failed)
         if failed:  # the model's fault, or a text's: nothing counts as seen
             raise next(iter(failed.values()))
         if not self._left:
             self._since = generation
         return done
+
+    def _use(self, embedder: Embedder) -> Callable[[str], str]:
+        """The keys of the model's pictures; with another model than before everything is looked at again."""
+        if self._known is None or self._known[0] is not embedder:
+            self._known, self._since = (embedder, embedding_cache.picture_keys(embedder)), -1
+        return self._known[1]
+
+    def _set_faulty_apart(self, pictures: Sequence["_UnseenPicture"], failed: dict[str, Exception]) -> None:
+        """Skip the pictures that failed while others did not, and take them out of `failed`."""
+        for picture in pictures:
+            if error := failed.pop(picture.key, None):
+                self._set_apart(picture.addresses[0], f"{type(error).__name__}: {error}")
 
     def _unseen(self, db: sqlite3.Connection, key: Callable[[str], str]) -> list["_UnseenPicture"]:
         """Pictures without a vector, each with its records.

@@ -1,9 +1,8 @@
 """Make the catalog agree with the sidecars: on opening by size and time, in doctor by content."""
 
-import json
 import sqlite3
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -12,11 +11,12 @@ from store.catalog import blockers, history, spelling_rows
 from store.catalog import rows as catalog_rows
 from store.catalog.catalog import DISK_ERRORS, Catalog, next_generation
 from store.disk.layout import Layout
-from store.disk.sidecars import CoinFiles, blocked, read, scan
+from store.disk.sidecars import CoinFiles, read, scan
 from store.errors import BadPicture, InvalidRecord
 from store.operations import Change, Operation, State, state_json
 from store.progress import Progress
 from store.records import Tier
+from store.writing.differences import LostFolder, find_differences, known_files
 
 OUTSIDE = "outside the program"  # who changed a file that we did not
 _LOOK = "its files were changed outside the program; look at it before it goes on"
@@ -95,28 +95,9 @@ def reconcile_addresses(catalog: Catalog, layout: Layout, addresses: Iterable[st
 def survey(catalog: Catalog, layout: Layout, *, progress: Progress | None = None) -> Survey:
     """Compare files and catalog by size and time, and read what differs; writes nothing."""
     found = Survey()
-    with catalog.reading() as db:
-        db.execute("BEGIN")  # all that is read here is of one moment
-        try:
-            busy = _busy(db)
-            known, there = _known(db), scan(layout)
-            # Of a hundred thousand records few differ: only these are looked at one by one.
-            odd = {key[1] for key, pair in there.items() if known.get(key) != pair or "" in pair}
-            odd |= {address for _, address in known.keys() - there.keys()}
-            odd -= busy
-            # Records whose whole folder is gone are not taken for removed one by one: it may come back.
-            for tier, (path, is_taken) in blocked(layout).items():
-                waiting = {address for of, address in known if of == tier and (tier, address) not in there}
-                odd -= waiting - {address for of, address in there if of != tier}
-                if waiting or is_taken:
-                    found.faults.append(_folder_lost(tier, path, len(waiting), is_taken=is_taken))
-            rows = {row["address"]: row for row in _rows(db, odd)}
-        finally:
-            db.execute("ROLLBACK")
-    places: dict[str, dict[Tier, CoinFiles]] = {}
-    for (tier, address), pair in there.items():
-        if address in odd:
-            places.setdefault(address, {})[tier] = pair
+    differences = find_differences(catalog, layout)
+    rows, places = differences.rows, differences.places()
+    found.faults += [_folder_lost(folder) for folder in differences.lost]
     progress = progress or Progress()
     progress.what, progress.total = "looking at the files", len(places)
     for address, tiers in places.items():
@@ -166,20 +147,7 @@ def apply_survey(found: Survey, catalog: Catalog) -> list[Fault]:
 def is_stale(catalog: Catalog, layout: Layout) -> bool:
     """Whether the files differ from the catalog, by size and time alone."""
     with catalog.reading() as db:
-        return bool(db.execute("SELECT 1 FROM journal").fetchone()) or scan(layout) != _known(db)
-
-
-def _known(db: sqlite3.Connection) -> dict[tuple[Tier, str], CoinFiles]:
-    rows = db.execute("SELECT tier, address, sidecar_stat, image_stat FROM records")
-    rows.row_factory = None
-    return {(tier, address): CoinFiles(*stats) for tier, address, *stats in rows}
-
-
-def _rows(db: sqlite3.Connection, addresses: Collection[str]) -> sqlite3.Cursor:
-    return db.execute(
-        "SELECT * FROM records WHERE address IN (SELECT value FROM json_each(?)) ORDER BY id",
-        [json.dumps(list(addresses))],
-    )
+        return bool(db.execute("SELECT 1 FROM journal").fetchone()) or scan(layout) != known_files(db)
 
 
 def _chosen(tiers: dict[Tier, CoinFiles], row: sqlite3.Row | None) -> Tier:
@@ -280,18 +248,12 @@ def _remove(db: sqlite3.Connection, row: sqlite3.Row, *, now: float, decision: s
     db.execute("INSERT OR REPLACE INTO chroma_queue VALUES (?, ?)", [row["address"], generation])
 
 
-def _busy(db: sqlite3.Connection) -> set[str]:
-    """Records of unfinished operations, whose files may be anywhere."""
-    operations = db.execute("SELECT operation FROM journal").fetchall()
-    return {change["address"] for row in operations for change in json.loads(row[0])["changes"]}
-
-
-def _folder_lost(tier: Tier, path: Path, count: int, *, is_taken: bool) -> Fault:
-    about = f"the files of {count:,} {tier} records"
-    if is_taken:
-        reason = f"{path} is no folder, which keeps {about} from being found"
-        return Fault("", reason, "repair sets aside what stands there", (path,))
-    reason = f"the folder {path} is gone, with {about}"
+def _folder_lost(folder: LostFolder) -> Fault:
+    about = f"the files of {folder.records:,} {folder.tier} records"
+    if folder.is_taken:
+        reason = f"{folder.path} is no folder, which keeps {about} from being found"
+        return Fault("", reason, "repair sets aside what stands there", (folder.path,))
+    reason = f"the folder {folder.path} is gone, with {about}"
     return Fault("", reason, "put it back, from a backup or wherever it went; repair lets the records go")
 
 

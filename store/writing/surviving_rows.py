@@ -22,8 +22,11 @@ TABLES = (
     "golden", "judgements", "calibrations", "removed",
 )  # fmt: skip
 _TYPES: dict[str, tuple[type, ...]] = {
-    "TEXT": (str,), "INTEGER": (int,), "REAL": (int, float), "BLOB": (bytes,),
-}  # fmt: skip
+    "TEXT": (str,),
+    "INTEGER": (int,),
+    "REAL": (int, float),
+    "BLOB": (bytes,),
+}
 _NOT_RAW = "journal"  # a finished operation, found on a page that was given up, must not be applied again
 # What tells the rows of tables apart that have columns of the same types.
 _TELLS: dict[str, Callable[..., bool]] = {
