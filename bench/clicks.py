@@ -42,9 +42,12 @@ COUNTS = {"dialogs": 2_000, "pages": 2_000, "decisions": 2_000, "forms": 500}
 IDLE = 50  # pages
 # A tab in the background keeps its timers, as if each had a screen of its own.
 _ARGUMENTS = (
-    "--no-sandbox", "--disable-gpu", "--disable-background-timer-throttling",
-    "--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows",
-)  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-timer-throttling",
+    "--disable-renderer-backgrounding",
+    "--disable-backgrounding-occluded-windows",
+)
 
 
 def main() -> None:

@@ -131,8 +131,11 @@ def serve(root: Path) -> Iterator[Server]:
     with log.open("wb") as printed:
         process = subprocess.Popen(
             [*command, f"--server.port={port}"],
-            cwd=PROJECT, env={**os.environ, **settings}, stdout=printed, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            cwd=PROJECT,
+            env={**os.environ, **settings},
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+        )
         server = Server(f"http://127.0.0.1:{port}", root, process, log)
         try:
             _wait(server)

@@ -92,8 +92,12 @@ def write_sessions(folder: Path, *, messages: int, events: int) -> None:
         with (session / "events.jsonl").open("w") as file:
             for place in range(events // SESSIONS):
                 data = {"tool_name": TOOLS[place % 5], "path": f"file{place % 97}.py"}
-                line = {"event": f"type_{place % 11}", "ts": 1_700_000_000 + place, "data": data,
-                        "lvl": LEVELS[place % 5]}  # fmt: skip
+                line = {
+                    "event": f"type_{place % 11}",
+                    "ts": 1_700_000_000 + place,
+                    "data": data,
+                    "lvl": LEVELS[place % 5],
+                }
                 file.write(json.dumps(line) + "\n")
 
 
@@ -167,8 +171,10 @@ def main() -> None:
             if is_new:
                 take_in(memory, Path(made) / "sessions", messages=arguments.messages, events=arguments.events)
             ready = once(memory.passages["transcript_vectors"].resident)
-            print(f"| search over {memory.passages['transcript_vectors'].count():,} chunks and "
-                  f"{memory.transcripts.count_events():,} events | ms |\n| --- | ---: |")  # fmt: skip
+            print(
+                f"| search over {memory.passages['transcript_vectors'].count():,} chunks and "
+                f"{memory.transcripts.count_events():,} events | ms |\n| --- | ---: |"
+            )
             for name, milliseconds in searches(memory):
                 print(f"| {name} | {milliseconds:,.1f} |")
         size = sum(path.stat().st_size for path in (root / "memory").glob("*.sqlite3"))

@@ -59,9 +59,13 @@ def how(library: Library, *, key: str, prompt: str = DEFAULT) -> tuple[str, str]
     with right:
         names = library.prompts.names()
         asked = st.selectbox(
-            "Prompt", names, index=names.index(prompt) if prompt in names else 0, key=f"{key}-prompt",
-            format_func=lambda name: library.prompts.get(name).label, disabled=not library.can_write,
-        )  # fmt: skip
+            "Prompt",
+            names,
+            index=names.index(prompt) if prompt in names else 0,
+            key=f"{key}-prompt",
+            format_func=lambda name: library.prompts.get(name).label,
+            disabled=not library.can_write,
+        )
     return (model or "").strip(), asked or prompt
 
 

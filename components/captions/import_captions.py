@@ -28,10 +28,12 @@ def show(library: Library) -> None:
         left, right = st.columns([2, 3], gap="medium")
         with left:
             files = st.file_uploader(
-                "Drop what was exported", type=TYPES, accept_multiple_files=True,
+                "Drop what was exported",
+                type=TYPES,
+                accept_multiple_files=True,
                 key=f"import-captions-{turn}",
                 help="JSONL, CSV, metadata.jsonl, sidecars, ADDRESS.txt, or a zip. Pictures are left aside.",
-            )  # fmt: skip
+            )
         with right:
             path = server_paths.can_be_named() and st.text_input(
                 "Or give a path on this machine",
@@ -68,9 +70,10 @@ def show(library: Library) -> None:
 def _preview(library: Library, shown: Preview) -> None:
     with st.container(horizontal=True, gap="small"):
         st.badge(
-            f"{len(shown.changes):,} would change", icon=":material/edit:",
+            f"{len(shown.changes):,} would change",
+            icon=":material/edit:",
             color="blue" if shown.changes else "gray",
-        )  # fmt: skip
+        )
         st.badge(f"{shown.same:,} unchanged", icon=":material/done_all:", color="gray")
         if shown.refused:
             st.badge(f"{len(shown.refused):,} refused", icon=":material/block:", color="red")
@@ -88,10 +91,14 @@ def _preview(library: Library, shown: Preview) -> None:
             tables.show(refused, alt="Refused items and reasons")
     if shown.changes:
         st.button(
-            f"Import {format.counted(len(shown.changes), 'change')}", type="primary",
-            icon=":material/check:", key="import-captions-go", on_click=_import, args=(library, shown),
+            f"Import {format.counted(len(shown.changes), 'change')}",
+            type="primary",
+            icon=":material/check:",
+            key="import-captions-go",
+            on_click=_import,
+            args=(library, shown),
             help="One undo reverses all of it.",
-        )  # fmt: skip
+        )
 
 
 def _rows(change: CaptionChange) -> list[EditorRow]:

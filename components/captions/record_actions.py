@@ -38,16 +38,20 @@ def verbs(library: Library, record: Record) -> None:
             )
             _more_like(record)
         st.page_link(
-            "pages/lore.py", label="In lore and memory", icon=":material/auto_stories:",
+            "pages/lore.py",
+            label="In lore and memory",
+            icon=":material/auto_stories:",
             query_params={"view": "Connections", "coin": record.address},
-        )  # fmt: skip
+        )
 
 
 def _more_like(record: Record) -> None:
     st.page_link(
-        "pages/search.py", label="More like this", icon=":material/travel_explore:",
+        "pages/search.py",
+        label="More like this",
+        icon=":material/travel_explore:",
         query_params={"like": record.address},
-    )  # fmt: skip
+    )
 
 
 def _promote(library: Library, record: Record) -> None:

@@ -87,13 +87,21 @@ def _selection(library: Library) -> tuple[list[Record], list[str]]:
         return [record for record in library.records(chosen) if record.tier != "trash"], []
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         scope = st.segmented_control(
-            "Among", list(_SCOPES), key="replace-scope", required=True, label_visibility="collapsed",
+            "Among",
+            list(_SCOPES),
+            key="replace-scope",
+            required=True,
+            label_visibility="collapsed",
             default=next(iter(_SCOPES)),
-        )  # fmt: skip
+        )
         line = st.text_input(
-            "Which coins", key="replace-line", placeholder="words, tag:dog, category:animals …", live=True,
-            icon=":material/search:", label_visibility="collapsed",
-        )  # fmt: skip
+            "Which coins",
+            key="replace-line",
+            placeholder="words, tag:dog, category:animals …",
+            live=True,
+            icon=":material/search:",
+            label_visibility="collapsed",
+        )
         tiers = _SCOPES[scope or next(iter(_SCOPES))]
         asked = parsed(line or "", base=Filter(tier=tiers[0]), actor=library.actor_name)
         Drawer("replace", "replace-line").show(library, asked.filter.among(tiers))

@@ -29,19 +29,23 @@ def show(library: Library) -> None:
     else:
         st.caption(f"Spent a day (UTC), {format.dollars(priced['cost'].sum())} in all")
         figure = charts.days(
-            priced.rename(columns={"model": "kind", "cost": "value"}), title="US dollars", money=True,
+            priced.rename(columns={"model": "kind", "cost": "value"}),
+            title="US dollars",
+            money=True,
             colors=charts.in_colors(models["model"]),
-        )  # fmt: skip
+        )
         charts.show(figure, key="spending-by-day", alt="US dollars spent a day, by model")
     tables.show(
-        models, alt="Tokens and US dollars by model", placeholder="unknown",
+        models,
+        alt="Tokens and US dollars by model",
+        placeholder="unknown",
         columns={
             "model": "Model",
             "prompt_tokens": st.column_config.NumberColumn("Tokens read", format="localized"),
             "completion_tokens": st.column_config.NumberColumn("Tokens written", format="localized"),
             "cost": st.column_config.NumberColumn("US dollars", format="$%.4f"),
         },
-    )  # fmt: skip
+    )
 
 
 def by_model(spent: "pd.DataFrame") -> "pd.DataFrame":

@@ -51,10 +51,14 @@ def controls(library: Library) -> ContextRequest | None:
             "Token budget", 100, 1_000_000, 4_000, step=500, key="gen_budget", bind="query-params", width=140
         )
         model = st.text_input(
-            "Model", settings().caption_model, key="gen_model", bind="query-params", width=300,
+            "Model",
+            settings().caption_model,
+            key="gen_model",
+            bind="query-params",
+            width=300,
             placeholder="gpt-4o-mini, anthropic/claude-…, ollama/llava",
             help="By its litellm name: it counts the tokens and makes the coin.",
-        )  # fmt: skip
+        )
         pictures = st.toggle("Pictures", value=True, key="gen_pictures", bind="query-params")
         examples.once()
     model = (model or "").strip()
@@ -110,7 +114,8 @@ def _show(built: ExampleContext, line: str, model: str) -> None:
         written = write(built, line)
         st.download_button("Download", written, name, icon=":material/download:")
         whole = pictures > 0 and st.toggle(
-            "Pictures in full", key="gen_whole",
+            "Pictures in full",
+            key="gen_whole",
             help="What is shown below is what is copied there; a download always has them whole.",
-        )  # fmt: skip
+        )
     st.code(written if whole else _PICTURE.sub(r"\1…", written), language=None, wrap_lines=True, height=320)

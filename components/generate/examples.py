@@ -32,9 +32,11 @@ def preselect(line: str) -> Handler:
 def link(line: str, *, folded: bool) -> None:
     """A link from search results: the first of them, by the same weights and with copies folded alike."""
     st.page_link(
-        PAGE, label="Generate", icon=":material/auto_awesome:",
+        PAGE,
+        label="Generate",
+        icon=":material/auto_awesome:",
         query_params={_QUESTION: line, **result_link.ranking(), **({_FOLDED: "true"} if folded else {})},
-    )  # fmt: skip
+    )
 
 
 def controls(library: Library) -> str:
@@ -131,10 +133,14 @@ def _strip(library: Library, records: list[Record]) -> None:
                         type="tertiary", help="Earlier", disabled=not place, on_click=_order, args=(earlier,),
                     )  # fmt: skip
                     st.button(
-                        "", icon=":material/close:", key=f"gen-without-{record.address}", type="tertiary",
-                        help="Leave out", on_click=_order,
+                        "",
+                        icon=":material/close:",
+                        key=f"gen-without-{record.address}",
+                        type="tertiary",
+                        help="Leave out",
+                        on_click=_order,
                         args=([one for one in addresses if one != record.address],),
-                    )  # fmt: skip
+                    )
 
 
 def _order(addresses: list[str]) -> None:

@@ -33,9 +33,13 @@ class Action:
 
 APPROVE = Action("approve", "Approve", "a", "good", said="Approved")
 REJECT = Action(
-    "reject", "Reject", "r", "bad", said="Rejected",
+    "reject",
+    "Reject",
+    "r",
+    "bad",
+    said="Rejected",
     reasons=("copycat", "not a meme", "bad picture", "offensive", "scam"),
-)  # fmt: skip
+)
 RETURN = Action("return", "Back to review", "b", said="Returned {} to review")
 DELETE = Action("delete", "Delete", "x", "bad", said="Deleted")
 RESTORE = Action("restore", "Restore", "r", "good", said="Restored")

@@ -82,9 +82,12 @@ def no_matches(key: str, view: View) -> None:
     with st.container(horizontal=True, gap="small"):
         if view.faults and better != view.line:
             st.button(
-                f"Use {format.plain(better, limit=60)}", key=f"{key}-corrected", type="primary",
-                on_click=_drawer(key).put, args=(better,),
-            )  # fmt: skip
+                f"Use {format.plain(better, limit=60)}",
+                key=f"{key}-corrected",
+                type="primary",
+                on_click=_drawer(key).put,
+                args=(better,),
+            )
         if view.line.strip():
             st.button("Clear filters", key=f"{key}-clear", on_click=_drawer(key).put, args=("",))
 

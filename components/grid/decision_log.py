@@ -54,9 +54,13 @@ _VERBS: Mapping[str, Callable[[Library, LoggedDecision], Outcome]] = {
 _LEADS_TO = {"approve": "approved", "return": "pending", "reject": "trash", "delete": "trash"}
 
 _MOVES = {
-    "approve": "Approve {}", "return": "Return {} to review", "reject": "Reject {}",
-    "degrade": "Remove {} from the library", "delete": "Delete {}", "restore": "Restore {}",
-}  # fmt: skip
+    "approve": "Approve {}",
+    "return": "Return {} to review",
+    "reject": "Reject {}",
+    "degrade": "Remove {} from the library",
+    "delete": "Delete {}",
+    "restore": "Restore {}",
+}
 
 
 @dataclass(slots=True)

@@ -45,9 +45,12 @@ class Drawer:
     def show(self, library: Library, asked: Filter, *, label: str = "Filter") -> None:
         """Every filter with the number of coins it would leave; computed once the drawer is open."""
         opened = st.popover(
-            label, icon=":material/tune:", key=f"{self.key}-filters", on_change="rerun",
+            label,
+            icon=":material/tune:",
+            key=f"{self.key}-filters",
+            on_change="rerun",
             help="Narrow what is shown",
-        )  # fmt: skip
+        )
         if not opened.open:
             return
         with opened:
@@ -56,9 +59,13 @@ class Drawer:
             ):
                 self._decided()
                 st.button(
-                    "Reset", key=f"{self.key}-reset", icon=":material/filter_alt_off:", type="tertiary",
-                    on_click=self.clear, disabled=cleared(self._says, self.dialect) == self._says,
-                )  # fmt: skip
+                    "Reset",
+                    key=f"{self.key}-reset",
+                    icon=":material/filter_alt_off:",
+                    type="tertiary",
+                    on_click=self.clear,
+                    disabled=cleared(self._says, self.dialect) == self._says,
+                )
             if self.dialect == "filter":
                 saved.show(self.key, library, line=self._says, opened=lambda _, line: self.put(line))
             self._labels("Tags", "tag", library.tag_counts(asked))
@@ -105,14 +112,17 @@ class Drawer:
         st.session_state[f"{self.key}-by-{name}"] = chosen
         if offered:
             st.pills(
-                title, offered, selection_mode="multi", key=f"{self.key}-by-{name}",
+                title,
+                offered,
+                selection_mode="multi",
+                key=f"{self.key}-by-{name}",
                 format_func=lambda label: (
                     f"{format.plain(label, limit=40)} · {counts.get(label, 0):,}"
                     if label in counts or not label.endswith("*")
                     else format.plain(label, limit=40)
                 ),
                 on_change=partial(self._say, name, list),
-            )  # fmt: skip
+            )
 
     def _sources(self, counts: Mapping[str, int]) -> None:
         chosen = self._values("source")[:1]
@@ -120,10 +130,14 @@ class Drawer:
         st.session_state[f"{self.key}-by-source"] = chosen[0] if chosen else None
         if offered:
             st.selectbox(
-                "Imported from", offered, index=None, key=f"{self.key}-by-source", placeholder="anywhere",
+                "Imported from",
+                offered,
+                index=None,
+                key=f"{self.key}-by-source",
+                placeholder="anywhere",
                 format_func=lambda source: f"{source} · {counts.get(source, 0):,}",
                 on_change=partial(self._say, "source", lambda source: [source] if source else []),
-            )  # fmt: skip
+            )
 
     def _day(self, title: str, name: str, *, shown: int) -> None:
         """A day of creation.
@@ -135,11 +149,14 @@ class Drawer:
         day = None if seconds is None else date(1970, 1, 1) + timedelta(days=seconds // 86_400)
         st.session_state[f"{self.key}-by-{name}"] = day
         st.date_input(
-            title, value=None, key=f"{self.key}-by-{name}", width=140,
+            title,
+            value=None,
+            key=f"{self.key}-by-{name}",
+            width=140,
             on_change=partial(
                 self._say, name, lambda day: [(day - timedelta(days=shown)).isoformat()] if day else []
             ),
-        )  # fmt: skip
+        )
 
     def _one(self, title: str, name: str, offered: Mapping[str, str]) -> None:
         """A choice of values, the first of which means no filter.
@@ -150,18 +167,24 @@ class Drawer:
         ways = {**offered, **({said: said} if said not in offered.values() else {})}
         st.session_state[f"{self.key}-by-{name}"] = next(label for label in ways if ways[label] == said)
         st.selectbox(
-            title, list(ways), key=f"{self.key}-by-{name}", width=150,
+            title,
+            list(ways),
+            key=f"{self.key}-by-{name}",
+            width=150,
             on_change=partial(self._say, name, lambda label: [ways[label]] if ways[label] else []),
-        )  # fmt: skip
+        )
 
     def _facets(self) -> None:
         st.session_state[f"{self.key}-by-has"] = [
             facet for facet in CAPTION_FACETS if facet in self._values("has")
         ]
         st.pills(
-            "Facets that must be written", CAPTION_FACETS, selection_mode="multi", key=f"{self.key}-by-has",
+            "Facets that must be written",
+            CAPTION_FACETS,
+            selection_mode="multi",
+            key=f"{self.key}-by-has",
             on_change=partial(self._say, "has", list),
-        )  # fmt: skip
+        )
 
     def _duplicates(self) -> None:
         said = "".join(self._values("dup")[-1:]).lower()
@@ -169,11 +192,14 @@ class Drawer:
             (label for label, value in _DUPLICATES.items() if value == said), "Any"
         )
         st.segmented_control(
-            "Copycats", list(_DUPLICATES), key=f"{self.key}-by-dup", required=True,
+            "Copycats",
+            list(_DUPLICATES),
+            key=f"{self.key}-by-dup",
+            required=True,
             on_change=partial(
                 self._say, "dup", lambda label: [value] if (value := _DUPLICATES[label]) else []
             ),
-        )  # fmt: skip
+        )
 
     def _decided(self) -> None:
         st.session_state[f"{self.key}-mine"] = "me" in self._values("by") and "today" in self._values(

@@ -153,9 +153,7 @@ def ledger_of(root: Path) -> Ledger:
     return Ledger()
 
 
-_HARMLESS = {
-    "caption": "Captions", "like": "More like this", "style": "Same style", "model": "Generate",
-}  # fmt: skip
+_HARMLESS = {"caption": "Captions", "like": "More like this", "style": "Same style", "model": "Generate"}
 
 
 def _apply(key: str, library: Library, handlers: Mapping[str, Handler]) -> None:

@@ -41,9 +41,13 @@ def choose(key: str) -> tuple[str, str]:
         ) or ""  # fmt: skip
     if SORTS[label] in ORDERS:
         st.button(
-            "", key=f"{key}-order-again", icon=":material/refresh:", on_click=_forget, args=(key,),
+            "",
+            key=f"{key}-order-again",
+            icon=":material/refresh:",
+            on_click=_forget,
+            args=(key,),
             help="Order again, with the latest decisions",
-        )  # fmt: skip
+        )
     return SORTS[label], like.strip()
 
 

@@ -27,9 +27,13 @@ def draw(key: str, pages: int) -> int:
     page = 1
     if pages > 1:
         page = st.pagination(
-            pages, key=name, bind="query-params", max_visible_pages=5, width=250,
+            pages,
+            key=name,
+            bind="query-params",
+            max_visible_pages=5,
+            width=250,
             on_change=partial(_changed, key),
-        )  # fmt: skip
+        )
     st.session_state[_shown(key)] = page
     return page
 

@@ -26,9 +26,13 @@ _WEIGHTS = "w"  # five numbers in the order of FACETS, where they are not the us
 
 def size() -> int:
     given = st.selectbox(
-        "Results", SIZES, index=SIZES.index(_USUAL), key="n", bind="query-params",
+        "Results",
+        SIZES,
+        index=SIZES.index(_USUAL),
+        key="n",
+        bind="query-params",
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
     return given if given in SIZES else _USUAL
 
 

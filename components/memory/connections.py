@@ -32,9 +32,11 @@ def show(library: Library, memory: Memory) -> None:
         st.markdown(f"### {format.plain(record.name)}", width="content", anchors=False)
         st.badge(format.plain(record.ticker, limit=16) or "no ticker", color="gray")
         st.page_link(
-            "pages/captions.py", label="Its caption", icon=":material/edit_note:",
+            "pages/captions.py",
+            label="Its caption",
+            icon=":material/edit_note:",
             query_params={"address": record.address},
-        )  # fmt: skip
+        )
     try:
         with st.spinner("Looking through the memory …"):
             found = mentions(memory, record)
@@ -56,8 +58,9 @@ def _chosen(library: Library, words: str) -> Record | None:
     if not found:
         st.info("No coin has these words.", icon=":material/search_off:")
         return None
-    exact = [record for record in found if words.casefold() in
-             (record.name.casefold(), record.ticker.casefold())]  # fmt: skip
+    exact = [
+        record for record in found if words.casefold() in (record.name.casefold(), record.ticker.casefold())
+    ]
     offered = exact or found
     if len(offered) == 1:
         return offered[0]

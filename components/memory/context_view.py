@@ -96,13 +96,16 @@ def _keep(memory: Memory) -> None:
 
 def _weighed(context: Assembled) -> None:
     """Each section and the whole against its budget."""
-    rows = [_weight(section.name, section.characters, section.tokens, section.budget) for section in
-            context.sections]  # fmt: skip
+    rows = [
+        _weight(section.name, section.characters, section.tokens, section.budget)
+        for section in context.sections
+    ]
     rows.append(_weight("all chunks", context.characters, context.tokens, BUDGETS["all"]))
     tables.show(
-        rows, alt="Characters and tokens against the budgets",
+        rows,
+        alt="Characters and tokens against the budgets",
         columns={"full": st.column_config.ProgressColumn("share", format="percent", max_value=1)},
-    )  # fmt: skip
+    )
     for section in context.sections:
         if section.context_warning:
             _warn(section)

@@ -10,8 +10,10 @@ from store.memory.transcripts.events import EventFilter
 
 _PER_PAGE = 100
 _STRUCTURE: tuple[tuple[str, Literal["event", "tool_name", "lvl"], str], ...] = (
-    ("Type", "event", "event"), ("Tool", "tool_name", "tool"), ("Level", "lvl", "level"),
-)  # fmt: skip
+    ("Type", "event", "event"),
+    ("Tool", "tool_name", "tool"),
+    ("Level", "lvl", "level"),
+)
 
 
 def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
@@ -19,11 +21,15 @@ def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         type_, tool, level = (
             st.selectbox(
-                label, memory.transcripts.event_values(column), index=None, key=key, bind="query-params",
+                label,
+                memory.transcripts.event_values(column),
+                index=None,
+                key=key,
+                bind="query-params",
                 placeholder="any",
             )
             for label, column, key in _STRUCTURE
-        )  # fmt: skip
+        )
         since = st.date_input("Since", None, key="events_since", bind="query-params")
         until = st.date_input("Until", None, key="events_until", bind="query-params")
     asked = EventFilter(
@@ -53,5 +59,6 @@ def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
     columns = ("ts", "event", "lvl", "tool_name", "error_type", "model_used", "session_id", "data")
     tables.show(
         [{name: row[name] for name in columns} for row in rows],
-        height=min(15, len(rows) + 1) * 36, alt="Events, newest first",
-    )  # fmt: skip
+        height=min(15, len(rows) + 1) * 36,
+        alt="Events, newest first",
+    )

@@ -113,29 +113,41 @@ def _remedies(memory: Memory, concern: Concern, number: int) -> None:
     passages = memory.passages[concern.kind]
     if concern.remedy == "embed them":
         st.button(
-            "Embed them", key=f"embed-{number}", icon=":material/model_training:", on_click=job_bar.begin,
+            "Embed them",
+            key=f"embed-{number}",
+            icon=":material/model_training:",
+            on_click=job_bar.begin,
             args=(
                 resources.jobs(),
                 f"Embed {KINDS[concern.kind].label.lower()}",
                 lambda progress: reembed(passages, progress=progress),
             ),
-        )  # fmt: skip
+        )
     elif concern.remedy == "cut them into chunks":
         st.button(
-            "Cut and embed them", key=f"cut-{number}", icon=":material/content_cut:", on_click=job_bar.begin,
+            "Cut and embed them",
+            key=f"cut-{number}",
+            icon=":material/content_cut:",
+            on_click=job_bar.begin,
             args=(resources.jobs(), "Cut long chunks", lambda progress: _cut(memory, progress)),
-        )  # fmt: skip
+        )
     elif concern.remedy == READ_AGAIN:
         st.button(
-            "Read it again", key=f"read-{number}", icon=":material/refresh:", on_click=job_bar.begin,
+            "Read it again",
+            key=f"read-{number}",
+            icon=":material/refresh:",
+            on_click=job_bar.begin,
             args=(resources.jobs(), "Import worlds", lambda _: adding.load_worlds(memory)),
-        )  # fmt: skip
+        )
     elif concern.remedy == "delete them":
         st.button(
-            f"Delete {counted(concern.kind, len(concern.which))}", key=f"delete-{number}",
-            icon=":material/delete:", on_click=open_memory.run_verb, args=(passages.remove, concern.which),
+            f"Delete {counted(concern.kind, len(concern.which))}",
+            key=f"delete-{number}",
+            icon=":material/delete:",
+            on_click=open_memory.run_verb,
+            args=(passages.remove, concern.which),
             kwargs={"message": "Deleted; undo brings them back."},
-        )  # fmt: skip
+        )
 
 
 def _cut(memory: Memory, progress: Progress) -> None:
@@ -147,9 +159,12 @@ def _examination(memory: Memory) -> None:
     busy = job_bar.is_busy(resources.jobs())
     with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
         st.button(
-            "Run check", icon=":material/stethoscope:", disabled=busy, on_click=_begin,
+            "Run check",
+            icon=":material/stethoscope:",
+            disabled=busy,
+            on_click=_begin,
             args=("Check the text memory", lambda _: doctor.check(memory)),
-        )  # fmt: skip
+        )
         st.caption("Compares files, full text, vectors and Chroma's collections. Changes nothing.")
     job = _job(_JOB)
     if job is None or job.state != "done":
@@ -161,9 +176,12 @@ def _examination(memory: Memory) -> None:
     rows = [{"kind": one.kind, "what": one.what, "what mends it": one.remedy} for one in result]
     tables.show(rows, alt="What is wrong and what mends it")
     st.button(
-        "Repair", icon=":material/build:", disabled=busy, on_click=_begin,
+        "Repair",
+        icon=":material/build:",
+        disabled=busy,
+        on_click=_begin,
         args=("Repair the text memory", lambda _: doctor.repair(memory)),
-    )  # fmt: skip
+    )
 
 
 def _begin(name: str, work: Any) -> None:

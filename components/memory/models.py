@@ -34,14 +34,16 @@ def show(memory: Memory) -> None:
             )
             why_not = model_choice.missing(name, offered=names)
             st.button(
-                "Embed them with it", icon=":material/model_training:", on_click=job_bar.begin,
+                "Embed them with it",
+                icon=":material/model_training:",
+                on_click=job_bar.begin,
                 disabled=bool(why_not) or name == passages.model or job_bar.is_busy(resources.jobs()),
                 args=(
                     resources.jobs(),
                     f"Embed {KINDS[kind].label.lower()} with {name}",
                     _work(memory, kind, name),
                 ),
-            )  # fmt: skip
+            )
         if why_not:
             st.caption(f"Not available here: {format.plain(why_not, limit=400)}")
         else:

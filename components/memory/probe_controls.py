@@ -79,9 +79,12 @@ def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
     world = _one(memory, "World", "world", "world_lore", "world_id")
     session = _one(memory, "Session memory", "session", "session_memory", "session_id")
     protocols = st.multiselect(
-        "Protocols", list(memory.documents.protocols()), key="protocols", bind="query-params",
+        "Protocols",
+        list(memory.documents.protocols()),
+        key="protocols",
+        bind="query-params",
         help="Two or more are asked side by side, the same number of passages for each.",
-    )  # fmt: skip
+    )
     chosen = projects(memory)
     recorded = _one(memory, "Recorded session", "recorded", "transcript_vectors", "session_id")
     types = st.multiselect(

@@ -30,10 +30,14 @@ def _kind(memory: Memory) -> str:
     counts[EVENTS] = memory.transcripts.count_events()
     names = [*KINDS, EVENTS]
     return st.radio(
-        "Kind", names, key="kind", bind="query-params", label_visibility="collapsed",
+        "Kind",
+        names,
+        key="kind",
+        bind="query-params",
+        label_visibility="collapsed",
         format_func=lambda name: "Events" if name == EVENTS else KINDS[name].label,
         captions=[f"{counts[name]:,}" for name in names],
-    )  # fmt: skip
+    )
 
 
 def projects(memory: Memory) -> list[str]:
@@ -50,9 +54,12 @@ def _scope(memory: Memory, kind: str, chosen: list[str]) -> str | None:
     label, names = KINDS[source].scope.capitalize(), [_ALL, *found]
     if len(found) <= _FEW:
         scope = st.radio(
-            label, names, key=f"scope_{source}", bind="query-params",
+            label,
+            names,
+            key=f"scope_{source}",
+            bind="query-params",
             captions=["", *(f"{count:,}" for count in found.values())],
-        )  # fmt: skip
+        )
     else:
         scope = st.selectbox(
             label, names, key=f"scope_of_{source}", bind="query-params", help="Type to search among them."

@@ -98,15 +98,20 @@ def lengths(found: list[CaptionLengths]) -> "pd.DataFrame":
 def _similarity(library: Library) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(
-            "Similarity of coins", width="content",
+            "Similarity of coins",
+            width="content",
             help=f"Cosines of {similarity.SAMPLE} coins, always the same, with the most similar other coin "
             "of the library, and with each other. Where both meet, the facet hardly tells coins apart.",
-        )  # fmt: skip
+        )
         facet = st.selectbox(
-            "Facet", FACETS, index=FACETS.index("entity"), key="similarity-facet", width=140,
+            "Facet",
+            FACETS,
+            index=FACETS.index("entity"),
+            key="similarity-facet",
+            width=140,
             format_func=lambda facet: PURPOSES[facet].label if facet in PURPOSES else "Picture",
             label_visibility="collapsed",
-        )  # fmt: skip
+        )
     try:
         resources.ready_to_search(library)
         found = _similarities(library, settings().root, library.generation, library.model, facet)
@@ -118,9 +123,13 @@ def _similarity(library: Library) -> None:
         st.caption("Fewer than three coins of the library have this facet: there is nothing to compare.")
         return
     figure = charts.classes(
-        found, x="Cosine", y="Share", width=_CLASS, percent=True,
+        found,
+        x="Cosine",
+        y="Share",
+        width=_CLASS,
+        percent=True,
         colors={_NEAREST: charts.ACCENT, _CHANCE: charts.QUIET},
-    )  # fmt: skip
+    )
     charts.show(
         figure, key="chart-similarity", alt="How similar coins are to the nearest other, and to any other"
     )

@@ -15,9 +15,10 @@ def places(library: Library) -> None:
     sizes = _sizes(library.layout.root, library.generation)
     rows = [{"part": name, "size": number, "where": server_paths.shown(path)} for name, path, number in sizes]
     tables.show(
-        rows, alt="Parts of the library with size and place",
+        rows,
+        alt="Parts of the library with size and place",
         columns={"size": st.column_config.NumberColumn(format="bytes")},
-    )  # fmt: skip
+    )
 
 
 @st.cache_data(show_spinner=False, max_entries=4)

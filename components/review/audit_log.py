@@ -46,9 +46,11 @@ def figures(library: Library, asked: AuditFilter) -> None:
         st.metric("Approved", f"{found.approved:,}", border=True)
         st.metric("Rejected", f"{found.rejected:,}", border=True)
         st.metric(
-            "Decisions per hour", f"{found.an_hour:,.0f}", border=True,
+            "Decisions per hour",
+            f"{found.an_hour:,.0f}",
+            border=True,
             help="Coins approved or rejected, for each hour in which a person decided anything.",
-        )  # fmt: skip
+        )
         looked_at = found.approved + found.rejected
         st.metric("Approval rate", f"{found.approval:.0%}" if looked_at else "–", border=True)
     reasons = [(reason or "no reason given", number) for reason, number in list(found.reasons.items())[:8]]
@@ -63,9 +65,13 @@ def tools(library: Library, asked: AuditFilter) -> None:
     """Export the table, and undo everything since a moment."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.download_button(
-            "Download as CSV", lambda: audit.as_csv(library, asked), "history.csv", "text/csv",
-            icon=":material/download:", on_click="ignore",
-        )  # fmt: skip
+            "Download as CSV",
+            lambda: audit.as_csv(library, asked),
+            "history.csv",
+            "text/csv",
+            icon=":material/download:",
+            on_click="ignore",
+        )
         if library.can_write:
             with st.popover("Undo everything since …", icon=":material/history:"):
                 _since(library, asked)

@@ -23,9 +23,12 @@ _KINDS = {
 }  # fmt: skip
 _OTHER = "Other"
 _COLORS = {
-    "Approved": charts.GREEN, "Rejected": charts.RED, "Promoted": charts.ACCENT,
-    "Edited": charts.YELLOW, _OTHER: charts.QUIET,
-}  # fmt: skip
+    "Approved": charts.GREEN,
+    "Rejected": charts.RED,
+    "Promoted": charts.ACCENT,
+    "Edited": charts.YELLOW,
+    _OTHER: charts.QUIET,
+}
 
 
 def show(library: Library, asked: AuditFilter) -> None:

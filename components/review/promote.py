@@ -24,10 +24,14 @@ _SEGMENTS = {
     "Needs attention": Filter(tier="approved", troubled=True),
 }
 _UNDER_WAY = {
-    "approve": "being approved", "return": "going back to review", "reject": "being rejected",
-    "delete": "being deleted", "promote": "being promoted", "degrade": "being removed",
+    "approve": "being approved",
+    "return": "going back to review",
+    "reject": "being rejected",
+    "delete": "being deleted",
+    "promote": "being promoted",
+    "degrade": "being removed",
     "restore": "being restored",
-}  # fmt: skip
+}
 
 
 def ready(library: Library) -> tuple[int, int]:

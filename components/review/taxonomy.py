@@ -31,12 +31,16 @@ def show(library: Library) -> None:
         return
     version = sha256(repr(rows).encode()).hexdigest()[:12]  # saved or undone, the table is reset
     edited = st.data_editor(
-        rows, key=f"memedex.taxonomy.{version}", num_rows="dynamic", hide_index=True, height=420,
+        rows,
+        key=f"memedex.taxonomy.{version}",
+        num_rows="dynamic",
+        hide_index=True,
+        height=420,
         column_config={
             "tag": st.column_config.TextColumn("tag", required=True, max_chars=64),
             "category": st.column_config.TextColumn("category", required=True, max_chars=64),
         },
-    )  # fmt: skip
+    )
     _save(library, taxonomy, _entries(edited))
     _behind(library, taxonomy)
 
@@ -61,9 +65,13 @@ def _save(library: Library, taxonomy: Taxonomy, entries: Mapping[str, str]) -> N
             told = f"{_difference(before, entries)} · {coins} get other categories"
     st.caption(f":orange[{format.plain(fault, limit=200)}]" if fault else told)
     st.button(
-        "Save taxonomy", type="primary", icon=":material/save:", disabled=entries == before or bool(fault),
-        on_click=_begin, args=(library, entries, affected),
-    )  # fmt: skip
+        "Save taxonomy",
+        type="primary",
+        icon=":material/save:",
+        disabled=entries == before or bool(fault),
+        on_click=_begin,
+        args=(library, entries, affected),
+    )
 
 
 def _difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:

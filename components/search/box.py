@@ -85,9 +85,12 @@ def correct(asked: SearchRequest) -> None:
     with st.container(horizontal=True, gap="small"):
         if better != line:
             st.button(
-                f"Use {format.plain(better, limit=60)}", key="search-corrected", type="primary",
-                on_click=_put, args=(better,),
-            )  # fmt: skip
+                f"Use {format.plain(better, limit=60)}",
+                key="search-corrected",
+                type="primary",
+                on_click=_put,
+                args=(better,),
+            )
         st.button("Clear filters", key="search-clear", on_click=_put, args=(cleared(line, "question"),))
 
 

@@ -68,20 +68,32 @@ def _body(library: Library, question: Question, number: int, *, key: str) -> Non
         st.session_state[f"{key}-{name}"] = value  # the line is the truth, also when it was typed again
     change = partial(_change, question, number, key)
     st.number_input(
-        "Weight", min_value=0.0, max_value=max(100.0, abs(term.weight)), step=0.5, key=f"{key}-weight",
+        "Weight",
+        min_value=0.0,
+        max_value=max(100.0, abs(term.weight)),
+        step=0.5,
+        key=f"{key}-weight",
         on_change=change,
-    )  # fmt: skip
+    )
     st.toggle("Minus: away from this", key=f"{key}-minus", on_change=change)
     st.pills("What it speaks about", FACETS, selection_mode="multi", key=f"{key}-facets", on_change=change)
     if term.source == "like":
         st.button(
-            "Same style, another subject", key=f"{key}-style", icon=":material/palette:",
-            on_click=_put, args=(question, number, same_style(term.said)), width="stretch",
-        )  # fmt: skip
+            "Same style, another subject",
+            key=f"{key}-style",
+            icon=":material/palette:",
+            on_click=_put,
+            args=(question, number, same_style(term.said)),
+            width="stretch",
+        )
     st.button(
-        "Remove", key=f"{key}-remove", icon=":material/close:", on_click=_put, args=(question, number, ()),
+        "Remove",
+        key=f"{key}-remove",
+        icon=":material/close:",
+        on_click=_put,
+        args=(question, number, ()),
         width="stretch",
-    )  # fmt: skip
+    )
 
 
 def same_style(address: str) -> tuple[Term, Term]:

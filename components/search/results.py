@@ -135,9 +135,11 @@ def _map(library: Library, found: Sequence[Hit], *, asked: SearchRequest) -> Non
     scores = {hit.address: hit.score for hit in found}
     map_view.show_results("search-map", library, scores, line=line)
     st.page_link(
-        "pages/map.py", label="On a page of its own", icon=":material/scatter_plot:",
+        "pages/map.py",
+        label="On a page of its own",
+        icon=":material/scatter_plot:",
         query_params={"map_q": line, "map_colour": map_view.COLOURED("score")},
-    )  # fmt: skip
+    )
 
 
 def _search(

@@ -23,9 +23,10 @@ def show(one: Evaluation, *, k: int) -> None:
     )
     with st.expander("All figures", icon=":material/table:"):
         tables.show(
-            figures(one, k=k), alt=f"Recall@{k}, MRR and nDCG@{k} of each setting with 95 % intervals",
+            figures(one, k=k),
+            alt=f"Recall@{k}, MRR and nDCG@{k} of each setting with 95 % intervals",
             columns={name: st.column_config.NumberColumn(format="%.2f") for name in measures(k)},
-        )  # fmt: skip
+        )
 
 
 def measures(k: int) -> tuple[str, str, str]:

@@ -29,9 +29,13 @@ def suggest(library: Library, take: Callable[[bytes], None]) -> None:
             with st.container(width=_SIDE):
                 st.image(picture, width=_SIDE, alt=path.stem)
                 st.button(
-                    "Search", key=f"trend-{place}", width="stretch", on_click=take, args=(picture,),
+                    "Search",
+                    key=f"trend-{place}",
+                    width="stretch",
+                    on_click=take,
+                    args=(picture,),
                     help=f"`{path.name.replace('`', ' ')}`",
-                )  # fmt: skip
+                )
 
 
 def _shown(path: Path) -> bytes | None:

@@ -36,9 +36,7 @@ _DATE = "%a %-d %b %Y"
 def show(figure: "go.Figure", *, key: str, alt: str) -> None:
     """Draw a figure as wide as its place; `alt` describes it for those who cannot see it."""
     now = theme.followed(key=f"{key}-theme")
-    st.plotly_chart(
-        figure, key=f"{key}-{now}", alt=alt, config={"displayModeBar": False}, width="stretch"
-    )  # fmt: skip
+    st.plotly_chart(figure, key=f"{key}-{now}", alt=alt, config={"displayModeBar": False}, width="stretch")
 
 
 def in_colors(kinds: Iterable[str]) -> dict[str, str]:
@@ -56,10 +54,14 @@ def days(frame: "pd.DataFrame", *, title: str, colors: Mapping[str, str], money:
         part = frame[frame["kind"] == kind]
         if len(part):
             figure.add_bar(
-                x=_dates(part["day"]), y=part["value"], name=_plain(kind), marker_color=color,
-                opacity=_opacity(color), width=0.75 * _DAY,
+                x=_dates(part["day"]),
+                y=part["value"],
+                name=_plain(kind),
+                marker_color=color,
+                opacity=_opacity(color),
+                width=0.75 * _DAY,
                 hovertemplate=f"{value} {_plain(kind)}<extra></extra>",
-            )  # fmt: skip
+            )
     highest = frame.groupby("day")["value"].sum().max()
     amounts = {"tickprefix": "$", "rangemode": "tozero"} if money else _counts(highest)
     return figure.update_layout(
@@ -73,10 +75,14 @@ def shares(frame: "pd.DataFrame", *, title: str, hover: str, over: "pd.Series | 
 
     figure = go.Figure(layout=_layout(height=_HEIGHT))
     figure.add_scatter(
-        x=_dates(frame["day"]), y=frame["share"], customdata=frame["text"], mode="lines+markers",
-        marker={"color": ACCENT, "size": 7}, line={"color": ACCENT, "width": 2},
+        x=_dates(frame["day"]),
+        y=frame["share"],
+        customdata=frame["text"],
+        mode="lines+markers",
+        marker={"color": ACCENT, "size": 7},
+        line={"color": ACCENT, "width": 2},
         hovertemplate=f"%{{y:.0%}} {hover}<br>%{{customdata}}<extra>%{{x|{_DATE}}}</extra>",
-    )  # fmt: skip
+    )
     return figure.update_layout(
         xaxis=_day_axis(frame["day"] if over is None else over),
         yaxis=_axis(title, tickformat=".0%", range=[-0.03, 1.05], dtick=0.25),
@@ -111,9 +117,13 @@ def intervals(frame: "pd.DataFrame", *, colors: Mapping[str, str]) -> "go.Figure
                 f"<extra>%{{customdata[2]}}<br>{series}</extra>",
             )  # fmt: skip
         axis = _axis(
-            measure, range=[-0.02, 1.02], dtick=0.25, tickformat=".2f", showgrid=True,
+            measure,
+            range=[-0.02, 1.02],
+            dtick=0.25,
+            tickformat=".2f",
+            showgrid=True,
             domain=[(panel - 1) * width + _GAP, panel * width - _GAP],
-        )  # fmt: skip
+        )
         figure.update_layout({f"xaxis{panel}": axis})
     return figure.update_layout(hovermode="closest", yaxis=_rows([_plain(name) for name in names]))
 
@@ -124,14 +134,17 @@ def ranked(frame: "pd.DataFrame", *, title: str) -> "go.Figure":
 
     figure = go.Figure(layout=_layout(height=70 + _ROW * len(frame), bargap=0.3))
     figure.add_bar(
-        x=frame["count"], y=list(range(len(frame))), orientation="h", marker_color=ACCENT,
+        x=frame["count"],
+        y=list(range(len(frame))),
+        orientation="h",
+        marker_color=ACCENT,
         customdata=[_plain(name) for name in frame["name"]],
         hovertemplate="%{x:,} %{customdata}<extra></extra>",
-    )  # fmt: skip
+    )
     return figure.update_layout(
         xaxis=_axis(title, **_counts(frame["count"].max())),
         yaxis=_rows([_plain(name, 24) for name in frame["name"]]),
-    )  # fmt: skip
+    )
 
 
 def classes(
@@ -155,11 +168,15 @@ def classes(
         if len(part):
             ends = part["start"] + width
             figure.add_scatter(
-                x=[*part["start"], ends.max()], y=[*part["value"], 0], name=_plain(kind), mode="lines",
-                line={"color": color, "width": 2, "shape": "hv"}, opacity=_opacity(color),
+                x=[*part["start"], ends.max()],
+                y=[*part["value"], 0],
+                name=_plain(kind),
+                mode="lines",
+                line={"color": color, "width": 2, "shape": "hv"},
+                opacity=_opacity(color),
                 customdata=list(zip(part["start"], ends if percent else ends - 1, strict=True)),
                 hovertemplate=f"{share} {_plain(kind)} ({span})<extra></extra>",
-            )  # fmt: skip
+            )
     amounts = {"tickformat": ".0%", "rangemode": "tozero"} if percent else _counts(frame["value"].max())
     return figure.update_layout(hovermode="x", xaxis=_axis(x, showgrid=False), yaxis=_axis(y, **amounts))
 

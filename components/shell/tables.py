@@ -15,9 +15,12 @@ _WHEN = 135  # px, room for day and time
 
 
 def show(
-    rows: "pd.DataFrame | Iterable[Mapping[str, Any]]", *, alt: str,
-    columns: Mapping[str, Any] | None = None, **more: Any,
-) -> Any:  # fmt: skip
+    rows: "pd.DataFrame | Iterable[Mapping[str, Any]]",
+    *,
+    alt: str,
+    columns: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> Any:
     """A table without row numbers; `columns` are Streamlit's column configurations by name.
 
     Returns what `st.dataframe` returns: with `on_select`, the selected rows.

@@ -17,9 +17,12 @@ def tag(arguments: Namespace, terminal: Terminal) -> int:
 
     def work(progress: Progress) -> Outcome:
         return library.edit_tags(
-            spelled(arguments.addresses), add=arguments.add, remove=arguments.remove, progress=progress,
+            spelled(arguments.addresses),
+            add=arguments.add,
+            remove=arguments.remove,
+            progress=progress,
             actor=arguments.actor or "",
-        )  # fmt: skip
+        )
 
     with writing(arguments, terminal) as library:
         outcome = terminal.watch(work)

@@ -26,8 +26,10 @@ _PARTS = (MIDDLE, *CORNERS)
 _PAIRS = (  # views that a copy and its original can share: two parts of pictures say nothing about the rest
     *((mine, other) for mine in (WHOLE, TRIMMED) for other in (WHOLE, TRIMMED, *_PARTS)),
     *((part, whole) for part in _PARTS for whole in (WHOLE, TRIMMED)),
-    (LIGHT, LIGHT), (LIGHT, LIGHT_MIDDLE), (LIGHT_MIDDLE, LIGHT),
-)  # fmt: skip
+    (LIGHT, LIGHT),
+    (LIGHT, LIGHT_MIDDLE),
+    (LIGHT_MIDDLE, LIGHT),
+)
 _FAR = 256
 
 

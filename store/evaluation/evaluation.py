@@ -213,9 +213,13 @@ def _read(report: dict[str, Any]) -> Evaluation:
         for row in report["rows"]
     )
     return Evaluation(
-        report["model"], report["at"], tuple(report["lines"]), tuple(report["right"]),
-        tuple(report["left_out"]), rows,
-    )  # fmt: skip
+        report["model"],
+        report["at"],
+        tuple(report["lines"]),
+        tuple(report["right"]),
+        tuple(report["left_out"]),
+        rows,
+    )
 
 
 def _found(

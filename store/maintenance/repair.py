@@ -165,9 +165,13 @@ def _bad_rows(db: sqlite3.Connection) -> list[tuple[sqlite3.Row, Record]]:
 
 def _said(record: Record) -> tuple[str | int, ...]:
     return (
-        record.address, record.address.lower(), record.name, record.ticker, record.created_at,
+        record.address,
+        record.address.lower(),
+        record.name,
+        record.ticker,
+        record.created_at,
         int(record.is_captioned),
-    )  # fmt: skip
+    )
 
 
 def _labels(record: Record) -> set[tuple[str, str]]:

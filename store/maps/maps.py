@@ -113,9 +113,13 @@ class Maps:
         new = len(set(made.addresses).difference(known.addresses))
         if self._catalog.can_write and new >= KEPT_FLAT:
             stored_maps.store(
-                self._catalog, f"flat {space}", made.points, addresses=made.addresses,
-                fingerprint=f"{fingerprint}@{snapshot.generation}", at=time.time(),
-            )  # fmt: skip
+                self._catalog,
+                f"flat {space}",
+                made.points,
+                addresses=made.addresses,
+                fingerprint=f"{fingerprint}@{snapshot.generation}",
+                at=time.time(),
+            )
         return _MapInMemory(fingerprint, made, directions)
 
     def _directions(

@@ -105,9 +105,13 @@ class Tools:
     ) -> Answer:
         """Messages of recorded sessions, by words, by meaning or by both, each with its best passage."""
         hits = self._access.memory.transcripts.search(
-            query, mode=mode, content_types=content_types or (), n=n, session_id=session_id,
+            query,
+            mode=mode,
+            content_types=content_types or (),
+            n=n,
+            session_id=session_id,
             project_slug=project_slug,
-        )  # fmt: skip
+        )
         return {
             "results": [
                 {

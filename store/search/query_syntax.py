@@ -163,8 +163,11 @@ def _is_expression(items: Sequence[Node]) -> bool:
 def _asked(item: Node) -> list[str]:
     """The words of an item that are searched by meaning, without negated ones."""
     said = [] if isinstance(item, Not) else leaves(item)
-    return [leaf.text.removesuffix("*") if is_starred(leaf.text) else leaf.text
-            for leaf in said if isinstance(leaf, Word | Phrase)]  # fmt: skip
+    return [
+        leaf.text.removesuffix("*") if is_starred(leaf.text) else leaf.text
+        for leaf in said
+        if isinstance(leaf, Word | Phrase)
+    ]
 
 
 def _condition(item: Node) -> Node:

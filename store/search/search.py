@@ -127,9 +127,13 @@ class Search:
         part = Part(text=text)
         vector = self._embed([part])[part.key]
         return neighbours(
-            self._matrices.snapshot(), facet, vector, own=own, picture=picture,
+            self._matrices.snapshot(),
+            facet,
+            vector,
+            own=own,
+            picture=picture,
             scale=self._embedder.cross_modal_scale,
-        )  # fmt: skip
+        )
 
     def similarities(self, query: Query) -> Similarities:
         """The query's parts compared with the whole library, cached until the library changes."""

@@ -25,9 +25,13 @@ def _arrange(context: "JobContext[Library]") -> None:
         made = carried(known, snapshot, interpolate(known, snapshot))
     if made is not None:
         stored_maps.store(
-            library.catalog, f"tsne {space}", made.points, fingerprint=fingerprint,
-            addresses=made.addresses, at=made.at,
-        )  # fmt: skip
+            library.catalog,
+            f"tsne {space}",
+            made.points,
+            fingerprint=fingerprint,
+            addresses=made.addresses,
+            at=made.at,
+        )
 
 
 KIND = JobKind("map", _arrange, queue="maps")

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store.captioning.captioner import CaptionDraft, Captioner
+from store.captioning.captioner import CaptionDraft, Captioner, CaptionRequest
 from store.captioning.plan import question
 from store.captions import suggestions
 from store.captions.suggestions import Origin, SuggestedFacet
@@ -45,7 +45,7 @@ def _provider(model: str) -> str:
     return model.partition("/")[0] if "/" in model else ""
 
 
-class _Run:
+class _DraftingRun:
     """One run of a drafting job: what its threads share."""
 
     def __init__(self, context: "JobContext[Library]") -> None:
@@ -72,9 +72,9 @@ class _Run:
         return [self.one(item) for item in items]
 
     def one(self, item: Item) -> Result:
+        """Ask for one caption: done, deferred or refused. Raises what concerns every item."""
         number = item.payload["variant"]
-        captioner, prompt = self.variants[number]
-        breaker = self.breakers[number]
+        (captioner, prompt), breaker = self.variants[number], self.breakers[number]
         try:
             record = self.library.get(item.payload["address"])
             if record.tier == "trash":
@@ -82,24 +82,12 @@ class _Run:
             picture = self.library.picture(record.address).read_bytes()
         except (MemedexError, OSError) as error:
             return ItemRefused(item, str(error))
-        while (seconds := breaker.wait()) > 0:
-            if self.context.is_stopping:
-                return ItemDeferred(item)
-            self.context.rest(seconds, reason=f"waiting: {self.trouble}")
+        if not self.wait(breaker):
+            return ItemDeferred(item)
         self.reserve()
         used = Usage()
         try:
-            options = self.context.job.options
-            draft = captioner.draft(
-                question(
-                    record,
-                    picture,
-                    prompt.text,
-                    self.taxonomy.tags,
-                    only=options.get("only"),
-                    hint=options.get("hint", ""),
-                )
-            )
+            draft = captioner.draft(self.question(record, picture, prompt))
             used = draft.usage
             breaker.succeeded()
             return ItemDone(item, self.written(record, draft, prompt))
@@ -115,6 +103,26 @@ class _Run:
             return ItemRefused(item, str(error), self.paid(used, model=captioner.model))
         finally:
             self.release(used)
+
+    def wait(self, breaker: CircuitBreaker) -> bool:
+        """Wait until the provider may be asked (True), or the job is stopping (False)."""
+        while (seconds := breaker.wait()) > 0:
+            if self.context.is_stopping:
+                return False
+            self.context.rest(seconds, reason=f"waiting: {self.trouble}")
+        return True
+
+    def question(self, record: Record, picture: bytes, prompt: Prompt) -> CaptionRequest:
+        """The question about one record, as the job's options want it."""
+        options = self.context.job.options
+        return question(
+            record,
+            picture,
+            prompt.text,
+            self.taxonomy.tags,
+            only=options.get("only"),
+            hint=options.get("hint", ""),
+        )
 
     def again(self, item: Item, error: ProviderBusy, breaker: CircuitBreaker, *, model: str) -> Result:
         """Ask later again; unless only this record fails, or the provider never answered."""
@@ -193,7 +201,7 @@ def _day(at: float) -> str:
 
 
 def _draft(context: "JobContext[Library]") -> None:
-    run = _Run(context)
+    run = _DraftingRun(context)
     context.each(run.do, lanes=context.job.options["lanes"])
 
 

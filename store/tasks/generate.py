@@ -33,10 +33,13 @@ def start(
         KIND.name,
         name=f"Make a coin: {prompt[:_NAME]}",
         options={
-            "prompt": prompt, "addresses": list(addresses), "model": model, "budget": budget,
+            "prompt": prompt,
+            "addresses": list(addresses),
+            "model": model,
+            "budget": budget,
             "pictures": pictures,
         },
-    )  # fmt: skip
+    )
 
 
 def retry(jobs: Jobs, job: Job) -> None:
@@ -46,9 +49,13 @@ def retry(jobs: Jobs, job: Job) -> None:
         return
     asked = job.options
     start(
-        jobs, asked["prompt"], asked["addresses"], model=asked["model"], budget=asked["budget"],
+        jobs,
+        asked["prompt"],
+        asked["addresses"],
+        model=asked["model"],
+        budget=asked["budget"],
         pictures=asked["pictures"],
-    )  # fmt: skip
+    )
     jobs.dismiss(job.id)
 
 
@@ -67,14 +74,20 @@ def _generate(job_context: "JobContext[Library]") -> None:
         return
     job_context.progress.what = "asking the model"
     given = context.build(
-        job_context.library, asked["addresses"], budget=asked["budget"], model=asked["model"],
+        job_context.library,
+        asked["addresses"],
+        budget=asked["budget"],
+        model=asked["model"],
         pictures=asked["pictures"],
-    )  # fmt: skip
+    )
     sources, answer = [example.record.address for example in given.examples], ""
     pieces = coin_generator.stream(
-        given, asked["prompt"], model=asked["model"], api_base=settings().caption_api_base or None,
+        given,
+        asked["prompt"],
+        model=asked["model"],
+        api_base=settings().caption_api_base or None,
         timeout=settings().caption_timeout,
-    )  # fmt: skip
+    )
     job_context.store_note(answer="", sources=sources, asked=True)
     kept = time.monotonic()
     try:

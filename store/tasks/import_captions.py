@@ -69,10 +69,11 @@ def start(library: "Library", changes: Sequence[CaptionChange], *, actor: str = 
             )
             for change in changes
         ],
-        name=f"Import captions of {len(changes):,} coins" if len(changes) > 1 else
-        f"Import the caption of {changes[0].record.name}",
+        name=f"Import captions of {len(changes):,} coins"
+        if len(changes) > 1
+        else f"Import the caption of {changes[0].record.name}",
         actor=actor,
-    )  # fmt: skip
+    )
 
 
 def _compare(reader: "Reader", one: "ImportedCaption", shown: Preview) -> None:

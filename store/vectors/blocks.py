@@ -85,8 +85,10 @@ class Segment:
                 blended += rows * np.float32(USUAL[number])
         made = quantised.quantise(blended)
         self.combined.codes[new], self.combined.steps[new], self.combined.errors[new] = (
-            made.codes, made.steps, made.errors,
-        )  # fmt: skip
+            made.codes,
+            made.steps,
+            made.errors,
+        )
         self.sealed = new.stop
 
     def own(self, row: int) -> dict[Facet, Vector]:

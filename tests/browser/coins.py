@@ -46,9 +46,13 @@ class Coin:
 
 
 FROG = Coin(
-    "local-frog", "Rainy Frog", "green", "A green frog under an umbrella in the rain", "Buying the dip",
+    "local-frog",
+    "Rainy Frog",
+    "green",
+    "A green frog under an umbrella in the rain",
+    "Buying the dip",
     tags=("frog",),
-)  # fmt: skip
+)
 DOG = Coin(
     "local-dog",
     "Moon Dog",

@@ -51,8 +51,10 @@ def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, seed
     with seeded.stored() as library:
         record = library.get(UNCAPTIONED.address)
         assert record.caption == {
-            "entity": "An ape on a bench", "context": "Waiting for the next cycle", "visual": "",
-        }  # fmt: skip
+            "entity": "An ape on a bench",
+            "context": "Waiting for the next cycle",
+            "visual": "",
+        }
         assert library.drafts.of(UNCAPTIONED.address) == []
 
 
@@ -204,9 +206,11 @@ def test_suggestions_are_partly_accepted_and_dismissed(
     with running() as model:
         model.answers = [says(json.dumps(proposed)), says(json.dumps({"visual": "Thick oil paint."}))]
         server = serve(
-            shutil.copytree(seed, tmp_path / "res"), MEMEDEX_CAPTION_MODEL="openai/any-model",
-            MEMEDEX_CAPTION_API_BASE=model.address, OPENAI_API_KEY="none",
-        )  # fmt: skip
+            shutil.copytree(seed, tmp_path / "res"),
+            MEMEDEX_CAPTION_MODEL="openai/any-model",
+            MEMEDEX_CAPTION_API_BASE=model.address,
+            OPENAI_API_KEY="none",
+        )
         edit(page, server, UNCAPTIONED.address)
         page.get_by_role("button", name="Suggest a caption").click()
         entity = page.locator(".facet[data-facet=entity]")
@@ -231,12 +235,14 @@ def test_suggestions_are_partly_accepted_and_dismissed(
                 "entity": "It holds a banana.",
                 "context": "Apes together strong.",
                 "visual": "Thick oil paint.",
-            }  # fmt: skip
+            }
             assert record.tags == ["neon"]
             sources = library.revisions(UNCAPTIONED.address)[0].sources
             assert {facet: source.edited for facet, source in sources.items()} == {
-                "entity": True, "context": False, "visual": False,
-            }  # fmt: skip
+                "entity": True,
+                "context": False,
+                "visual": False,
+            }
             assert {
                 each.text for each in library.suggestions.of(UNCAPTIONED.address, states=("refused",))
             } == {"Oil paint."}

@@ -54,9 +54,12 @@ def body(library: Library, token: object, *, actor: str = "ann@x.org") -> str:
     entry = {"n": 1, "verb": "delete", "addresses": [address(0)], "seen": seen, "boot": BOOT}
     place = {"library": library.id, "who": actor, "session": ""}
     draft = {
-        "caption": {"entity": "an attacker's"}, "tags": [], "client": "x", "n": 1,
+        "caption": {"entity": "an attacker's"},
+        "tags": [],
+        "client": "x",
+        "n": 1,
         "base": {"revision": 1, "caption": {}, "tags": []},
-    }  # fmt: skip
+    }
     deferred_cards.remember("the attackers", {address(0): 0}, {})
     return json.dumps(
         {

@@ -50,9 +50,7 @@ def test_without_a_login_nothing_is_shown(library: Library, monkeypatch: pytest.
 def ann(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, object]]:
     """Ann is logged in on a server that other machines can reach."""
     now = time.time()
-    ann = {
-        "is_logged_in": True, "email": "ann@example.org", "sub": "ann", "iat": now, "exp": now + 3600,
-    }  # fmt: skip
+    ann = {"is_logged_in": True, "email": "ann@example.org", "sub": "ann", "iat": now, "exp": now + 3600}
     monkeypatch.setattr(st, "user", ann)
     monkeypatch.setattr(login, "listens_farther", lambda: True)
     yield ann

@@ -138,9 +138,13 @@ def test_the_drawer_is_the_same_on_every_page_and_writes_into_its_line(library: 
         app = opened(page)
         app.session_state[f"{key}-filters"] = True
         rerun(app)
-        shown[page] = [app.date_input(key=f"{key}-by-after").label, app.pills(key=f"{key}-by-has").label,
-                       app.selectbox(key=f"{key}-by-length").label, app.toggle(key=f"{key}-mine").label,
-                       app.button(key=f"{key}-reset").label]  # fmt: skip
+        shown[page] = [
+            app.date_input(key=f"{key}-by-after").label,
+            app.pills(key=f"{key}-by-has").label,
+            app.selectbox(key=f"{key}-by-length").label,
+            app.toggle(key=f"{key}-mine").label,
+            app.button(key=f"{key}-reset").label,
+        ]
         app.pills(key=f"{key}-by-has").set_value(["visual"])
         assert rerun(app).text_input(key=line).value == "has:visual"
         app.button(key=f"{key}-reset").click()

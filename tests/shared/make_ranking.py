@@ -85,7 +85,7 @@ def _case(
         "scale": {"centre": centre, "spread": spread} if calibrated else None,
         "words": [_share(random, words) for _ in range(rows)] if words else None,
         "groups": [random.randrange(-groups, groups) for _ in range(rows)] if groups else None,
-    }  # fmt: skip
+    }
 
 
 def _share(random: Random, often: float) -> float:

@@ -44,10 +44,14 @@ def says(content: str | None, **message: Any) -> Answer:
     usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
     return Answer(
         body={
-            "id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice],
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+            "choices": [choice],
             "usage": usage,
         }
-    )  # fmt: skip
+    )
 
 
 def fails(status: int, message: str, **headers: str) -> Answer:

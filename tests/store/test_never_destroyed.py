@@ -73,7 +73,10 @@ CONTENTS = st.one_of(
     st.binary(min_size=1, max_size=200),
     st.sampled_from(
         [
-            b"", b"{}", b"[]", b'{"token_address": "a"}',
+            b"",
+            b"{}",
+            b"[]",
+            b'{"token_address": "a"}',
             database("CREATE TABLE bookmarks (url)", "INSERT INTO bookmarks VALUES ('x')"),
             database("CREATE TABLE meta (key, value)", "PRAGMA user_version = 99"),
             database("CREATE TABLE collections (id, name)"),
@@ -81,7 +84,7 @@ CONTENTS = st.one_of(
             database("CREATE TABLE x (y)", "PRAGMA application_id = 12345")[:2048],
         ]
     ),
-)  # fmt: skip
+)
 
 
 @pytest.mark.slow

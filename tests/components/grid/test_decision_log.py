@@ -55,9 +55,12 @@ def test_undo_and_redo_name_the_decision(library: Library, decision_log: Ledger)
     decision_log.apply(library, "page", log, handlers={})
     name, coins = library.get(address(0)).name, library.counts()["trash"]
     assert [result["said"] for result in decision_log.confirmed(["page"])["page"]["results"]] == [
-        "", f"Undone: approved {name}", f"Redone: approved {name}", f"Undone: approved {name}",
+        "",
+        f"Undone: approved {name}",
+        f"Redone: approved {name}",
+        f"Undone: approved {name}",
         f"Undone: imported {coins} coins",
-    ]  # fmt: skip
+    ]
 
 
 def test_two_pages_number_their_decisions_independently(library: Library, decision_log: Ledger) -> None:

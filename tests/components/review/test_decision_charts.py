@@ -27,8 +27,11 @@ def test_charts_show_the_filtered_decisions(library: Library) -> None:
     drawn = decision_charts.by_kind(decisions)
     assert drawn["value"].sum() == audit.count(library, AuditFilter())
     assert dict(zip(drawn["kind"], drawn["value"], strict=True)) == {
-        "Approved": 1, "Other": 1, "Promoted": 1, "Rejected": 1
-    }  # fmt: skip
+        "Approved": 1,
+        "Other": 1,
+        "Promoted": 1,
+        "Rejected": 1,
+    }
     reviews = pd.DataFrame(audit.reviews_by_day(library, AuditFilter()), columns=audit.ReviewsOfDay._fields)
     assert list(decision_charts.approval(reviews)["text"]) == ["5 of 6 coins"]
     assert len(opened("history", history_what="import").get("plotly_chart")) == 2

@@ -61,10 +61,12 @@ class TestFromAnotherMachine:
     @pytest.mark.parametrize(
         "model",
         [
-            "openclip:ViT-L-14/openai@{}", "openclip:ViT-L-14@{}", "sentence-transformers:{}",
+            "openclip:ViT-L-14/openai@{}",
+            "openclip:ViT-L-14@{}",
+            "sentence-transformers:{}",
             "sentence-transformers:../{}",
         ],
-    )  # fmt: skip
+    )
     def test_model_files_follow_the_same_rule(self, tmp_path: Path, model: str) -> None:
         for file in (tmp_path / "there.pt", tmp_path / "not there.pt"):
             assert "MEMEDEX_IMPORT_FOLDERS" in model_choice.missing(model.format(file))

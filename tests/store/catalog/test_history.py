@@ -52,8 +52,10 @@ def test_every_decision_records_its_actor_verb_record_and_reason(ann: Library) -
     )
     assert (event.before_tier, event.after_tier, event.is_undone) == ("approved", "trash", False)
     assert [(made.verb, made.actor, made.count) for made in ann.decisions()] == [
-        ("reject", "bob", 1), ("approve", "ann", 2), ("import", "ann", 3)
-    ]  # fmt: skip
+        ("reject", "bob", 1),
+        ("approve", "ann", 2),
+        ("import", "ann", 3),
+    ]
     assert [event.address for event in ann.history(decision=ann.decisions()[1].id)] == [SECOND, FIRST]
 
 

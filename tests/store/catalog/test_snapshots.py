@@ -280,5 +280,8 @@ def test_copies_of_a_previous_catalog_are_not_deleted_by_a_new_one(stocked: Path
         for _ in range(4):
             with library.catalog.reading() as db:
                 snapshots.make(db, library.catalog.path, "daily")
-        assert "promote" in {row["verb"] for one in snapshots.kept(library.catalog.path)
-                             for row in snapshots.rows(one, "history")}  # fmt: skip
+        assert "promote" in {
+            row["verb"]
+            for one in snapshots.kept(library.catalog.path)
+            for row in snapshots.rows(one, "history")
+        }

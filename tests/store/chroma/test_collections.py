@@ -21,8 +21,12 @@ def test_promoted_records_are_in_all_five_collections_with_six_fields(
 ) -> None:
     collections = open_collections(Layout(root).chroma)
     assert {facet: len(collections.ids(name)) for facet, name in COLLECTIONS.items()} == {
-        "image": 3, "entity": 3, "context": 3, "visual": 3, "emotions": 0
-    }  # fmt: skip
+        "image": 3,
+        "entity": 3,
+        "context": 3,
+        "visual": 3,
+        "emotions": 0,
+    }
     assert collections.metadata(COLLECTIONS["entity"], [address(1)])[address(1)] == {
         "name": "Coin 1",
         "ticker": "C1",

@@ -30,9 +30,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("eager_index", "comparis
 
 @pytest.mark.parametrize("damage", BREAKAGES, ids=lambda damage: damage.__name__)
 def test_a_broken_chroma_is_rebuilt_without_a_model_and_search_keeps_working(
-    root: Path, embedder: Hashed, promoted: list[str], damage: Callable[[Path], None],
+    root: Path,
+    embedder: Hashed,
+    promoted: list[str],
+    damage: Callable[[Path], None],
     caplog: pytest.LogCaptureFixture,
-) -> None:  # fmt: skip
+) -> None:
     damage(Layout(root).chroma)
     asked = embedder.asked
     with opened(root, embedder) as library:

@@ -50,11 +50,14 @@ def test_fetch_logos_imports_logos_and_reports_failures(run: Run, tmp_path: Path
     thread.start()
     tokens = [
         {
-            "chainId": 1, "address": address(number), "name": f"Coin {number}", "symbol": "C",
+            "chainId": 1,
+            "address": address(number),
+            "name": f"Coin {number}",
+            "symbol": "C",
             "logoURI": f"http://127.0.0.1:{server.server_port}/{number}.png",
         }
         for number in (50, 51)
-    ]  # fmt: skip
+    ]
     path = tmp_path / "list.json"
     path.write_text(json.dumps({"name": "list", "tokens": tokens}))
     try:

@@ -132,8 +132,12 @@ def test_verdicts_are_listed_as_decisions(look_alikes: Library) -> None:
     outcome = look_alikes.duplicates.judge(ONE, "different", [COPY, THIRD], actor="ann")
     made = look_alikes.decisions()[0]
     assert (made.id, made.verb, made.actor, made.count, made.is_undone) == (
-        outcome.decision, "judge", "ann", 2, False,
-    )  # fmt: skip
+        outcome.decision,
+        "judge",
+        "ann",
+        2,
+        False,
+    )
     assert [{told.address, told.other} for told in look_alikes.duplicates.judgements_of(made.id)] == [
         {ONE, THIRD},
         {ONE, COPY},

@@ -83,8 +83,12 @@ def test_transcripts_are_imported_and_searched_and_sessions_deleted(run: Any, tm
     assert run("recall", "elf_s1", "secret")[1][0]["text"] == "a secret"
     assert run("delete-session", "elf_s1") == (0, {"elf_s1": 1})
     assert run("status")[1]["counts"] == {
-        "memories": 0, "documents": 0, "world_lore": 0, "session_memory": 0, "transcript_vectors": 1,
-    }  # fmt: skip
+        "memories": 0,
+        "documents": 0,
+        "world_lore": 0,
+        "session_memory": 0,
+        "transcript_vectors": 1,
+    }
 
 
 def test_an_empty_result_prints_a_message(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,8 +111,12 @@ def test_undoing_everything_since_a_time_includes_earlier_undos_and_redos(
 def test_undoing_everything_of_one_user_keeps_the_decisions_of_others(reviewed: Library) -> None:
     reviewed.undo_decisions(audit.since(reviewed, TWO, asked=AuditFilter(actor="bob")), actor="eve")
     assert [tiers(reviewed)[address(number)] for number in range(5)] == [
-        "approved", "approved", "trash", "pending", "pending"
-    ]  # fmt: skip
+        "approved",
+        "approved",
+        "trash",
+        "pending",
+        "pending",
+    ]
 
 
 def test_the_csv_lists_every_change_and_contains_no_formulas(library: Library) -> None:
@@ -138,8 +142,10 @@ def test_daily_counts_add_up_to_the_totals(reviewed: Library, clock: list[float]
     found = audit.decisions_by_day(reviewed, AuditFilter())
     assert sum(one.decisions for one in found) == audit.count(reviewed, AuditFilter())
     assert [one for one in found if one.verb in ("approve", "reject")] == [
-        (0, "approve", 1), (0, "reject", 3), (2, "reject", 2)
-    ]  # fmt: skip
+        (0, "approve", 1),
+        (0, "reject", 3),
+        (2, "reject", 2),
+    ]
     reviews = audit.reviews_by_day(reviewed, AuditFilter())
     figures = audit.figures(reviewed, AuditFilter())
     assert reviews == [(0, 2, 3), (2, 0, 1)], "what was undone is no review"

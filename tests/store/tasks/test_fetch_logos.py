@@ -31,11 +31,15 @@ def remote_logos(tmp_path: Path, server: Server) -> list[RemoteLogo]:
     """A token list of six coins with logos on the server."""
     tokens = [
         {
-            "chainId": 1, "address": address(number), "symbol": f"C{number}", "name": f"Coin {number}",
-            "decimals": 9, "logoURI": server.url(f"/{number}.png"),
+            "chainId": 1,
+            "address": address(number),
+            "symbol": f"C{number}",
+            "name": f"Coin {number}",
+            "decimals": 9,
+            "logoURI": server.url(f"/{number}.png"),
         }
         for number in range(6)
-    ]  # fmt: skip
+    ]
     for number in range(6):
         server.answers[f"/{number}.png"] = respond_with(picture(number))
     path = tmp_path / "tokenlist.json"

@@ -43,8 +43,10 @@ def test_importing_an_export_restores_only_captions_changed_since(
     shown = preview(library, captions_at([out], facet="context"))
     (change,) = shown.changes
     assert (change.record.address, change.caption, change.tags) == (
-        coins[1], {"context": "text 1 context"}, None,
-    )  # fmt: skip
+        coins[1],
+        {"context": "text 1 context"},
+        None,
+    )
     import_and_wait(library, shown)
     assert library.get(coins[1]).sidecar == {record.address: record for record in records}[coins[1]].sidecar
 

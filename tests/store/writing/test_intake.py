@@ -80,8 +80,12 @@ def test_import_adds_valid_coins_and_reports_invalid_ones(library: Library) -> N
     )
     assert report.done == [FIRST, THIRD]
     assert {refusal.item for refusal in report.refused} == {
-        "no address", "no picture", "no name", "too long", "unreadable"
-    }  # fmt: skip
+        "no address",
+        "no picture",
+        "no name",
+        "too long",
+        "unreadable",
+    }
     assert all(refusal.reason for refusal in report.refused)
     holds(library)
 

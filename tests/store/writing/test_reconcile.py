@@ -69,8 +69,11 @@ def test_an_edited_sidecar_is_applied_and_recorded(library: Library, reopen: Cal
     assert library.tag_counts(Filter()) == {"moon": 1}
     event = library.history(address=FIRST)[0]
     assert (event.verb, event.actor, event.before_tier, event.after_tier) == (
-        "change", OUTSIDE, "pending", "pending"
-    )  # fmt: skip
+        "change",
+        OUTSIDE,
+        "pending",
+        "pending",
+    )
     holds(library)
     kept = contents(library)
     assert contents(reopen()) == kept, "noticed once"

@@ -13,8 +13,12 @@ from tests.store.memory.chroma_as_it_is import stored
 
 def test_collections_are_named_as_in_the_references() -> None:
     assert {kind.name for kind in KINDS} == {
-        "memories", "documents", "world_lore", "session_memory", "transcript_vectors",
-    }  # fmt: skip
+        "memories",
+        "documents",
+        "world_lore",
+        "session_memory",
+        "transcript_vectors",
+    }
 
 
 @pytest.mark.usefixtures("chroma")
