@@ -3,7 +3,6 @@
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +14,6 @@ from store.jobs import (
     Job,
     Result,
     background_worker,
-    runner,
 )
 from store.jobs.background_worker import Worker, faults
 from store.progress import Progress
@@ -165,15 +163,6 @@ def test_a_worker_whose_thread_cannot_start_reports_a_fault_and_recovers(
         assert "no room" in faults()[0].reason
     worker.retry()
     assert work.is_done.wait(60)
-
-
-@pytest.fixture
-def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobHarness]:
-    monkeypatch.setattr(runner, "_PATIENCE", 60.0)  # the machine may be busy
-    harness = JobHarness(tmp_path)
-    yield harness
-    harness.jobs.close()
-    harness.catalog.close()
 
 
 def workers_with_fault(reason: str) -> list[str]:

@@ -3,8 +3,6 @@
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +13,6 @@ from store.jobs import (
     Result,
     background_worker,
     job_rows,
-    runner,
 )
 from store.library import Library
 from store.permissions import Actor
@@ -24,15 +21,6 @@ from store.runtime import open_reader
 from store.settings import settings
 from tests.store.jobs.harness import LETTERS, Gate, JobHarness
 from tests.waiting import eventually
-
-
-@pytest.fixture
-def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobHarness]:
-    monkeypatch.setattr(runner, "_PATIENCE", 60.0)  # the machine may be busy
-    harness = JobHarness(tmp_path)
-    yield harness
-    harness.jobs.close()
-    harness.catalog.close()
 
 
 def test_jobs_of_one_queue_run_in_order_and_other_queues_run_in_parallel(harness: JobHarness) -> None:

@@ -2,10 +2,7 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from store.errors import BadSource
 from store.jobs import (
@@ -15,18 +12,8 @@ from store.jobs import (
     ItemRefused,
     JobContext,
     Result,
-    runner,
 )
 from tests.store.jobs.harness import LETTERS, Gate, JobHarness
-
-
-@pytest.fixture
-def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobHarness]:
-    monkeypatch.setattr(runner, "_PATIENCE", 60.0)  # the machine may be busy
-    harness = JobHarness(tmp_path)
-    yield harness
-    harness.jobs.close()
-    harness.catalog.close()
 
 
 def test_the_time_worked_is_stored_with_each_result(harness: JobHarness) -> None:

@@ -1,6 +1,6 @@
 """Order and score: what weights, ties and missing facets do to them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
@@ -29,16 +29,7 @@ from tests.store.search.plain_search import (
     with_copies,
 )
 
-pytestmark = pytest.mark.usefixtures("without_chroma")
-
-
-@pytest.fixture(autouse=True, scope="module", params=["all exact at once", "bytes first"])
-def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Few records are compared exactly at once, many by their bytes first, with the same results."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "bytes first":
-            patch.setattr("store.search.similarities.FEW", -1)
-        yield
+pytestmark = pytest.mark.usefixtures("without_chroma", "way")
 
 
 @settings(deadline=None)

@@ -1,7 +1,6 @@
 """Search compared with a plain implementation of design section 5."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -36,16 +35,7 @@ from tests.store.search.plain_search import (
     with_copies,
 )
 
-pytestmark = pytest.mark.usefixtures("without_chroma")
-
-
-@pytest.fixture(autouse=True, scope="module", params=["all exact at once", "bytes first"])
-def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Few records are compared exactly at once, many by their bytes first, with the same results."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "bytes first":
-            patch.setattr("store.search.similarities.FEW", -1)
-        yield
+pytestmark = pytest.mark.usefixtures("without_chroma", "way")
 
 
 @settings(deadline=None)

@@ -1,7 +1,6 @@
 """Similarities are computed once for each query and reused by every slider."""
 
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -26,16 +25,7 @@ from tests.store.search.plain_search import (
     weights,
 )
 
-pytestmark = pytest.mark.usefixtures("without_chroma")
-
-
-@pytest.fixture(autouse=True, scope="module", params=["all exact at once", "bytes first"])
-def way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Few records are compared exactly at once, many by their bytes first, with the same results."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "bytes first":
-            patch.setattr("store.search.similarities.FEW", -1)
-        yield
+pytestmark = pytest.mark.usefixtures("without_chroma", "way")
 
 
 @settings(deadline=None, max_examples=50)

@@ -37,11 +37,6 @@ BYSTANDER = address(20)  # changed only to check whether writing works
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_chroma")]
 
 
-@pytest.fixture
-def root(quick_root: Path) -> Path:
-    return quick_root
-
-
 @pytest.fixture(params=CASES)
 def case(request: pytest.FixtureRequest) -> Case:
     return CASES[request.param]

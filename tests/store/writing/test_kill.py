@@ -34,11 +34,6 @@ States = dict[str, list[str]]
 
 
 @pytest.fixture
-def root(quick_root: Path) -> Path:
-    return quick_root
-
-
-@pytest.fixture
 def nursery(root: Path) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "tests.store.nursery", str(root)]
     pipe = subprocess.PIPE

@@ -1,50 +1,19 @@
 """What changed outside while the library is open is noticed when a change is prepared."""
 
-import json
 import os
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from store.library import Library
-from store.runtime import open_library
 from store.writing.reconcile import OUTSIDE
 from tests.store.conftest import address, coin, normal_picture
-from tests.store.hashed import Hashed
+from tests.store.writing.conftest import edit
 
 FIRST, SECOND, THIRD = address(0), address(1), address(2)
 
 
-pytestmark = pytest.mark.usefixtures("without_chroma")
-
-
-@pytest.fixture
-def root(quick_root: Path) -> Path:
-    return quick_root
-
-
-@pytest.fixture
-def reopen(library: Library, root: Path, embedder: Hashed) -> Callable[[], Library]:
-    """A function that closes the library and opens it again."""
-
-    def again() -> Library:
-        open_library(root).close()
-        return open_library(root, embedder=embedder)
-
-    return again
-
-
-@pytest.fixture(autouse=True)
-def close_library_at_end(library: Library, root: Path, embedder: Hashed) -> Any:
-    yield
-    open_library(root, embedder=embedder).close()
-
-
-def edit(path: Path, **changes: object) -> None:
-    sidecar = {**json.loads(path.read_text()), **changes}
-    path.write_text(json.dumps({key: value for key, value in sidecar.items() if value is not None}))
+pytestmark = pytest.mark.usefixtures("without_chroma", "close_library_at_end")
 
 
 def test_a_picture_lost_while_open_blocks_only_its_own_record(library: Library) -> None:

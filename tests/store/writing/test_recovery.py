@@ -1,12 +1,10 @@
 """A library opens without its model, its catalog, on a read-only disk, or with stray files."""
 
 import errno
-import json
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,38 +21,12 @@ from store.writing.reconcile import OUTSIDE
 from tests.store.conftest import address, approved_with_caption, coin, fresh_root, written
 from tests.store.hashed import Hashed
 from tests.store.invariants import holds, vectors_of
+from tests.store.writing.conftest import edit
 
 FIRST, SECOND, THIRD = address(0), address(1), address(2)
 
 
-pytestmark = pytest.mark.usefixtures("without_chroma")
-
-
-@pytest.fixture
-def root(quick_root: Path) -> Path:
-    return quick_root
-
-
-@pytest.fixture
-def reopen(library: Library, root: Path, embedder: Hashed) -> Callable[[], Library]:
-    """A function that closes the library and opens it again."""
-
-    def again() -> Library:
-        open_library(root).close()
-        return open_library(root, embedder=embedder)
-
-    return again
-
-
-@pytest.fixture(autouse=True)
-def close_library_at_end(library: Library, root: Path, embedder: Hashed) -> Any:
-    yield
-    open_library(root, embedder=embedder).close()
-
-
-def edit(path: Path, **changes: object) -> None:
-    sidecar = {**json.loads(path.read_text()), **changes}
-    path.write_text(json.dumps({key: value for key, value in sidecar.items() if value is not None}))
+pytestmark = pytest.mark.usefixtures("without_chroma", "close_library_at_end")
 
 
 def test_a_library_opens_without_its_model(library: Library, root: Path, embedder: Hashed) -> None:

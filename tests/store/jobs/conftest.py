@@ -1,0 +1,18 @@
+"""Jobs with a catalog of their own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from store.jobs import runner
+from tests.store.jobs.harness import JobHarness
+
+
+@pytest.fixture
+def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobHarness]:
+    monkeypatch.setattr(runner, "_PATIENCE", 60.0)  # the machine may be busy
+    harness = JobHarness(tmp_path)
+    yield harness
+    harness.jobs.close()
+    harness.catalog.close()
