@@ -17,8 +17,7 @@ from components.grid import (
     browse,
     go_to,
     no_matches,
-    show_cards,
-    turning,
+    show_view,
 )
 from components.review import promote
 from components.shell import format, refresh
@@ -34,10 +33,10 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
 promote.why_not(library)
 refresh.follow_badges(library)
 view = browse("approved", library, base=base)
-show_cards(
+show_view(
     "approved",
     library,
-    view.records,
+    view,
     actions=[PROMOTE, CAPTION, RETURN, REJECT, TAGS, DELETE, DRAFT, REPLACE, EXPORT],
     handlers={
         "promote": promote.handler(library),
@@ -45,12 +44,8 @@ show_cards(
         "draft": draft.preselect,
         "replace": replace.preselect,
         "export": export.preselect,
-        **turning("approved"),
     },
     mark=promote.marks(library, view.records),
-    pages=view.pages > 1,
-    matching=view.matching,
-    order=view.order,
 )
 
 if not view.records and view.is_filtered:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.grid import APPROVE, LIKE, REJECT, TAGS, browse, no_matches, resembling, show_cards, turning
+from components.grid import APPROVE, LIKE, REJECT, TAGS, browse, no_matches, resembling, show_view
 from components.review import promote
 from components.shell import format, refresh
 from components.shell.page import open_page
@@ -12,16 +12,13 @@ library = open_page("Review")
 
 refresh.follow_badges(library)
 view = browse("pending", library, base=Filter(tier="pending"))
-show_cards(
+show_view(
     "pending",
     library,
-    view.records,
+    view,
     actions=[APPROVE, REJECT, TAGS, LIKE],
-    handlers={**turning("pending"), **resembling("pending")},
+    handlers=resembling("pending"),
     mark=promote.on_their_way(library, view.records),
-    pages=view.pages > 1,
-    matching=view.matching,
-    order=view.order,
 )
 
 if not view.records and view.is_filtered:

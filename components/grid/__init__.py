@@ -20,7 +20,7 @@ from components.grid.actions import (
     TAGS,
     Action,
 )
-from components.grid.browse import View, browse, no_matches
+from components.grid.browse import View, browse, no_matches, show_view
 from components.grid.cards import Mark
 from components.grid.decision_log import Handler
 from components.grid.grid import go_to, lead_to, show_cards
@@ -79,5 +79,6 @@ __all__ = [
     "resembling",
     "show_cards",
     "show_results",
+    "show_view",
     "turning",
 ]

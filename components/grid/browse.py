@@ -1,14 +1,19 @@
 """Filter, order and pages above a grid; all of it in the page's address, so that a link shows the same."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from components.grid import ordering, page_number, saved
+from components.grid.actions import Action
+from components.grid.cards import Mark
+from components.grid.decision_log import Handler
 from components.grid.filters import Drawer, mended
+from components.grid.grid import show_cards
 from components.grid.matching import offered
+from components.grid.page_number import turning
 from components.shell import format
 from store.catalog.filter_syntax import corrected, parsed
 from store.catalog.filters import Filter
@@ -30,6 +35,29 @@ class View:
     faults: Sequence[str]  # what of the line was not understood: then nothing is shown
     matching: Mapping[str, Any]  # all of them, for `show_cards`
     order: str
+
+
+def show_view(
+    key: str,
+    library: Library,
+    view: View,
+    *,
+    actions: Sequence[Action],
+    handlers: Mapping[str, Handler],
+    mark: Callable[[Record], Mark | None] = lambda _: None,
+) -> None:
+    """Show the records of a view as cards, with `handlers` in addition to turning its pages."""
+    show_cards(
+        key,
+        library,
+        view.records,
+        actions=actions,
+        handlers={**handlers, **turning(key)},
+        mark=mark,
+        pages=view.pages > 1,
+        matching=view.matching,
+        order=view.order,
+    )
 
 
 def browse(key: str, library: Library, *, base: Filter) -> View:

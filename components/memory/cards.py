@@ -47,14 +47,11 @@ def show(memory: Memory, card: Card, *, question: str, n: int, place: str) -> No
         st.html(_html(card, question, surroundings, n), width="stretch")
         if not card.is_entry:
             return
-        st.button(
-            "",
+        entry_link.open_button(
+            card.kind,
+            card.row["id"],
             key=f"open-{place}-{card.row['id']}",
-            type="tertiary",
-            icon=":material/open_in_full:",
-            help="Open this entry: edit it, see what is near it, its vector, its history",
-            on_click=entry_link.open_entry,
-            args=(card.kind, card.row["id"]),
+            about="Open this entry: edit it, see what is near it, its vector, its history",
         )
 
 

@@ -87,10 +87,7 @@ def _line(kind: str, row: dict[str, object], how: str, score: float | None) -> N
                 )
                 st.caption(f"{KINDS[kind].icon} {format.plain(place_of(kind, row))}")
             st.text(_excerpt(text_of(kind, row)))
-        st.button(
-            "", key=f"mention-{kind}-{row['id']}", icon=":material/open_in_full:", type="tertiary",
-            help="Open this entry", on_click=entry_link.open_entry, args=(kind, row["id"]),
-        )  # fmt: skip
+        entry_link.open_button(kind, str(row["id"]), key=f"mention-{kind}-{row['id']}")
 
 
 def _excerpt(text: str, *, most: int = 260) -> str:

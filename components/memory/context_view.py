@@ -170,12 +170,4 @@ def _chunks(context: Assembled) -> None:
                 width="stretch",
             )
             st.caption(f"{len(chunk.text):,} characters", width="content")
-            st.button(
-                "",
-                key=f"seen-{number}",
-                icon=":material/open_in_full:",
-                type="tertiary",
-                help="Open this entry",
-                on_click=entry_link.open_entry,
-                args=(chunk.kind, chunk.row["id"]),
-            )
+            entry_link.open_button(chunk.kind, chunk.row["id"], key=f"seen-{number}")

@@ -55,10 +55,7 @@ def _pairs(memory: Memory, kind: str, pairs: list[DuplicatePair]) -> None:
                     with st.container(gap=None, width="stretch"):
                         st.text(text_of(kind, row)[:_CUT])
                         st.caption(format.plain(place_of(kind, row)))
-                    st.button(
-                        "", key=f"pair-{number}-{row['id']}", icon=":material/open_in_full:", type="tertiary",
-                        help="Open this entry", on_click=entry_link.open_entry, args=(kind, row["id"]),
-                    )  # fmt: skip
+                    entry_link.open_button(kind, row["id"], key=f"pair-{number}-{row['id']}")
 
 
 def _compare(kind: str, passages: Passages) -> None:

@@ -12,3 +12,16 @@ def open_entry(kind: str, id: str) -> None:
 
 def close_entry() -> None:
     st.query_params.pop(PARAM, None)
+
+
+def open_button(kind: str, id: str, *, key: str, about: str = "Open this entry") -> None:
+    """A small button that shows this entry in the drawer."""
+    st.button(
+        "",
+        key=key,
+        type="tertiary",
+        icon=":material/open_in_full:",
+        help=about,
+        on_click=open_entry,
+        args=(kind, id),
+    )

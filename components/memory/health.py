@@ -101,10 +101,7 @@ def _concern(memory: Memory, concern: Concern, number: int) -> None:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
                 st.text(text_of(kind, rows[id])[:120] if id in rows else id, width="stretch")
                 if id in rows:
-                    st.button(
-                        "", key=f"concern-{number}-{id}", icon=":material/open_in_full:", type="tertiary",
-                        help="Open this entry", on_click=entry_link.open_entry, args=(kind, id),
-                    )  # fmt: skip
+                    entry_link.open_button(kind, id, key=f"concern-{number}-{id}")
         if memory.can_write:
             _remedies(memory, concern, number)
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.grid import RESTORE, browse, show_cards, turning
+from components.grid import RESTORE, browse, show_view
 from store.catalog.filters import Filter
 from store.library import Library
 
@@ -18,13 +18,11 @@ def show(library: Library) -> bool:
     if drawer.open:
         with drawer:
             view = browse("trash", library, base=Filter(tier="trash"))
-            show_cards(
+            show_view(
                 "trash",
                 library,
-                view.records,
+                view,
                 actions=[RESTORE],
-                handlers=turning("trash"),
-                pages=view.pages > 1,
-                matching=view.matching,
+                handlers={},
             )
     return bool(drawer.open)
