@@ -103,8 +103,8 @@ def _show(built: ExampleContext, line: str, model: str) -> None:
             for left in built.left_out[:_NAMED]
         ]
         more = len(built.left_out) - _NAMED
-        told = ", ".join([*named, *([f"{more} more"] if more > 0 else [])])
-        st.caption(f":orange[:material/content_cut: No room for {told}]")
+        names_text = ", ".join([*named, *([f"{more} more"] if more > 0 else [])])
+        st.caption(f":orange[:material/content_cut: No room for {names_text}]")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         form = st.segmented_control(
             "Form", list(_FORMS), default="Markdown", required=True, key="gen_form", bind="query-params",

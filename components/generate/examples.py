@@ -97,8 +97,8 @@ def _nearest(library: Library, line: str, *, top: int) -> list[str]:
     weights = result_link.weights()
     calibrated = "calibrated" in result_link.ranking() and library.calibration.in_force() is not None
     if weights:
-        told = " · ".join(f"{facet} {weights[facet]:g}" for facet in FACETS if weights[facet])
-        st.caption(f"Nearest by the weights of the search: {told}{', calibrated' if calibrated else ''}")
+        listed = " · ".join(f"{facet} {weights[facet]:g}" for facet in FACETS if weights[facet])
+        st.caption(f"Nearest by the weights of the search: {listed}{', calibrated' if calibrated else ''}")
     groups = library.duplicates.groups() if st.session_state.get(_FOLDED) else {}
     enough = min(MAX_TOP, top + len(groups))  # also when all copies are among the first
     fused = result_link.linked_fusion()

@@ -64,8 +64,8 @@ def view(key: str) -> ResultView:
 
 def calibrated(key: str, *, opened: bool | None) -> bool:
     """Whether to calibrate: by the opened search, else the switch, else the link; written to the address."""
-    told = chosen_calibration(key) if opened is None else opened
-    chosen = st.query_params.get(_CALIBRATED) == "1" if told is None else told
+    last_choice = chosen_calibration(key) if opened is None else opened
+    chosen = st.query_params.get(_CALIBRATED) == "1" if last_choice is None else last_choice
     if chosen:
         st.query_params[_CALIBRATED] = "1"
     else:
@@ -75,8 +75,8 @@ def calibrated(key: str, *, opened: bool | None) -> bool:
 
 def fused(key: str, *, opened: bool | None) -> bool:
     """Whether the query's words count, in the same way; true by default."""
-    told = chosen_fusion(key) if opened is None else opened
-    chosen = st.query_params.get(_FUSED) != "0" if told is None else told
+    last_choice = chosen_fusion(key) if opened is None else opened
+    chosen = st.query_params.get(_FUSED) != "0" if last_choice is None else last_choice
     if chosen:
         st.query_params.pop(_FUSED, None)
     else:
@@ -96,16 +96,19 @@ def held(key: str, *, view: ResultView) -> dict[str, float] | None:
         return None
     linked = st.query_params.get(_HELD, "").split(",")
     weights = _read(linked[: len(FACETS)])
-    told = chosen_held(key)
-    if told is None and weights is not None:
-        told = {**dict[str, float](weights.items()), "calibrated": float(linked[len(FACETS) :] == ["1"])}
-    if told is None:
+    last_choice = chosen_held(key)
+    if last_choice is None and weights is not None:
+        last_choice = {
+            **dict[str, float](weights.items()),
+            "calibrated": float(linked[len(FACETS) :] == ["1"]),
+        }
+    if last_choice is None:
         st.query_params.pop(_HELD, None)
     else:
         st.query_params[_HELD] = ",".join(
-            [*(f"{told[facet]:g}" for facet in FACETS), *(["1"] if told["calibrated"] else [])]
+            [*(f"{last_choice[facet]:g}" for facet in FACETS), *(["1"] if last_choice["calibrated"] else [])]
         )
-    return told
+    return last_choice
 
 
 def _read(numbers: Sequence[str]) -> dict[Facet, float] | None:

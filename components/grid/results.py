@@ -149,11 +149,11 @@ def chosen_weights(key: str) -> dict[Facet, float] | None:
 
 def chosen_held(key: str) -> dict[str, float] | None:
     """The setting that this grid last compared with; None if there was none."""
-    told: Any = session.sent(key).get("held")
-    weights = _weights(told)
+    last_held: Any = session.sent(key).get("held")
+    weights = _weights(last_held)
     if not weights:
         return None
-    return {**dict[str, float](weights.items()), "calibrated": float(told.get("calibrated") is True)}
+    return {**dict[str, float](weights.items()), "calibrated": float(last_held.get("calibrated") is True)}
 
 
 def _weights(weights: Any) -> dict[Facet, float] | None:

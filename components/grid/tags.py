@@ -42,5 +42,5 @@ def answer(library: Library, asked: Mapping[str, Any]) -> Response:
     known = [
         (tag, library.taxonomy.category(tag), counts.get(tag, 0)) for tag in tags.known(library)[:_KNOWN]
     ]
-    told = {"known": known, "has": dict(has.most_common()), "longest": MAX_TAG}
-    return JSONResponse(told, headers={"Cache-Control": "no-store"})
+    known_tags = {"known": known, "has": dict(has.most_common()), "longest": MAX_TAG}
+    return JSONResponse(known_tags, headers={"Cache-Control": "no-store"})

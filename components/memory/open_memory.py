@@ -42,11 +42,11 @@ def undo_button(library: Library) -> None:
     if not opened.can_write:
         return
     last = opened.last_decision(by=login.person())
-    told = f"{last[1].verb} ({counted(last[0], last[1].count)})" if last else ""
+    description = f"{last[1].verb} ({counted(last[0], last[1].count)})" if last else ""
     shell_undo.button(
         "memedex.memory_undo",
         partial(run_verb, opened.undo, message="Undone."),
-        told=f"Undo: {format.plain(told)}" if told else "Nothing to undo.",
+        about=f"Undo: {format.plain(description)}" if description else "Nothing to undo.",
         disabled=last is None,
     )
 

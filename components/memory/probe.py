@@ -82,27 +82,27 @@ def _ask_messages(memory: Memory, asked: ProbeControls, column: Column) -> tuple
     how = {"full_text": "by words", "hybrid": "by words and meaning", "semantic": "by meaning"}[asked.mode]
     more = f", λ = {asked.mmr:g}" if asked.mmr is not None else ""
     seconds = time.perf_counter() - begun
-    return f"{how}{more} · {seconds * 1000:,.0f} ms", [_as_message(told, asked.scores) for told in found]
+    return f"{how}{more} · {seconds * 1000:,.0f} ms", [_as_message(probed, asked.scores) for probed in found]
 
 
-def _as_message(told: ProbeMessage, scores: Scores) -> Card:
-    hit, calibrated = told.hit, told.calibrated
+def _as_message(probed: ProbeMessage, scores: Scores) -> Card:
+    hit, calibrated = probed.hit, probed.calibrated
     parts = []
-    if hit.words_rank is not None and not told.kept_out:
+    if hit.words_rank is not None and not probed.kept_out:
         parts.append(f"word rank {hit.words_rank}")
     if hit.cosine is not None and hit.cosine != hit.score:
         parts.append(f"cosine {hit.cosine:.2f}")
-    if calibrated is not None and scores == "raw" and not told.kept_out:
+    if calibrated is not None and scores == "raw" and not probed.kept_out:
         parts.append(f"{calibrated:+.1f} σ")
-    if hit.other_chunks and not told.kept_out:
+    if hit.other_chunks and not probed.kept_out:
         parts.append(f"{len(hit.other_chunks) + 1} chunks")
     score, share = f"{hit.score:.3f}", hit.score
     if scores == "calibrated" and calibrated is not None:
         score, share = f"{calibrated:+.1f} σ", calibrated / _SPREAD
     row = hit.chunk or {**hit.message, "parent_id": hit.message["id"], "content_type": hit.message["role"],
-                        "total_chunks": 1, "source_text": told.text}  # fmt: skip
+                        "total_chunks": 1, "source_text": probed.text}  # fmt: skip
     return Card(
-        "transcript_vectors", row, score, " · ".join(parts), share, told.kept_out, is_entry=bool(hit.chunk)
+        "transcript_vectors", row, score, " · ".join(parts), share, probed.kept_out, is_entry=bool(hit.chunk)
     )
 
 
@@ -129,5 +129,5 @@ def _column(
 
 def _invite(memory: Memory) -> None:
     counts = memory.status().counts
-    told = ", ".join(counted(name, counts[name]) for name in KINDS if counts[name])
-    st.caption(f"Asks {told}, and shows what a model would be given, and what it would not.")
+    entries = ", ".join(counted(name, counts[name]) for name in KINDS if counts[name])
+    st.caption(f"Asks {entries}, and shows what a model would be given, and what it would not.")

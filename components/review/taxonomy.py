@@ -52,7 +52,7 @@ def _entries(edited: list[dict[str, Any]]) -> dict[str, str]:
 
 def _save(library: Library, taxonomy: Taxonomy, entries: Mapping[str, str]) -> None:
     """What differs, and how many coins get other categories by it."""
-    before, told, fault = taxonomy.entries, "Nothing is changed yet.", ""
+    before, summary, fault = taxonomy.entries, "Nothing is changed yet.", ""
     affected: list[str] = []
     if entries != before:
         try:
@@ -62,8 +62,8 @@ def _save(library: Library, taxonomy: Taxonomy, entries: Mapping[str, str]) -> N
         else:
             affected = tags.straying(library, after)
             coins = format.counted(len(affected), "coin")
-            told = f"{_difference(before, entries)} · {coins} get other categories"
-    st.caption(f":orange[{format.plain(fault, limit=200)}]" if fault else told)
+            summary = f"{_difference(before, entries)} · {coins} get other categories"
+    st.caption(f":orange[{format.plain(fault, limit=200)}]" if fault else summary)
     st.button(
         "Save taxonomy",
         type="primary",

@@ -62,7 +62,7 @@ def _cost(job: Job) -> list[str]:
     )
     tokens = int(job.note.get("prompt_tokens", 0)) + int(job.note.get("completion_tokens", 0))
     cost = job.note.get("cost")
-    told = "" if not tokens else "cost unknown" if cost is None else format.dollars(cost)
+    cost_text = "" if not tokens else "cost unknown" if cost is None else format.dollars(cost)
     budget = f"of {format.dollars(job.options['budget'])}" if "budget" in job.options else ""
-    spent = " ".join(part for part in (told, budget) if part)
+    spent = " ".join(part for part in (cost_text, budget) if part)
     return [part for part in (spent, f"{tokens:,} tokens" if tokens else "", models) if part]

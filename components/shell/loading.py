@@ -8,12 +8,12 @@ import streamlit as st
 _AT_ONCE = 0.3  # seconds that need no explanation
 
 
-def watch(thread: threading.Thread, told: Callable[[], tuple[float, str]]) -> None:
+def watch(thread: threading.Thread, progress_of: Callable[[], tuple[float, str]]) -> None:
     """Show progress (0 to 1) and a sentence until the thread has ended."""
     bar = st.empty()  # even if none is shown: what is below must not be redrawn without it
     thread.join(_AT_ONCE)
     while thread.is_alive():
-        fraction, words = told()
+        fraction, words = progress_of()
         bar.progress(fraction, text=words)
         thread.join(_AT_ONCE)
     bar.empty()

@@ -20,11 +20,11 @@ AT_ONCE = 256  # records a page waits for, one operation; more are decided in th
 def undo_button(library: Library) -> None:
     """A button that undoes one's own last decision, and names it."""
     last = library.to_undo(actor=library.actor_name)
-    told = f"Undo: {sentence(library, last)}" if last else "Nothing to undo."
-    button("memedex.undo", partial(undo, library), told=told, disabled=last is None)
+    about = f"Undo: {sentence(library, last)}" if last else "Nothing to undo."
+    button("memedex.undo", partial(undo, library), about=about, disabled=last is None)
 
 
-def button(key: str, verb: Callable[[], object], *, told: str, disabled: bool) -> None:
+def button(key: str, verb: Callable[[], object], *, about: str, disabled: bool) -> None:
     """An undo button that counts a double click as one click.
 
     Once pressed, it is another button to Streamlit: the second click on a slow server's page belongs to the
@@ -33,7 +33,7 @@ def button(key: str, verb: Callable[[], object], *, told: str, disabled: bool) -
     pressed, _ = st.session_state.get(key, (0, 0.0))
     place = st.empty()  # where the next one stands in the place of this one, not beside it
     place.button(
-        "Undo", key=f"{key}.{pressed}", icon=":material/undo:", help=told, disabled=disabled,
+        "Undo", key=f"{key}.{pressed}", icon=":material/undo:", help=about, disabled=disabled,
         on_click=_press, args=(key, pressed, verb),
     )  # fmt: skip
 

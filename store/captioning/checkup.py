@@ -185,8 +185,8 @@ def _repeated(rows: list[_Row]) -> list[CaptionFinding]:
     for facet in REQUIRED_FACETS:  # a look or a mood may well be that of many coins
         bags = {row.address: row.words[facet] for row in rows if facet in row.words}
         # What is too short is found by that already.
-        told = {address: bag for address, bag in bags.items() if len(bag) >= FEWEST_WORDS[facet]}
-        for address, (twin, share) in repeats(told).items():
+        long_enough = {address: bag for address, bag in bags.items() if len(bag) >= FEWEST_WORDS[facet]}
+        for address, (twin, share) in repeats(long_enough).items():
             why = (
                 "the same words as another" if share == 1 else f"shares {share:.0%} of its words with another"
             )

@@ -73,13 +73,13 @@ def reverse(
 
 def standing(db: sqlite3.Connection, address: str) -> dict[str, Judgement]:
     """The current verdicts on this record and others, by the other's address."""
-    latest = {told.other: told for told in reversed(all_of(db, address))}
-    return {other: told for other, told in latest.items() if told.verdict}
+    latest = {past.other: past for past in reversed(all_of(db, address))}
+    return {other: past for other, past in latest.items() if past.verdict}
 
 
 def all_of(db: sqlite3.Connection, address: str) -> list[Judgement]:
     """Every verdict ever given on this record, newest first."""
-    return [told.seen_from(address) for told in _events(db, "v.first = ? OR v.second = ?", address, address)]
+    return [past.seen_from(address) for past in _events(db, "v.first = ? OR v.second = ?", address, address)]
 
 
 def of_decision(db: sqlite3.Connection, decision: str) -> list[Judgement]:

@@ -95,19 +95,19 @@ def stream(
 
 def read(answer: str, *, model: str, prompt: str, sources: Iterable[str]) -> GeneratedCoin:
     """The coin in a model's answer. Raises CaptioningFailed if there is none."""
-    told = _format(answer, model=model)
-    ticker = told.get("ticker", "").lstrip("$").strip().upper()[:12].strip()
-    missing = [key for key in _NEEDED if not (ticker if key == "ticker" else told.get(key))]
+    fields = _format(answer, model=model)
+    ticker = fields.get("ticker", "").lstrip("$").strip().upper()[:12].strip()
+    missing = [key for key in _NEEDED if not (ticker if key == "ticker" else fields.get(key))]
     if missing:
         raise CaptioningFailed(
             f"{model} left out {', '.join(missing)} of the coin; try again, or choose another model"
         )
     return GeneratedCoin(
-        name=told["name"][:80],
+        name=fields["name"][:80],
         ticker=ticker,
-        description=told.get("description", "")[:MAX_DESCRIPTION],
-        caption={facet: told[facet][:MAX_FACET] for facet in CAPTION_FACETS if told.get(facet)},
-        image_prompt=told.get("image_prompt", "")[:MAX_FACET],
+        description=fields.get("description", "")[:MAX_DESCRIPTION],
+        caption={facet: fields[facet][:MAX_FACET] for facet in CAPTION_FACETS if fields.get(facet)},
+        image_prompt=fields.get("image_prompt", "")[:MAX_FACET],
         model=model,
         prompt=prompt,
         sources=tuple(sources),

@@ -63,7 +63,7 @@ def captions_dropped(
 
 def _captions(tree: Tree, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
     yield from tree.refused
-    told: dict[str, _CaptionReading] = {}
+    readings: dict[str, _CaptionReading] = {}
     for name in sorted(tree.chosen, key=lambda name: suffix(name) == ".txt"):  # tables say what these hold
         kind = suffix(name)
         try:
@@ -71,7 +71,9 @@ def _captions(tree: Tree, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
                 with archives.opened(tree.picture(name), title=tree.item(name)) as inner:
                     yield from _captions(inner, facet)
             elif kind in (*tables.SUFFIXES, ".json", ".txt"):
-                yield from _text(tree, name, facet, told) if kind == ".txt" else _read(tree, name, told)
+                yield from (
+                    _text(tree, name, facet, readings) if kind == ".txt" else _read(tree, name, readings)
+                )
         except archives.TooMuch as error:
             yield Refusal(tree.title, f"{error}; the rest of it was left out")
             return
@@ -80,12 +82,12 @@ def _captions(tree: Tree, facet: Facet) -> Iterator[ImportedCaption | Refusal]:
 
 
 def _text(
-    tree: Tree, name: str, facet: Facet, told: Mapping[str, _CaptionReading]
+    tree: Tree, name: str, facet: Facet, readings: Mapping[str, _CaptionReading]
 ) -> Iterator[ImportedCaption]:
     """One facet; if an export's table is beside it, only what was changed since the export."""
     text = texts.decoded(tree.read(name, limit=texts.MAX_BYTES)).strip()
     address = checked_address(Path(stem(name)).name)
-    said = told.get(address)
+    said = readings.get(address)
     if said is None or said.holds != JOINED:
         which = said.holds if said else facet
         if said is None or text != said.caption.get(which, "").strip():
@@ -97,7 +99,7 @@ def _text(
         )
 
 
-def _read(tree: Tree, name: str, told: dict[str, _CaptionReading]) -> Iterator[ImportedCaption | Refusal]:
+def _read(tree: Tree, name: str, readings: dict[str, _CaptionReading]) -> Iterator[ImportedCaption | Refusal]:
     if suffix(name) in tables.SUFFIXES:
         rows = tables.rows_of(tree.read(name, limit=tables.MAX_BYTES), suffix=suffix(name))
     else:
@@ -110,7 +112,7 @@ def _read(tree: Tree, name: str, told: dict[str, _CaptionReading]) -> Iterator[I
                 raise row
             one = _arrived(item, sidecar_of(tables.metadata_of(dict(row))))
             if (holds := row.get(HOLDS)) in (JOINED, *CAPTION_FACETS):
-                told[one.address] = _CaptionReading(holds, one.caption, one.tags)
+                readings[one.address] = _CaptionReading(holds, one.caption, one.tags)
             yield one
         except (BadSource, InvalidRecord) as error:
             yield Refusal(item, str(error))

@@ -61,9 +61,9 @@ def _memories(memory: "Memory", folder: Path) -> None:
 
 def _sessions(memory: "Memory", folder: Path) -> None:
     rows: list[dict[str, Any]] = []
-    for told in _read(folder / "sessions.json"):
-        key = memory_key(told["character"], told["session"])
-        for number, (prompt, answer) in enumerate(told["exchanges"]):
+    for session in _read(folder / "sessions.json"):
+        key = memory_key(session["character"], session["session"])
+        for number, (prompt, answer) in enumerate(session["exchanges"]):
             rows.append(
                 {
                     "id": f"{key}_{number}",

@@ -57,14 +57,14 @@ class Calibration:
         parts = [part for part in parts if part.weight]
         centres, spreads = list(RAW.centre), list(RAW.spread)
         for number, facet in enumerate(FACETS):
-            told = [
+            parts_measured = [
                 (part.weight, *self.figures[part.kind][facet])
                 for part in parts
                 if facet in part.facets and facet in self.figures.get(part.kind, {})
             ]
-            if total := sum(abs(weight) for weight, _, _ in told):
-                centres[number] = sum(weight * mean for weight, mean, _ in told) / total
-                spreads[number] = sum(abs(weight) * spread for weight, _, spread in told) / total
+            if total := sum(abs(weight) for weight, _, _ in parts_measured):
+                centres[number] = sum(weight * mean for weight, mean, _ in parts_measured) / total
+                spreads[number] = sum(abs(weight) * spread for weight, _, spread in parts_measured) / total
         return Scale(tuple(centres), tuple(spreads))
 
 

@@ -18,7 +18,11 @@ def pictures(layout: Layout) -> list[Path]:
     with suppress(OSError):  # nobody has made the folder
         for path in folder.iterdir():
             with suppress(OSError):  # it is gone since, which says nothing of the others
-                told = path.lstat()
-                if path.suffix.lower() in _KINDS and S_ISREG(told.st_mode) and told.st_size <= _LARGEST:
-                    found.append((told.st_mtime, path))
+                file_stat = path.lstat()
+                if (
+                    path.suffix.lower() in _KINDS
+                    and S_ISREG(file_stat.st_mode)
+                    and file_stat.st_size <= _LARGEST
+                ):
+                    found.append((file_stat.st_mtime, path))
     return [path for _, path in sorted(found, reverse=True)]

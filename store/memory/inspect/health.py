@@ -118,8 +118,8 @@ def unread_worlds(memory: "Memory") -> Concern | None:
 
 def _lore(memory: "Memory") -> list[Concern]:
     lore = memory.passages["world_lore"]
-    told = lore.counts()
-    bare = [world.id for world in memory.lore.worlds() if not told.get(world.id)]
+    lore_counts = lore.counts()
+    bare = [world.id for world in memory.lore.worlds() if not lore_counts.get(world.id)]
     return [
         _scopes(lore, "worlds without lore", bare, remedy="write it in the world's file, or add an entry"),
         _entries(

@@ -64,9 +64,9 @@ class _Sentence:
 
 def compared(texts: Sequence[str]) -> list[Conflict]:
     """All sentences that repeat or may contradict one of another text, in their order."""
-    told = [[_taken(sentence) for sentence in _sentences(text)] for text in texts]
+    sentences_of = [[_taken(sentence) for sentence in _sentences(text)] for text in texts]
     found = []
-    for (one, these), (other, those) in combinations(enumerate(told), 2):
+    for (one, these), (other, those) in combinations(enumerate(sentences_of), 2):
         for first in these:
             for second in those:
                 if reason := _reason(first, second):

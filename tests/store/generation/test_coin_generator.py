@@ -12,24 +12,10 @@ from store.generation.context import ExampleContext
 from store.library import Library
 from store.records import MAX_FACET
 from tests.store.conftest import address, coin
+from tests.store.generation.generated_coin import COIN, MODEL
 from tests.store.language_model_server import LanguageModelServer, fails, running, says
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
-
-
-MODEL = "openai/gpt-4o-mini"
-
-
-COIN = {
-    "name": "Rain Frog",
-    "ticker": "$rain",
-    "description": "Sits in the rain.",
-    "entity": "a frog in the rain",
-    "context": "patience",
-    "visual": "",
-    "emotions": "calm",
-    "image_prompt": "a frog, rain, pixel art",
-}
 
 
 @pytest.fixture
