@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from store.runtime import open_library
 from tests.browser import server_process
@@ -42,8 +42,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """The path of a Chromium; without one, these tests are skipped, or fail where they are required."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
+    """The path of a Chromium; without one, these tests are skipped, or fail where they are required.
+
+    The shell without windows draws the same pages with a fifth less of the processor's time.
+    """
+    for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"):
         if found := shutil.which(name):
             return found
     reason = "no Chromium was found (Debian: apt install chromium)"
@@ -71,7 +74,8 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     A tab that stays open keeps a process with Streamlit's scripts already compiled; a new process takes
     more than a second to compile them.
     """
-    with browser.new_context(viewport={"width": 1440, "height": 1000}) as context:
+    viewport: ViewportSize = {"width": 1440, "height": 1000}
+    with browser.new_context(viewport=viewport, reduced_motion="reduce") as context:
         context.set_default_timeout(TIMEOUT)
         stays = context.new_page()
         stays.route("**", lambda route: route.fulfill(body=""))
