@@ -1,12 +1,24 @@
 """The app and its routes; `streamlit run app.py` starts it."""
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from components.editor.routes import routes as editor_routes
 from components.grid import beacon, deferred_cards, tags
-from components.shell import error_page, events, javascript, job_control, lifespan, pictures, streamlit_patch
+from components.shell import (
+    error_page,
+    events,
+    javascript,
+    job_control,
+    lifespan,
+    pictures,
+    server_names,
+    streamlit_patch,
+)
+from components.shell.request_guard import RequestGuard
 
 streamlit_patch.apply_patch()
+server_names.allow_own_names()
 app = st.App(
     "overview.py",
     routes=[
@@ -19,6 +31,7 @@ app = st.App(
         *events.routes(),
         *job_control.routes(),
     ],
+    middleware=[Middleware(RequestGuard)],
     lifespan=lifespan.lifespan,
     on_script_error=error_page.show_error,
 )

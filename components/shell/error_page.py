@@ -9,7 +9,7 @@ import sqlite3
 
 import streamlit as st
 
-from components.shell import login
+from components.shell import login, request_id
 from store.disk.files import refused
 from store.errors import MemedexError
 from store.settings import settings
@@ -41,8 +41,8 @@ def show_error(error: Exception) -> bool:
 
 
 def log_error(error: Exception) -> str:
-    """Log an error with its traceback; returns its number in the log."""
-    number = secrets.token_hex(4)
+    """Log an error with its traceback; returns its number in the log, that of the request if there is one."""
+    number = request_id.current() or secrets.token_hex(4)
     log.error("error %s", number, exc_info=error)
     return number
 

@@ -17,6 +17,8 @@ from store.settings import settings
 
 log = logging.getLogger(__name__)
 
+_OPEN_FILES = 16_384
+
 
 @contextlib.asynccontextmanager
 async def lifespan(_: object) -> AsyncIterator[None]:
@@ -24,11 +26,25 @@ async def lifespan(_: object) -> AsyncIterator[None]:
 
     A server that is told to end never reaches `atexit`.
     """
+    _allow_many_connections()
     begins = threading.Thread(target=_go_on, args=(settings().root,), name="memedex-go-on", daemon=True)
     begins.start()
     yield
     await asyncio.to_thread(begins.join)  # what it opens is to be closed as well
     await asyncio.to_thread(open_writers.close_all)
+
+
+def _allow_many_connections() -> None:
+    """Use as many open files as the system permits: a thousand silent connections use up the usual ones."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    used, permitted = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _OPEN_FILES if permitted == resource.RLIM_INFINITY else min(permitted, _OPEN_FILES)
+    if used != resource.RLIM_INFINITY and used < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, permitted))
 
 
 def _go_on(root: Path) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from components.shell import javascript, logins
+from components.shell import javascript, logins, server_names
 from store.identity import may_view
 from store.permissions import Actor
 
@@ -31,10 +31,18 @@ def listens_farther() -> bool:
         return True
 
 
+def is_required() -> bool:
+    """Whether only those who are logged in may see the library: other machines can reach this server.
+
+    A server on loopback is reached by a proxy as well if its settings give it a public name.
+    """
+    return listens_farther() or bool(server_names.public_names())
+
+
 def may_see() -> bool:
     """Whether the current user may see the library."""
     if not st.user.get("is_logged_in"):
-        return not listens_farther()
+        return not is_required()
     return is_permitted(st.user, session=session())
 
 
@@ -80,25 +88,14 @@ def is_local() -> bool:
         places.append(urlsplit(origin).netloc)
     by_proxy = any(headers.get(name) for name in ("Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"))
     unknown = not headers.get("Host") and listens_farther()  # the browser is gone in the middle of the run
-    if by_proxy or unknown or not all(_is_loopback(place) for place in places if isinstance(place, str)):
+    if (
+        by_proxy
+        or unknown
+        or not all(server_names.is_loopback(place) for place in places if isinstance(place, str))
+    ):
         st.session_state[_REMOTE] = not unknown
         return False
     return True
-
-
-def _is_loopback(place: str) -> bool:
-    """Whether this host, with or without a port, is this machine."""
-    try:
-        host = urlsplit(f"//{place}").hostname or ""
-    except ValueError:
-        host = ""
-    host = place if place.count(":") > 1 and not place.startswith("[") else host  # an IPv6 address alone
-    if host.rstrip(".") == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def account() -> None:

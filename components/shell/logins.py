@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection
 from streamlit.auth_util import get_cookie_with_chunks
 from streamlit.web.server.server_util import get_cookie_secret
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
@@ -86,7 +86,7 @@ def has_ended(session: str) -> bool:
     return session in _ended
 
 
-def of_request(request: Request) -> dict[str, Any]:
+def of_request(request: HTTPConnection) -> dict[str, Any]:
     """The claims of the login in a request's cookie; empty without one."""
 
     def cookie(name: str) -> bytes | None:

@@ -53,7 +53,7 @@ def serve(request: Request) -> Response:
     if not asked:
         return _not_found()
     image_hash, size, signature = asked[1], int(asked[2]), asked[3]
-    if login.listens_farther() and not login.is_permitted(logins.of_request(request)):
+    if login.is_required() and not login.is_permitted(logins.of_request(request)):
         return PlainTextResponse("log in to see this", 401, headers={"Cache-Control": "no-store"})
     library = library_of_routes()
     if not hmac.compare_digest(_signature(library.secret, image_hash, size=size), signature):

@@ -72,7 +72,7 @@ def bearer(library: Reader, given: object, *, claims: logins.Claims) -> Bearer:
     actor, session = str(about["who"]), str(about["session"])
     if about["until"] <= time.time() or logins.has_ended(session) or not _is_there(session):
         raise LoginEnded("this page is too old; load it again")
-    if about["login"] or shell_login.listens_farther():
+    if about["login"] or shell_login.is_required():
         if not shell_login.is_permitted(claims, session=session):
             raise LoginEnded("the login of this page has ended; load it again and log in")
         if about["login"] != logins.mark(claims) or actor != logins.person(claims):

@@ -130,7 +130,7 @@ def _run_server(
         {**_SETTINGS, "MEMEDEX_ROOT": str(root), **settings},
         chroma=chroma,
     )
-    server.kill = process.kill
+    server.kill, server.pid = process.kill, process.pid or 0
     listens = threading.Event()
     listener = threading.Thread(target=_listen, args=(printed, server.log, listens))
     listener.start()

@@ -19,6 +19,7 @@ class Server:
     root: Path
     log: list[str] = field(default_factory=list)
     kill: Callable[[], None] = lambda: None  # as a power cut does: nothing is finished
+    pid: int = 0
 
     @contextmanager
     def stored(self) -> Iterator[Reader]:

@@ -1,0 +1,220 @@
+"""The middleware before every route: who is let in, how much may be sent, what each response says.
+
+Streamlit's own routes are behind it as well as ours.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from components.shell import error_page, login, logins, request_id, server_names
+from components.shell.base_path import base_path
+from components.shell.content_policy import content_policy
+
+log = logging.getLogger(__name__)
+
+MOST_BYTES = 2_000_000  # of a body; uploads have Streamlit's own limit, server.maxUploadSize
+MOST_REQUESTS = 1_000  # at once, the streams of open pages among them
+MOST_SESSIONS = 500  # open pages
+MOST_UNKNOWN = 50  # open pages of people who have not logged in yet, where a login is required
+BODY_SECONDS = 20.0  # in which a body has to arrive, and a second more for each _SLOWEST bytes
+_SLOWEST = 16_000
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+_POLICY_VIOLATION, _TRY_AGAIN_LATER = 1008, 1013  # codes of websockets
+
+_HEADERS: Mapping[str, Callable[[], str]] = {
+    "Content-Security-Policy": content_policy,
+    "X-Content-Type-Options": lambda: "nosniff",
+    "Referrer-Policy": lambda: "same-origin",
+    "X-Frame-Options": lambda: "DENY",  # what frame-ancestors says, for older browsers
+    "Cross-Origin-Opener-Policy": lambda: "same-origin",
+    "Cross-Origin-Resource-Policy": lambda: "same-origin",
+    "Permissions-Policy": lambda: "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+
+
+class _TooLarge(Exception):
+    """More of a body arrived than any route takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a request is not answered."""
+
+    status: int
+    reason: str
+
+
+class RequestGuard:
+    """Middleware that answers only to this server's own names and pages, within limits."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._requests = 0
+        self._sessions = 0
+        self._unknown = 0
+        self._logged_at = -1.0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._connect(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        number, body = request_id.begin(), _Body(scope, receive)
+        has_begun = False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal has_begun
+            if message["type"] == "http.response.start":
+                has_begun = True
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = number
+                if body.is_unread:
+                    headers["Connection"] = "close"  # else the server would read it to its end
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value())
+            await send(message)
+
+        async def refuse(status: int, reason: str) -> None:
+            response = PlainTextResponse(reason, status, headers={"Cache-Control": "no-store"})
+            await response(scope, receive, send_with_headers)
+
+        if refusal := self._refusal(scope):
+            self._log_refusal(f"request {number}: {refusal.reason}")
+            await refuse(refusal.status, refusal.reason)
+            return
+        self._requests += 1
+        try:
+            await self._app(scope, body.receive, send_with_headers)
+        except ClientDisconnect:
+            pass  # nobody waits for the answer
+        except Exception as error:
+            if has_begun:
+                raise
+            if isinstance(error, _TooLarge):
+                await refuse(413, "too large")
+            elif isinstance(error, TimeoutError):
+                await refuse(408, "too slow")
+            else:
+                error_page.log_error(error)
+                await refuse(500, f"error {number}: its cause stands in the server's log")
+        finally:
+            self._requests -= 1
+
+    def _refusal(self, scope: Scope) -> _Refusal | None:
+        request = HTTPConnection(scope)
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        if not server_names.is_own(host):
+            return _Refusal(421, _another_name(host))
+        if (
+            scope["method"] not in _SAFE
+            and origin is not None
+            and not server_names.is_own_origin(origin, host=host)
+        ):
+            return _Refusal(403, f"this is from a page of {origin[:200]!r}, not of this server")
+        if self._requests >= MOST_REQUESTS:
+            return _Refusal(503, "too many requests at once; try again")
+        if not _is_upload(scope) and _announced_bytes(request) > MOST_BYTES:
+            return _Refusal(413, "too large")
+        if _needs_login(scope) and login.is_required() and not _is_known(request):
+            return _Refusal(401, "log in to do this")
+        return None
+
+    async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = HTTPConnection(scope)
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        if not server_names.is_own(host):
+            await self._close(send, _POLICY_VIOLATION, _another_name(host))
+            return
+        if origin is not None and not server_names.is_own_origin(origin, host=host):
+            await self._close(send, _POLICY_VIOLATION, f"a page of {origin[:200]!r}, not of this server")
+            return
+        is_unknown = login.is_required() and not _is_known(request)
+        if self._sessions >= MOST_SESSIONS or (is_unknown and self._unknown >= MOST_UNKNOWN):
+            await self._close(send, _TRY_AGAIN_LATER, "too many pages are open")
+            return
+        self._sessions += 1
+        self._unknown += is_unknown
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._sessions -= 1
+            self._unknown -= is_unknown
+
+    async def _close(self, send: Send, code: int, reason: str) -> None:
+        self._log_refusal(f"a page: {reason}")
+        await send({"type": "websocket.close", "code": code, "reason": ""})
+
+    def _log_refusal(self, refusal: str) -> None:
+        """Log at most one refusal a second, so that nobody can fill the disk with them."""
+        now = time.monotonic()
+        if now >= self._logged_at + 1.0:
+            self._logged_at = now
+            log.warning("refused %s", refusal)
+
+
+class _Body:
+    """The body of a request, as long as it is neither too large nor too slow."""
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        self._receive = receive
+        self._most = None if _is_upload(scope) else MOST_BYTES
+        self._begun = time.monotonic()
+        self._received = 0
+        self._is_complete = False
+        headers = Headers(scope=scope)
+        self._is_sent = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether some of it may still come."""
+        return self._is_sent and not self._is_complete
+
+    async def receive(self) -> Message:
+        """The next part. Raises _TooLarge, or TimeoutError."""
+        if self._is_complete:  # the route waits for the end of the connection
+            return await self._receive()
+        until = self._begun + BODY_SECONDS + self._received / _SLOWEST
+        message = await asyncio.wait_for(self._receive(), max(0.0, until - time.monotonic()))
+        self._received += len(message.get("body", b""))
+        self._is_complete = not message.get("more_body", False)
+        if self._most is not None and self._received > self._most:
+            raise _TooLarge
+        return message
+
+
+def _another_name(host: str) -> str:
+    return (
+        f"this server was not started for the name {host[:200]!r}; "
+        f"if it should answer to it, start it with --{server_names.OPTION}"
+    )
+
+
+def _is_known(request: HTTPConnection) -> bool:
+    return login.is_permitted(logins.of_request(request))
+
+
+def _needs_login(scope: Scope) -> bool:
+    """Whether the path is one of Streamlit's that hold or take people's files, or tell figures."""
+    below = f"{base_path()}/"
+    return scope["path"].startswith((f"{below}media/", f"{below}_stcore/metrics")) or _is_upload(scope)
+
+
+def _is_upload(scope: Scope) -> bool:
+    return bool(scope["path"].startswith(f"{base_path()}/_stcore/upload_file/"))
+
+
+def _announced_bytes(request: HTTPConnection) -> int:
+    length = request.headers.get("content-length", "0")
+    return int(length) if length.isdecimal() else 0

@@ -1,0 +1,75 @@
+"""Strangers' markup is never run, and no page contacts another server or breaks the content policy."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from components.shell.page import FIRST, PAGES
+from store.library import Library
+from store.memory.memory import Memory
+from store.search.saved_searches import SavedSearch
+from tests.browser.conftest import Serve
+from tests.browser.dashboard import wait_until_idle
+from tests.browser.grid_page import filled_library
+from tests.store.conftest import address, coin
+
+MARKUP = (
+    "<img src=x onerror='window.__xss=1'><script>window.__xss=1</script>"
+    "<svg onload='window.__xss=1'></svg>[a](javascript:window.__xss=1)![b](http://evil.example/b.png)"
+)
+SHORT = "<img src=x onerror='window.__xss=1'>"
+ELSEWHERE = "http://evil.example/c.png"
+WATCH = """
+window.__broken = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+  window.__broken.push(`${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}`));
+"""
+VIEWS = "[data-testid=stMain] [data-testid=stButtonGroup] [role=radio]"
+
+
+def fill(library: Library) -> None:
+    caption = dict.fromkeys(("entity", "context", "visual", "emotions"), MARKUP)
+    hostile = {
+        "token_name": MARKUP, "ticker": "<b onclick=alert(1)>", "description": f"{MARKUP} {ELSEWHERE}",
+        "tags": ["<i>", "dog"], "caption": caption, "logoURI": ELSEWHERE,
+    }  # fmt: skip
+    assert not library.add([coin(number, **hostile) for number in range(6)], actor=MARKUP).refused
+    addresses = [address(number) for number in range(6)]
+    library.approve(addresses[:4], actor=MARKUP)
+    assert not library.promote(addresses[:2], actor=MARKUP).refused
+    library.delete(addresses[5:], actor=MARKUP)
+    library.drafts.save(addresses[2], caption, actor=MARKUP)
+    library.filters.save(SHORT, "dog")
+    library.searches.save(SHORT, SavedSearch("dog"))
+
+
+@pytest.fixture(scope="module")
+def root(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = filled_library(tmp_path_factory.mktemp("strangers") / "res", fill)
+    with Memory.open(root) as memory:
+        memory.memories.store_memory(MARKUP, tags=["<i>"])
+    return root
+
+
+def test_markup_is_never_run_and_nothing_leaves_the_server(root: Path, serve: Serve, page: Page) -> None:
+    app = serve(root, MEMEDEX_USER=MARKUP)
+    asked, broken = set[str](), list[str]()
+    page.on("request", lambda request: asked.add(request.url))
+    page.on("websocket", lambda socket: asked.add(socket.url))
+    page.add_init_script(WATCH)
+    scripts = [FIRST[0], *(link[0] for links in PAGES.values() for link in links), "pages/suspicious.py"]
+    for script in scripts:
+        path = "" if script == FIRST[0] else Path(script).stem
+        page.goto(f"{app.url}/{path}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        wait_until_idle(page)
+        for view in page.locator(VIEWS).all():
+            view.click()
+            wait_until_idle(page)
+        assert page.evaluate("window.__xss") is None, script
+        broken += [f"{script}: {one}" for one in page.evaluate("window.__broken")]
+    assert not broken
+    elsewhere = {url for url in asked if urlsplit(url).scheme not in {"blob", "data"}}
+    assert {urlsplit(url).netloc for url in elsewhere} == {urlsplit(app.url).netloc}, elsewhere

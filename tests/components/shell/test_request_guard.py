@@ -1,0 +1,231 @@
+"""Who is let in, how much may be sent, and what each response says."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from streamlit import config
+
+from components.shell import login, request_guard, request_id, server_names
+from components.shell.request_guard import RequestGuard
+
+
+@pytest.fixture(autouse=True)
+def options() -> Iterator[Callable[[str, Any], None]]:
+    """Set options of the server; the previous ones come back."""
+    names = ("server.address", "server.allowedHosts", "server.corsAllowedOrigins")
+    before = {name: (config.get_option(name), config.get_where_defined(name)) for name in names}
+    config.set_option("server.address", "127.0.0.1", "a test")
+    yield lambda name, value: config.set_option(name, value, "a test")
+    for name, (value, where) in before.items():
+        config.set_option(name, value, where)
+
+
+async def said(request: Request) -> Response:
+    return PlainTextResponse(f"{len(await request.body())} {request_id.current()}")
+
+
+async def broken(_: Request) -> Response:
+    raise RuntimeError("/a/path/of/the/server")
+
+
+async def strict(_: Request) -> Response:
+    return PlainTextResponse("", headers={"Content-Security-Policy": "default-src 'none'"})
+
+
+APP = Starlette(
+    routes=[
+        Route("/", said, methods=["GET", "POST"]),
+        Route("/broken", broken),
+        Route("/strict", strict),
+        Route("/_stcore/upload_file/{session}/{file}", said, methods=["PUT"]),
+        Route("/media/{name}", said),
+    ],
+    middleware=[Middleware(RequestGuard)],
+)
+
+
+def ask(method: str = "GET", path: str = "/", *, host: str = "127.0.0.1:8501", **more: Any) -> httpx.Response:
+    async def answered() -> httpx.Response:
+        transport = httpx.ASGITransport(APP, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
+            return await client.request(method, path, **more)
+
+    return asyncio.run(answered())
+
+
+async def connect(app: RequestGuard, **headers: str) -> list[str]:
+    """What a websocket with these headers is answered."""
+    sent: list[str] = []
+
+    async def send(message: Any) -> None:
+        sent.append(f"{message['type']} {message.get('code', '')}".strip())
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    named = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await app({"type": "websocket", "path": "/_stcore/stream", "headers": named}, receive, send)
+    return sent
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost:8501", "[::1]:8501", "a.localhost", "LOCALHOST."])
+def test_a_loopback_server_answers_to_its_own_names(host: str) -> None:
+    assert ask(headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8501", "192.168.1.5", "0.0.0.0", "",
+        "127.0.0.1@evil.example", "127.0.0.1:x", "evil.example:8501", "localhost/", "[::1", "evillocalhost",
+    ],
+)  # fmt: skip
+def test_another_name_is_refused(host: str) -> None:
+    answer = ask(headers={"Host": host})
+    assert answer.status_code == 421
+    assert "X-Request-Id" in answer.headers
+
+
+def test_a_server_on_every_address_answers_to_addresses_and_its_machines_name(options: Any) -> None:
+    options("server.address", "0.0.0.0")
+    assert {ask(headers={"Host": host}).status_code for host in ("192.168.1.5:8501", "[fe80::1]")} == {200}
+    assert ask(headers={"Host": server_names.socket.gethostname()}).status_code == 200
+    assert ask(headers={"Host": "evil.example"}).status_code == 421
+
+
+def test_names_of_the_settings_are_all_that_is_answered(options: Any) -> None:
+    options("server.allowedHosts", ["coins.example.org", "*.coins.example.org"])
+    for host in ("coins.example.org", "a.coins.example.org:8443"):
+        assert ask(headers={"Host": host}).status_code == 200
+    for host in ("127.0.0.1", "evilcoins.example.org", "example.org"):
+        assert ask(headers={"Host": host}).status_code == 421
+
+
+def test_a_public_name_in_the_settings_asks_for_a_login(options: Any) -> None:
+    assert not login.is_required()
+    options("server.corsAllowedOrigins", ["http://localhost:3000"])
+    assert not login.is_required()
+    options("server.corsAllowedOrigins", ["https://coins.example.org"])
+    assert login.is_required()
+    assert ask(headers={"Host": "coins.example.org"}).status_code == 200
+
+
+def test_streamlit_itself_is_told_the_names(options: Any) -> None:
+    server_names.allow_own_names()
+    assert config.get_option("server.allowedHosts") == list(server_names.LOOPBACK)
+    config.set_option("server.address", "localhost", "a test")
+    assert "127.0.0.1" in server_names.own_names(), "what was set by itself is not taken for a choice"
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://127.0.0.1:3000", "http://127.0.0.1", "file://", ""]
+)
+def test_another_origin_changes_nothing(origin: str) -> None:
+    assert ask("POST", headers={"Origin": origin}).status_code == 403
+    app = RequestGuard(APP)
+    refused = asyncio.run(connect(app, host="127.0.0.1:8501", origin=origin))
+    assert refused == ["websocket.close 1008"]
+
+
+def test_its_own_pages_and_those_of_the_settings_may_act(options: Any) -> None:
+    assert ask("POST", headers={"Origin": "http://127.0.0.1:8501"}).status_code == 200
+    assert ask("POST", headers={"Origin": "https://127.0.0.1:8501"}).status_code == 200, "behind a proxy"
+    options("server.corsAllowedOrigins", ["https://coins.example.org/"])
+    assert ask("POST", headers={"Origin": "https://coins.example.org"}).status_code == 200
+
+
+def test_every_response_has_the_headers_and_keeps_a_stricter_policy() -> None:
+    for path in ("/", "/broken", "/nowhere", "/strict"):
+        headers = ask(path=path).headers
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "same-origin"
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert re.fullmatch(r"[0-9a-f]{12}", headers["X-Request-Id"])
+    assert ask(path="/strict").headers["Content-Security-Policy"] == "default-src 'none'"
+    policy = dict(part.split(" ", 1) for part in ask().headers["Content-Security-Policy"].split("; "))
+    assert policy["frame-ancestors"] == "'none'"
+    assert "'unsafe-" not in policy["script-src"], "neither inline scripts nor eval"
+    assert "sha256-" in policy["script-src"], "Streamlit's page has one inline script"
+
+
+def test_a_request_has_one_number_in_response_and_log(caplog: pytest.LogCaptureFixture) -> None:
+    answer = ask(headers={"X-Request-Id": "chosen by the client"})
+    assert answer.text.split()[1] == answer.headers["X-Request-Id"]
+    wrong = ask(path="/broken")
+    assert wrong.status_code == 500
+    assert "/a/path" not in wrong.text
+    assert wrong.headers["X-Request-Id"] in wrong.text
+    assert f"error {wrong.headers['X-Request-Id']}" in caplog.text
+    assert "RuntimeError: /a/path/of/the/server" in caplog.text
+
+
+def chunks(size: int, *, pause: float = 0.0, of: int = 10) -> Any:
+    async def body() -> Any:
+        for _ in range(of):
+            await asyncio.sleep(pause)
+            yield bytes(size)
+
+    return body()
+
+
+def test_a_body_that_is_too_large_is_refused() -> None:
+    announced = ask("POST", headers={"Content-Length": "1000000000"}, content=b"")
+    assert announced.status_code == 413
+    assert announced.headers["Connection"] == "close"
+    assert ask("POST", content=chunks(300_000)).status_code == 413
+    assert ask("POST", content=chunks(100_000)).text.startswith("1000000 ")
+    uploaded = ask("PUT", "/_stcore/upload_file/a/b", content=chunks(300_000))
+    assert uploaded.text.startswith("3000000 "), "Streamlit itself limits uploads"
+
+
+def test_a_body_that_is_too_slow_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_guard, "BODY_SECONDS", 0.1)
+    assert ask("POST", content=chunks(1, pause=0.05)).status_code == 408
+    assert ask("POST", content=chunks(16_000, pause=0.05)).status_code == 200, "slow, but it gets on"
+
+
+def test_uploads_and_media_ask_for_the_login(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ask(path="/media/a").status_code == 200
+    monkeypatch.setattr(login, "is_required", lambda: True)
+    assert ask(path="/media/a").status_code == 401
+    assert ask(path="/_stcore/metrics").status_code == 401
+    assert ask("PUT", "/_stcore/upload_file/a/b", content=b"x").status_code == 401
+
+
+def test_the_number_of_open_pages_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_guard, "MOST_SESSIONS", 3)
+    monkeypatch.setattr(request_guard, "MOST_UNKNOWN", 1)
+    over = asyncio.Event()
+
+    async def page(_: Any, __: Any, send: Callable[[Any], Awaitable[None]]) -> None:
+        await send({"type": "websocket.accept"})
+        await over.wait()
+
+    async def opened(required: Sequence[bool]) -> list[list[str]]:
+        app, answers = RequestGuard(page), []
+        for is_required in required:
+            monkeypatch.setattr(login, "is_required", lambda is_required=is_required: is_required)
+            answers.append(asyncio.ensure_future(connect(app, host="localhost")))
+            await asyncio.sleep(0)
+        over.set()
+        all_answers = [await answer for answer in answers]
+        over.clear()
+        assert await asyncio.wait_for(connect_and_end(app), 1) == ["websocket.accept"]
+        return all_answers
+
+    async def connect_and_end(app: RequestGuard) -> list[str]:
+        over.set()
+        return await connect(app, host="localhost")
+
+    assert asyncio.run(opened([False] * 4)) == [["websocket.accept"]] * 3 + [["websocket.close 1013"]]
+    over = asyncio.Event()
+    assert asyncio.run(opened([True, True])) == [["websocket.accept"], ["websocket.close 1013"]]
