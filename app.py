@@ -11,6 +11,7 @@ from components.shell import (
     javascript,
     job_control,
     lifespan,
+    password_login,
     pictures,
     server_names,
     streamlit_patch,
@@ -19,6 +20,7 @@ from components.shell.request_guard import RequestGuard
 
 streamlit_patch.apply_patch()
 server_names.allow_own_names()
+password_login.keep_secret()
 app = st.App(
     "overview.py",
     routes=[
@@ -29,6 +31,7 @@ app = st.App(
         *deferred_cards.routes(),
         *tags.routes(),
         *events.routes(),
+        *password_login.routes(),
         *job_control.routes(),
     ],
     middleware=[Middleware(RequestGuard)],

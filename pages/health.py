@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.overview import health, model_choice, settings
+from components.overview import health, model_choice, sessions, settings
 from components.shell.page import open_page
 
 library = open_page("System status")
@@ -16,6 +16,9 @@ with grid.cell():
     model_choice.show(library)
 st.subheader("Check", anchor=False)
 health.examine(library)
+if sessions.are_shown():
+    st.subheader("Sessions", anchor=False)
+    sessions.show()
 with st.expander("Where the data is", icon=":material/folder:"):
     settings.places(library)
 with st.expander("Settings", icon=":material/tune:"):

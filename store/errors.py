@@ -8,6 +8,7 @@ MemedexError
 ├── UnknownRecord (LookupError)
 ├── UnknownPrompt (LookupError)
 ├── UnknownJob (LookupError)
+├── UnknownSession (LookupError)
 ├── NothingToUndo
 ├── Superseded
 ├── LibraryInUse
@@ -62,6 +63,10 @@ class UnknownPrompt(MemedexError, LookupError):
 
 class UnknownJob(MemedexError, LookupError):
     """No piece of long work has this number."""
+
+
+class UnknownSession(MemedexError, LookupError):
+    """No login to the dashboard has this id, or several have."""
 
 
 class NothingToUndo(MemedexError):

@@ -15,17 +15,23 @@ Every change goes through `Actor.permit`. From a button to here, for a delete:
 
 from collections.abc import Callable
 
-from store.errors import LoginEnded, ReadOnly
-from store.identity import current_user, may_change
+from store.errors import LoginEnded, NotPermitted, ReadOnly
+from store.identity import Claims, current_user, may_administer, may_change
 
 
 class Actor:
     """One person, as long as their login is valid."""
 
-    def __init__(self, name: str, *, is_logged_in: Callable[[], bool] = lambda: True) -> None:
-        """`is_logged_in` is called each time, because pages may outlive the login."""
+    def __init__(
+        self, name: str, *, is_logged_in: Callable[[], bool] = lambda: True, claims: Claims | None = None
+    ) -> None:
+        """`is_logged_in` is called each time, because pages may outlive the login.
+
+        `claims` are those of the login; None without one.
+        """
         self._name = name
         self._is_logged_in = is_logged_in
+        self._claims = claims
 
     @property
     def name(self) -> str:
@@ -35,7 +41,12 @@ class Actor:
     @property
     def can_write(self) -> bool:
         """Whether the lists of people allow this person to change anything."""
-        return may_change(self.name)
+        return may_change(self.name, self._claims or {})
+
+    @property
+    def can_administer(self) -> bool:
+        """Whether this person may see and end the sessions of others."""
+        return may_administer(self.name, self._claims)
 
     def check_login(self) -> None:
         """Raises LoginEnded unless the person is logged in."""
@@ -47,6 +58,12 @@ class Actor:
         self.check_login()
         if not self.can_write:
             raise ReadOnly(f"{self.name or 'you'} may look at this library, not change it")
+
+    def permit_administration(self) -> None:
+        """Raises LoginEnded, or NotPermitted for everybody but administrators."""
+        self.check_login()
+        if not self.can_administer:
+            raise NotPermitted(f"{self.name or 'you'} may not administer the sessions of this dashboard")
 
 
 class Operator(Actor):
@@ -60,6 +77,11 @@ class Operator(Actor):
     @property
     def can_write(self) -> bool:
         """Always true, because the lists are about people who use somebody else's server."""
+        return True
+
+    @property
+    def can_administer(self) -> bool:
+        """Always true, likewise."""
         return True
 
 

@@ -31,10 +31,15 @@ class Settings(BaseSettings):
     user: str = Field("", description="Who decides, as the history names them; the login name if empty.")
     viewers: str = Field(
         "",
-        description="Who may only look: e-mail addresses of logins (or names), separated by commas. With "
+        description="Who may only look: e-mail addresses of logins (or names, or claims "
+        "such as `groups=guests`), separated by commas. With "
         "both this list and the next one, nobody else who logs in sees anything.",
     )
     curators: str = Field("", description="Who may decide, likewise; everybody who is not a viewer if empty.")
+    administrators: str = Field(
+        "",
+        description="Who may see and end the sessions of others, likewise; if empty, only who runs it.",
+    )
     inbox: Path | None = Field(
         None, description="A folder that is watched: pictures and token lists put there arrive in Review."
     )

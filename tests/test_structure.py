@@ -44,7 +44,7 @@ store/search store/maps
 store/vectors store/exporting
 store/embedding store/importing
 store/captions store/chroma store/jobs store/llm store/tags
-store/catalog store/fetching
+store/catalog store/fetching store/sessions
 store/disk
 store/operations
 store/outcome

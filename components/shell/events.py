@@ -76,7 +76,9 @@ class _Stream:
 
     def look(self, state: State) -> None:
         """Wake the stream if there is something to tell."""
-        if not tokens.is_open(self.person.session) or logins.has_ended(self.person.session):
+        if not tokens.is_open(self.person.session) or logins.has_ended(
+            self.person.session, self.person.login
+        ):
             self.end()
         elif state and (self._is_owed(state) or len(self._news(state)) > 1):
             self.has_news.set()

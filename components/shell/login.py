@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from components.shell import javascript, logins, server_names
+from components.shell import javascript, known_sessions, logins, password_login, server_names
 from store.identity import may_view
 from store.permissions import Actor
+from store.sessions.sessions import PASSWORD
 
 _wanted_page = st.components.v2.component(
     "memedex.wanted_page",
@@ -34,21 +35,26 @@ def listens_farther() -> bool:
 def is_required() -> bool:
     """Whether only those who are logged in may see the library: other machines can reach this server.
 
-    A server on loopback is reached by a proxy as well if its settings give it a public name.
+    A server on loopback is reached by a proxy as well if its settings give it a public name, or by other
+    people of this machine, if it has a password.
     """
-    return listens_farther() or bool(server_names.public_names())
+    return listens_farther() or bool(server_names.public_names()) or known_sessions.has_password()
 
 
 def may_see() -> bool:
     """Whether the current user may see the library."""
     if not st.user.get("is_logged_in"):
         return not is_required()
-    return is_permitted(st.user, session=session())
+    if not is_permitted(st.user, session=session()):
+        return False
+    browser = st.context.headers.get("User-Agent") or ""
+    logins.note(st.user, address=st.context.ip_address or "", browser=browser)
+    return True
 
 
 def is_permitted(claims: logins.Claims, *, session: str = "") -> bool:
     """Whether this login is valid, and its person may see the library."""
-    return logins.is_current(claims, session=session) and may_view(logins.person(claims))
+    return logins.is_current(claims, session=session) and may_view(logins.person(claims), claims)
 
 
 def person() -> str:
@@ -58,7 +64,7 @@ def person() -> str:
 
 def actor() -> Actor:
     """The person at the page of this run, also for what outlives it: callbacks, fragments."""
-    return Actor(person(), is_logged_in=still_permitted())
+    return logins.actor(person(), st.user, is_logged_in=still_permitted())
 
 
 def session() -> str:
@@ -108,8 +114,10 @@ def account() -> None:
 
 def _log_out() -> None:
     """End this login in all tabs."""
+    by_password = st.user.get("provider") == PASSWORD
     logins.end(st.user, session=session())
-    st.logout()
+    if not by_password:  # that one has ended, and there is no provider to tell
+        st.logout()
 
 
 def ask_to_log_in() -> None:
@@ -120,19 +128,28 @@ def ask_to_log_in() -> None:
         st.text(f"You are logged in as {person()}. Ask the administrator to add you, or use another login.")
         st.button("Log out", key="log-out", icon=":material/logout:", on_click=_log_out)
         return
-    if "is_logged_in" in st.user:
-        _wanted_page(key="memedex-wanted-page", data={"asks": True})
-        if st.user["is_logged_in"]:
-            st.text(
-                "Your login has ended. What you decided and typed waits in this browser until you are back."
-            )
-        else:
-            st.text("This library is shared with other machines, so it asks who you are.")
-        st.button("Log in", type="primary", on_click=st.login)
+    has_password = known_sessions.has_password()
+    # Streamlit says that nobody is logged in only where there is a provider to log in with.
+    has_provider = "is_logged_in" in st.user and st.user.get("provider") != PASSWORD
+    if not has_password and not has_provider:
+        _say_how_to_set_up()
         return
+    if st.user.get("is_logged_in"):
+        st.text("Your login has ended. What you decided and typed waits in this browser until you are back.")
+    else:
+        st.text("This library is shared with other machines, so it asks who you are.")
+    if has_password:
+        password_login.form()
+    if has_provider:
+        _wanted_page(key="memedex-wanted-page", data={"asks": True})
+        st.button("Log in", type="primary", on_click=st.login)
+
+
+def _say_how_to_set_up() -> None:
     st.error("This server can be reached from other machines, and nobody could be asked for a login.")
     st.markdown(
         "Either let it listen on this machine alone, `streamlit run app.py --server.address 127.0.0.1`, "
+        "or set a shared password, `python -m store password`, "
         "or set up a login: an `[auth]` section in `.streamlit/secrets.toml` "
         "(OpenID Connect; Streamlit's documentation of `st.login` lists the fields)."
     )

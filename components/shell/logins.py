@@ -5,9 +5,11 @@ here: in every run, and by every route.
 """
 
 import json
+import logging
+import sqlite3
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -18,7 +20,13 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_signed_val
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import gather_user_info
 
+from components.shell import known_sessions
+from store.errors import MemedexError
 from store.identity import current_user
+from store.permissions import Actor
+from store.sessions.sessions import Session
+
+log = logging.getLogger(__name__)
 
 Claims = Mapping[str, Any]  # what a login says of its person, as `st.user` has it
 
@@ -38,6 +46,12 @@ def person(claims: Claims) -> str:
         return email
     # Names can be chosen freely: in brackets none can be taken for somebody on the lists of people.
     return f"{claims.get('name') or 'somebody'} ({claims.get('sub') or 'unknown'})"
+
+
+def actor(name: str, claims: Claims, *, is_logged_in: Callable[[], bool] = lambda: True) -> Actor:
+    """The person with the permissions of this login, if there is one."""
+    given = dict(claims) if claims.get("is_logged_in") else None
+    return Actor(name, is_logged_in=is_logged_in, claims=given)
 
 
 def mark(claims: Claims) -> str:
@@ -66,7 +80,7 @@ def is_current(claims: Claims, *, session: str = "") -> bool:
     """Whether this login and its session are neither expired nor ended."""
     if not claims.get("is_logged_in") or not expires(claims) > time.time():
         return False
-    return session not in _ended and mark(claims) not in _ended
+    return not has_ended(session, mark(claims))
 
 
 def end(claims: Claims, *, session: str) -> None:
@@ -77,13 +91,42 @@ def end(claims: Claims, *, session: str) -> None:
             del _ended[old]
         if session:
             _ended[session] = now
-        if claims.get("is_logged_in") and claims.get("iat") is not None:
-            _ended[mark(claims)] = now
+        if not claims.get("is_logged_in") or claims.get("iat") is None:
+            return
+        _ended[mark(claims)] = now
+    try:
+        known_sessions.sessions().end_login(mark(claims), ended_by=person(claims))
+    except (MemedexError, OSError, sqlite3.Error) as error:
+        log.warning("a logout is known to this server only until it is restarted: %s", error)
+    known_sessions.look_again()
 
 
-def has_ended(session: str) -> bool:
-    """Whether somebody logged out in this session."""
-    return session in _ended
+def has_ended(session: str, login: str) -> bool:
+    """Whether somebody logged out in this session, or this login was ended in any tab or process."""
+    return session in _ended or bool(login and (login in _ended or login in known_sessions.ended()))
+
+
+def note(claims: Claims, *, address: str, browser: str) -> None:
+    """List this login among the sessions."""
+    if claims.get("iat") is None:  # it cannot be told from another login of the same person
+        return
+    now, until = time.time(), expires(claims)
+    known_sessions.note(
+        Session(
+            login=mark(claims),
+            person=person(claims),
+            provider=str(claims.get("provider") or ""),
+            address=address,
+            browser=browser,
+            began=_seconds(claims["iat"], otherwise=now),
+            seen=now,
+            expires=until if until < float("inf") else None,
+        )
+    )
+
+
+def _seconds(given: object, *, otherwise: float) -> float:
+    return float(given) if isinstance(given, int | float) else otherwise
 
 
 def of_request(request: HTTPConnection) -> dict[str, Any]:

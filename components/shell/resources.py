@@ -14,7 +14,6 @@ from components.shell import format, loading, login, pictures
 from store.captioning.checkup import CheckUp
 from store.disk.layout import Layout
 from store.errors import CatalogDamaged, LibraryInUse, MemedexError, ModelUnavailable, ReadOnly
-from store.identity import may_change
 from store.jobs import Jobs
 from store.library import Library
 from store.llm.client import is_loaded, is_warm
@@ -229,7 +228,7 @@ def _say_it_is_gone(folder: Path) -> NoReturn:
 def _offer_salvage(reason: str) -> None:
     st.title("The catalog is damaged")
     st.text(reason)
-    if may_change(login.person()) and st.button("Repair", type="primary", icon=":material/build:"):
+    if login.actor().can_write and st.button("Repair", type="primary", icon=":material/build:"):
         with st.spinner("Reading what the old catalog still says"):
             salvaged = salvage_if_damaged(Layout(settings().root))
             doctor.repair(_for_writing(settings().root))

@@ -11,7 +11,6 @@ from starlette.responses import PlainTextResponse, Response
 from components.shell import error_page, logins, pictures, tokens
 from store.errors import LoginEnded, NotPermitted
 from store.library import Library
-from store.permissions import Actor
 
 _LIMIT = 1_000_000  # bytes; a beacon has at most 64 kB, four facets of 20,000 characters fit several times
 
@@ -41,7 +40,9 @@ def _answered(body: bytes, claims: logins.Claims, answer: Answer) -> Response:
     try:
         library = pictures.library_of_routes()
         bearer = tokens.bearer(library, given, claims=claims)
-        return answer(library.for_actor(Actor(bearer.actor)), {**sent, "session": bearer.session})
+        return answer(
+            library.for_actor(logins.actor(bearer.actor, claims)), {**sent, "session": bearer.session}
+        )
     except LoginEnded as error:
         return PlainTextResponse(str(error), 401)
     except NotPermitted as error:

@@ -35,6 +35,7 @@ class Bearer:
 
     actor: str
     session: str
+    login: str = ""  # its mark; "" without one
 
 
 def token(library: Reader) -> str:
@@ -70,14 +71,14 @@ def bearer(library: Reader, given: object, *, claims: logins.Claims) -> Bearer:
     if about["library"] != library.id:
         raise NotPermitted("this is from a page of another library")
     actor, session = str(about["who"]), str(about["session"])
-    if about["until"] <= time.time() or logins.has_ended(session) or not _is_there(session):
+    if about["until"] <= time.time() or logins.has_ended(session, about["login"]) or not _is_there(session):
         raise LoginEnded("this page is too old; load it again")
     if about["login"] or shell_login.is_required():
         if not shell_login.is_permitted(claims, session=session):
             raise LoginEnded("the login of this page has ended; load it again and log in")
         if about["login"] != logins.mark(claims) or actor != logins.person(claims):
             raise NotPermitted("this is from a page of somebody else")
-    return Bearer(actor, session)
+    return Bearer(actor, session, str(about["login"]))
 
 
 def is_open(session: str) -> bool:

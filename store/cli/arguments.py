@@ -18,6 +18,7 @@ from store.cli import (
     memory_arguments,
     memory_queries,
     queries,
+    sessions,
     stored_vectors,
     tags,
     values,
@@ -74,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
     verbs = _Verbs(whole)
 
     dashboard.add_arguments(verbs.add("run", dashboard.run, "start the dashboard in the browser"))
+    sessions.add_arguments(verbs)
     _importing(verbs)
     _moving(verbs)
     _writing(verbs)

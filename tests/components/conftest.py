@@ -12,10 +12,11 @@ from starlette.applications import Starlette
 
 from components.editor import routes as editor
 from components.grid import beacon, deferred_cards
-from components.shell import job_control, pictures
+from components.shell import job_control, password_login, pictures
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
 from store.runtime import open_library
+from store.settings import settings
 from tests.store.conftest import coin, fresh_root
 from tests.store.hashed import Hashed
 
@@ -26,6 +27,12 @@ COINS = 6
 def _without_chroma(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chroma is off: opening it takes longer than the rest of a test."""
     monkeypatch.setattr(ChromaFollower, "wake", lambda self: None)
+
+
+@pytest.fixture(autouse=True)
+def _own_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept beside the library lies in the test's folder, not in the program's."""
+    monkeypatch.setattr(settings(), "root", tmp_path / "res")
 
 
 @pytest.fixture
@@ -40,7 +47,7 @@ class Client:
     """Sends requests to the routes, as a browser would."""
 
     def __init__(self) -> None:
-        rooms = (pictures, beacon, editor, deferred_cards, job_control)
+        rooms = (pictures, beacon, editor, deferred_cards, job_control, password_login)
         self._app = Starlette(routes=[route for room in rooms for route in room.routes()])
 
     def get(self, address: str, **more: Any) -> httpx.Response:

@@ -160,7 +160,7 @@ def test_judgements_of_single_results_correct_a_golden_query(library: Library) -
 
 
 def test_a_viewer_cannot_judge_results(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.permissions.may_change", lambda actor: False)
+    monkeypatch.setattr("store.permissions.may_change", lambda *_: False)
     page = library.for_actor(Actor("vera"))
     with pytest.raises(ReadOnly):
         page.golden.judge("frog", address(1), True)

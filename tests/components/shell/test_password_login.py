@@ -1,0 +1,168 @@
+"""Logging in by the shared password, without a browser."""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from starlette.requests import HTTPConnection
+
+from components.shell import known_sessions, login, logins, password_login, tokens
+from store.library import Library
+from store.permissions import Actor
+from store.sessions.password import Tries
+from store.settings import settings
+from tests.components.conftest import Client
+from tests.components.test_attackers import assert_accepted, assert_refused
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(password_login, "tries", Tries())
+    known_sessions._seen.clear()
+    known_sessions.look_again()
+    yield
+    logins._ended.clear()
+    tokens._seen.clear()
+    known_sessions.look_again()
+
+
+@pytest.fixture
+def client(client: Client) -> Client:
+    known_sessions.sessions().set_password(PASSWORD)
+    known_sessions.look_again()
+    return client
+
+
+def log_in(
+    client: Client, *, password: object = PASSWORD, name: object = "Ann", **more: Any
+) -> httpx.Response:
+    more.setdefault("headers", {"Origin": "http://memedex"})
+    return client.post("/login", content=json.dumps({"name": name, "password": password}), **more)
+
+
+def claims_of(answer: httpx.Response) -> dict[str, Any]:
+    sent = "; ".join(f"{name}={value}" for name, value in answer.cookies.items())
+    return logins.of_request(HTTPConnection({"type": "http", "headers": [(b"cookie", sent.encode())]}))
+
+
+def test_the_right_password_gives_a_login_that_routes_accept(client: Client, library: Library) -> None:
+    answer = log_in(client)
+    assert answer.status_code == 204
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert "Secure" not in cookie
+    claims = claims_of(answer)
+    assert claims["is_logged_in"]
+    assert logins.person(claims) == "Ann (shared password)"
+    token = tokens.signed(library, actor=logins.person(claims), claims=claims)
+    assert_accepted(client, library, token, actor=logins.person(claims), cookies=dict(answer.cookies))
+    (session,) = known_sessions.sessions().all()
+    assert (session.person, session.provider) == ("Ann (shared password)", "password")
+
+
+def test_a_password_asks_for_a_login_even_on_this_machine(client: Client, library: Library) -> None:
+    assert login.is_required()
+    assert_refused(client, library, tokens.signed(library, actor="ann@x.org"), status={401})
+    known_sessions.sessions().set_password("")
+    known_sessions.look_again()
+    assert not login.is_required()
+    assert log_in(client).status_code == 404
+
+
+def test_behind_a_proxy_with_https_the_cookie_is_for_https_only(client: Client) -> None:
+    answer = log_in(client, headers={"Origin": "https://memedex"})
+    assert "Secure" in answer.headers["Set-Cookie"]
+
+
+def test_a_wrong_password_or_name_gives_none(client: Client) -> None:
+    assert log_in(client, password=PASSWORD.upper()).status_code == 401
+    for name in ("", "  ", "x" * 61, "a\x00b", "\u202eevil", None, 7, 7 * "\n"):
+        assert log_in(client, name=name).status_code == 400
+    for sent in ("", "[]", "7", '{"name": "Ann"}', "{", "[" * 100_000):
+        assert client.post("/login", content=sent).status_code == 400
+    assert known_sessions.sessions().all() == []
+
+
+def test_the_sixth_try_in_a_minute_is_refused_even_if_it_is_right(client: Client) -> None:
+    for _ in range(5):
+        answer = log_in(client, password="wrong password")
+        assert answer.status_code == 401
+        assert "Set-Cookie" not in answer.headers
+    late = log_in(client)
+    assert late.status_code == 429
+    assert 0 < int(late.headers["Retry-After"]) <= 60
+
+
+def test_all_addresses_of_an_ipv6_network_count_as_one() -> None:
+    assert password_login._place("2001:db8::1") == password_login._place("2001:db8::ffff:1")
+    assert password_login._place("2001:db8:0:1::1") != password_login._place("2001:db8::1")
+    assert password_login._place("10.0.0.1") != password_login._place("10.0.0.2")
+
+
+def test_a_session_ended_elsewhere_is_refused_by_every_route(client: Client, library: Library) -> None:
+    answer = log_in(client)
+    claims, sent = claims_of(answer), dict(answer.cookies)
+    token = tokens.signed(library, actor=logins.person(claims), session="here", claims=claims)
+    tokens.bearer(library, token, claims=claims)
+    (session,) = known_sessions.sessions().all()
+    known_sessions.sessions().end(session.id)  # as another process does
+    known_sessions._known = known_sessions._known.__class__(settings().root, time.monotonic() - 2)
+    assert_refused(client, library, token, status={401}, cookies=sent)
+    assert not login.is_permitted(claims)
+    logins._ended.clear()  # as after a restart
+    assert not login.is_permitted(claims)
+    again = log_in(client)
+    assert login.is_permitted(claims_of(again))
+
+
+def test_a_logout_outlasts_a_restart(client: Client, library: Library) -> None:
+    claims = claims_of(log_in(client))
+    logins.end(claims, session="here")
+    logins._ended.clear()
+    assert not login.is_permitted(claims)
+
+
+def test_a_name_cannot_be_taken_for_somebody_on_the_lists(
+    client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings(), "administrators", "boss@x.org, groups=admins")
+    monkeypatch.setattr(settings(), "curators", "boss@x.org, groups=admins")
+    for name in ("boss@x.org", "groups=admins", settings().user or "root"):
+        claims = claims_of(log_in(client, name=name))
+        actor = logins.actor(logins.person(claims), claims)
+        assert not actor.can_write
+        assert not actor.can_administer
+
+
+def test_claims_of_a_login_give_roles(
+    client: Client, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings(), "viewers", "provider=password")
+    claims = claims_of(log_in(client))
+    token = tokens.signed(library, actor=logins.person(claims), claims=claims)
+    sent = json.dumps({"token": token, "address": "x", "draft": {}})
+    answer = client.post("/editor/keep", content=sent, cookies={})
+    assert answer.status_code == 401
+    assert not logins.actor(logins.person(claims), claims).can_write
+    assert login.is_permitted(claims), "viewers may look"
+    assert Actor("x", claims={"groups": ["a", "b"]}).can_write
+
+
+def test_the_secret_of_cookies_is_kept_once_there_is_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[str] = []
+    monkeypatch.setattr(password_login.config, "set_option", lambda name, value, _: given.append(value))
+    known_sessions.look_again()
+    password_login.keep_secret()
+    assert given == []
+    known_sessions.sessions().set_password(PASSWORD)
+    known_sessions.look_again()
+    password_login.keep_secret()
+    password_login.keep_secret()
+    assert len(given) == 2
+    assert given[0] == given[1] == known_sessions.sessions().cookie_secret()

@@ -1,0 +1,170 @@
+"""Logins are listed and ended, by those who may, from any process."""
+
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from store.errors import ForeignFile, InvalidRecord, LoginEnded, NotPermitted, UnknownSession
+from store.permissions import Actor
+from store.sessions.sessions import Session, Sessions
+from store.settings import settings
+
+ANN = Session("a" * 32, "ann@x.org", "default", "10.0.0.1", "Firefox", began=100.0, seen=200.0)
+
+
+@pytest.fixture(autouse=True)
+def _settings() -> Iterator[None]:
+    settings.cache_clear()
+    yield
+    settings.cache_clear()
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Sessions:
+    return Sessions(tmp_path / "res")
+
+
+def test_looking_leaves_no_trace(sessions: Sessions) -> None:
+    assert sessions.all() == []
+    assert sessions.ended() == frozenset()
+    assert not sessions.has_password
+    assert not sessions.path.exists()
+
+
+def test_a_login_is_listed_until_forty_days_after_it_was_last_seen(sessions: Sessions) -> None:
+    sessions.record(ANN)
+    sessions.record(replace(ANN, seen=300.0, address="10.0.0.2"))
+    (found,) = sessions.all()
+    assert found == replace(ANN, seen=300.0, address="10.0.0.2")
+    bob = replace(ANN, login="b" * 32, person="bob@x.org", seen=300.0 + 41 * 86_400)
+    sessions.record(bob)
+    assert sessions.all() == [bob]
+
+
+def test_the_file_is_readable_by_its_owner_alone(sessions: Sessions) -> None:
+    sessions.record(ANN)
+    assert stat.S_IMODE(sessions.path.stat().st_mode) == 0o600
+
+
+def test_an_ended_login_stays_ended(sessions: Sessions) -> None:
+    sessions.record(ANN)
+    assert sessions.end(ANN.id).person == "ann@x.org"
+    sessions.record(replace(ANN, seen=500.0))
+    assert Sessions(sessions.path.parent).ended() == {ANN.login}
+    (found,) = sessions.all()
+    assert found.is_over(0.0)
+    first = found.ended_by
+    sessions.end_login(ANN.login, ended_by="ann@x.org")
+    assert sessions.all()[0].ended_by == first, "who was the first"
+
+
+def test_a_logout_of_a_login_that_was_never_listed_is_stored(sessions: Sessions) -> None:
+    sessions.end_login("c" * 32, ended_by="carl")
+    assert sessions.ended() == {"c" * 32}
+
+
+def test_an_unknown_or_ambiguous_id_ends_nothing(sessions: Sessions) -> None:
+    sessions.record(ANN)
+    sessions.record(replace(ANN, login="a" * 31 + "b"))
+    for id in ("", "zzz", "aaaa"):
+        with pytest.raises(UnknownSession):
+            sessions.end(id)
+    assert sessions.ended() == frozenset()
+    assert sessions.end_all() == 2
+
+
+def test_only_administrators_see_and_end_sessions(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMEDEX_ADMINISTRATORS", "ann@x.org, groups=admins")
+    monkeypatch.setenv("MEMEDEX_USER", "operator")
+    sessions.record(ANN)
+    login = {"is_logged_in": True}
+    for refused in (
+        Actor("eve@x.org", claims=login),
+        Actor("operator", claims=login),  # the name of who runs it, but from elsewhere
+        Actor("ann@x.org"),  # without a login, but not who runs it
+        Actor("eve@x.org", claims={"groups": ["curators"], "name": "admins"}),
+    ):
+        file = Sessions(sessions.path.parent, actor=refused)
+        for ask in (
+            file.all,
+            file.end_all,
+            lambda file=file: file.end(ANN.id),
+            lambda f=file: f.set_password(""),
+        ):
+            with pytest.raises(NotPermitted):
+                ask()
+    with pytest.raises(LoginEnded):
+        Sessions(
+            sessions.path.parent, actor=Actor("ann@x.org", is_logged_in=lambda: False, claims=login)
+        ).all()
+    assert sessions.ended() == frozenset()
+    for permitted in (
+        Actor("ann@x.org", claims=login),
+        Actor("bob@x.org", claims={"groups": ["staff", "Admins"]}),
+        Actor("operator"),
+    ):
+        assert len(Sessions(sessions.path.parent, actor=permitted).all()) == 1
+
+
+def test_a_new_password_ends_the_logins_by_the_old_one(sessions: Sessions) -> None:
+    sessions.set_password("the first one")
+    assert sessions.has_password
+    assert sessions.is_password("the first one")
+    assert b"the first one" not in sessions.path.read_bytes()
+    by_password = replace(ANN, provider="password", login="d" * 32)
+    sessions.record(ANN)
+    sessions.record(by_password)
+    with pytest.raises(InvalidRecord, match="10 characters"):
+        sessions.set_password("short")
+    assert sessions.ended() == frozenset()
+    sessions.set_password("the second one")
+    assert sessions.ended() == {by_password.login}
+    assert not sessions.is_password("the first one")
+    sessions.set_password("")
+    assert not sessions.has_password
+    assert not sessions.is_password("")
+
+
+def test_the_secret_of_the_cookies_stays_the_same(sessions: Sessions) -> None:
+    secret = sessions.cookie_secret()
+    assert len(secret) == 64
+    assert Sessions(sessions.path.parent).cookie_secret() == secret
+
+
+def test_a_file_of_another_program_is_kept(sessions: Sessions) -> None:
+    sessions.path.parent.mkdir()
+    with closing(sqlite3.connect(sessions.path)) as db:
+        db.execute("CREATE TABLE theirs (a)")
+    before = sessions.path.read_bytes()
+    for ask in (sessions.all, sessions.ended, lambda: sessions.record(ANN)):
+        with pytest.raises(ForeignFile, match="theirs"):
+            ask()
+    assert sessions.path.read_bytes() == before
+
+
+def test_the_command_line_lists_and_ends_them(sessions: Sessions) -> None:
+    sessions.record(replace(ANN, began=time.time(), seen=time.time()))
+
+    def run(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "store", "--root", str(sessions.path.parent), *arguments]
+        return subprocess.run(command, input=typed, capture_output=True, text=True, timeout=120, check=False)
+
+    listed = run("sessions", "--json").stdout
+    assert '"person": "ann@x.org"' in listed
+    assert ANN.login not in listed
+    assert run("sessions", "--end", "zzz").returncode == 1
+    ended = run("sessions", "--end", ANN.id)
+    assert (ended.returncode, "ann@x.org" in ended.stderr) == (0, True)
+    assert sessions.ended() == {ANN.login}
+    assert run("password", typed="a good password\n").returncode == 0
+    assert sessions.is_password("a good password")
