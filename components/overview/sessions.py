@@ -7,7 +7,7 @@ import streamlit as st
 from components.shell import format, known_sessions, login
 from components.shell import session as shell_session
 from store.errors import MemedexError
-from store.sessions.sessions import Session
+from store.sessions.sessions import LoginSession
 
 _MOST = 50
 
@@ -35,7 +35,7 @@ def show() -> None:
         st.caption(f"and {len(valid) - _MOST:,} more: `python -m store sessions`")
 
 
-def _describe(session: Session) -> str:
+def _describe(session: LoginSession) -> str:
     where = f" from {session.address}" if session.address else ""
     began, seen = format.ago(session.began), format.ago(session.seen)
     return f"{format.cut(session.person, limit=80)} · logged in {began}{where} · seen {seen} · {session.id}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from store.errors import MemedexError
 from store.permissions import OPERATOR, Actor
-from store.sessions.sessions import Session, Sessions
+from store.sessions.sessions import LoginSession, LoginSessions
 from store.settings import settings
 
 log = logging.getLogger(__name__)
@@ -31,9 +31,9 @@ _seen: dict[str, float] = {}  # logins, and when they were noted
 _lock = threading.Lock()
 
 
-def sessions(actor: Actor = OPERATOR) -> Sessions:
+def sessions(actor: Actor = OPERATOR) -> LoginSessions:
     """The sessions of this server's root."""
-    return Sessions(settings().root, actor=actor)
+    return LoginSessions(settings().root, actor=actor)
 
 
 def ended() -> frozenset[str]:
@@ -53,7 +53,7 @@ def look_again() -> None:
         _known = _Known(Path(), float("-inf"))
 
 
-def note(session: Session) -> None:
+def note(session: LoginSession) -> None:
     """Store that a login was seen, at most once a minute; it is valid without that, too."""
     with _lock:
         if _seen.get(session.login, 0.0) > session.seen - _SEEN_EVERY:
@@ -75,7 +75,7 @@ def _read() -> _Known:
             return _known
         before = _known if _known.root == root else _Known(root, now)
         try:
-            file = Sessions(root)
+            file = LoginSessions(root)
             _known = _Known(root, now, ended=file.ended(), has_password=file.has_password)
         except (MemedexError, OSError, sqlite3.Error) as error:
             log.warning("ended sessions cannot be read; those known before stay ended: %s", error)

@@ -24,7 +24,7 @@ from components.shell import known_sessions
 from store.errors import MemedexError
 from store.identity import current_user
 from store.permissions import Actor
-from store.sessions.sessions import Session
+from store.sessions.sessions import LoginSession
 
 log = logging.getLogger(__name__)
 
@@ -112,7 +112,7 @@ def note(claims: Claims, *, address: str, browser: str) -> None:
         return
     now, until = time.time(), expires(claims)
     known_sessions.note(
-        Session(
+        LoginSession(
             login=mark(claims),
             person=person(claims),
             provider=str(claims.get("provider") or ""),

@@ -71,7 +71,7 @@ class RequestGuard:
             await self._app(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        number, body = request_id.begin(), _Body(scope, receive)
+        number, body = request_id.begin(), _LimitedBody(scope, receive)
         has_begun = False
 
         async def send_with_headers(message: Message) -> None:
@@ -164,7 +164,7 @@ class RequestGuard:
             log.warning("refused %s", refusal)
 
 
-class _Body:
+class _LimitedBody:
     """The body of a request, as long as it is neither too large nor too slow."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:

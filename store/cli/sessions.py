@@ -3,20 +3,16 @@
 import getpass
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from dataclasses import asdict
-from typing import Any, Protocol
 
+from store.cli.jobs import Verbs
 from store.cli.open_library import root_of
 from store.cli.output import named
 from store.cli.terminal import Terminal
 from store.errors import InvalidRecord, UnknownSession
 from store.outcome import Refusal
-from store.sessions.sessions import Session, Sessions
-
-
-class Verbs(Protocol):
-    def add(self, verb: str, run: Any, meaning: str) -> ArgumentParser: ...
+from store.sessions.sessions import LoginSession, LoginSessions
 
 
 def add_arguments(verbs: Verbs) -> None:
@@ -30,7 +26,7 @@ def add_arguments(verbs: Verbs) -> None:
 
 def sessions(arguments: Namespace, terminal: Terminal) -> int:
     """List the logins of the last 40 days, or end some; a running dashboard notices within a second."""
-    file, refused = Sessions(root_of(arguments)), list[Refusal]()
+    file, refused = LoginSessions(root_of(arguments)), list[Refusal]()
     if arguments.end_all:
         terminal.say(f"ended: {file.end_all():,}")
     for given in arguments.end:
@@ -48,7 +44,7 @@ def password_(arguments: Namespace, terminal: Terminal) -> int:
     text = "" if arguments.remove else _typed()
     if not text and not arguments.remove:
         raise InvalidRecord("an empty password lets nobody in; --remove does so")
-    Sessions(root_of(arguments)).set_password(text)
+    LoginSessions(root_of(arguments)).set_password(text)
     terminal.say("removed" if arguments.remove else "set; who knows it can log in to the dashboard")
     return 0
 
@@ -62,7 +58,7 @@ def _typed() -> str:
     return text
 
 
-def _print(found: list[Session], arguments: Namespace, terminal: Terminal) -> None:
+def _print(found: list[LoginSession], arguments: Namespace, terminal: Terminal) -> None:
     now = time.time()
     if arguments.json:
         fields = [{"id": one.id, **asdict(one), "is_over": one.is_over(now)} for one in found]
@@ -79,7 +75,7 @@ def _print(found: list[Session], arguments: Namespace, terminal: Terminal) -> No
         terminal.say("nobody has logged in yet")
 
 
-def _state(session: Session, now: float) -> str:
+def _state(session: LoginSession, now: float) -> str:
     if session.ended is not None:
         return f"ended by {session.ended_by}"
     return "expired" if session.is_over(now) else "open"

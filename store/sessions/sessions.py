@@ -1,4 +1,4 @@
-"""`Sessions`: the logins of a root's dashboard, so that one can be ended from any page or process.
+"""`LoginSessions`: the logins of a root's dashboard, so that one can be ended from any page or process.
 
 They are in `sessions.sqlite3` beside the library, not in it: backups do not contain them, and a restored
 library revives no login. Each use opens the file for a moment, since the command line may write as well.
@@ -50,7 +50,7 @@ ON CONFLICT (login) DO UPDATE SET
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class LoginSession:
     """One login in one browser; times in UNIX seconds."""
 
     login: str  # identifies it among all
@@ -74,14 +74,14 @@ class Session:
         return self.ended is not None or (self.expires is not None and self.expires <= now)
 
 
-class Sessions:
+class LoginSessions:
     """The logins of a root's dashboard, and its shared password."""
 
     def __init__(self, root: Path, *, actor: Actor = OPERATOR) -> None:
         self.path = root / "sessions.sqlite3"
         self._actor = actor
 
-    def record(self, session: Session) -> None:
+    def record(self, session: LoginSession) -> None:
         """Store a login, or that it was seen again; one that has ended stays so."""
         with self._writing() as db:
             db.execute("DELETE FROM sessions WHERE max(seen, coalesce(ended, 0)) < ?", [session.seen - _KEPT])
@@ -96,7 +96,7 @@ class Sessions:
                 ],
             )  # fmt: skip
 
-    def all(self) -> list[Session]:
+    def all(self) -> list[LoginSession]:
         """Every login of the last 40 days, those seen last first.
 
         Raises NotPermitted unless the actor is an administrator.
@@ -104,9 +104,9 @@ class Sessions:
         self._actor.permit_administration()
         with self._reading() as db:
             rows = db.execute("SELECT * FROM sessions ORDER BY seen DESC").fetchall() if db else []
-        return [Session(**dict(row)) for row in rows]
+        return [LoginSession(**dict(row)) for row in rows]
 
-    def end(self, id: str) -> Session:
+    def end(self, id: str) -> LoginSession:
         """End the login with this id, in all its tabs; returns it.
 
         Raises UnknownSession if there is none or several, NotPermitted unless an administrator.

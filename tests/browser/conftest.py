@@ -124,7 +124,8 @@ def dashboard(root: Path, *, port: int = 0, **how: Any) -> Iterator[Server]:
 def _run_server(
     root: Path, port: int, *, app: str = "app.py", chroma: bool = False, **settings: str
 ) -> Iterator[Server]:
-    server = Server(f"http://127.0.0.1:{port}", root)
+    below = settings.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
+    server = Server(f"http://127.0.0.1:{port}/{below}".rstrip("/"), root)
     process, printed = server_process.start(
         [f"--server.port={port}", app],
         {**_SETTINGS, "MEMEDEX_ROOT": str(root), **settings},

@@ -14,10 +14,10 @@ import pytest
 
 from store.errors import ForeignFile, InvalidRecord, LoginEnded, NotPermitted, UnknownSession
 from store.permissions import Actor
-from store.sessions.sessions import Session, Sessions
+from store.sessions.sessions import LoginSession, LoginSessions
 from store.settings import settings
 
-ANN = Session("a" * 32, "ann@x.org", "default", "10.0.0.1", "Firefox", began=100.0, seen=200.0)
+ANN = LoginSession("a" * 32, "ann@x.org", "default", "10.0.0.1", "Firefox", began=100.0, seen=200.0)
 
 
 @pytest.fixture(autouse=True)
@@ -28,18 +28,18 @@ def _settings() -> Iterator[None]:
 
 
 @pytest.fixture
-def sessions(tmp_path: Path) -> Sessions:
-    return Sessions(tmp_path / "res")
+def sessions(tmp_path: Path) -> LoginSessions:
+    return LoginSessions(tmp_path / "res")
 
 
-def test_looking_leaves_no_trace(sessions: Sessions) -> None:
+def test_looking_leaves_no_trace(sessions: LoginSessions) -> None:
     assert sessions.all() == []
     assert sessions.ended() == frozenset()
     assert not sessions.has_password
     assert not sessions.path.exists()
 
 
-def test_a_login_is_listed_until_forty_days_after_it_was_last_seen(sessions: Sessions) -> None:
+def test_a_login_is_listed_until_forty_days_after_it_was_last_seen(sessions: LoginSessions) -> None:
     sessions.record(ANN)
     sessions.record(replace(ANN, seen=300.0, address="10.0.0.2"))
     (found,) = sessions.all()
@@ -49,16 +49,16 @@ def test_a_login_is_listed_until_forty_days_after_it_was_last_seen(sessions: Ses
     assert sessions.all() == [bob]
 
 
-def test_the_file_is_readable_by_its_owner_alone(sessions: Sessions) -> None:
+def test_the_file_is_readable_by_its_owner_alone(sessions: LoginSessions) -> None:
     sessions.record(ANN)
     assert stat.S_IMODE(sessions.path.stat().st_mode) == 0o600
 
 
-def test_an_ended_login_stays_ended(sessions: Sessions) -> None:
+def test_an_ended_login_stays_ended(sessions: LoginSessions) -> None:
     sessions.record(ANN)
     assert sessions.end(ANN.id).person == "ann@x.org"
     sessions.record(replace(ANN, seen=500.0))
-    assert Sessions(sessions.path.parent).ended() == {ANN.login}
+    assert LoginSessions(sessions.path.parent).ended() == {ANN.login}
     (found,) = sessions.all()
     assert found.is_over(0.0)
     first = found.ended_by
@@ -66,12 +66,12 @@ def test_an_ended_login_stays_ended(sessions: Sessions) -> None:
     assert sessions.all()[0].ended_by == first, "who was the first"
 
 
-def test_a_logout_of_a_login_that_was_never_listed_is_stored(sessions: Sessions) -> None:
+def test_a_logout_of_a_login_that_was_never_listed_is_stored(sessions: LoginSessions) -> None:
     sessions.end_login("c" * 32, ended_by="carl")
     assert sessions.ended() == {"c" * 32}
 
 
-def test_an_unknown_or_ambiguous_id_ends_nothing(sessions: Sessions) -> None:
+def test_an_unknown_or_ambiguous_id_ends_nothing(sessions: LoginSessions) -> None:
     sessions.record(ANN)
     sessions.record(replace(ANN, login="a" * 31 + "b"))
     for id in ("", "zzz", "aaaa"):
@@ -82,7 +82,7 @@ def test_an_unknown_or_ambiguous_id_ends_nothing(sessions: Sessions) -> None:
 
 
 def test_only_administrators_see_and_end_sessions(
-    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+    sessions: LoginSessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMEDEX_ADMINISTRATORS", "ann@x.org, groups=admins")
     monkeypatch.setenv("MEMEDEX_USER", "operator")
@@ -94,7 +94,7 @@ def test_only_administrators_see_and_end_sessions(
         Actor("ann@x.org"),  # without a login, but not who runs it
         Actor("eve@x.org", claims={"groups": ["curators"], "name": "admins"}),
     ):
-        file = Sessions(sessions.path.parent, actor=refused)
+        file = LoginSessions(sessions.path.parent, actor=refused)
         for ask in (
             file.all,
             file.end_all,
@@ -104,7 +104,7 @@ def test_only_administrators_see_and_end_sessions(
             with pytest.raises(NotPermitted):
                 ask()
     with pytest.raises(LoginEnded):
-        Sessions(
+        LoginSessions(
             sessions.path.parent, actor=Actor("ann@x.org", is_logged_in=lambda: False, claims=login)
         ).all()
     assert sessions.ended() == frozenset()
@@ -113,10 +113,10 @@ def test_only_administrators_see_and_end_sessions(
         Actor("bob@x.org", claims={"groups": ["staff", "Admins"]}),
         Actor("operator"),
     ):
-        assert len(Sessions(sessions.path.parent, actor=permitted).all()) == 1
+        assert len(LoginSessions(sessions.path.parent, actor=permitted).all()) == 1
 
 
-def test_a_new_password_ends_the_logins_by_the_old_one(sessions: Sessions) -> None:
+def test_a_new_password_ends_the_logins_by_the_old_one(sessions: LoginSessions) -> None:
     sessions.set_password("the first one")
     assert sessions.has_password
     assert sessions.is_password("the first one")
@@ -135,13 +135,13 @@ def test_a_new_password_ends_the_logins_by_the_old_one(sessions: Sessions) -> No
     assert not sessions.is_password("")
 
 
-def test_the_secret_of_the_cookies_stays_the_same(sessions: Sessions) -> None:
+def test_the_secret_of_the_cookies_stays_the_same(sessions: LoginSessions) -> None:
     secret = sessions.cookie_secret()
     assert len(secret) == 64
-    assert Sessions(sessions.path.parent).cookie_secret() == secret
+    assert LoginSessions(sessions.path.parent).cookie_secret() == secret
 
 
-def test_a_file_of_another_program_is_kept(sessions: Sessions) -> None:
+def test_a_file_of_another_program_is_kept(sessions: LoginSessions) -> None:
     sessions.path.parent.mkdir()
     with closing(sqlite3.connect(sessions.path)) as db:
         db.execute("CREATE TABLE theirs (a)")
@@ -152,7 +152,7 @@ def test_a_file_of_another_program_is_kept(sessions: Sessions) -> None:
     assert sessions.path.read_bytes() == before
 
 
-def test_the_command_line_lists_and_ends_them(sessions: Sessions) -> None:
+def test_the_command_line_lists_and_ends_them(sessions: LoginSessions) -> None:
     sessions.record(replace(ANN, began=time.time(), seen=time.time()))
 
     def run(*arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
