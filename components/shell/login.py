@@ -47,8 +47,8 @@ def may_see() -> bool:
         return not is_required()
     if not is_permitted(st.user, session=session()):
         return False
-    browser = st.context.headers.get("User-Agent") or ""
-    logins.note(st.user, address=st.context.ip_address or "", browser=browser)
+    browser = str(st.context.headers.get("User-Agent") or "")
+    logins.note(st.user, address=str(st.context.ip_address or ""), browser=browser)
     return True
 
 

@@ -10,9 +10,10 @@ import streamlit as st
 from packaging.requirements import Requirement
 from streamlit.testing.v1 import AppTest
 
-from components.shell import login, logins, tokens
+from components.shell import known_sessions, login, logins, tokens
 from store.errors import LoginEnded
 from store.library import Library
+from store.sessions.sessions import LoginSessions
 from store.settings import settings
 from tests.browser.coins import PENDING
 from tests.pages.conftest import opened, press, rerun, words
@@ -53,6 +54,7 @@ def ann(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, object]]:
     ann = {"is_logged_in": True, "email": "ann@example.org", "sub": "ann", "iat": now, "exp": now + 3600}
     monkeypatch.setattr(st, "user", ann)
     monkeypatch.setattr(login, "listens_farther", lambda: True)
+    known_sessions._seen.clear()
     yield ann
     logins._ended.clear()
 
@@ -103,6 +105,41 @@ def test_a_button_pressed_after_the_login_ended_changes_nothing(
     undo.click().run()
     assert library.get(PENDING.address).tier == "approved"
     assert [one.value for one in page.title] == ["Memedex"]
+
+
+def sessions_of(library: Library) -> LoginSessions:
+    return LoginSessions(library.layout.root)
+
+
+def test_a_login_is_listed_and_an_administrator_ends_it(
+    library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob = dict(ann, email="bob@example.org", sub="bob")
+    monkeypatch.setattr(st, "user", bob)
+    assert "Sessions" not in [one.value for one in opened("health").subheader]
+    monkeypatch.setattr(st, "user", ann)
+    monkeypatch.setattr(settings(), "administrators", "ann@example.org")
+    page = opened("health")
+    assert "Sessions" in [one.value for one in page.subheader]
+    (session,) = [one for one in sessions_of(library).all() if one.person == "bob@example.org"]
+    assert "bob@example.org · logged in just now" in words(page)
+    page.button(key=f"end-session-{session.id}").click()
+    rerun(page)
+    assert "bob@example.org" not in words(page)
+    assert [one.ended_by for one in sessions_of(library).all() if one.ended] == ["ann@example.org"]
+    monkeypatch.setattr(st, "user", bob)
+    assert "Your login has ended" in words(opened("pending"))
+
+
+def test_a_person_who_is_no_administrator_any_more_ends_nothing(
+    library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings(), "administrators", "ann@example.org")
+    page = opened("health")
+    (session,) = sessions_of(library).all()
+    monkeypatch.setattr(settings(), "administrators", "")
+    page.button(key=f"end-session-{session.id}").click().run()
+    assert sessions_of(library).ended() == frozenset()
 
 
 def fields(page: AppTest) -> set[str]:
