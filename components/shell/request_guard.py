@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 MOST_BYTES = 2_000_000  # of a body; uploads have Streamlit's own limit, server.maxUploadSize
 MOST_REQUESTS = 1_000  # at once, the streams of open pages among them
 MOST_SESSIONS = 500  # open pages
-MOST_UNKNOWN = 50  # open pages of people who have not logged in yet, where a login is required
+MOST_UNKNOWN = 50  # open pages, and unfinished bodies, of people who have not logged in where they have to
 BODY_SECONDS = 20.0  # in which a body has to arrive, and a second more for each _SLOWEST bytes
 _SLOWEST = 16_000
 _SAFE = {"GET", "HEAD", "OPTIONS"}
@@ -44,6 +44,10 @@ class _TooLarge(Exception):
     """More of a body arrived than any route takes."""
 
 
+class _TooSlow(Exception):
+    """A body did not arrive in time."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Refusal:
     """Why a request is not answered."""
@@ -60,6 +64,7 @@ class RequestGuard:
         self._requests = 0
         self._sessions = 0
         self._unknown = 0
+        self._unknown_bodies = 0
         self._logged_at = -1.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -90,11 +95,13 @@ class RequestGuard:
             response = PlainTextResponse(reason, status, headers={"Cache-Control": "no-store"})
             await response(scope, receive, send_with_headers)
 
-        if refusal := self._refusal(scope):
+        is_unknown = body.is_unread and login.is_required() and not _is_known(HTTPConnection(scope))
+        if refusal := self._refusal(scope, is_unknown=is_unknown):
             self._log_refusal(f"request {number}: {refusal.reason}")
             await refuse(refusal.status, refusal.reason)
             return
         self._requests += 1
+        self._unknown_bodies += is_unknown
         try:
             await self._app(scope, body.receive, send_with_headers)
         except ClientDisconnect:
@@ -104,26 +111,23 @@ class RequestGuard:
                 raise
             if isinstance(error, _TooLarge):
                 await refuse(413, "too large")
-            elif isinstance(error, TimeoutError):
+            elif isinstance(error, _TooSlow):
                 await refuse(408, "too slow")
             else:
                 error_page.log_error(error)
                 await refuse(500, f"error {number}: its cause stands in the server's log")
         finally:
             self._requests -= 1
+            self._unknown_bodies -= is_unknown
 
-    def _refusal(self, scope: Scope) -> _Refusal | None:
+    def _refusal(self, scope: Scope, *, is_unknown: bool) -> _Refusal | None:
         request = HTTPConnection(scope)
-        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        host = request.headers.get("host", "")
         if not server_names.is_own(host):
             return _Refusal(421, _another_name(host))
-        if (
-            scope["method"] not in _SAFE
-            and origin is not None
-            and not server_names.is_own_origin(origin, host=host)
-        ):
-            return _Refusal(403, f"this is from a page of {origin[:200]!r}, not of this server")
-        if self._requests >= MOST_REQUESTS:
+        if _is_from_another_site(request, host=host, is_safe=scope["method"] in _SAFE):
+            return _Refusal(403, "this is from a page of another site, not of this server")
+        if self._requests >= MOST_REQUESTS or (is_unknown and self._unknown_bodies >= MOST_UNKNOWN):
             return _Refusal(503, "too many requests at once; try again")
         if not _is_upload(scope) and _announced_bytes(request) > MOST_BYTES:
             return _Refusal(413, "too large")
@@ -182,11 +186,14 @@ class _LimitedBody:
         return self._is_sent and not self._is_complete
 
     async def receive(self) -> Message:
-        """The next part. Raises _TooLarge, or TimeoutError."""
+        """The next part. Raises _TooLarge or _TooSlow."""
         if self._is_complete:  # the route waits for the end of the connection
             return await self._receive()
         until = self._begun + BODY_SECONDS + self._received / _SLOWEST
-        message = await asyncio.wait_for(self._receive(), max(0.0, until - time.monotonic()))
+        try:
+            message = await asyncio.wait_for(self._receive(), max(0.0, until - time.monotonic()))
+        except TimeoutError:
+            raise _TooSlow from None
         self._received += len(message.get("body", b""))
         self._is_complete = not message.get("more_body", False)
         if self._most is not None and self._received > self._most:
@@ -199,6 +206,20 @@ def _another_name(host: str) -> str:
         f"this server was not started for the name {host[:200]!r}; "
         f"if it should answer to it, start it with --{server_names.OPTION}"
     )
+
+
+def _is_from_another_site(request: HTTPConnection, *, host: str, is_safe: bool) -> bool:
+    """Whether a page of another origin asks for more than to be followed here by a link.
+
+    Browsers say so in `Origin` where something may be changed, and in `Sec-Fetch-Site` also of pictures and
+    scripts that a page includes.
+    """
+    headers = request.headers
+    origin, mode = headers.get("origin"), headers.get("sec-fetch-mode")
+    is_elsewhere = headers.get("sec-fetch-site") in {"cross-site", "same-site"} and mode != "navigate"
+    if origin is not None and (is_elsewhere or not is_safe):
+        return not server_names.is_own_origin(origin, host=host)
+    return is_elsewhere
 
 
 def _is_known(request: HTTPConnection) -> bool:

@@ -136,6 +136,19 @@ def test_another_origin_changes_nothing(origin: str) -> None:
     assert refused == ["websocket.close 1008"]
 
 
+def test_another_site_may_link_here_but_include_nothing() -> None:
+    def status(site: str, mode: str, **more: str) -> int:
+        return ask(headers={"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, **more}).status_code
+
+    assert (
+        status("same-origin", "cors") == status("none", "navigate") == status("cross-site", "navigate") == 200
+    )
+    assert status("same-origin", "cors", Origin="http://127.0.0.1:8501") == 200
+    assert status("cross-site", "no-cors") == 403
+    assert status("same-site", "no-cors") == 403, "another port of this machine"
+    assert status("same-site", "cors", Origin="http://127.0.0.1:3000") == 403
+
+
 def test_its_own_pages_and_those_of_the_settings_may_act(options: Any) -> None:
     assert ask("POST", headers={"Origin": "http://127.0.0.1:8501"}).status_code == 200
     assert ask("POST", headers={"Origin": "https://127.0.0.1:8501"}).status_code == 200, "behind a proxy"
@@ -191,6 +204,21 @@ def test_a_body_that_is_too_slow_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(request_guard, "BODY_SECONDS", 0.1)
     assert ask("POST", content=chunks(1, pause=0.05)).status_code == 408
     assert ask("POST", content=chunks(16_000, pause=0.05)).status_code == 200, "slow, but it gets on"
+
+
+def test_unfinished_bodies_of_strangers_leave_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(login, "is_required", lambda: True)
+    monkeypatch.setattr(request_guard, "MOST_UNKNOWN", 2)
+
+    async def together(known: bool) -> list[int]:
+        monkeypatch.setattr(request_guard, "_is_known", lambda _: known)
+        transport = httpx.ASGITransport(APP)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8501") as client:
+            asked = [client.post("/", content=chunks(1, pause=0.02)) for _ in range(4)]
+            return sorted(answer.status_code for answer in await asyncio.gather(*asked, client.get("/")))
+
+    assert asyncio.run(together(known=False)) == [200, 200, 200, 503, 503]
+    assert asyncio.run(together(known=True)) == [200] * 5
 
 
 def test_uploads_and_media_ask_for_the_login(monkeypatch: pytest.MonkeyPatch) -> None:
