@@ -7,6 +7,7 @@ answered. An IP address as `Host` cannot be such a name.
 
 import ipaddress
 import socket
+from functools import cache
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -94,8 +95,9 @@ def _listens_everywhere() -> bool:
         return False
 
 
+@cache
 def _login_address() -> str:
-    """Where the login leads back to."""
+    """Where the login leads back to; looked up once, since the files of the secrets take a while."""
     try:
         section = get_secrets_auth_section()
         return str(get_redirect_uri(section) or "") if section else ""

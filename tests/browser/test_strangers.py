@@ -1,12 +1,12 @@
 """Strangers' markup is never run, and no page contacts another server or breaks the content policy."""
 
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from components.shell.page import FIRST, PAGES
+from components.shell.page import PAGES
 from store.library import Library
 from store.memory.memory import Memory
 from store.search.saved_searches import SavedSearch
@@ -39,17 +39,21 @@ def fill(library: Library) -> None:
     addresses = [address(number) for number in range(6)]
     library.approve(addresses[:4], actor=MARKUP)
     assert not library.promote(addresses[:2], actor=MARKUP).refused
-    library.delete(addresses[5:], actor=MARKUP)
+    library.reject(addresses[5:], actor=MARKUP, reason=MARKUP)
     library.drafts.save(addresses[2], caption, actor=MARKUP)
     library.filters.save(SHORT, "dog")
     library.searches.save(SHORT, SavedSearch("dog"))
+    library.golden.save("dog <b onclick=alert(1)>", addresses[:1], actor=MARKUP)
+    library.prompts.save("strange", f"{MARKUP} {{name}}", actor=MARKUP)
 
 
 @pytest.fixture(scope="module")
 def root(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = filled_library(tmp_path_factory.mktemp("strangers") / "res", fill)
     with Memory.open(root) as memory:
-        memory.memories.store_memory(MARKUP, tags=["<i>"])
+        memory.memories.store_memory(MARKUP, tags=["<i>"], actor=MARKUP)
+        paper = Path("<img src=x onerror='window.__xss=1'>.md")
+        memory.documents.import_document(paper, protocol="harbor", content=MARKUP.encode(), actor=MARKUP)
     return root
 
 
@@ -59,17 +63,26 @@ def test_markup_is_never_run_and_nothing_leaves_the_server(root: Path, serve: Se
     page.on("request", lambda request: asked.add(request.url))
     page.on("websocket", lambda socket: asked.add(socket.url))
     page.add_init_script(WATCH)
-    scripts = [FIRST[0], *(link[0] for links in PAGES.values() for link in links), "pages/suspicious.py"]
-    for script in scripts:
-        path = "" if script == FIRST[0] else Path(script).stem
+    scripts = [*(link[0] for links in PAGES.values() for link in links), "pages/suspicious.py"]
+    line = quote(MARKUP)
+    paths = ["", *(Path(script).stem for script in scripts), f"search?q={line}", f"pending?q={line}"]
+    for path in paths:
         page.goto(f"{app.url}/{path}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         wait_until_idle(page)
-        for view in page.locator(VIEWS).all():
+        for view in page.locator(VIEWS).all() if path in {"captions", "lore"} else []:
             view.click()
             wait_until_idle(page)
-        assert page.evaluate("window.__xss") is None, script
-        broken += [f"{script}: {one}" for one in page.evaluate("window.__broken")]
+        if path == "pending":
+            page.locator(".memedex-grid .card").first.dblclick()
+            expect(page.get_by_role("dialog", name="Large view")).to_be_visible()
+        assert page.evaluate("window.__xss") is None, path
+        broken += [f"{path}: {one}" for one in page.evaluate("window.__broken")]
     assert not broken
     elsewhere = {url for url in asked if urlsplit(url).scheme not in {"blob", "data"}}
     assert {urlsplit(url).netloc for url in elsewhere} == {urlsplit(app.url).netloc}, elsewhere
+
+    # Were markup ever shown as such, the browser would not run it.
+    page.evaluate("markup => document.body.insertAdjacentHTML('beforeend', markup)", MARKUP)
+    page.wait_for_function("window.__broken.some((one) => one.startsWith('script-src'))")
+    assert page.evaluate("window.__xss") is None

@@ -163,6 +163,13 @@ def test_a_thousand_unfinished_requests_keep_nobody_waiting(server: Server) -> N
     assert ask(server).status == 200
 
 
+def test_the_server_uses_as_many_open_files_as_it_may(server: Server) -> None:
+    table = Path(f"/proc/{server.pid}/limits")
+    if table.exists():
+        (used, permitted) = table.read_text().split("Max open files")[1].split()[:2]
+        assert used == permitted or int(used) >= 16_384
+
+
 def test_more_pages_than_there_is_room_for_are_told_so(server: Server) -> None:
     with ExitStack() as lines:
         answers = []

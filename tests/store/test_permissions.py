@@ -13,7 +13,7 @@ from store.captions.replacement import Replacement
 from store.catalog.filters import Filter
 from store.errors import ReadOnly
 from store.evaluation import evaluation
-from store.identity import may_change
+from store.identity import may_change, may_view
 from store.library import Library
 from store.maintenance import doctor
 from store.permissions import Actor
@@ -57,6 +57,29 @@ def test_viewers_and_curators_settings_decide_who_may_change_things(
     setting.setenv("MEMEDEX_VIEWERS", viewers)
     setting.setenv("MEMEDEX_CURATORS", curators)
     assert may_change("ann@x.org") is may
+
+
+@pytest.mark.parametrize(
+    ("claims", "may", "sees"),
+    [
+        ({"groups": ["Curators", "staff"]}, True, True),
+        ({"groups": "curators"}, True, True),
+        ({"hd": "x.org", "groups": ["curators"]}, False, True),
+        ({"groups": ["admins"]}, False, True),
+        ({"groups": ["curator"], "name": "groups=curators"}, False, False),
+        ({"Groups": {"curators": 1}, "roles": ["curators"]}, False, False),
+        ({}, False, False),
+    ],
+)
+def test_claims_of_a_login_stand_on_the_lists(
+    setting: pytest.MonkeyPatch, claims: dict[str, object], may: bool, sees: bool
+) -> None:
+    setting.setenv("MEMEDEX_VIEWERS", "hd = x.org")
+    setting.setenv("MEMEDEX_CURATORS", "groups=curators, bob@x.org")
+    setting.setenv("MEMEDEX_ADMINISTRATORS", "groups=admins")
+    assert may_change("ann@x.org", claims) is may
+    assert Actor("ann@x.org", claims=claims).can_write is may
+    assert may_view("ann@x.org", claims) is sees
 
 
 def test_every_change_is_recorded_under_its_actor(library: Library) -> None:
