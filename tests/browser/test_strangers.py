@@ -63,21 +63,25 @@ def test_markup_is_never_run_and_nothing_leaves_the_server(root: Path, serve: Se
     page.on("request", lambda request: asked.add(request.url))
     page.on("websocket", lambda socket: asked.add(socket.url))
     page.add_init_script(WATCH)
-    scripts = [*(link[0] for links in PAGES.values() for link in links), "pages/suspicious.py"]
-    line = quote(MARKUP)
-    paths = ["", *(Path(script).stem for script in scripts), f"search?q={line}", f"pending?q={line}"]
-    for path in paths:
-        page.goto(f"{app.url}/{path}")
+
+    def check() -> None:
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         wait_until_idle(page)
+        assert page.evaluate("window.__xss") is None, page.url
+        broken.extend(f"{page.url}: {one}" for one in page.evaluate("window.__broken"))
+
+    line = quote(MARKUP)
+    scripts = [*(link[0] for links in PAGES.values() for link in links), "pages/suspicious.py"]
+    for path in ("", *(Path(script).stem for script in scripts), f"search?q={line}", f"pending?q={line}"):
+        page.goto(f"{app.url}/{path}")
+        check()
         for view in page.locator(VIEWS).all() if path in {"captions", "lore"} else []:
             view.click()
-            wait_until_idle(page)
+            check()
         if path == "pending":
             page.locator(".memedex-grid .card").first.dblclick()
             expect(page.get_by_role("dialog", name="Large view")).to_be_visible()
-        assert page.evaluate("window.__xss") is None, path
-        broken += [f"{path}: {one}" for one in page.evaluate("window.__broken")]
+            check()
     assert not broken
     elsewhere = {url for url in asked if urlsplit(url).scheme not in {"blob", "data"}}
     assert {urlsplit(url).netloc for url in elsewhere} == {urlsplit(app.url).netloc}, elsewhere
