@@ -86,7 +86,7 @@ class ReadOnly(MemedexError):
 
 
 class NotPermitted(MemedexError):
-    """The current user may not name this path."""
+    """The current user may not name this path, or is no administrator."""
 
 
 class LoginEnded(NotPermitted):

@@ -14,8 +14,8 @@ from store.library import Library
 from store.permissions import Actor
 from store.sessions.password import Tries
 from store.settings import settings
+from tests.components.claims import assert_accepted, assert_refused
 from tests.components.conftest import Client
-from tests.components.test_attackers import assert_accepted, assert_refused
 
 PASSWORD = "correct horse"
 
