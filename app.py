@@ -5,6 +5,7 @@ from starlette.middleware import Middleware
 
 from components.editor.routes import routes as editor_routes
 from components.grid import beacon, deferred_cards, tags
+from components.map import requests as map_requests
 from components.shell import (
     error_page,
     events,
@@ -14,11 +15,9 @@ from components.shell import (
     password_login,
     pictures,
     server_names,
-    streamlit_patch,
 )
 from components.shell.request_guard import RequestGuard
 
-streamlit_patch.apply_patch()
 server_names.allow_own_names()
 password_login.keep_secret()
 app = st.App(
@@ -30,6 +29,7 @@ app = st.App(
         *editor_routes(),
         *deferred_cards.routes(),
         *tags.routes(),
+        *map_requests.routes(),
         *events.routes(),
         *password_login.routes(),
         *job_control.routes(),

@@ -194,6 +194,53 @@ def test_pages_and_components_import_neither_models_nor_chroma() -> None:
     ] == []
 
 
+def test_nothing_of_streamlits_is_replaced() -> None:
+    found = [f"{name}: {text}" for name in files() for text in replacements_in(tree(files()[name]))]
+    assert found == []
+
+
+def test_a_replacement_is_found_however_it_is_written() -> None:
+    assert replacements_in(ast.parse("import streamlit as st\nst.button = None")) == ["st.button"]
+    source = "from streamlit.runtime.app_session import AppSession as A\nA.request_rerun, B.a = f, g"
+    assert replacements_in(ast.parse(source)) == ["A.request_rerun"]
+    assert replacements_in(ast.parse("from streamlit.web import cli\ncli.main.x += 1")) == ["cli.main.x"]
+    assert replacements_in(ast.parse("import streamlit as st\nsetattr(st, 'a', 1)")) == [
+        "setattr(st, 'a', 1)"
+    ]
+    assert replacements_in(ast.parse("import streamlit as st\nst.session_state.a = st.user")) == []
+
+
+def replacements_in(module: ast.Module) -> list[str]:
+    """Assignments to attributes of what this module imports from Streamlit, except to a session's state."""
+    theirs = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(module)
+        for alias in getattr(node, "names", ())
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and "streamlit" in (alias.name.partition(".")[0], str(getattr(node, "module", "")).partition(".")[0])
+    }
+
+    def is_theirs(node: ast.AST) -> bool:
+        while isinstance(node, ast.Attribute):
+            if node.attr in ("session_state", "query_params"):
+                return False
+            node = node.value
+        return isinstance(node, ast.Name) and node.id in theirs
+
+    stored = [
+        ast.unparse(node)
+        for node in ast.walk(module)
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and is_theirs(node)
+    ]
+    return stored + [
+        ast.unparse(node)
+        for node in ast.walk(module)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("setattr", "delattr")
+        and is_theirs(node.args[0])
+    ]
+
+
 def test_heavy_modules_are_imported_only_when_used() -> None:
     early = [name for name in files() if top_level_packages(name, at_once=True) & {*HEAVY, "onnxruntime"}]
     assert early == []

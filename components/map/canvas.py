@@ -1,19 +1,14 @@
-"""The map component: points in, a selection out; pictures of near points are sent on request."""
+"""The map component: where it finds its points, and the selection that it tells."""
 
-import base64
 from collections.abc import Hashable, Mapping
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
+from components.map import requests
 from components.map.colours import Colours
 from components.map.points import Sheet
-from components.shell import javascript, pictures, session
-from store.errors import UnknownRecord
+from components.shell import javascript, session, tokens
 from store.reading.reader import Reader
 
 _HERE = Path(__file__).resolve().parent
@@ -24,7 +19,6 @@ _component = st.components.v2.component(
     css=(_HERE / "canvas.css").read_text("utf-8"),
     js=javascript.component(_HERE / "js" / "main.js"),
 )
-_PICTURES = 120  # cards sent at once
 
 
 def point_sheet(key: str, topic: Hashable) -> Sheet:
@@ -36,66 +30,26 @@ def point_sheet(key: str, topic: Hashable) -> Sheet:
 
 
 def show(key: str, library: Reader, drawn: Sheet, colours: Colours) -> None:
-    """Draw a sheet; the browser gets what changed of points and colours since it last did."""
-    state = session.sent(key)
-    values = np.zeros(len(drawn.addresses), np.uint8)
-    values[drawn.rows(colours.addresses)] = colours.values
-    data: dict[str, Any] = {
-        "sheet": drawn.name,
-        "version": drawn.version,
-        "rows": drawn.since(state.get("knows")),
-        "title": colours.title,
-        "legend": [{"label": label, "colour": colour} for label, colour in colours.legend],
-        "range": colours.range,
-        "colouring": _digest(values, drawn.name),
-        "cards": _cards(library, drawn, state.get("wanted")),
-    }
-    if state.get("coloured") != data["colouring"]:
-        data["colours"] = base64.b64encode(values.tobytes()).decode()
+    """Draw a sheet; the browser requests what it lacks of it from `requests`, beside the page's runs."""
+    drawn.colour(colours)
+    told = session.sent(key).get("chosen")
+    if isinstance(told, Mapping) and told.get("sheet") == drawn.name:
+        drawn.select(str(told.get("bits")))
     _component(
         key=key,
-        data=data,
-        on_wanted_change=_nothing,
-        on_knows_change=_nothing,
-        on_coloured_change=_nothing,
+        data={
+            "url": requests.address(),
+            "token": tokens.token(library),
+            "sheet": drawn.name,
+            "version": drawn.version,
+            "colouring": drawn.colouring,
+            "chosen": requests.text(drawn.selected),
+            "title": colours.title,
+            "legend": [{"label": label, "colour": colour} for label, colour in colours.legend],
+            "range": colours.range,
+        },
         on_chosen_change=_nothing,
     )
-
-
-def chosen(key: str, drawn: Sheet) -> list[str]:
-    """The addresses inside the lasso as last drawn on this sheet."""
-    given = session.sent(key).get("chosen")
-    if not isinstance(given, Mapping) or given.get("sheet") != drawn.name:
-        return []
-    try:
-        bits = np.unpackbits(np.frombuffer(base64.b64decode(str(given.get("bits")), validate=True), np.uint8))
-    except ValueError:
-        return []
-    return [drawn.addresses[row] for row in np.flatnonzero(bits).tolist() if drawn.standing(row)]
-
-
-def _cards(library: Reader, drawn: Sheet, wanted: object) -> dict[str, dict[str, str]]:
-    """Name and picture of the points that the map requests, by their number."""
-    if not isinstance(wanted, Mapping) or wanted.get("sheet") != drawn.name:
-        return {}
-    asked = wanted.get("rows")
-    found = {}
-    for row in asked[:_PICTURES] if isinstance(asked, list) else []:
-        if isinstance(row, int) and drawn.standing(row):
-            try:
-                record = library.get(drawn.addresses[row])
-            except UnknownRecord:
-                continue
-            found[str(row)] = {
-                "name": record.name,
-                "ticker": record.ticker,
-                "picture": pictures.address(library, record.image_hash),
-            }
-    return found
-
-
-def _digest(values: NDArray[np.uint8], name: str) -> str:
-    return blake2b(values.tobytes() + name.encode(), digest_size=8).hexdigest()
 
 
 def _nothing() -> None:

@@ -1,15 +1,19 @@
 """The points that a page has drawn; they keep their number while the library changes."""
 
+import base64
 import secrets
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
+from hashlib import blake2b
+from weakref import WeakValueDictionary
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from components.map.colours import Colours
 
 _STANDS = 1e-6  # of the map's units: less is no movement
+
+_drawn: "WeakValueDictionary[str, Sheet]" = WeakValueDictionary()  # each as long as its session
 
 
 class Sheet:
@@ -27,9 +31,13 @@ class Sheet:
         self.addresses: list[str] = []
         self.shown: Sequence[str] = ()  # of the addresses, those that are not gone
         self.coloured: tuple[object, Colours] | None = None  # by what, and how
+        self.colouring = ""  # identifies the colours
+        self.colours = b""  # of each row, the number of its colour
+        self.selected = b""  # a bit for each row, as the browser drew its lasso last
         self._given = self._points = np.empty((0, 2), np.float32)
         self._changed = np.empty(0, np.int32)  # with which version each row last did
         self._row_of: dict[str, int] = {}
+        _drawn[self.name] = self
 
     def update(
         self, addresses: Sequence[str], points: NDArray[np.float32], *, changed: Sequence[str]
@@ -53,8 +61,8 @@ class Sheet:
         self._points = places
         self._changed = np.append(self._changed, np.zeros(len(places) - before, np.int32))
         if moved.any():
-            self.version += 1
-            self._changed[moved] = self.version
+            self._changed[moved] = self.version + 1
+            self.version += 1  # last: the browser may request the points meanwhile
 
     def rows(self, addresses: Sequence[str]) -> NDArray[np.intp]:
         """The row numbers of these addresses, which must be on the sheet."""
@@ -64,14 +72,31 @@ class Sheet:
         """Whether there is such a row, and its coin exists."""
         return 0 <= row < len(self._points) and not np.isnan(self._points[row, 0])
 
-    def since(self, known: object) -> pa.Table | None:
-        """What a browser with this version needs to be up to date; None if it is."""
-        version = 0
-        if isinstance(known, Mapping) and known.get("sheet") == self.name:
-            version = int(known.get("version", 0))
+    def colour(self, colours: Colours) -> None:
+        """Give these coins their colours; all others get the first."""
+        values = np.zeros(len(self.addresses), np.uint8)
+        values[self.rows(colours.addresses)] = colours.values
+        self.colours = values.tobytes()
+        self.colouring = blake2b(self.colours + self.name.encode(), digest_size=8).hexdigest()
+
+    def select(self, bits: str) -> None:
+        """Select the rows of these bits, in base64; what cannot be read selects none."""
+        try:
+            self.selected = base64.b64decode(bits, validate=True)
+        except ValueError:
+            self.selected = b""
+
+    def chosen(self) -> list[str]:
+        """The selected coins that exist."""
+        chosen = np.flatnonzero(np.unpackbits(np.frombuffer(self.selected, np.uint8))).tolist()
+        return [self.addresses[row] for row in chosen if self.standing(row)]
+
+    def since(self, version: int) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
+        """What a browser with this version needs to be up to date: rows, ascending, and their places."""
         rows = np.flatnonzero(self._changed > version)
-        if not len(rows):
-            return None
-        return pa.table(
-            {"row": rows.astype(np.uint32), "x": self._points[rows, 0], "y": self._points[rows, 1]}
-        )
+        return rows.astype(np.uint32), self._points[rows]
+
+
+def drawn_sheet(name: str) -> Sheet | None:
+    """The sheet of an open page with this name."""
+    return _drawn.get(name)

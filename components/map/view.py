@@ -135,11 +135,10 @@ def _cannot(error: MemedexError) -> None:
     st.text(str(error))
 
 
-@st.fragment
 def _points(key: str, library: Library, drawn: Sheet, coloured: Colours) -> None:
-    """The fragment that runs when the map requests pictures, or a lasso was drawn."""
+    """The map, and what was selected on it."""
     canvas.show(key, library, drawn, coloured)
-    _chosen(library, canvas.chosen(key, drawn))
+    _chosen(library, drawn.chosen())
 
 
 def _chart(library: Library, space: str, method: Method) -> Map | None:

@@ -9,6 +9,8 @@ from tests.browser.dashboard import Server, visit, wait_until_idle
 from tests.browser.grid_page import SETTLED
 from tests.waiting import eventually
 
+PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() => go())))"
+
 
 def wait_for_map(page: Page) -> Locator:
     """Wait until the map shows all its points and the page is idle; return its canvas."""
@@ -88,6 +90,7 @@ def test_the_selection_and_zoom_survive_a_visit_to_the_export_page(page: Page, s
     select_all(page)
     page.locator(".memedex-atlas canvas").press("+")
     page.locator(".memedex-atlas canvas").press("ArrowLeft")
+    page.evaluate(PAINTED)
     expect(told).not_to_contain_text(f"{len(COINS)} of {len(COINS)} in view")
     before = told.inner_text()
     page.get_by_role("button", name="Export", exact=True).click()

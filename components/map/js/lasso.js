@@ -1,4 +1,4 @@
-// What a drawn line encloses, and how it is sent.
+// What a drawn line encloses, and how it is sent and read.
 
 /** 1 for each point inside these corners, by counting the crossings of a line from the point to the side. */
 export function within(corners, xs, ys) {
@@ -23,4 +23,15 @@ export function asBits(inside) {
   let signs = "";
   for (let start = 0; start < bits.length; start += 8192) signs += String.fromCharCode(...bits.subarray(start, start + 8192));
   return btoa(signs);
+}
+
+/** The points of such bits, of so many. */
+export function fromBits(text, length) {
+  const bits = fromBase64(text);
+  return Uint8Array.from({ length }, (_, row) => (bits[row >> 3] >> (7 - (row & 7))) & 1);
+}
+
+/** The bytes of a base64 text. */
+export function fromBase64(text) {
+  return Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
 }

@@ -3,20 +3,22 @@
 import { el } from "../../grid/js/dom.js";
 import { paletteOf, ramp } from "./colours.js";
 import { listenToGestures } from "./gestures.js";
-import { asBits, within } from "./lasso.js";
+import { asBits, fromBase64, fromBits, within } from "./lasso.js";
 import { CLOSE, Painting } from "./painting.js";
+import { Requests } from "./requests.js";
 import { View } from "./view.js";
 
 const REST = 140; // ms of rest before pictures are requested
 const NEAR = 14; // px around the pointer
+const AT_ONCE = 100; // cards in one request
 
-let left = null; // the map of the previous page, to restore selection and zoom on return
+let left = null; // the map of the previous page, to restore its zoom on return
 
 class Atlas {
   constructor(root, tell) {
     this.root = root;
     this.tell = tell;
-    this.cards = {};
+    this.wanted = new Set(); // rows whose cards are requested next
     this.images = new Map();
     this.lasso = false;
     this.view = new View();
@@ -31,57 +33,72 @@ class Atlas {
     const these = el("button", { type: "button", onclick: () => this.chooseInView() }, "Select visible");
     root.replaceChildren(this.canvas, el("div", { class: "tools" }, this.draws, whole, these, this.clear), this.legend, this.told, this.near);
     listenToGestures(this);
+    this.requests = new Requests({ lacking: () => this.lacking(), came: (body, answer) => this.came(body, answer) });
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(root);
   }
 
   update(data) {
-    if (data.sheet !== this.sheet) this.begin(data.sheet);
-    if (data.rows) {
-      const first = !this.x;
-      this.take(data.rows);
-      this.version = data.version;
-      if (first) this.arrive();
-      this.tell("knows", { sheet: data.sheet, version: data.version });
-    } else if (this.version < data.version) this.tell("knows", null); // a restored page without its points requests them once
-    if (data.colours) {
-      this.colours = Uint8Array.from(atob(data.colours), (sign) => sign.charCodeAt(0));
-      this.tell("coloured", data.colouring);
-    } else if (!this.colours) this.tell("coloured", "");
+    this.data = data;
+    if (data.sheet !== this.sheet) this.begin(data);
     this.palette = paletteOf(data.legend);
-    Object.assign(this.cards, data.cards);
-    for (const { picture } of Object.values(data.cards)) if (!this.images.has(picture)) this.fetch(picture);
     this.explain(data);
+    this.requests.run();
+    this.soon();
+  }
+
+  /** The request for what the page has drawn and this map has not; null if there is nothing. */
+  lacking() {
+    const { url, token, version, colouring } = this.data;
+    if (this.version >= version && this.colouredFor === colouring && !this.wanted.size) return null;
+    const cards = [...this.wanted].slice(-AT_ONCE); // the most recent ones: earlier ones may be out of sight
+    return { url, body: { token, sheet: this.sheet, version: this.version, colouring: this.colouring, colouredFor: colouring, cards } };
+  }
+
+  came({ sheet, colouredFor, cards: asked }, { version, rows, points, colouring, colours, cards }) {
+    if (sheet !== this.sheet) return;
+    const first = !this.x && rows;
+    if (rows) this.take(new Uint32Array(fromBase64(rows).buffer), new Float32Array(fromBase64(points).buffer));
+    this.version = version ?? this.data.version;
+    if (colours) Object.assign(this, { colouring, colours: fromBase64(colours) });
+    this.colouredFor = colouredFor;
+    for (const row of asked) {
+      this.wanted.delete(row);
+      this.cards[row] ??= cards[row] ?? null; // null: there is none
+    }
+    for (const { picture } of Object.values(cards)) if (!this.images.has(picture)) this.fetch(picture);
+    if (first) this.arrive();
     if (this.pointer && !this.drag) this.hover(...this.pointer); // the point below it may be new
     this.soon();
   }
 
   /** Resets everything for another map or query. */
-  begin(sheet) {
-    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, x: null, y: null, colours: null });
+  begin({ sheet, chosen }) {
+    Object.assign(this, { sheet, version: 0, count: 0, cards: {}, x: null, y: null, colours: null, colouring: "", colouredFor: null });
     this.hold(null);
-    if (left?.sheet === sheet) this.kept = left.kept; // used when the points have arrived
+    this.wanted.clear();
+    this.restored = chosen; // used when the points have arrived
   }
 
-  /** Shows the whole map, or restores the view and selection from before. */
+  /** Shows the whole map, or restores the view from before. */
   arrive() {
     const before = left?.sheet === this.sheet ? left.view : null;
     if (before && !before.isWhole) Object.assign(this.view, { x: before.x, y: before.y, scale: before.scale });
     else this.view.fit(this.x, this.y);
-    if (this.chosen) this.tellChosen();
     this.soon();
   }
 
   /** Applies new, moved, changed and removed rows (removed ones have no position); all others stay. */
-  take(table) {
-    const [rows, xs, ys] = ["row", "x", "y"].map((name) => table.getChild(name).toArray());
+  take(rows, points) {
+    if (!rows.length) return;
     const length = Math.max(this.x?.length ?? 0, rows[rows.length - 1] + 1); // rows are ascending
     this.x = longer(this.x, new Float32Array(length).fill(NaN));
     this.y = longer(this.y, new Float32Array(length).fill(NaN));
     if (this.kept) this.kept = longer(this.kept, new Uint8Array(length));
+    if (this.restored) [this.kept, this.restored] = [fromBits(this.restored, length), ""];
     rows.forEach((row, at) => {
-      this.x[row] = xs[at];
-      this.y[row] = ys[at];
+      this.x[row] = points[2 * at];
+      this.y[row] = points[2 * at + 1];
       delete this.cards[row];
     });
     this.count = this.x.reduce((sum, x) => sum + !Number.isNaN(x), 0);
@@ -150,9 +167,12 @@ class Atlas {
 
   /** Requests the missing cards of these points. */
   ask(rows) {
-    const missing = rows.filter((row) => !this.cards[row]);
+    const missing = rows.filter((row) => !(row in this.cards));
     clearTimeout(this.timer);
-    if (missing.length) this.timer = setTimeout(() => this.tell("wanted", { sheet: this.sheet, rows: missing }), REST);
+    if (missing.length) this.timer = setTimeout(() => {
+      missing.forEach((row) => this.wanted.add(row));
+      this.requests.run();
+    }, REST);
   }
 
   hover(x, y) {
@@ -160,7 +180,7 @@ class Atlas {
     this.pointer = [x, y];
     const best = this.view.nearest(this.x, this.y, x, y, Math.max(NEAR, this.painting.reach));
     const card = this.cards[best];
-    if (best >= 0 && !card) this.ask([best]);
+    if (best >= 0 && card === undefined) this.ask([best]);
     this.near.hidden = !card;
     if (!card) return;
     const [image, name, ticker, more] = this.near.children;
@@ -188,7 +208,7 @@ class Atlas {
   }
 
   tellChosen() {
-    this.tell("chosen", this.chosen ? { sheet: this.sheet, bits: asBits(this.chosen) } : null);
+    this.tell("chosen", { sheet: this.sheet, bits: this.chosen ? asBits(this.chosen) : "" });
   }
 
   /** Selects like a lasso around the whole canvas, for use without a pointer. */
@@ -207,8 +227,9 @@ class Atlas {
   }
 
   stop() {
-    if (this.x && this.view.width) left = { sheet: this.sheet, kept: this.kept, view: this.view }; // else it was never seen
+    if (this.x && this.view.width) left = { sheet: this.sheet, view: this.view }; // else it was never seen
     this.watcher.disconnect();
+    this.requests.stop();
     clearTimeout(this.timer);
     cancelAnimationFrame(this.waiting);
   }

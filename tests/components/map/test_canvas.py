@@ -1,11 +1,12 @@
 """The map's points and colours: what is sent to the browser, and what stays stable."""
 
+import base64
 from typing import Any, cast
 
 import numpy as np
 
 from components.map import colours
-from components.map.points import Sheet
+from components.map.points import Sheet, drawn_sheet
 from store.reading.reader import Reader
 
 
@@ -30,23 +31,39 @@ def points(*places: float) -> Any:
 def test_only_changes_are_sent_and_a_row_always_means_the_same_coin() -> None:
     sheet = Sheet("any")
     sheet.update(("a", "b", "c"), points(1, 2, 3), changed=())
-    everything = sheet.since(None)
-    assert everything is not None
-    assert everything.to_pydict() == {"row": [0, 1, 2], "x": [1, 2, 3], "y": [1, 2, 3]}
-    drawn = {"sheet": sheet.name, "version": sheet.version}
-    assert sheet.since(drawn) is None
+    rows, places = sheet.since(0)
+    assert (rows.tolist(), places.tolist()) == ([0, 1, 2], [[1, 1], [2, 2], [3, 3]])
+    drawn = sheet.version
+    assert len(sheet.since(drawn)[0]) == 0
     sheet.update(("c", "a", "d"), points(3, 1, 4), changed=["a"])
-    news = sheet.since(drawn)
-    assert news is not None
-    assert news["row"].to_pylist() == [0, 1, 3]  # renamed, gone, new
-    assert np.isnan(news["x"].to_numpy()).tolist() == [False, True, False]
+    rows, places = sheet.since(drawn)
+    assert rows.tolist() == [0, 1, 3]  # renamed, gone, new
+    assert np.isnan(places[:, 0]).tolist() == [False, True, False]
     assert not sheet.standing(1)
     sheet.update(("a", "b", "c", "d"), points(1, 2, 3, 4), changed=())
     assert sheet.addresses == ["a", "b", "c", "d"]
-    back = sheet.since({"sheet": sheet.name, "version": sheet.version - 1})
-    assert back is not None
-    assert back["row"].to_pylist() == [1]
-    assert len(sheet.since({"sheet": "another", "version": 99}) or ()) == 4
+    assert sheet.since(sheet.version - 1)[0].tolist() == [1]
+
+
+def test_a_selection_holds_the_coins_that_are_there() -> None:
+    sheet = Sheet("any")
+    sheet.update(("a", "b", "c"), points(1, 2, 3), changed=())
+    assert sheet.chosen() == []
+    sheet.select(base64.b64encode(bytes([0b11100000])).decode())
+    assert sheet.chosen() == ["a", "b", "c"]
+    sheet.update(("a", "c"), points(1, 3), changed=())
+    assert sheet.chosen() == ["a", "c"]
+    for unreadable in ("", "no bits", "AAA"):
+        sheet.select(unreadable)
+        assert sheet.chosen() == []
+
+
+def test_a_sheet_is_found_by_its_name_for_as_long_as_its_session_has_it() -> None:
+    sheet = Sheet("any")
+    name = sheet.name
+    assert drawn_sheet(name) is sheet
+    del sheet
+    assert drawn_sheet(name) is None
 
 
 def test_the_legend_counts_the_coins_of_each_colour() -> None:

@@ -1,0 +1,63 @@
+"""What a map requests beside the page's runs: only what it lacks, and only for pages of this library."""
+
+import base64
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+import numpy as np
+
+from components.map.colours import Colours
+from components.map.points import Sheet
+from components.shell import tokens
+from store.library import Library
+from tests.components.conftest import Client
+from tests.store.conftest import address, coin
+
+FRESH = {"version": 0, "colouring": "", "cards": []}
+
+
+def sheet_of(addresses: Sequence[str]) -> Sheet:
+    """A sheet of these coins, in one row, each in the colour of its place."""
+    sheet = Sheet("any")
+    sheet.update(addresses, np.array([(at, 0) for at, _ in enumerate(addresses)], np.float32), changed=())
+    numbers = np.arange(len(addresses), dtype=np.uint8)
+    sheet.colour(Colours(addresses, numbers))
+    return sheet
+
+
+def ask(client: Client, library: Library, sheet: str, **has: Any) -> httpx.Response:
+    page = {"token": tokens.signed(library, actor="ann@x.org"), "sheet": sheet}
+    return client.post("/map/points", content=json.dumps({**page, **FRESH, **has}))
+
+
+def floats(text: str) -> list[float]:
+    return np.frombuffer(base64.b64decode(text), np.float32).tolist()
+
+
+def test_a_map_gets_points_and_colours_once(client: Client, library: Library) -> None:
+    sheet = sheet_of([address(0), "elsewhere"])
+    first = ask(client, library, sheet.name).json()
+    assert np.frombuffer(base64.b64decode(first["rows"]), np.uint32).tolist() == [0, 1]
+    assert floats(first["points"]) == [0.0, 0.0, 1.0, 0.0]
+    assert list(base64.b64decode(first["colours"])) == [0, 1]
+    then = ask(client, library, sheet.name, version=first["version"], colouring=first["colouring"]).json()
+    assert then == {"cards": {}}
+
+
+def test_a_map_gets_the_cards_of_coins_that_exist(client: Client, library: Library) -> None:
+    library.add([coin(1)])
+    sheet = sheet_of([address(1), "elsewhere"])
+    cards = ask(client, library, sheet.name, cards=[1, 0, 7, -1, "0", True]).json()["cards"]
+    assert list(cards) == ["0"]
+    assert cards["0"]["name"] == library.get(address(1)).name
+    assert "/pictures/" in cards["0"]["picture"]
+
+
+def test_a_map_without_a_token_or_of_a_session_that_ended_gets_nothing(
+    client: Client, library: Library
+) -> None:
+    sheet = sheet_of([address(0)])
+    assert ask(client, library, sheet.name, token="x.y").status_code == 403
+    assert ask(client, library, "another").status_code == 404
