@@ -1,18 +1,27 @@
-// Streamlit switches pages in two steps: first the other page's query at this page's path, then the other
-// path. "Back" would lead to the first step, where this page's own query is gone, so the second replaces it.
+// "Back" leads to what was there before the last click or key. Streamlit makes entries of the browser's history
+// that nobody asked for: they replace the entry before. Where there is no `navigation`, they stay.
 
-const AT_ONCE = 3000; // ms between the two, at most
+import { History } from "./js/history.js";
+
+const GESTURES = ["keydown", "pointerdown"];
+const known = new History();
+let isListening = false;
+
+function listen() {
+  for (const gesture of GESTURES) document.addEventListener(gesture, () => known.touch(performance.now()), { capture: true, passive: true });
+  navigation.addEventListener("navigate", (event) => {
+    if (event.navigationType === "traverse") known.arrive(performance.now());
+    if (event.navigationType !== "push" || !event.destination.sameDocument || event.hashChange || !event.cancelable) return;
+    const to = new URL(event.destination.url);
+    if (!known.isUnasked(to, { from: location, now: performance.now() })) return;
+    event.preventDefault();
+    history.replaceState(history.state, "", to);
+  });
+}
 
 export default function () {
-  if (history.memedexBack) return;
-  history.memedexBack = true;
-  const push = history.pushState.bind(history);
-  let step = null;
-  history.pushState = (state, title, url) => {
-    const to = new URL(url, location.href);
-    const isSecond = step && to.pathname !== location.pathname && to.search === step.search && performance.now() - step.at < AT_ONCE;
-    step = to.pathname === location.pathname ? { search: to.search, at: performance.now() } : null;
-    if (isSecond) history.replaceState(state, title, url);
-    else push(state, title, url);
-  };
+  if (isListening || !window.navigation) return;
+  isListening = true;
+  known.arrive(performance.now());
+  listen();
 }

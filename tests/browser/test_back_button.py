@@ -1,0 +1,20 @@
+"""The browser's Back button leads to what was there before the last click or key, in one press."""
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.coins import UNCAPTIONED
+from tests.browser.dashboard import Server, visit, wait_until_idle
+
+
+def test_one_press_leads_back_from_a_page_that_adds_to_its_address(page: Page, shared: Server) -> None:
+    visit(page, shared, "history", title="History")
+    wait_until_idle(page)
+    before = page.evaluate("history.length")
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Captions").click()
+    expect(page).to_have_url(f"{shared.url}/captions?address={UNCAPTIONED.address}")
+    wait_until_idle(page)
+    assert page.evaluate("history.length") == before + 1
+    page.go_back()
+    expect(page.get_by_role("heading", name="History", level=1)).to_be_visible()
+    expect(page).to_have_url(f"{shared.url}/history")
+    assert page.evaluate("() => /native code/.test(history.pushState)")

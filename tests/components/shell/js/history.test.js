@@ -1,0 +1,55 @@
+// "Back" leads to what was there before the last click or key.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { History } from "../../../../components/shell/js/history.js";
+
+/** A history on this page, touched at 10 ms; `go(address, now)` says whether the entry is unasked. */
+function historyAt(address) {
+  const known = new History();
+  let from = new URL(address, "http://memedex");
+  known.arrive(0);
+  known.touch(10);
+  return {
+    known,
+    go(address, now) {
+      const to = new URL(address, from);
+      const isUnasked = known.isUnasked(to, { from, now });
+      from = to;
+      return isUnasked;
+    },
+  };
+}
+
+test("the two steps of a change of pages are one", () => {
+  const { go } = historyAt("/search?q=frog");
+  assert.equal(go("/search?address=x", 20), false);
+  assert.equal(go("/captions?address=x", 30), true);
+});
+
+test("a change of pages in one step is one", () => {
+  const { go } = historyAt("/search?q=frog");
+  assert.equal(go("/evaluation", 20), false);
+});
+
+test("a page that adds to its address before anybody touches it makes no entry", () => {
+  const { go, known } = historyAt("/");
+  assert.equal(go("/captions", 20), false);
+  assert.equal(go("/captions?address=x", 900), true);
+  assert.equal(go("/captions?address=x&part=1", 950), true);
+  known.touch(1000);
+  assert.equal(go("/captions?address=y", 1100), false);
+});
+
+test("a query that was asked for long before is a place of its own", () => {
+  const { go } = historyAt("/search?q=frog");
+  assert.equal(go("/search?q=dog", 20), false);
+  assert.equal(go("/map?q=dog", 9000), false);
+});
+
+test("after going back, what the page adds makes no entry either", () => {
+  const { go, known } = historyAt("/search?q=frog");
+  known.arrive(50);
+  assert.equal(go("/search?q=frog&as=table", 60), true);
+});
