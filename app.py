@@ -9,6 +9,7 @@ from components.map import requests as map_requests
 from components.shell import (
     error_page,
     events,
+    forms,
     javascript,
     job_control,
     lifespan,
@@ -33,6 +34,7 @@ app = st.App(
         *events.routes(),
         *password_login.routes(),
         *job_control.routes(),
+        *forms.routes(),
     ],
     middleware=[Middleware(RequestGuard)],
     lifespan=lifespan.lifespan,

@@ -1,11 +1,15 @@
 """Prompts: read, edit, compare versions, and try them on a few coins before a run, side by side."""
 
 import difflib
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from components.captions import draft
-from components.shell import format, job_text, session
+from components.shell import format, forms, job_text, session
+from components.shell.forms import Button
 from store.captions.suggestions import Suggestion
 from store.catalog.filters import Filter
 from store.errors import MemedexError
@@ -92,19 +96,15 @@ def _versions(library: Library, prompt: Prompt) -> None:
         )
         st.code("\n".join(lines) or "The same text.", language="diff", wrap_lines=True)
         if library.can_write:
-            st.button(
-                f"Bring {chosen.label} back", key=f"back-{chosen.label}", icon=":material/restore:",
-                on_click=_restore, args=(library, chosen),
+            forms.show(
+                f"back-{chosen.label}", library, partial(_restore, library, chosen),
+                button=Button(f"Bring {chosen.label} back", icon="restore"),
             )  # fmt: skip
 
 
-def _restore(library: Library, chosen: Prompt) -> None:
-    try:
-        saved = library.prompts.save(chosen.name, chosen.text)
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
-    else:
-        session.queue_message(f"{format.plain(chosen.label)} is back as {format.plain(saved.label)}.")
+def _restore(library: Library, chosen: Prompt, _: Mapping[str, Any]) -> str:
+    saved = library.prompts.save(chosen.name, chosen.text)
+    return f"{format.plain(chosen.label)} is back as {format.plain(saved.label)}."
 
 
 def _attempt(library: Library) -> None:
@@ -203,16 +203,12 @@ def _texts(found: list[Suggestion], reason: str) -> None:
         st.text(reason or "not answered yet")
 
 
-def _keep(library: Library, trial: list[int]) -> None:
-    library.suggestions.resolve(trial, "open")
-
-
 def _keep_button(library: Library, found: list[Suggestion], key: str) -> None:
     trial = [one.id for one in found if one.state == "trial"]
     if library.can_write and trial:
-        st.button(
-            "Keep as suggestion", key=f"keep-{key}-{trial[0]}", icon=":material/bookmark_add:",
-            on_click=_keep, args=(library, trial),
+        forms.button(
+            f"keep-{key}-{trial[0]}", library, partial(library.suggestions.resolve, trial, "open"),
+            button=Button("Keep as suggestion", icon="bookmark_add"),
         )  # fmt: skip
     elif found and found[0].state == "open":
         st.caption("kept as a suggestion")

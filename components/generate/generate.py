@@ -1,10 +1,15 @@
 """A new coin from a prompt and examples: streamed, compared with the library, saved as pending."""
 
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
 import streamlit as st
 
 from components.generate.context import ContextRequest
-from components.shell import format, job_bar, live, session
-from store.errors import MemedexError
+from components.shell import format, forms, job_bar, live, session
+from components.shell.forms import Button
+from store.errors import InvalidRecord, MemedexError
 from store.generation import coin_generator
 from store.generation.coin_generator import GeneratedCoin
 from store.jobs import Job
@@ -92,9 +97,9 @@ def _draft(library: Library, job: Job) -> None:
             with st.expander("What came"):
                 st.text(answer)
         with st.container(horizontal=True, gap="small"):
-            st.button(
-                "Retry", key=f"invented-again-{job.id}", icon=":material/refresh:",
-                on_click=generate.retry, args=(library.jobs, job),
+            forms.button(
+                f"invented-again-{job.id}", library, partial(generate.retry, library.jobs, job),
+                button=Button("Retry", icon="refresh"),
             )  # fmt: skip
             _throw_away(library, job)
         return
@@ -102,9 +107,9 @@ def _draft(library: Library, job: Job) -> None:
 
 
 def _throw_away(library: Library, job: Job) -> None:
-    st.button(
-        "Discard", key=f"invented-away-{job.id}", icon=":material/delete:",
-        on_click=library.jobs.dismiss, args=(job.id,),
+    forms.button(
+        f"invented-away-{job.id}", library, partial(library.jobs.dismiss, job.id),
+        button=Button("Discard", icon="delete"),
     )  # fmt: skip
 
 
@@ -123,9 +128,10 @@ def _made(library: Library, job: Job, coin: GeneratedCoin) -> None:
         key=f"invented-picture-{job.id}",
     )  # fmt: skip
     with st.container(horizontal=True, gap="small"):
-        st.button(
-            "Save to Review", key=f"invented-save-{job.id}", type="primary", icon=":material/inbox:",
-            on_click=_save, args=(library, job, coin, picture.getvalue() if picture else None),
+        content = picture.getvalue() if picture else None
+        forms.show(
+            f"invented-save-{job.id}", library, partial(_save, library, job, coin, content),
+            button=Button("Save to Review", icon="inbox", kind="primary"),
         )  # fmt: skip
         _throw_away(library, job)
 
@@ -173,12 +179,11 @@ def _linked(library: Library, addresses: tuple[str, ...]) -> None:
             st.page_link("pages/captions.py", label=label, query_params={"address": address})
 
 
-def _save(library: Library, job: Job, coin: GeneratedCoin, picture: bytes | None) -> None:
+def _save(
+    library: Library, job: Job, coin: GeneratedCoin, picture: bytes | None, _: Mapping[str, Any]
+) -> str:
     report = library.add([coin_generator.candidate(coin, picture)])
     if report.refused:
-        session.queue_message(
-            f"Not saved: {format.plain(report.refused[0].reason, limit=160)}", icon=":material/error:"
-        )
-    else:
-        library.jobs.dismiss(job.id)
-        session.queue_message(f"{format.plain(coin.name)} is in Review", icon=":material/inbox:")
+        raise InvalidRecord(f"Not saved: {report.refused[0].reason}")
+    library.jobs.dismiss(job.id)
+    return f"{format.plain(coin.name)} is in Review"

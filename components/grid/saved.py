@@ -1,11 +1,14 @@
 """Filters saved under a name for everybody; a link with `filter=` and the name opens one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from components.shell import format, session
-from store.errors import MemedexError
+from components.shell import format, forms, session
+from components.shell.forms import Button, Field
+from store.catalog.named_values import MAX_NAME
 from store.library import Library
 
 PARAMETER = "filter"
@@ -35,22 +38,17 @@ def show(key: str, library: Library, *, line: str, opened: Callable[[str, str], 
                 icon=":material/filter_alt:", on_click=opened, args=(key, kept), width="stretch",
             )  # fmt: skip
             if library.can_write:
-                st.button(
-                    "Remove", key=f"{key}-forget-{name}", type="tertiary", on_click=library.filters.delete,
-                    args=(name,),
+                forms.button(
+                    f"{key}-forget-{name}", library, partial(library.filters.delete, name),
+                    button=Button("Remove", kind="tertiary"),
                 )  # fmt: skip
     if library.can_write and line:
-        with st.form(f"{key}-save-filter", border=False, clear_on_submit=True):
-            with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-                name = st.text_input("Save this filter as", key=f"{key}-filter-name", max_chars=60)
-                is_pressed = st.form_submit_button("Save filter")
-            if is_pressed:
-                _save(library, name or "", line)
+        forms.show(
+            f"{key}-save-filter", library, partial(_save, library, line), row=True,
+            fields=[Field("name", "Save this filter as", longest=MAX_NAME)], button=Button("Save filter"),
+        )  # fmt: skip
 
 
-def _save(library: Library, name: str, line: str) -> None:
-    try:
-        library.filters.save(name, line)
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=200), icon=":material/error:")
-    st.rerun()
+def _save(library: Library, line: str, given: Mapping[str, Any]) -> str:
+    library.filters.save(given["name"], line)
+    return ""

@@ -1,18 +1,22 @@
 """Add to the text memory: an entry by hand, papers, transcripts, worlds."""
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import streamlit as st
 
-from components.shell import format, job_bar, resources, server_paths, session
-from store.errors import BadSource, MemedexError, NotPermitted
+from components.shell import format, forms, job_bar, resources, server_paths
+from components.shell.forms import Button, Field
+from store.errors import BadSource, NotPermitted
 from store.memory.memory import Memory
 from store.memory.story.sessions import exchange
 from store.memory.story.worlds import parse_world
 from store.progress import Progress
 
+_ADDED = "Added."
 _PAPERS = ["pdf", "md", "markdown", "txt", "text", "rst"]
 
 
@@ -29,23 +33,30 @@ def menu(memory: Memory, kind: str, scope: str | None) -> None:
 
 
 def _memory(memory: Memory, scope: str | None) -> None:
-    with st.form("add-memory", border=False):
-        text = st.text_area("Memory", height=120)
-        tags = st.multiselect("Tags", [], accept_new_options=True, max_selections=10)
-        if st.form_submit_button("Remember", type="primary"):
-            _carry_out(memory.memories.store_memory, text, tags)
+    def add(given: Mapping[str, Any]) -> str:
+        memory.memories.store_memory(given["text"], given["tags"])
+        return _ADDED
+
+    forms.show(
+        "add-memory", resources.library(), add, button=Button("Remember", kind="primary"),
+        fields=[Field("text", "Memory", "text"), Field("tags", "Tags", "tags", value=[])],
+    )  # fmt: skip
 
 
 def _lore(memory: Memory, scope: str | None) -> None:
-    with st.form("add-lore", border=False):
-        worlds = sorted({*memory.passages["world_lore"].counts(), *(one.id for one in memory.lore.worlds())})
-        world = st.selectbox(
-            "World", worlds, index=worlds.index(scope) if scope in worlds else None, accept_new_options=True
-        )
-        name = st.text_input("Name of the entry", placeholder="harbour_law", help="Its id is {world}_{name}.")
-        text = st.text_area("Lore", height=160)
-        if st.form_submit_button("Add", type="primary"):
-            _carry_out(memory.lore.add_lore, world, name, text)
+    def add(given: Mapping[str, Any]) -> str:
+        memory.lore.add_lore(given["world"], given["name"], given["text"])
+        return _ADDED
+
+    worlds = sorted({*memory.passages["world_lore"].counts(), *(one.id for one in memory.lore.worlds())})
+    forms.show(
+        "add-lore", resources.library(), add, button=Button("Add", kind="primary"),
+        fields=[
+            Field("world", "World", value=scope if scope in worlds else "", choices=worlds),
+            Field("name", "Name of the entry", placeholder="harbour_law", help="Its id is {world}_{name}."),
+            Field("text", "Lore", "text", height=160),
+        ],
+    )  # fmt: skip
     files = st.file_uploader("Or worlds as YAML files", type=["yaml", "yml"], accept_multiple_files=True)
     if files and st.button("Import worlds", type="primary"):
         _worlds(memory, [(file.name, file.getvalue()) for file in files])
@@ -80,13 +91,20 @@ def load_worlds(memory: Memory) -> None:
 
 
 def _exchange(memory: Memory, scope: str | None) -> None:
-    with st.form("add-exchange", border=False):
-        key = st.text_input("Character and session", scope or "", placeholder="mira_lantern")
-        prompt = st.text_area("User", height=80)
-        answer = st.text_area("AI", height=120)
-        if st.form_submit_button("Remember", type="primary"):
-            text = exchange(prompt, answer) if prompt.strip() or answer.strip() else ""
-            _carry_out(memory.sessions.add_memory, key, str(uuid4()), text)
+    def add(given: Mapping[str, Any]) -> str:
+        prompt, answer = given["prompt"], given["answer"]
+        text = exchange(prompt, answer) if prompt.strip() or answer.strip() else ""
+        memory.sessions.add_memory(given["key"], str(uuid4()), text)
+        return _ADDED
+
+    forms.show(
+        "add-exchange", resources.library(), add, button=Button("Remember", kind="primary"),
+        fields=[
+            Field("key", "Character and session", value=scope or "", placeholder="mira_lantern"),
+            Field("prompt", "User", "text", height=80),
+            Field("answer", "AI", "text"),
+        ],
+    )  # fmt: skip
 
 
 def _papers(memory: Memory, scope: str | None) -> None:
@@ -158,15 +176,3 @@ def _import_transcripts(
     if report.refused:
         told = "; ".join(f"{one.item}: {one.reason}" for one in report.refused[:3])
         raise BadSource(f"{len(report.refused):,} items were left out: {told}")
-
-
-def _carry_out(verb: object, *arguments: object) -> None:
-    assert callable(verb)
-    try:
-        verb(*arguments)
-    except MemedexError as error:
-        st.error("It was not added:")
-        st.text(str(error))
-        return
-    session.queue_message("Added.", icon=":material/check:")
-    st.rerun()

@@ -1,14 +1,17 @@
 """Browse: a tree of worlds, sessions, protocols and projects; a table with full-text search; bulk delete."""
 
 import time
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
 
-from components.memory import adding, duplicates, entry_link, events, open_memory, scopes, tree
+from components.memory import adding, duplicates, entry_link, events, scopes, tree
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
-from components.shell import tables
+from components.shell import forms, resources, tables
+from components.shell.forms import Button
 from store.memory.engine.entries import Row
 from store.memory.memory import Memory
 
@@ -148,32 +151,24 @@ def _tools(
             return
         if chosen:
             ids = [rows[number]["id"] for number in chosen]
-            st.button(
-                f"Delete {counted(kind, len(ids))}",
-                icon=":material/delete:",
-                on_click=_delete,
-                args=(memory, kind, ids),
-            )
+            forms.button(
+                f"delete-{kind}", resources.library(), partial(memory.passages[kind].remove, ids),
+                button=Button(f"Delete {counted(kind, len(ids))}", icon="delete"),
+                message=f"{counted(kind, len(ids))} deleted; undo brings them back.",
+            )  # fmt: skip
         elif asked["words"] or asked["where"] or asked["before"]:
             with st.popover(f"Delete all {total:,}", icon=":material/delete_sweep:"):
                 st.markdown(f"Deletes {counted(kind, total)} that pass these filters. Undo brings them back.")
-                st.button(
-                    f"Delete {total:,}", type="primary", key="delete-all", on_click=_delete_all,
-                    args=(memory, kind, asked),
+                forms.show(
+                    "delete-all", resources.library(), partial(_delete_all, memory, kind, asked),
+                    button=Button(f"Delete {total:,}", kind="primary"),
                 )  # fmt: skip
 
 
-def _delete(memory: Memory, kind: str, ids: list[str]) -> None:
-    open_memory.run_verb(
-        memory.passages[kind].remove,
-        ids,
-        message=f"{counted(kind, len(ids))} deleted; undo brings them back.",
-    )
-
-
-def _delete_all(memory: Memory, kind: str, asked: dict[str, Any]) -> None:
-    found = memory.passages[kind].find(**asked, limit=None)
-    _delete(memory, kind, [row["id"] for row in found])
+def _delete_all(memory: Memory, kind: str, asked: dict[str, Any], _: Mapping[str, Any]) -> str:
+    ids = [row["id"] for row in memory.passages[kind].find(**asked, limit=None)]
+    memory.passages[kind].remove(ids)
+    return f"{counted(kind, len(ids))} deleted; undo brings them back."
 
 
 def _nothing(kind: str, *, filtered: bool) -> None:

@@ -1,21 +1,21 @@
 """One entry in a drawer: its text to edit, its place, neighbours, vector and history."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from components.memory import citation, connections, entry_link, open_memory
+from components.memory import citation, connections, entry_link
 from components.memory.kinds import KINDS, described, place_of, text_of
-from components.shell import charts, format, session, tables
+from components.shell import charts, format, forms, tables
+from components.shell.forms import Button, Field
 from store.errors import MemedexError
 from store.library import Library
 from store.memory.engine.entries import Row
 from store.memory.inspect.neighbours import around, nearest_to
 from store.memory.memory import Memory
 
-_DRAFT = "memedex.entry_text"
 _FIELDS = {"documents": "content", "memories": "content", "transcript_vectors": "source_text"}
 
 
@@ -39,7 +39,7 @@ def show_if_open(library: Library, memory: Memory) -> None:
 
 
 def _drawer(library: Library, memory: Memory, kind: str, row: Row) -> None:
-    _text(memory, kind, row)
+    _text(library, memory, kind, row)
     if kind == "documents":
         citation.show(memory, row)
     chosen = st.segmented_control(
@@ -52,38 +52,34 @@ def _drawer(library: Library, memory: Memory, kind: str, row: Row) -> None:
         _PARTS[chosen](memory, kind, row)
 
 
-def _text(memory: Memory, kind: str, row: Row) -> None:
+def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
     text = text_of(kind, row)
-    key = f"{_DRAFT}-{kind}-{row['id']}"
+    key = f"{kind}-{row['id']}"
     if not memory.can_write:
         st.text_area("Text", text, height=220, disabled=True, label_visibility="collapsed")
         return
-    written = st.text_area("Text", text, height=220, key=key, label_visibility="collapsed")
+
+    def save(given: Mapping[str, Any]) -> str:
+        memory.passages[kind].edit(row["id"], **{_FIELDS.get(kind, "text"): given["text"]})
+        return "Saved and embedded again."
+
+    def delete(_: Mapping[str, Any]) -> str:
+        memory.passages[kind].remove([row["id"]])
+        return "Deleted; undo brings it back."
+
+    is_saved = forms.show(
+        f"entry-text-{key}", library, save,
+        fields=[Field("text", "Text", "text", value=text, height=220, is_labelled=False)],
+        button=Button("Save and embed again", icon="save", kind="primary"),
+    )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if st.button("Save and embed again", type="primary", icon=":material/save:"):
-            _save(memory, kind, row, written)
-        if st.button("Delete", icon=":material/delete:"):
-            _delete(memory, kind, row)
-        st.caption(f"{len(written):,} characters")
-
-
-def _save(memory: Memory, kind: str, row: Row, text: str) -> None:
-    try:
-        with st.spinner("Embedding …"):
-            memory.passages[kind].edit(row["id"], **{_FIELDS.get(kind, "text"): text})
-    except MemedexError as error:
-        st.error("It was not saved:", icon=":material/error:")
-        st.text(str(error))
-        return
-    session.queue_message("Saved and embedded again.", icon=":material/save:")
-    entry_link.close_entry()
-    st.rerun()
-
-
-def _delete(memory: Memory, kind: str, row: Row) -> None:
-    open_memory.run_verb(memory.passages[kind].remove, [row["id"]], message="Deleted; undo brings it back.")
-    entry_link.close_entry()
-    st.rerun()
+        is_deleted = forms.show(
+            f"entry-delete-{key}", library, delete, button=Button("Delete", icon="delete")
+        )
+        st.caption(f"{len(text):,} characters")
+    if is_saved or is_deleted:
+        entry_link.close_entry()
+        st.rerun()
 
 
 def _surroundings(memory: Memory, kind: str, row: Row) -> None:

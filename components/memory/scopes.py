@@ -1,13 +1,17 @@
 """Facts about a world, a session or a protocol, and actions on all of it."""
 
+from functools import partial
+
 import streamlit as st
 
-from components.memory import open_memory
 from components.memory.kinds import counted
-from components.shell import format
+from components.shell import format, forms, resources
 from components.shell import session as shell_session
+from components.shell.forms import Button
 from store.errors import MemedexError
 from store.memory.memory import Memory
+
+_REMOVED = "Removed; undo brings it back."
 
 
 def about(memory: Memory, kind: str, scope: str) -> None:
@@ -44,11 +48,10 @@ def _papers(memory: Memory, protocol: str) -> None:
                 width="stretch",
             )
             if memory.can_write:
-                st.button(
-                    "Remove", key=f"remove-{source.id}", type="tertiary", icon=":material/delete:",
-                    on_click=open_memory.run_verb,
-                    args=(memory.documents.remove_document, source.protocol, source.source),
-                    kwargs={"message": "Removed; undo brings it back."},
+                forms.button(
+                    f"remove-{source.id}", resources.library(),
+                    partial(memory.documents.remove_document, source.protocol, source.source),
+                    button=Button("Remove", icon="delete", kind="tertiary"), message=_REMOVED,
                 )  # fmt: skip
 
 
@@ -65,11 +68,10 @@ def _recorded(memory: Memory, session: str) -> None:
                 width="stretch",
             )
             if memory.can_write:
-                st.button(
-                    "Remove session", key=f"remove-{one['user_id']}-{session}", type="tertiary",
-                    icon=":material/delete:", on_click=open_memory.run_verb,
-                    args=(memory.transcripts.remove_session, session),
-                    kwargs={"user_id": one["user_id"], "message": "Removed; undo brings it back."},
+                forms.button(
+                    f"remove-{one['user_id']}-{session}", resources.library(),
+                    partial(memory.transcripts.remove_session, session, user_id=one["user_id"]),
+                    button=Button("Remove session", icon="delete", kind="tertiary"), message=_REMOVED,
                 )  # fmt: skip
 
 

@@ -1,10 +1,13 @@
 """All jobs, running, paused or finished: progress, refusals and controls."""
 
-from typing import Literal
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Literal
 
 import streamlit as st
 
-from components.shell import current_state, format, job_text, live, tables
+from components.shell import current_state, format, forms, job_text, live, tables
+from components.shell.forms import Button, Field
 from store.errors import UnknownRecord
 from store.jobs import Item, Job
 from store.library import Library
@@ -105,43 +108,36 @@ def _buttons(library: Library, job: Job) -> None:
     if job.is_under_way:
         return  # its bar has them
     if job.can_resume:
-        st.button(
-            "Continue", key=f"list-resume-{job.id}", icon=":material/play_arrow:", type="primary",
-            on_click=library.jobs.resume, args=(job.id,),
+        forms.button(
+            f"list-resume-{job.id}", library, partial(library.jobs.resume, job.id),
+            button=Button("Continue", icon="play_arrow", kind="primary"),
         )  # fmt: skip
         _stop(library, job)
     elif job.refused and not job.is_passing:
-        st.button(
-            f"Try {format.counted(job.refused, 'refused one')} again", key=f"list-again-{job.id}",
-            icon=":material/replay:", on_click=_try_again, args=(library, job),
+        forms.button(
+            f"list-again-{job.id}", library, partial(library.jobs.try_again, job.id),
+            button=Button(f"Try {format.counted(job.refused, 'refused one')} again", icon="replay"),
         )  # fmt: skip
-
-
-def _try_again(library: Library, job: Job) -> None:
-    library.jobs.try_again(job.id)
 
 
 def _stop(library: Library, job: Job) -> None:
     if job.state != "failed":
-        st.button(
-            "Stop", key=f"list-stop-{job.id}", icon=":material/stop:", on_click=library.jobs.cancel,
-            args=(job.id,), help="What is done is kept; the rest is left.",
+        forms.button(
+            f"list-stop-{job.id}", library, partial(library.jobs.cancel, job.id),
+            button=Button("Stop", icon="stop", help="What is done is kept; the rest is left."),
         )  # fmt: skip
 
 
 def _more_budget(library: Library, job: Job) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        key = f"budget-{job.id}"
-        st.number_input(
-            "Budget, US dollars", min_value=0.01, value=float(job.options["budget"]) * 2, key=key, width=200
-        )
-        st.button(
-            "Continue with this budget", key=f"go-{job.id}", on_click=_raise, args=(library, job.id, key)
-        )
+    def go_on(given: Mapping[str, Any]) -> str:
+        library.jobs.resume(job.id, options={"budget": float(given["budget"])})
+        return ""
 
-
-def _raise(library: Library, number: int, key: str) -> None:
-    library.jobs.resume(number, options={"budget": st.session_state[key]})
+    budget = float(job.options["budget"]) * 2
+    forms.show(
+        f"budget-{job.id}", library, go_on, row=True, button=Button("Continue with this budget"),
+        fields=[Field("budget", "Budget, US dollars", "number", value=budget, least=0.01)],
+    )  # fmt: skip
 
 
 def _refused(library: Library, job: Job) -> None:

@@ -1,10 +1,12 @@
 """Deleted searches, filters, weights, golden queries and jobs, and their restoration."""
 
+from functools import partial
+
 import streamlit as st
 
-from components.shell import format, session
+from components.shell import format, forms
+from components.shell.forms import Button
 from store.catalog.removed import Removed
-from store.errors import MemedexError
 from store.library import Library
 
 _SHOWN = 50
@@ -29,16 +31,7 @@ def _line(library: Library, one: Removed) -> None:
         if one.put_back_at:
             st.caption(f"put back by {format.plain(one.put_back_by)}", width="content")
         elif library.can_write and library.removed.can_restore(one):
-            st.button(
-                "Put back", key=f"put-back-{one.id}", icon=":material/restore:", on_click=_put_back,
-                args=(library, one),
+            forms.button(
+                f"put-back-{one.id}", library, partial(library.removed.restore, one.id),
+                button=Button("Put back", icon="restore"), message=f"The {one.what} is back.",
             )  # fmt: skip
-
-
-def _put_back(library: Library, one: Removed) -> None:
-    try:
-        library.removed.restore(one.id)
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=200), icon=":material/error:")
-    else:
-        session.queue_message(f"The {one.what} is back.", icon=":material/check:")

@@ -1,14 +1,16 @@
 """Golden queries and their evaluation: a table for every model, and the calibration's figures."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from components.search import scores
-from components.shell import format, job_bar, session, tables
-from store.errors import MemedexError
+from components.shell import format, forms, job_bar, tables
+from components.shell.forms import Button, Field
 from store.evaluation import evaluation
 from store.evaluation.evaluation import Evaluation
 from store.library import Library
@@ -125,31 +127,25 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
         )
     if not library.can_write:
         return
-    with st.form("golden", border=False, clear_on_submit=True):
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            line = st.text_input("Question", placeholder="a frog in the rain")
-            answers = st.text_input(
-                "Relevant coins", placeholder="addresses", help="Separated by spaces or commas."
-            )
-            sent = st.form_submit_button("Add", icon=":material/add:")
-        if sent:
-            try:
-                library.golden.save(line, answers.replace(",", " ").split())
-                session.queue_message("Added", icon=":material/check:")
-                st.rerun()
-            except MemedexError as error:
-                st.text(str(error))
+    forms.show(
+        "golden", library, partial(_add, library), button=Button("Add", icon="add"), row=True,
+        fields=[
+            Field("line", "Question", placeholder="a frog in the rain"),
+            Field(
+                "answers", "Relevant coins", placeholder="addresses", help="Separated by spaces or commas."
+            ),
+        ],
+    )  # fmt: skip
     if kept := library.golden.all():
         with st.popover("Remove a query", icon=":material/delete:"):
             line = st.selectbox("Question", [one.line for one in kept], key="golden_forget")
-            st.button("Remove", on_click=_forget, args=(library, line))
+            remove = partial(library.golden.delete, line)
+            forms.button("golden-remove", library, remove, button=Button("Remove"))
 
 
-def _forget(library: Library, line: str) -> None:
-    try:
-        library.golden.delete(line)
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
+def _add(library: Library, given: Mapping[str, Any]) -> str:
+    library.golden.save(given["line"], given["answers"].replace(",", " ").split())
+    return "Added"
 
 
 def _calibration(library: Library) -> None:

@@ -1,19 +1,21 @@
 """Searches and weights saved under a name for everybody; a search has a link and shows what is new."""
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from components.grid import result_link
-from components.shell import format, query_pictures, resources, session
+from components.shell import format, forms, query_pictures, resources, session
+from components.shell.forms import Button, Field
 from components.shell.query_pictures import LINE
 from store.catalog.filters import Filter
-from store.catalog.named_values import NamedValues
-from store.errors import MemedexError
+from store.catalog.named_values import MAX_NAME, NamedValues
+from store.errors import InvalidRecord, MemedexError
 from store.library import Library
 from store.records import FACETS, Facet
 from store.search.query import Query
@@ -24,7 +26,7 @@ T = TypeVar("T")
 
 _TOP = 60  # hits of a saved search among which new ones are counted
 _LINK = "search"  # in the address: the name of a saved search
-_NOW = "search.now"  # how the page ranks now, for saving
+_RANKING = "search.ranking"  # how the page ranks now, for saving
 _OPENED = "search.opened"  # the saved search that set the sliders, until one moves
 
 
@@ -64,27 +66,27 @@ def menu(library: Library, question: Question) -> None:
                         on_click=_open, args=(library, name, search),
                     )  # fmt: skip
                     st.caption(f"[link](?{urlencode({_LINK: name})})", width="content")
-                    _forget(library.searches.delete, name, key=f"forget-{name}", can_write=library.can_write)
+                    if library.can_write:
+                        _forget(library, library.searches, name, key=f"forget-{name}")
         if not library.can_write:
             return
         if not question.filter_faults and (question.terms or not question.filter.is_open):
-            with st.form("save-search", border=False, clear_on_submit=True):
-                given = st.text_input("Save this search as", max_chars=60)
-                if st.form_submit_button("Save search"):
-                    _keep(library.searches, given, _this_search(library, question))
-                    st.rerun()
+            forms.show(
+                "save-search", library, partial(_keep_search, library, question, _ranking()),
+                fields=[Field("name", "Save this search as", longest=MAX_NAME)], button=Button("Save search"),
+            )  # fmt: skip
         with st.container():
             for name in library.presets.all():
                 with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                     st.markdown(f"Weights: {format.plain(name, limit=60)}", width="stretch")
-                    _forget(library.presets.delete, name, key=f"forget-weights-{name}", can_write=True)
-        if now := st.session_state.get(_NOW):
-            with st.form("save-preset", border=False, clear_on_submit=True):
-                given = st.text_input("Save these weights as", max_chars=60)
-                st.caption(" · ".join(f"{facet} {now.weights[facet]:g}" for facet in FACETS))
-                if st.form_submit_button("Save weights"):
-                    _keep(library.presets, given, now.weights)
-                    st.rerun()
+                    _forget(library, library.presets, name, key=f"forget-weights-{name}")
+        if now := _ranking().now:
+            st.caption(" · ".join(f"{facet} {now.weights[facet]:g}" for facet in FACETS))
+            forms.show(
+                "save-preset", library, partial(_keep_weights, library, _ranking()),
+                fields=[Field("name", "Save these weights as", longest=MAX_NAME)],
+                button=Button("Save weights"),
+            )  # fmt: skip
 
 
 def opened(told: object) -> SavedSearch | None:
@@ -99,7 +101,7 @@ def set_ranking(
     weights: Mapping[Facet, float], *, calibrated: bool, fused: bool, folded: bool, shown: int
 ) -> None:
     """Remember how the page ranks now, for saving."""
-    st.session_state[_NOW] = SavedSearch("", dict(weights), {}, calibrated, folded, shown, fused)
+    _ranking().now = SavedSearch("", dict(weights), {}, calibrated, folded, shown, fused)
 
 
 _JUST = object()
@@ -113,40 +115,51 @@ def _open(library: Library, name: str, search: SavedSearch) -> None:
     st.session_state["fold"] = search.folded
     result_link.resize(search.shown)
     if library.can_write:
-        _save(lambda: library.searches.mark_seen(name))
+        try:
+            library.searches.mark_seen(name)
+        except MemedexError as error:
+            session.queue_message(format.plain(str(error), limit=200), icon=":material/error:")
 
 
-def _this_search(library: Library, question: Question) -> SavedSearch:
-    """The line and the controls beside it as one line, with the ranking."""
-    ranked = st.session_state.get(_NOW) if question.terms else None
-    return replace(
-        ranked or SavedSearch(""), line=written(question), looked={library.actor_name: time.time()}
-    )
+@dataclass
+class _Ranking:
+    """How the page ranks now: forms that were drawn before it was known save it, too."""
+
+    now: SavedSearch | None = None
 
 
-def _forget(forget: Callable[[str], None], name: str, *, key: str, can_write: bool) -> None:
-    if can_write:
-        st.button("Remove", key=key, type="tertiary", on_click=_save, args=(lambda: forget(name),))
+def _ranking() -> _Ranking:
+    ranking = st.session_state.setdefault(_RANKING, _Ranking())
+    return ranking if isinstance(ranking, _Ranking) else _Ranking()
 
 
-def _keep(values: NamedValues[T], name: str | None, thing: T) -> None:
+def _keep_search(library: Library, question: Question, ranking: _Ranking, given: Mapping[str, Any]) -> str:
+    """Save the line and the controls beside it as one line, with the ranking."""
+    ranked = ranking.now if question.terms else None
+    looked = {library.actor_name: time.time()}
+    search = replace(ranked or SavedSearch(""), line=written(question), looked=looked)
+    return _keep(library.searches, search, given)
+
+
+def _keep_weights(library: Library, ranking: _Ranking, given: Mapping[str, Any]) -> str:
+    weights = ranking.now.weights if ranking.now else None
+    return _keep(library.presets, weights or {}, given)
+
+
+def _forget(library: Library, values: NamedValues[T], name: str, *, key: str) -> None:
+    forms.button(key, library, partial(values.delete, name), button=Button("Remove", kind="tertiary"))
+
+
+def _keep(values: NamedValues[T], thing: T, given: Mapping[str, Any]) -> str:
     """Save under an unused name, so that nobody's is overwritten by accident."""
-    name = " ".join((name or "").split())
+    name = " ".join(given["name"].split())
     taken = next((one for one in values.all() if one.casefold() == name.casefold()), None)
     if taken is None:
-        _save(lambda: values.save(name, thing))
-    elif values.all()[taken] != thing:
-        said = f"“{format.plain(taken, limit=60)}” is taken: remove it first, or choose another name."
-        session.queue_message(said, icon=":material/error:")
-    else:
-        session.queue_message(f"Already saved as “{format.plain(taken, limit=60)}”.", icon=":material/check:")
-
-
-def _save(verb: Callable[[], None]) -> None:
-    try:
-        verb()
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=200), icon=":material/error:")
+        values.save(name, thing)
+        return ""
+    if values.all()[taken] != thing:
+        raise InvalidRecord(f"“{taken}” is taken: remove it first, or choose another name.")
+    return f"Already saved as “{format.plain(taken, limit=60)}”."
 
 
 def _news(library: Library, saved: Mapping[str, SavedSearch]) -> dict[str, int]:

@@ -6,8 +6,13 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from store.lru import LruCache
+
 LINK = "memedex.link"  # where a verb leads, until one is there
 _SAID = "memedex.said"
+_SESSIONS = 1_000  # for whose next run a route has messages
+
+_from_routes: LruCache[str, tuple[tuple[str, str | None], ...]] = LruCache(_SESSIONS)
 
 
 def drop_old_links() -> None:
@@ -28,9 +33,18 @@ def queue_message(message: str, *, icon: str | None = None) -> None:
     st.session_state.setdefault(_SAID, []).append((message, icon))
 
 
+def queue_message_of(session: str, message: str, *, icon: str | None = None) -> None:
+    """The same from a route, for the session that asked it."""
+    _from_routes[session] = (*_from_routes.get(session, ()), (message, icon))
+
+
 def show_messages() -> None:
     """Show the stored messages once; a run that is interrupted leaves the rest to the next."""
-    waiting = st.session_state.get(_SAID, [])
+    waiting = st.session_state.setdefault(_SAID, [])
+    run = get_script_run_ctx()
+    if run and (messages := _from_routes.get(run.session_id, ())):
+        _from_routes[run.session_id] = ()
+        waiting.extend(messages)
     while waiting:
         message, icon = waiting[0]
         st.toast(message, icon=icon)

@@ -14,6 +14,7 @@ from store.captions.drafts import Drafts
 from store.captions.revisions import Revision
 from store.captions.suggestions import Suggestions
 from store.catalog import history
+from store.catalog.answered import AnsweredRequests
 from store.catalog.catalog import Catalog
 from store.catalog.history import Event, PastDecision
 from store.catalog.record_queries import RecordLists
@@ -120,6 +121,7 @@ class Reader(RecordLists):
         self.filters = saved_searches.filters(catalog)
         self.searches = SavedSearches(catalog)
         self.presets = saved_searches.presets(catalog)
+        self.requests = AnsweredRequests(catalog)
         self.samples = QueryPictures(catalog, layout, self._disk)
         self.golden = GoldenQueries(catalog, layout, self._disk, faults=self._golden_faults)
         self.calibration = Calibrations(catalog, self._model, snapshot=self._resident.snapshot)

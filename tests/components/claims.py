@@ -20,7 +20,7 @@ Claims = dict[str, Any]
 
 ROUTES = (
     "/decisions", "/results/cards", "/editor/keep", "/editor/commit", "/editor/own", "/editor/history",
-    "/editor/look", "/editor/suggestions", "/editor/discard", "/editor/refuse", "/map/points",
+    "/editor/look", "/editor/suggestions", "/editor/discard", "/editor/refuse", "/map/points", "/form",
 )  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def body(library: Library, token: object, *, actor: str = "ann@x.org") -> str:
         {
             "token": token, "client": f"of {time.perf_counter_ns()}", "entries": [{**entry, **place}],
             "address": address(0), "draft": draft, "query": "the attackers", "rows": [0], "facet": "entity",
-            "text": "a dog",
+            "text": "a dog", "form": "the attackers", "key": "k", "values": {},
         }
     )  # fmt: skip
 

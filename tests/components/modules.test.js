@@ -28,7 +28,7 @@ test("there are no circular imports", () => {
 });
 
 test("every entry point has a default export", async () => {
-  for (const name of ["grid/js/main.js", "editor/js/main.js", "editor/js/rows.js", "map/js/main.js", "review/js/tag_picker.js", "search/picture_drop.js", "shell/back_button.js", "shell/js/main.js", "shell/wanted_page.js"]) {
+  for (const name of ["grid/js/main.js", "editor/js/main.js", "editor/js/rows.js", "map/js/main.js", "review/js/tag_picker.js", "search/picture_drop.js", "shell/back_button.js", "shell/js/main.js", "shell/js/form.js", "shell/wanted_page.js"]) {
     assert.equal(typeof (await import(join(COMPONENTS, name))).default, "function", name);
   }
 });

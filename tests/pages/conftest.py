@@ -3,12 +3,13 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from components.shell import resources
+from components.shell import forms, resources, session
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
 from store.llm.client import import_litellm
@@ -122,6 +123,29 @@ def press(app: AppTest, label: str) -> AppTest:
     assert len(found) == 1, [button.label for button in app.button]
     found[0].click()
     return rerun(app)
+
+
+def send(app: AppTest, form: str, **values: Any) -> AppTest:
+    """Send this form of the page as its script does, and run the page. Raises what refuses it."""
+    (place,) = (place for place in [*forms._forms] if place[1] == form)
+    sent = forms._forms[place]
+    message = sent.send(forms._checked(sent.fields, values))
+    forms._confirmed[place] = True
+    if message:
+        session.queue_message_of(place[0], message)
+    return rerun(app)
+
+
+def sendable() -> list[str]:
+    """The forms and buttons that pages have shown and send by themselves."""
+    return [form for _, form in forms._forms]
+
+
+@pytest.fixture(autouse=True)
+def _without_forms_of_earlier_tests() -> Iterator[None]:
+    yield
+    forms._forms.clear()
+    forms._confirmed.clear()
 
 
 def finish_jobs() -> None:

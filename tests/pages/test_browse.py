@@ -13,7 +13,7 @@ from store.library import Library
 from store.progress import Progress
 from store.settings import settings
 from tests.browser.coins import PENDING
-from tests.pages.conftest import opened, press, rerun, words
+from tests.pages.conftest import opened, press, rerun, send, words
 from tests.store.conftest import address, coin
 
 
@@ -112,15 +112,13 @@ def test_filters_find_own_decisions_of_today_and_coins_by_source(extended_librar
 
 def test_a_filter_is_saved_opened_by_link_and_deleted(extended_library: Library) -> None:
     app = open_with_drawer(pending_words="tag:nsfw decided:today")
-    app.text_input(key="pending-filter-name").input("not safe")
-    press(app, "Save filter")
+    send(app, "pending-save-filter", name="not safe")
     assert extended_library.filters.all() == {"not safe": "tag:nsfw decided:today"}
 
     app = open_with_drawer()
     app.button(key="pending-saved-not safe").click()
     assert line(app.run()) == "tag:nsfw decided:today"
-    app.button(key="pending-forget-not safe").click()
-    rerun(app)
+    send(app, "pending-forget-not safe")
     assert extended_library.filters.all() == {}
 
     extended_library.filters.save("dogs", "tag:dog")

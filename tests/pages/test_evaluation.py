@@ -4,18 +4,13 @@ from components.search import scores
 from store.evaluation import evaluation
 from store.library import Library
 from tests.browser.coins import COINS
-from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
 
 
 def test_golden_queries_are_saved_evaluated_and_shown(library: Library) -> None:
     app = opened("evaluation")
     assert "no golden queries yet" in words(app)
-    question, answers = (
-        field for field in app.text_input if field.label.startswith(("Question", "Relevant coins"))
-    )
-    question.set_value(COINS[0].entity)
-    answers.set_value(COINS[0].address)
-    press(app, "Add")
+    send(app, "golden", line=COINS[0].entity, answers=COINS[0].address)
     assert [one.answers for one in library.golden.all()] == [(COINS[0].address,)]
     press(rerun(app), "Run evaluation")
     finish_jobs()
@@ -32,7 +27,7 @@ def test_golden_queries_are_saved_evaluated_and_shown(library: Library) -> None:
         kept.scores(row).recall.mean for row in kept.rows
     ]
     assert len(app.get("plotly_chart")) == 1
-    press(app, "Remove")
+    send(app, "golden-remove")
     assert library.golden.all() == []
 
 

@@ -15,7 +15,7 @@ from store.library import Library
 from store.settings import settings
 from store.tasks import generate
 from tests.browser.coins import COINS, FROG
-from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
 
 
 def test_the_context_contains_the_nearest_coins(library: Library) -> None:
@@ -110,7 +110,8 @@ def test_a_generated_coin_stays_on_the_page_until_it_is_saved(
     finish_jobs()
     app = opened("generate")
     assert "Rain Frog · RAIN" in words(app)
-    press(app, "Save to Review")
+    job = library.jobs.all()[0]
+    send(app, f"invented-save-{job.id}")
     assert "Rain Frog" in {record.name for record in library.find(Filter(tier="pending"))}
     assert "Rain Frog · RAIN" not in words(opened("generate"))
 
@@ -125,7 +126,7 @@ def test_an_answer_without_a_coin_is_shown_and_can_be_discarded(
     assert "No coin was made for “frog”" in words(app)
     assert "answered in words, not with a coin" in words(app)
     assert "I would rather not." in [element.value for element in app.text]
-    press(app, "Discard")
+    send(app, f"invented-away-{job.id}")
     assert "No coin was made" not in words(opened("generate"))
 
 
@@ -146,7 +147,7 @@ def test_retrying_an_answer_without_a_coin_replaces_it(
     monkeypatch.setattr(coin_generator, "stream", answered)
     job = generate.start(library.jobs, "frog", [FROG.address], model="m", budget=None, pictures=False)
     assert library.jobs.wait(job.id, timeout=60)
-    press(opened("generate"), "Retry")
+    send(opened("generate"), f"invented-again-{job.id}")
     finish_jobs()
     app = opened("generate")
     assert "Rain Frog · RAIN" in words(app)

@@ -11,7 +11,7 @@ from store.llm.client import import_litellm
 from store.outcome import ImportReport, Refusal
 from store.settings import settings
 from tests.browser.coins import COINS, UNCAPTIONED
-from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, send, sendable, words
 from tests.store.language_model_server import GOOD, LanguageModelServer, fails, running, says
 
 
@@ -89,7 +89,7 @@ def test_refused_items_show_a_reason_and_can_be_retried(model: LanguageModelServ
     (table,) = app.dataframe
     assert "too dark" in table.value["reason"][0]
     model.answers = [says(json.dumps(GOOD))]
-    press(app, "Try 1 refused one again")
+    send(app, f"list-again-{library.jobs.all()[0].id}")
     finish_jobs()
     assert library.jobs.all()[0].done == 1
 
@@ -105,11 +105,12 @@ def test_a_failed_job_can_be_continued_but_not_by_a_viewer(
     watched = opened("jobs")
     assert "did not accept the key" in words(watched)
     assert watched.button == []
+    assert sendable() == []
     assert [button.label for button in opened("drafting").button] == []
     monkeypatch.delenv("MEMEDEX_VIEWERS")
     settings.cache_clear()
     model.answers = [says(json.dumps(GOOD))]
-    press(opened("jobs"), "Continue")
+    send(opened("jobs"), f"list-resume-{library.jobs.all()[0].id}")
     finish_jobs()
     assert library.jobs.all()[0].state == "done"
 

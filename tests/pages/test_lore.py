@@ -14,7 +14,7 @@ from store.library import Library
 from store.memory import demo
 from store.memory.memory import Memory
 from store.settings import settings
-from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
 from tests.store.memory.bags import Bags
 
 VIEWS = ("Test retrieval", "Prompt preview", "Browse", "Connections", "Status")
@@ -136,7 +136,7 @@ def test_a_custom_template_can_be_saved(memory: Memory) -> None:
 def test_browsing_finds_words_and_deletes_matches_with_undo(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Memories", words="backups")
     assert "2 memories" in words(app)
-    press(app, "Delete 2")
+    send(app, "delete-all")
     assert memory.passages["memories"].count() == 12
     press(app, "Undo")
     assert memory.passages["memories"].count() == 14
@@ -160,7 +160,8 @@ def test_a_session_is_permanently_deleted_with_all_its_characters(memory: Memory
 def test_papers_list_their_files_and_can_be_removed_with_undo(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Papers", scope_documents="harbor")
     assert "harbor\\_lending\\.pdf" in words(app)
-    press(app, "Remove")
+    (source,) = (one for one in memory.documents.sources() if one.protocol == "harbor")
+    send(app, f"remove-{source.id}")
     assert memory.documents.protocols() == {"millrace": 2}
     press(app, "Undo")
     assert set(memory.documents.protocols()) == {"harbor", "millrace"}

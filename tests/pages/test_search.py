@@ -4,17 +4,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from components.search import saved
+from store.errors import InvalidRecord
 from store.library import Library
 from store.records import FACETS
 from store.search.saved_searches import SavedSearch
 from tests.browser.coins import COINS, DOG, FROG, UNCAPTIONED
-from tests.pages.conftest import opened, press, rerun, words
+from tests.pages.conftest import opened, press, rerun, send, sendable, words
 
 
 def save_as(app: AppTest, name: str) -> AppTest:
-    (field,) = (field for field in app.text_input if field.label == "Save this search as")
-    field.set_value(name)
-    return press(app, "Save search")
+    return send(app, "save-search", name=name)
 
 
 def plain(markdown: str) -> str:
@@ -44,7 +43,7 @@ def test_an_unknown_filter_shows_no_results_and_suggests_a_correction(library: L
     app = opened("search", q='tagg:"good boy" dog')
     assert plain(app.warning[0].value) == "Unknown filter 'tagg'. Did you mean tag:?"
     assert "ranked in" not in words(app)
-    assert "Save this search as" not in [field.label for field in app.text_input]
+    assert "save-search" not in sendable()
     taken = app.button(key="search-corrected")
     assert plain(taken.label) == 'Use tag:"good boy" dog'
     taken.click()
@@ -154,7 +153,8 @@ def test_the_drawer_is_the_same_on_every_page_and_writes_into_its_line(library: 
 
 def test_saving_under_an_existing_name_does_not_overwrite_it(library: Library) -> None:
     library.searches.save("Dogs", SavedSearch("dog"))
-    save_as(opened("search", q="frog"), "dogs")
+    with pytest.raises(InvalidRecord, match="“Dogs” is taken"):
+        save_as(opened("search", q="frog"), "dogs")
     assert {name: kept.line for name, kept in library.searches.all().items()} == {"Dogs": "dog"}
 
 

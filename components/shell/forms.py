@@ -1,0 +1,225 @@
+"""POST /form: forms and buttons that the page sends by itself, so that no click is lost when runs overlap.
+
+A form keeps what was typed until the server has confirmed it, shows in its place why it was refused, and only
+then asks for a run of its page. It is done once for each key that the page makes, however often it is sent.
+"""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from components.shell import javascript, login, session, tokens
+from components.shell.base_path import base_path
+from components.shell.signed_post import answered
+from store.errors import InvalidRecord, LoginEnded, MemedexError, NotPermitted
+from store.library import Library
+from store.lru import LruCache
+
+Value = str | float | list[str] | None
+Send = Callable[[Mapping[str, Any]], str]  # does what was asked; returns what to say
+
+_FORMS = 5_000  # of all sessions together; a page whose form is forgotten is run again
+_LONGEST_KEY = 64  # characters
+_LONGEST_TEXT = 200_000
+_MOST_TAGS = 100
+
+_HERE = Path(__file__).resolve().parent
+_component = st.components.v2.component(
+    "memedex.form",
+    html='<div class="memedex-form"></div>',
+    css=(_HERE / "form.css").read_text("utf-8"),
+    js=javascript.component(_HERE / "js" / "form.js"),
+)
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a form: a line, a longer text, tags, or a number."""
+
+    name: str
+    label: str
+    kind: Literal["line", "text", "tags", "number"] = "line"
+    value: Value = ""
+    placeholder: str = ""
+    help: str = ""
+    longest: int = _LONGEST_TEXT  # characters
+    least: float = 0.0  # of a number
+    height: int = 120  # px of a longer text
+    choices: Sequence[str] = ()  # that are offered; others may be typed
+    is_labelled: bool = True  # else only for those who do not see the page
+
+
+@dataclass(frozen=True)
+class Button:
+    """The button that sends a form."""
+
+    label: str
+    icon: str = ""  # a name of Streamlit's icon font
+    kind: Literal["primary", "secondary", "tertiary"] = "secondary"
+    help: str = ""
+    disabled: bool = False
+
+
+@dataclass(frozen=True)
+class _Form:
+    fields: Sequence[Field]
+    send: Send
+
+
+_forms: LruCache[tuple[str, str], _Form] = LruCache(_FORMS)  # by session and form, as its last run made them
+_confirmed: LruCache[tuple[str, str], bool] = LruCache(_FORMS)  # whose next run has still to know it
+_under_way: set[str] = set()
+_is_free = threading.Condition()
+
+
+def address() -> str:
+    """Where pages send it."""
+    return f"{base_path()}/form"
+
+
+def routes() -> list[Route]:
+    """The route, for the app."""
+    return [Route(address(), serve, methods=["POST"])]
+
+
+def show(
+    key: str, library: Library, send: Send, *, button: Button, fields: Sequence[Field] = (), row: bool = False
+) -> bool:
+    """Draw a form whose values go to `send`; whether it was confirmed since the last run.
+
+    `send` runs beside the page, once for each time that somebody sends the form. It returns a message for the
+    page's next run, "" for none, or raises MemedexError, whose text is shown beside the button.
+    """
+    place = (login.session(), key)
+    _forms[place] = _Form(fields, send)
+    was_confirmed = bool(_confirmed.get(place))
+    _confirmed[place] = False
+    _component(
+        key=f"memedex-form-{key}",
+        data={
+            "url": address(),
+            "token": tokens.token(library),
+            "form": key,
+            "place": f"{library.id} {library.actor_name}",
+            "fields": [asdict(field) for field in fields],
+            "button": asdict(button),
+            "row": row,
+            "at": time.time(),
+        },
+        width="stretch" if fields else "content",
+        on_done_change=_nothing,
+    )
+    return was_confirmed
+
+
+def button(
+    key: str, library: Library, verb: Callable[[], object], *, button: Button, message: str = ""
+) -> bool:
+    """A button that does this, and then says so; whether it was done since the last run."""
+    return show(key, library, partial(_without_values, verb, message), button=button)
+
+
+def _without_values(verb: Callable[[], object], message: str, values: Mapping[str, Any]) -> str:
+    verb()
+    return message
+
+
+async def serve(request: Request) -> Response:
+    """Do what a form asks; only for pages of this library, which have its token."""
+    return await answered(request, _answer)
+
+
+def _answer(library: Library, asked: Mapping[str, Any]) -> Response:
+    """`{"form": …, "key": …, "values": {…}}`: 404 if the page has to be run first, 409 with the reason."""
+    form, key, values = asked.get("form"), asked.get("key"), asked.get("values")
+    if not isinstance(form, str) or not _is_key(key) or not isinstance(values, dict):
+        return PlainTextResponse("a form, a key and values are needed", 400)
+    if not library.can_write:
+        return PlainTextResponse("the library can only be looked at here", 403)
+    place = (str(asked["session"]), form)
+    with _alone(f"{library.actor_name} {key}"):
+        try:
+            message = _do_once(library, _forms.get(place), key, values)
+        except (NotPermitted, LoginEnded):
+            raise
+        except MemedexError as error:
+            return PlainTextResponse(str(error), 409)
+    if message is None:
+        return PlainTextResponse("this page has to be run first", 404)
+    _confirmed[place] = True
+    if message:
+        session.queue_message_of(place[0], message, icon=":material/check:")
+    return JSONResponse({"at": time.time()})
+
+
+def _do_once(library: Library, form: _Form | None, key: str, values: Mapping[str, Any]) -> str | None:
+    """The message of this request, from before if it was done already; None if its form is not known."""
+    if known := library.requests.find(key):
+        if known.answer is None:
+            raise InvalidRecord("this was begun, and its end is not known: look whether it is done first")
+        return ""
+    if form is None:
+        return None
+    wanted = _checked(form.fields, values)
+    library.requests.begin(key)
+    try:
+        message = form.send(wanted)
+    except MemedexError:
+        library.requests.cancel(key)
+        raise
+    library.requests.finish(key, message)
+    return message
+
+
+def _checked(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of all fields. Raises InvalidRecord for what no field can have."""
+    found: dict[str, Any] = {}
+    for field in fields:
+        value = values.get(field.name, field.value)
+        if field.kind == "number":
+            is_valid = isinstance(value, int | float) and math.isfinite(value) and value >= field.least
+        elif field.kind == "tags":
+            is_valid = isinstance(value, list) and len(value) <= _MOST_TAGS and all(map(_is_line, value))
+        else:
+            is_valid = isinstance(value, str) and len(value) <= field.longest
+        if not is_valid:
+            raise InvalidRecord(f"{field.label}: this value cannot be used")
+        found[field.name] = value
+    return found
+
+
+def _is_line(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= _LONGEST_KEY
+
+
+def _is_key(key: object) -> bool:
+    return isinstance(key, str) and 0 < len(key) <= _LONGEST_KEY
+
+
+@contextmanager
+def _alone(key: str) -> Iterator[None]:
+    """Wait for an earlier request with this key: a page sends it again when it gets no answer."""
+    with _is_free:
+        _is_free.wait_for(lambda: key not in _under_way)
+        _under_way.add(key)
+    try:
+        yield
+    finally:
+        with _is_free:
+            _under_way.discard(key)
+            _is_free.notify_all()
+
+
+def _nothing() -> None:
+    """An empty listener, because Streamlit only reports values that have one."""

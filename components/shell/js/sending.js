@@ -1,0 +1,96 @@
+// One form from the first letter to the page's run after its confirmation; it knows nothing of the document.
+
+import { newKey, post } from "./post.js";
+
+const AGAIN = 3000; // ms until a run that did not come is asked for again
+const RUNS = 5; // that are asked for, at most
+const AWAY = "The server cannot be reached. What you typed is kept: try again.";
+
+export class Sending {
+  values = {}; // what was typed, by field
+  request = null; // {key, values}, until the server has confirmed or refused it
+  isUnderWay = false;
+  confirmedAt = 0; // the server's time
+  error = "";
+
+  /** `store`: where a request waits for its confirmation, even if the page is loaded again; `changed()` draws. */
+  constructor({ store, changed, sent = post }) {
+    Object.assign(this, { store, changed, sent });
+    this.request = store.read();
+    if (this.request) this.values = this.request.values;
+  }
+
+  get isBusy() {
+    return this.isUnderWay || this.waitsForRun;
+  }
+
+  /** A run of the page gives its data; `run` asks for another. */
+  take(data, run) {
+    const isNewer = !this.data || data.at > this.data.at;
+    Object.assign(this, { data, run });
+    if (this.confirmedAt && data.at > this.confirmedAt) this.finish();
+    const isReady = this.waitsForRun ? isNewer : this.request && !this.error; // after a reload, a request waits
+    if (isReady && !this.isUnderWay) this.attempt();
+  }
+
+  /** Sends what is typed; unchanged, after the server was away, it is the same request. */
+  send(values) {
+    if (this.isBusy || this.confirmedAt) return;
+    const isSame = this.request && JSON.stringify(this.request.values) === JSON.stringify(values);
+    if (!isSame) this.request = { key: newKey(), values };
+    this.store.write(this.request);
+    this.hadRun = false;
+    this.attempt();
+  }
+
+  async attempt() {
+    const { data, request } = this;
+    Object.assign(this, { isUnderWay: true, waitsForRun: false, error: "" });
+    this.changed();
+    const { status, text } = await this.sent(data.url, { token: data.token, form: data.form, ...request });
+    this.isUnderWay = false;
+    if (status === 200) this.confirm(JSON.parse(text).at);
+    else if ([401, 403, 404].includes(status) && !this.hadRun) this.waitForRun(); // the page's run brings another token
+    else if (status === 0 || status >= 500) this.error = status ? text || AWAY : AWAY;
+    else this.refuse(text);
+    this.changed();
+  }
+
+  confirm(at) {
+    this.forgetRequest();
+    this.confirmedAt = at;
+    this.askForRun();
+  }
+
+  refuse(text) {
+    this.forgetRequest();
+    this.error = text;
+  }
+
+  forgetRequest() {
+    this.request = null;
+    this.store.write(null);
+  }
+
+  waitForRun() {
+    Object.assign(this, { waitsForRun: true, hadRun: true });
+    this.askForRun();
+  }
+
+  askForRun(times = 1) {
+    this.run();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (this.confirmedAt || this.waitsForRun) times < RUNS ? this.askForRun(times + 1) : this.finish();
+    }, AGAIN * times);
+  }
+
+  /** The page shows what was confirmed: the form is empty again. */
+  finish() {
+    clearTimeout(this.timer);
+    if (this.waitsForRun) this.error = AWAY;
+    else this.values = {};
+    Object.assign(this, { confirmedAt: 0, waitsForRun: false });
+    this.changed();
+  }
+}

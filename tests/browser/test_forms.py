@@ -1,0 +1,36 @@
+"""Forms that send themselves: what was typed is kept until the server has confirmed it, and done once."""
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.dashboard import Server, visit, wait_until_idle
+from tests.waiting import eventually
+
+
+def test_a_form_keeps_its_text_until_it_is_stored_and_is_stored_once(page: Page, seeded: Server) -> None:
+    sent: list[Route] = []
+
+    def lose_the_first_answer(route: Route) -> None:
+        sent.append(route)
+        if len(sent) == 1:
+            route.fetch()  # the server does it, but its answer is lost on the way
+            route.abort()
+        else:
+            route.continue_()
+
+    visit(page, seeded, "lore?view=Browse&kind=Memories", title="Lore & memory")
+    wait_until_idle(page)
+    page.route("**/form", lose_the_first_answer)
+    page.get_by_role("button", name="Add").click()
+    text = page.get_by_role("textbox", name="Memory", exact=True)
+    page.get_by_role("button", name="Remember").click()  # without a text
+    expect(page.get_by_role("alert").filter(has_text="the content is empty")).to_be_visible()
+    sent.clear()
+    text.fill("The curator keeps <b>owls</b>.")
+    page.get_by_label("Tags").fill("birds")
+    page.get_by_role("button", name="Remember").click()
+    expect(page.get_by_text("Added.")).to_be_visible()
+    expect(page.get_by_text("1 memory", exact=True)).to_be_visible()
+    expect(text).to_have_value("")
+    assert len(sent) == 2
+    assert sent[0].request.post_data == sent[1].request.post_data
+    assert eventually(lambda: page.get_by_text("The curator keeps <b>owls</b>.").count() == 1)

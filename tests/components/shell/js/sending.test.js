@@ -1,0 +1,103 @@
+// A form is sent once for each time that somebody sends it, and what was typed is kept until that is confirmed.
+
+import assert from "node:assert/strict";
+import { afterEach, mock, test } from "node:test";
+
+import { Sending } from "../../../../components/shell/js/sending.js";
+
+afterEach(() => mock.timers.reset());
+
+const later = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await null;
+};
+
+/** A form that was drawn at 1 s, with a server that gives these answers; `log` has what was sent and the runs. */
+function formWith(answers, kept = null) {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const log = { sent: [], runs: 0, kept };
+  const store = { read: () => log.kept, write: (request) => (log.kept = request) };
+  const sent = async (_, { key, values, token }) => {
+    log.sent.push({ key, values, token });
+    const [status, text] = answers.shift() ?? [0, ""];
+    return { status, text };
+  };
+  const sending = new Sending({ store, sent, changed: () => {} });
+  const draw = (at, token = "first") => sending.take({ url: "/form", form: "f", token, at }, () => (log.runs += 1));
+  draw(1);
+  return { sending, log, draw };
+}
+
+const done = (at) => [200, JSON.stringify({ at })];
+
+test("a form is empty only once a run of the page shows what was confirmed", async () => {
+  const { sending, log, draw } = formWith([done(2)]);
+  sending.values = { name: "frogs" };
+  sending.send({ name: "frogs" });
+  sending.send({ name: "frogs" }); // a second click
+  await later();
+  assert.deepEqual([log.sent.length, log.runs, log.kept], [1, 1, null]);
+  assert.deepEqual(sending.values, { name: "frogs" });
+  draw(1.5); // a run that began before
+  assert.deepEqual(sending.values, { name: "frogs" });
+  draw(3);
+  assert.deepEqual(sending.values, {});
+});
+
+test("what is refused says why, keeps the text, and is another request after that", async () => {
+  const { sending, log } = formWith([[409, "the name is taken"], done(2)]);
+  sending.values = { name: "frogs" };
+  sending.send({ name: "frogs" });
+  await later();
+  assert.deepEqual([sending.error, sending.values, log.runs], ["the name is taken", { name: "frogs" }, 0]);
+  sending.send({ name: "toads" });
+  await later();
+  assert.notEqual(log.sent[0].key, log.sent[1].key);
+  assert.equal(sending.error, "");
+});
+
+test("after the server was away, the same text is the same request", async () => {
+  const { sending, log } = formWith([[0, ""], done(2)]);
+  sending.send({ name: "frogs" });
+  await later();
+  assert.match(sending.error, /kept/);
+  assert.deepEqual(log.kept.values, { name: "frogs" });
+  sending.send({ name: "frogs" });
+  await later();
+  assert.equal(log.sent[0].key, log.sent[1].key);
+});
+
+test("a page that has to be run first is run, and the same request is sent with its token", async () => {
+  const { sending, log, draw } = formWith([[404, "run first"], done(3)]);
+  sending.send({ name: "frogs" });
+  await later();
+  assert.equal(log.runs, 1);
+  draw(2, "second");
+  await later();
+  assert.deepEqual(log.sent.map(({ token }) => token), ["first", "second"]);
+  assert.equal(log.sent[0].key, log.sent[1].key);
+  assert.equal(log.kept, null);
+});
+
+test("who may not send it is told so after one run", async () => {
+  const { sending, log, draw } = formWith([[403, "viewers change nothing"], [403, "viewers change nothing"]]);
+  sending.send({});
+  await later();
+  draw(2);
+  await later();
+  assert.deepEqual([sending.error, log.sent.length], ["viewers change nothing", 2]);
+});
+
+test("a run that does not come is asked for again", async () => {
+  const { sending, log } = formWith([done(2)]);
+  sending.send({});
+  await later();
+  mock.timers.tick(3000);
+  assert.equal(log.runs, 2);
+});
+
+test("a request that waited for its confirmation is sent again when the page is loaded again", async () => {
+  const { sending, log } = formWith([done(2)], { key: "earlier", values: { name: "frogs" } });
+  await later();
+  assert.deepEqual(log.sent.map(({ key, values }) => ({ key, values })), [{ key: "earlier", values: { name: "frogs" } }]);
+  assert.equal(sending.request, null);
+});

@@ -1,0 +1,156 @@
+"""Forms that the page sends by itself: by those who may, once for each key, and never lost without a word."""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from components.shell import forms, session, tokens
+from components.shell.forms import Field
+from store.catalog import answered
+from store.errors import InvalidRecord
+from store.library import Library
+from store.settings import settings
+from tests.components.conftest import Client
+
+FIELDS = (Field("name", "Name", longest=5), Field("tags", "Tags", "tags"), Field("much", "Much", "number"))
+VALUES = {"name": "frogs", "tags": ["a"], "much": 2.5}
+
+
+class Sent(list[Mapping[str, Any]]):
+    """What reached the form's function, which may refuse it or take its time."""
+
+    refusal = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_end = threading.Event()
+        self.may_end.set()
+
+    def __call__(self, values: Mapping[str, Any]) -> str:
+        assert self.may_end.wait(30)
+        if self.refusal:
+            raise InvalidRecord(self.refusal)
+        self.append(values)
+        return "Saved."
+
+
+@pytest.fixture
+def reached() -> Iterator[Sent]:
+    sent = Sent()
+    forms._forms["", "f"] = forms._Form(FIELDS, sent)
+    yield sent
+    forms._forms.clear()
+    forms._confirmed.clear()
+    session._from_routes.clear()
+
+
+def send(client: Client, library: Library, *, actor: str = "ann@x.org", **more: Any) -> httpx.Response:
+    page = {"token": tokens.signed(library, actor=actor), "form": "f", "key": "once", "values": VALUES}
+    return client.post("/form", content=json.dumps({**page, **more}))
+
+
+def test_a_form_that_is_sent_again_is_done_once_and_confirmed_each_time(
+    client: Client, library: Library, reached: Sent
+) -> None:
+    for _ in range(3):
+        assert send(client, library).json()["at"] > 0
+    assert reached == [VALUES]
+    assert session._from_routes[""] == (("Saved.", ":material/check:"),)
+    assert send(client, library, key="another").status_code == 200
+    assert send(client, library, actor="bob").status_code == 200
+    assert len(reached) == 3
+
+
+def test_a_form_that_is_sent_again_meanwhile_waits_for_the_first(
+    client: Client, library: Library, reached: Sent
+) -> None:
+    reached.may_end.clear()
+    answers: list[httpx.Response] = []
+    senders = [threading.Thread(target=lambda: answers.append(send(client, library))) for _ in range(2)]
+    for sender in senders:
+        sender.start()
+    reached.may_end.set()
+    for sender in senders:
+        sender.join()
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert reached == [VALUES]
+
+
+def test_what_is_refused_says_why_and_may_be_sent_again(
+    client: Client, library: Library, reached: Sent
+) -> None:
+    reached.refusal = "the name is taken"
+    refused = send(client, library)
+    assert (refused.status_code, refused.text) == (409, "the name is taken")
+    reached.refusal = ""
+    assert send(client, library).status_code == 200
+    assert reached == [VALUES]
+
+
+def test_what_the_server_may_have_done_before_it_stopped_is_not_done_again(
+    client: Client, library: Library, reached: Sent
+) -> None:
+    library.for_actor(library.catalog.actor).requests.begin("once")
+    actor = library.actor_name
+    answer = send(client, library, actor=actor)
+    assert answer.status_code == 409
+    assert "look whether it is done" in answer.text
+    assert reached == []
+
+
+def test_a_form_of_a_page_that_has_to_be_run_first(client: Client, library: Library, reached: Sent) -> None:
+    assert send(client, library, form="unknown").status_code == 404
+    assert send(client, library, form="f").status_code == 200
+
+
+def test_only_pages_of_this_library_send_forms_and_viewers_none(
+    client: Client, library: Library, reached: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for forged in (None, "", "x.y"):
+        assert send(client, library, token=forged).status_code == 403
+    monkeypatch.setattr(settings(), "viewers", "ann@x.org")
+    assert send(client, library).status_code == 403
+    assert reached == []
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        {"name": "longer"},
+        {"name": 7},
+        {"tags": "a"},
+        {"tags": [7]},
+        {"much": "2"},
+        {"much": -1},
+        {"much": None},
+    ],
+)
+def test_a_value_that_no_field_can_have_is_refused(
+    client: Client, library: Library, reached: Sent, mistake: Mapping[str, Any]
+) -> None:
+    answer = send(client, library, values={**VALUES, **mistake})
+    assert answer.status_code == 409
+    assert reached == []
+
+
+@pytest.mark.parametrize("mistake", [{"key": ""}, {"key": "k" * 65}, {"key": 7}, {"form": 7}, {"values": []}])
+def test_what_is_no_form_is_refused(
+    client: Client, library: Library, reached: Sent, mistake: Mapping[str, Any]
+) -> None:
+    assert send(client, library, **mistake).status_code == 400
+    assert reached == []
+
+
+def test_only_the_last_requests_are_remembered(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answered, "REMEMBERED", 3)
+    for number in range(5):
+        library.requests.begin(str(number))
+        library.requests.finish(str(number), f"answer {number}")
+    assert library.requests.find("1") is None
+    found = library.requests.find("2")
+    assert found is not None
+    assert found.answer == "answer 2"
