@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # PyTorch's own index has builds without CUDA, gigabytes smaller; where it cannot be reached, pip's usual index serves.
 CPU_TORCH := --index-url https://download.pytorch.org/whl/cpu --retries 0 --timeout 10
 
-.PHONY: run clip test test-fast check wheel clean
+.PHONY: run clip test test-fast check canary wheel clean
 
 run: .venv/installed
 	$(BIN)/streamlit run app.py
@@ -26,6 +26,10 @@ check: .venv/ready-to-test node_modules/.package-lock.json
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	npm run --silent lint
+
+# Against the newest Streamlit, so that its changes are known before it is adopted; only a report.
+canary: .venv/ready-to-test
+	-scripts/canary.sh
 
 # Builds the wheel, installs it where nothing else is, and runs the demo with it.
 wheel:

@@ -1,3 +1,5 @@
+import { isOverUpload } from "../shell/js/streamlit_page.js";
+
 const MOST = 8000000;
 const asText = (file) => new Promise((done, failed) => {
   const reader = new FileReader();
@@ -33,7 +35,7 @@ export default function ({ parentElement, setTriggerValue }) {
   input.onchange = chosen;
   well.onkeydown = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); input.click(); } };
   // On the whole page: the browser would open a picture that is dropped outside the field.
-  const others = (event) => !event.dataTransfer?.types.includes("Files") || event.composedPath().some((node) => node.dataset?.testid === "stFileUploaderDropzone");
+  const others = (event) => !event.dataTransfer?.types.includes("Files") || isOverUpload(event);
   const over = (event) => { if (!others(event)) { event.preventDefault(); well.classList.add("over"); } };
   const left = (event) => { if (!event.relatedTarget) well.classList.remove("over"); };
   const dropped = (event) => { if (!others(event)) { event.preventDefault(); well.classList.remove("over"); take(first(event.dataTransfer)); } };

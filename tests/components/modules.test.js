@@ -27,6 +27,12 @@ test("there are no circular imports", () => {
   modules.forEach((path) => follow(path, []));
 });
 
+test("one module alone knows the test ids of Streamlit's page", () => {
+  const sources = readdirSync(COMPONENTS, { recursive: true }).filter((name) => /\.(js|css|py)$/.test(name));
+  const found = sources.filter((name) => /data-testid|dataset\??\.test/.test(readFileSync(join(COMPONENTS, name), "utf8")));
+  assert.deepEqual(found.sort(), ["memory/tree.py", "shell/js/streamlit_page.js"]); // the first only places a count beside its name
+});
+
 test("every entry point has a default export", async () => {
   for (const name of ["grid/js/main.js", "editor/js/main.js", "editor/js/rows.js", "map/js/main.js", "review/js/tag_picker.js", "search/picture_drop.js", "shell/back_button.js", "shell/js/main.js", "shell/js/form.js", "shell/wanted_page.js"]) {
     assert.equal(typeof (await import(join(COMPONENTS, name))).default, "function", name);

@@ -1,6 +1,8 @@
 // Whether a key is meant for the visible cards. A key typed while something else is loading (another
 // page, a dialog, other cards) is meant for that, so it decides nothing.
 
+import { fieldOfKey } from "../../shell/js/streamlit_page.js";
+
 const REST = 500; // ms without a key, after which the next one is meant for the visible cards
 const SAME_PAGE = "[]z/?"; // keys that do not act on a card
 
@@ -35,7 +37,7 @@ export class EarlyKeys {
   /** Whether the line above the cards differs from the query they answer. It is empty while it loads. */
   get isAskedAnew() {
     const { line } = this.grid.data;
-    const field = line && document.querySelector(`.st-key-${CSS.escape(line.field)} input`);
+    const field = line && fieldOfKey(line.field);
     if (!field || (!field.value && !this.keys.touched.has(field))) return false;
     return inOneLine(field.value) !== inOneLine(line.says);
   }

@@ -1,5 +1,7 @@
 // Focus and scroll position: both follow the cursor, unless somebody moved the focus on purpose.
 
+import { scrollToTop } from "../../shell/js/streamlit_page.js";
+
 export class Focus {
   constructor(grid) {
     this.grid = grid;
@@ -18,7 +20,7 @@ export class Focus {
   /** Scrolls to the top for a new query. */
   toTop({ focus }) {
     cancelAnimationFrame(this.following);
-    document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });
+    scrollToTop();
     if (focus) this.toCursor({ scroll: false });
   }
 

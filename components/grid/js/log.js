@@ -1,7 +1,8 @@
 // The numbered log: every decision stays here and in the browser's storage until the server confirms its number.
 // Library, person and session are part of the key and of each decision, so none is sent to the wrong place.
 
-import { isAtWork, undecided } from "../../shell/js/hand.js";
+import { undecided } from "../../shell/js/hand.js";
+import { isAtWork } from "../../shell/js/streamlit_page.js";
 import { count } from "./dom.js";
 
 const PREFIX = "memedex-log:"; // then library, person, session, grid and client, each encoded

@@ -1,5 +1,6 @@
 // One grid: it combines the server's data with the decisions made here.
 
+import { headerHeight } from "../../shell/js/streamlit_page.js";
 import { count, el } from "./dom.js";
 import { Cards } from "./cards.js";
 import { Completion } from "./completion.js";
@@ -184,8 +185,7 @@ class Grid {
 
   /** The bar sticks below Streamlit's own header, which lies over the page. */
   placeBar() {
-    const header = document.querySelector("[data-testid=stHeader]");
-    this.root.style.setProperty("--memedex-bar-top", `${Math.round(header?.getBoundingClientRect().height ?? 0)}px`);
+    this.root.style.setProperty("--memedex-bar-top", `${Math.round(headerHeight())}px`);
   }
 
   columns() {

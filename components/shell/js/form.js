@@ -2,8 +2,9 @@
 
 import { fieldOf } from "./form_fields.js";
 import { el, icon, setText } from "./elements.js";
-import { isAtWork, undecided } from "./hand.js";
+import { undecided } from "./hand.js";
 import { Sending } from "./sending.js";
+import { isAtWork } from "./streamlit_page.js";
 
 const REMEMBERED = 10_000; // ms for which what was typed outlives its form: overlapping runs drop and draw it again
 const PATIENT = 5000; // ms to wait until the server works no more, before a run is asked for

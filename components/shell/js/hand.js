@@ -1,7 +1,7 @@
 // What the person at the page is doing, so that nothing is changed in front of them.
 
-// A message in a manual popover covers nothing: nobody is in the middle of it.
-const COVERS = "[role=dialog], dialog[open], [data-testid=stPopoverBody], [role=listbox], [role=menu], [popover=auto]:popover-open";
+import { COVERS, isAtWork } from "./streamlit_page.js";
+
 const NOT_TYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
 const TOUCHES = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove", "input"];
 
@@ -28,12 +28,6 @@ export function hand() {
     isDeciding: undecided.size > 0,
     touchedAt,
   };
-}
-
-/** Whether the server works for this page. Streamlit says so nowhere but here. */
-export function isAtWork() {
-  const app = document.querySelector("[data-testid=stApp]");
-  return ["running", "rerunRequested"].includes(app?.dataset.testScriptState);
 }
 
 /** What has the focus, also inside of components. */

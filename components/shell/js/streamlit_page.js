@@ -1,0 +1,31 @@
+// All that is read of Streamlit's own page: nothing else in this program knows its test ids.
+// `tests/browser/test_streamlit_page.py` finds out when another version of Streamlit has other ones.
+
+/** What covers the page while it is open. A message in a manual popover covers nothing. */
+export const COVERS = "[role=dialog], dialog[open], [data-testid=stPopoverBody], [role=listbox], [role=menu], [popover=auto]:popover-open";
+
+/** Whether the server works for this page. */
+export function isAtWork() {
+  const app = document.querySelector("[data-testid=stApp]");
+  return ["running", "rerunRequested"].includes(app?.dataset.testScriptState);
+}
+
+/** The height of the header, which lies over the page, in px. */
+export function headerHeight() {
+  return document.querySelector("[data-testid=stHeader]")?.getBoundingClientRect().height ?? 0;
+}
+
+/** Scrolls the page to its top at once. */
+export function scrollToTop() {
+  document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });
+}
+
+/** Whether a file that is dragged is over one of Streamlit's own fields for files. */
+export function isOverUpload(event) {
+  return event.composedPath().some((node) => node.dataset?.testid === "stFileUploaderDropzone");
+}
+
+/** The field of the widget with this key of its script. */
+export function fieldOfKey(key) {
+  return document.querySelector(`.st-key-${CSS.escape(key)} input`);
+}

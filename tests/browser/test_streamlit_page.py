@@ -1,0 +1,55 @@
+"""The canary: what is read of Streamlit's own page is there, and means what it is taken for.
+
+`make canary` runs it, and the stories that depend most on Streamlit, against the newest Streamlit.
+"""
+
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from components.shell import javascript
+from tests.browser.dashboard import Server, visit, wait_until_idle
+
+_CALL = "([module, call]) => import(module).then((its) => new Function('its', `return ${call}`)(its))"
+
+
+def ask(page: Page, call: str) -> Any:
+    """The value of this expression, in which `its` is the module that reads Streamlit's page."""
+    module = f"{javascript._folder()}/shell/js/streamlit_page.js"
+    return page.evaluate(_CALL, [module, call])
+
+
+def is_covered(page: Page) -> bool:
+    covering = "[...document.querySelectorAll(its.COVERS)].some((node) => node.checkVisibility())"
+    return bool(ask(page, covering))
+
+
+def test_what_is_read_of_streamlits_page_is_there(page: Page, shared: Server) -> None:
+    visit(page, shared, "search?q=frog", title="Search")
+    wait_until_idle(page)
+    assert ask(page, "its.isAtWork()") is False
+    assert ask(page, "its.headerHeight()") > 20
+    assert ask(page, "its.fieldOfKey('q')?.value") == "frog"
+    assert is_covered(page) is False
+    page.get_by_role("button", name="Saved").click()
+    expect(page.get_by_role("button", name="Save search")).to_be_visible()
+    assert is_covered(page) is True
+    page.keyboard.press("Escape")
+
+    page.set_viewport_size({"width": 1440, "height": 300})
+    main = page.get_by_test_id("stMain")
+    main.evaluate("node => node.scrollTo({ top: 100, behavior: 'instant' })")
+    assert main.evaluate("node => node.scrollTop") > 0
+    ask(page, "its.scrollToTop()")
+    assert main.evaluate("node => node.scrollTop") == 0
+    page.set_viewport_size({"width": 1440, "height": 1000})
+
+    page.evaluate("() => { window.states = new Set(); }")
+    app = "document.querySelector('[data-testid=stApp]')"
+    ask(
+        page, f"new MutationObserver(() => states.add(its.isAtWork())).observe({app}, {{ attributes: true }})"
+    )
+    page.get_by_role("link", name="Import & export").click()
+    expect(page.get_by_test_id("stFileUploaderDropzone").first).to_be_visible()
+    wait_until_idle(page)
+    assert page.evaluate("window.states.has(true)")
