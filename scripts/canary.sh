@@ -5,8 +5,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 python=${PYTHON:-.venv/bin/python}
-newest=$(mktemp -d)
-trap 'rm -rf "$newest"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+newest=$folder/site-packages # elsewhere, Streamlit takes itself for a working copy of its developers
 "$python" -m pip --disable-pip-version-check install --quiet --pre --no-deps --upgrade --target "$newest" streamlit
 PYTHONPATH=$newest "$python" -c 'import streamlit; print("Streamlit", streamlit.__version__)'
 tests=${*:-"tests/browser/test_streamlit_page.py tests/browser/test_back_button.py tests/browser/test_forms.py \

@@ -1,17 +1,20 @@
 """The audit log: filter, count and export decisions; undo one, or all since a moment."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from components.shell import format
+from components.shell import format, forms
 from components.shell import undo as shell_undo
 from components.shell.decision_text import sentence
+from components.shell.forms import Button
 from components.shell.undo import AT_ONCE
 from store.catalog.history import FINAL, PastDecision
 from store.library import Library
-from store.outcome import Outcome
 from store.reading import audit
 from store.reading.audit import AuditFilter
 from store.tasks import undo as undo_task
@@ -88,13 +91,10 @@ def _since(library: Library, asked: AuditFilter) -> None:
     whose = f" of {format.plain(asked.actor)}" if asked.actor else ""
     what = f" ({format.done(asked.verb)})" if asked.verb else ""
     st.markdown(f"{format.counted(len(chosen), 'decision')}{whose}{what} since then")
-    st.button(
-        "Undo them",
-        type="primary",
-        disabled=not chosen,
-        on_click=_take_back,
-        args=(library, chosen),
-    )
+    forms.show(
+        "undo-since", library, partial(_take_back, library, chosen),
+        button=Button("Undo them", kind="primary", disabled=not chosen),
+    )  # fmt: skip
 
 
 def table(library: Library, asked: AuditFilter) -> None:
@@ -124,22 +124,17 @@ def _line(library: Library, decision: PastDecision) -> None:
             st.caption(datetime.fromtimestamp(decision.created_at, UTC).strftime("%Y-%m-%d %H:%M:%S"))
         st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
         if library.can_write and not decision.is_undone and decision.verb not in FINAL:
-            st.button(
-                "Undo" if decision.verb != "undo" else "Redo",
-                key=f"take-back-{decision.id}",
-                type="tertiary",
-                icon=":material/undo:" if decision.verb != "undo" else ":material/redo:",
-                on_click=_take_back,
-                args=(library, [decision.id]),
-            )
+            label = "Undo" if decision.verb != "undo" else "Redo"
+            forms.show(
+                f"take-back-{decision.id}", library, partial(_take_back, library, [decision.id]),
+                button=Button(label, icon=label.lower(), kind="tertiary"),
+            )  # fmt: skip
 
 
-def _take_back(library: Library, chosen: list[str]) -> None:
-    def decide() -> Outcome:
-        in_background = undo_task.start(library, chosen, at_once=AT_ONCE)
-        return Outcome() if in_background else library.undo_decisions(chosen)
-
-    shell_undo.undo_decisions(decide)
+def _take_back(library: Library, chosen: list[str], _: Mapping[str, Any]) -> str:
+    if undo_task.start(library, chosen, at_once=AT_ONCE):
+        return ""
+    return shell_undo.result(library.undo_decisions(chosen), message="Undone for")
 
 
 def _midnight(day: date) -> float:

@@ -1,11 +1,13 @@
 """Promote approved coins: which are ready, which are not and why, and the result."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 
 from components.grid import Handler, LoggedDecision, Mark
-from components.shell import format, job_bar
+from components.shell import format, forms, job_bar
+from components.shell.forms import Button
 from store.catalog.filters import Filter
 from store.errors import MemedexError, UnknownRecord
 from store.jobs import Job
@@ -64,14 +66,11 @@ def controls(library: Library) -> None:
     if not library.can_write:
         return
     waiting, promoted = ready(library)
-    st.button(
-        f"Promote all {waiting:,} that are ready" if waiting else "Nothing ready to promote",
-        icon=":material/publish:",
-        type="primary",
-        disabled=not waiting or bool(promoted),
-        key="promote-all",
-        on_click=lambda: _start(library, library.addresses(_READY)),
-    )
+    label = f"Promote all {waiting:,} that are ready" if waiting else "Nothing ready to promote"
+    forms.button(
+        "promote-all", library, partial(_start_all, library, job_bar.watcher()),
+        button=Button(label, icon="publish", kind="primary", disabled=not waiting or bool(promoted)),
+    )  # fmt: skip
 
 
 def why_not(library: Library) -> None:
@@ -92,7 +91,7 @@ def handler(library: Library) -> Handler:
         ready = [address for address in entry.addresses if address in captioned]
         rest = [address for address in entry.addresses if address not in captioned]
         if ready:
-            _start(library, ready)
+            _start(library, ready, job_bar.watched)
         return Outcome(refused=[Refusal(address, _obstacle(library, address)) for address in rest[:_SHOWN]])
 
     return start
@@ -144,14 +143,13 @@ def _missing(record: Record) -> str:
     return " and ".join(facet for facet in REQUIRED_FACETS if not record.caption.get(facet, "").strip())
 
 
-def _start(library: Library, addresses: list[str]) -> None:
-    job_bar.start(
-        library.jobs,
-        "move",
-        addresses,
-        name=f"Promote {format.counted(len(addresses), 'coin')}",
-        options={"verb": "promote"},
-    )
+def _start_all(library: Library, watch: Callable[[Job], Job]) -> None:
+    _start(library, library.addresses(_READY), watch)
+
+
+def _start(library: Library, addresses: list[str], watch: Callable[[Job], Job]) -> None:
+    name = f"Promote {format.counted(len(addresses), 'coin')}"
+    watch(library.jobs.start("move", addresses, name=name, options={"verb": "promote"}))
 
 
 def _summaries(library: Library) -> None:

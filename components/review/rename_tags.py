@@ -1,13 +1,16 @@
 """Every tag with its number of coins, and renaming tags everywhere."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
 from components.grid import assets
-from components.shell import format, javascript, job_bar, session, tables
+from components.shell import format, forms, javascript, job_bar, tables
+from components.shell.forms import Button
 from store.catalog.filters import Filter
-from store.errors import MemedexError
+from store.jobs import Job
 from store.library import Library
 from store.records import MAX_TAG
 from store.tasks import tags
@@ -20,6 +23,7 @@ _picker = st.components.v2.component(
     js=javascript.component(_HERE / "js" / "tag_picker.js"),
 )
 _ROUND, _NAME = "memedex.rename.round", "memedex.rename.to"  # each rename begins with an empty field
+_IS_DONE = "memedex.rename.done"
 _SHOWN = 1_000
 
 
@@ -48,14 +52,20 @@ def show(library: Library) -> None:
 
 
 def _rename(library: Library, counts: dict[str, int]) -> None:
+    if st.session_state.pop(_IS_DONE, False):
+        st.session_state[_ROUND] += 1
+        st.session_state[_NAME] = ""
     chosen = _pick(library, counts)
     name = " ".join((st.text_input("Their new name", key=_NAME, max_chars=MAX_TAG, live=True) or "").split())
     affected = tags.carrying(library, [tag for tag in chosen if tag != name])
     st.caption(_foretold(library, chosen, name, len(affected), counts))
-    st.button(
-        f"Rename on {format.counted(len(affected), 'coin')}" if affected and name else "Rename",
-        type="primary", disabled=not (affected and name), on_click=_begin, args=(library, chosen, name),
-    )  # fmt: skip
+    label = f"Rename on {format.counted(len(affected), 'coin')}" if affected and name else "Rename"
+    if forms.button(
+        "rename-tags", library, partial(_begin, library, chosen, name, job_bar.watcher()),
+        button=Button(label, kind="primary", disabled=not (affected and name)),
+    ):  # fmt: skip
+        st.session_state[_IS_DONE] = True  # the next one begins with empty fields
+        st.rerun()
 
 
 def _pick(library: Library, counts: dict[str, int]) -> list[str]:
@@ -90,19 +100,13 @@ def _foretold(library: Library, chosen: list[str], name: str, affected: int, cou
     return " · ".join(told)
 
 
-def _begin(library: Library, chosen: list[str], name: str) -> None:
-    try:
-        names = tags.checked_names(dict.fromkeys(chosen, name))
-        entries = tags.entries_after(library.taxonomy, names)
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=200), icon=":material/error:")
-        return
-    job_bar.start(
-        library.jobs,
+def _begin(library: Library, chosen: list[str], name: str, watch: Callable[[Job], Job]) -> None:
+    names = tags.checked_names(dict.fromkeys(chosen, name))
+    entries = tags.entries_after(library.taxonomy, names)
+    job = library.jobs.start(
         "tags",
         tags.carrying(library, names),
         name=f"Rename {', '.join(names)} to {name}",
         options={"rename": names, "taxonomy": entries},
     )
-    st.session_state[_ROUND] += 1
-    st.session_state[_NAME] = ""
+    watch(job)

@@ -1,13 +1,16 @@
 """The category of each known tag, edited as a table; with a preview of the effects."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
 import streamlit as st
 
-from components.shell import format, job_bar, tables
+from components.shell import format, forms, job_bar, tables
+from components.shell.forms import Button
 from store.errors import MemedexError
+from store.jobs import Job
 from store.library import Library
 from store.tags.taxonomy import Taxonomy, parsed
 from store.tasks import tags
@@ -64,14 +67,11 @@ def _save(library: Library, taxonomy: Taxonomy, entries: Mapping[str, str]) -> N
             coins = format.counted(len(affected), "coin")
             summary = f"{_difference(before, entries)} · {coins} get other categories"
     st.caption(f":orange[{format.plain(fault, limit=200)}]" if fault else summary)
-    st.button(
-        "Save taxonomy",
-        type="primary",
-        icon=":material/save:",
-        disabled=entries == before or bool(fault),
-        on_click=_begin,
-        args=(library, entries, affected),
-    )
+    is_valid = entries != before and not fault
+    forms.button(
+        "save-taxonomy", library, partial(_begin, library, entries, affected, job_bar.watcher()),
+        button=Button("Save taxonomy", icon="save", kind="primary", disabled=not is_valid),
+    )  # fmt: skip
 
 
 def _difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
@@ -94,10 +94,14 @@ def _behind(library: Library, taxonomy: Taxonomy) -> None:
             f"{format.counted(len(behind), 'coin')} do not follow this table.",
             icon=":material/sync_problem:",
         )
-        st.button("Let them follow", on_click=_begin, args=(library, taxonomy.entries, behind))
+        forms.button(
+            "follow-taxonomy", library,
+            partial(_begin, library, taxonomy.entries, behind, job_bar.watcher()),
+            button=Button("Let them follow"),
+        )  # fmt: skip
 
 
-def _begin(library: Library, entries: Mapping[str, str], affected: list[str]) -> None:
-    job_bar.start(
-        library.jobs, "tags", affected, name="Edit the taxonomy", options={"taxonomy": dict(entries)}
-    )
+def _begin(
+    library: Library, entries: Mapping[str, str], affected: list[str], watch: Callable[[Job], Job]
+) -> None:
+    watch(library.jobs.start("tags", affected, name="Edit the taxonomy", options={"taxonomy": dict(entries)}))

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.shell import format, session
 from components.shell.decision_text import sentence
-from store.errors import MemedexError
+from store.errors import InvalidRecord, MemedexError
 from store.library import Library
 from store.outcome import Outcome
 from store.tasks import undo as undo_task
@@ -69,6 +69,15 @@ def carry_out(decide: Callable[[], Outcome], *, message: str, icon: str) -> None
     for refusal in outcome.refused[:3]:
         reason = format.plain(refusal.reason, limit=200)
         session.queue_message(f"{format.shortened(refusal.item)}: {reason}", icon=":material/error:")
+
+
+def result(outcome: Outcome, *, message: str) -> str:
+    """What a form says of a decision. Raises InvalidRecord with the reasons if all of it was refused."""
+    reasons = [f"{format.shortened(refusal.item)}: {refusal.reason}" for refusal in outcome.refused[:3]]
+    if reasons and not outcome.done:
+        raise InvalidRecord("; ".join(reasons))
+    done = [f"{message} {format.counted(len(outcome.done), 'coin')}."] if outcome.done else []
+    return " ".join([*done, *(format.plain(reason, limit=200) for reason in reasons)])
 
 
 def recent(library: Library, *, limit: int = 8) -> None:

@@ -3,7 +3,7 @@
 from store.library import Library
 from store.search.saved_searches import SavedSearch
 from tests.browser.coins import PENDING
-from tests.pages.conftest import opened, rerun, words
+from tests.pages.conftest import opened, rerun, send, words
 
 
 def test_the_page_lists_every_decision_with_its_actor_and_time(library: Library) -> None:
@@ -28,7 +28,6 @@ def test_a_removed_saved_search_is_listed_with_its_actor_and_restored(library: L
     assert "frogs" in words(app)
     assert "bob@x" in words(app).replace("\\", "")
     [one] = library.removed.all()
-    app.button(key=f"put-back-{one.id}").click()
-    rerun(app)
+    send(app, f"put-back-{one.id}")
     assert library.searches.all() == {"frogs": SavedSearch("frog")}
     assert library.removed.all()[0].put_back_by == "tester"

@@ -17,7 +17,7 @@ from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library
 from tests.browser.coins import COINS, DOG, FROG, PENDING, UNCAPTIONED
-from tests.pages.conftest import OVERVIEW, finish_jobs, opened, press, rerun, words
+from tests.pages.conftest import OVERVIEW, finish_jobs, opened, press, rerun, sendable, words
 
 TITLES = {
     "": "Overview",
@@ -53,7 +53,7 @@ def test_every_page_opens_read_only_while_another_program_writes(name: str, libr
     app = opened(name, reading_only=True)
     assert app.title[0].value == TITLES[name]
     assert "reading only" in words(app)
-    assert not [button for button in app.button if (button.key or "").startswith("take-back-")]
+    assert sendable() == []
 
 
 def test_about_names_the_version(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +123,7 @@ def test_system_status_and_history_list_foreign_files_moved_aside(library: Libra
     assert aside.place.name in said
     history = opened("history")
     assert "Moved aside" in words(history)
-    offered = [button for button in history.button if (button.key or "").startswith("take-back-")]
+    offered = [form for form in sendable() if form.startswith("take-back-")]
     assert len(offered) == len([one for one in library.decisions() if one.verb != MOVE_ASIDE])
 
 

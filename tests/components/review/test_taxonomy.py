@@ -2,14 +2,14 @@
 
 from store.library import Library
 from store.tasks import tags as tags_task
-from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+from tests.pages.conftest import finish_jobs, opened, rerun, send, sendable, words
 
 
 def test_coins_are_updated_to_an_edited_taxonomy_file(library: Library) -> None:
     (library.layout.root / "taxonomy.json").write_text('{"dog": "hounds"}')
     behind = len(tags_task.straying(library, library.taxonomy))
     assert behind
-    app = press(opened("tags"), "Let them follow")
+    app = send(opened("tags"), "follow-taxonomy")
     finish_jobs()
     assert tags_task.straying(library, library.taxonomy) == []
     assert "do not follow" not in words(rerun(app))
@@ -17,5 +17,5 @@ def test_coins_are_updated_to_an_edited_taxonomy_file(library: Library) -> None:
 
 def test_a_viewer_sees_tags_and_taxonomy_but_cannot_change_them(library: Library) -> None:
     app = opened("tags", reading_only=True)
-    assert not [button for button in app.button if button.label.startswith(("Rename", "Save"))]
+    assert sendable() == []
     assert len(app.dataframe) == 2
