@@ -1,6 +1,6 @@
 """The text memory with the permissions of the current user."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,11 +44,17 @@ def undo_button(library: Library) -> None:
     last = opened.last_decision(by=login.person())
     description = f"{last[1].verb} ({counted(last[0], last[1].count)})" if last else ""
     shell_undo.button(
-        "memedex.memory_undo",
-        partial(run_verb, opened.undo, message="Undone."),
+        "undo-memory",
+        library,
+        partial(_undo, opened),
         about=f"Undo: {format.plain(description)}" if description else "Nothing to undo.",
         disabled=last is None,
     )
+
+
+def _undo(memory: Memory, _: Mapping[str, Any]) -> str:
+    memory.undo()
+    return "Undone."
 
 
 def run_verb(verb: Callable[..., Any], *arguments: Any, message: str = "", **keywords: Any) -> None:

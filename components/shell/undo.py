@@ -1,19 +1,19 @@
 """Recent decisions, and undo."""
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from components.shell import format, session
+from components.shell import format, forms, session
 from components.shell.decision_text import sentence
+from components.shell.forms import Button
 from store.errors import InvalidRecord, MemedexError
 from store.library import Library
 from store.outcome import Outcome
 from store.tasks import undo as undo_task
 
-_DOUBLE_CLICK = 0.4  # seconds, as in the grid
 AT_ONCE = 256  # records a page waits for, one operation; more are decided in the background
 
 
@@ -21,40 +21,16 @@ def undo_button(library: Library) -> None:
     """A button that undoes one's own last decision, and names it."""
     last = library.to_undo(actor=library.actor_name)
     about = f"Undo: {sentence(library, last)}" if last else "Nothing to undo."
-    button("memedex.undo", partial(undo, library), about=about, disabled=last is None)
+    button("undo", library, partial(_undo, library), about=about, disabled=last is None)
 
 
-def button(key: str, verb: Callable[[], object], *, about: str, disabled: bool) -> None:
-    """An undo button that counts a double click as one click.
-
-    Once pressed, it is another button to Streamlit: the second click on a slow server's page belongs to the
-    first.
-    """
-    pressed, _ = st.session_state.get(key, (0, 0.0))
-    place = st.empty()  # where the next one stands in the place of this one, not beside it
-    place.button(
-        "Undo", key=f"{key}.{pressed}", icon=":material/undo:", help=about, disabled=disabled,
-        on_click=_press, args=(key, pressed, verb),
-    )  # fmt: skip
+def button(key: str, library: Library, send: forms.Send, *, about: str, disabled: bool) -> None:
+    """An undo button. A double click is one click: until the page shows the next one, it is locked."""
+    forms.show(key, library, send, button=Button("Undo", icon="undo", help=about, disabled=disabled))
 
 
-def _press(key: str, number: int, verb: Callable[[], object]) -> None:
-    pressed, at = st.session_state.get(key, (0, 0.0))
-    now = time.monotonic()
-    if number != pressed or now - at < _DOUBLE_CLICK:
-        return
-    st.session_state[key] = (pressed + 1, now)
-    verb()
-
-
-def undo(library: Library) -> None:
-    """Undo one's own last decision."""
-    undo_decisions(partial(undo_task.reverse, library, "undo", at_once=AT_ONCE))
-
-
-def undo_decisions(decide: Callable[[], Outcome]) -> None:
-    """Undo something now, and show the result on the next run."""
-    carry_out(decide, message="Undone for", icon=":material/undo:")
+def _undo(library: Library, _: Mapping[str, Any]) -> str:
+    return result(undo_task.reverse(library, "undo", at_once=AT_ONCE), message="Undone for")
 
 
 def carry_out(decide: Callable[[], Outcome], *, message: str, icon: str) -> None:

@@ -9,7 +9,7 @@ from store.library import Library
 from store.progress import Progress
 from store.settings import settings
 from tests.browser.coins import CAT, FROG, UNCAPTIONED
-from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
 
 
 def test_the_check_up_counts_captions_that_need_attention(library: Library) -> None:
@@ -48,7 +48,7 @@ def test_a_replacement_changes_the_shown_texts_and_is_undone_in_one_step(library
     press(app, "Replace in 4 texts")
     finish_jobs()
     assert library.get(CAT.address).caption["entity"] == "one crying cat at one computer"
-    press(rerun(app), "Undo")
+    send(rerun(app), "undo")
     assert library.get(CAT.address).caption["entity"] == CAT.entity
 
 

@@ -10,7 +10,7 @@ from store.importing.captions import captions_at
 from store.library import Library
 from store.tasks.import_captions import preview
 from tests.browser.coins import COINS
-from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
 
 
 def test_filtered_coins_are_exported_as_a_downloadable_zip(library: Library) -> None:
@@ -44,5 +44,5 @@ def test_captions_are_imported_after_a_preview_and_undone_as_one(
     press(app, f"Import {len(COINS)} changes")
     finish_jobs()
     assert library.get(COINS[0].address).caption["entity"] == "Taken in for 0"
-    press(opened(), "Undo")
+    send(opened(), "undo")
     assert {coin.address: library.get(coin.address).caption for coin in COINS} == before

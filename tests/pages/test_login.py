@@ -15,7 +15,7 @@ from store.errors import LoginEnded
 from store.library import Library
 from store.sessions.sessions import LoginSessions
 from store.settings import settings
-from tests.browser.coins import PENDING
+from tests.browser.coins import FROG
 from tests.pages.conftest import opened, press, rerun, words
 
 
@@ -98,13 +98,12 @@ def test_logging_out_ends_every_tab_of_the_login(
 def test_a_button_pressed_after_the_login_ended_changes_nothing(
     library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    library.approve([PENDING.address], actor="ann@example.org")
-    page = opened("pending")
+    page = opened("captions", address=FROG.address)
     monkeypatch.setattr(logins, "is_current", lambda *_, **__: False)
-    (undo,) = [button for button in page.button if button.label == "Undo"]
-    undo.click().run()
-    assert library.get(PENDING.address).tier == "approved"
-    assert [one.value for one in page.title] == ["Memedex"]
+    (remove,) = [button for button in page.button if button.label == "Remove from library"]
+    remove.click().run()
+    assert library.get(FROG.address).tier == "library"
+    assert FROG.name not in words(page)
 
 
 def sessions_of(library: Library) -> LoginSessions:

@@ -138,7 +138,7 @@ def test_browsing_finds_words_and_deletes_matches_with_undo(memory: Memory) -> N
     assert "2 memories" in words(app)
     send(app, "delete-all")
     assert memory.passages["memories"].count() == 12
-    press(app, "Undo")
+    send(app, "undo-memory")
     assert memory.passages["memories"].count() == 14
 
 
@@ -163,7 +163,7 @@ def test_papers_list_their_files_and_can_be_removed_with_undo(memory: Memory) ->
     (source,) = (one for one in memory.documents.sources() if one.protocol == "harbor")
     send(app, f"remove-{source.id}")
     assert memory.documents.protocols() == {"millrace": 2}
-    press(app, "Undo")
+    send(app, "undo-memory")
     assert set(memory.documents.protocols()) == {"harbor", "millrace"}
 
 

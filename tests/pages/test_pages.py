@@ -17,7 +17,7 @@ from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library
 from tests.browser.coins import COINS, DOG, FROG, PENDING, UNCAPTIONED
-from tests.pages.conftest import OVERVIEW, finish_jobs, opened, press, rerun, sendable, words
+from tests.pages.conftest import OVERVIEW, finish_jobs, opened, press, rerun, send, sendable, words
 
 TITLES = {
     "": "Overview",
@@ -85,7 +85,7 @@ def test_the_overview_shows_tier_counts_and_next_steps(library: Library) -> None
 
 def test_undo_reverts_only_the_users_own_decision(library: Library) -> None:
     library.reject([PENDING.address], actor="somebody else")
-    press(opened(), "Undo")
+    send(opened(), "undo")
     assert library.get(PENDING.address).tier == "trash"
     assert library.counts()["library"] == 0, "the promotion was the user's own last decision"
 
