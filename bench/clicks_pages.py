@@ -11,21 +11,21 @@ from bench.clicks_person import ActionFailed, Scene
 
 # Title, path, and what such a page has besides its title.
 PAGES = {
-    "Overview": ("", "stMetric"),
-    "Review": ("pending", ""),
-    "Approved": ("approved", ""),
-    "Captions": ("captions", "stSelectbox"),
-    "AI drafts": ("drafting", "stNumberInput"),
-    "Search": ("search", "stTextInput"),
-    "Map": ("map", "stSelectbox"),
-    "Evaluation": ("evaluation", "stTextInput"),
-    "Generate": ("generate", "stNumberInput"),
-    "Lore & memory": ("lore", "stButtonGroup"),
-    "Import & export": ("exchange", "stFileUploader"),
-    "Tags": ("tags", "stDataFrame"),
-    "Jobs": ("jobs", "stPageLink"),
-    "History": ("history", "stMetric"),
-    "System status": ("health", "stDataFrame"),
+    "Overview": ("", "[data-testid=stMetric]"),
+    "Review": ("pending", ".card"),
+    "Approved": ("approved", ".card"),
+    "Captions": ("captions", "[data-testid=stSelectbox]"),
+    "AI drafts": ("drafting", "[data-testid=stNumberInput]"),
+    "Search": ("search", "[data-testid=stTextInput]"),
+    "Map": ("map", "[data-testid=stSelectbox]"),
+    "Evaluation": ("evaluation", ".memedex-form input"),
+    "Generate": ("generate", "[data-testid=stNumberInput]"),
+    "Lore & memory": ("lore", "[data-testid=stButtonGroup]"),
+    "Import & export": ("exchange", "[data-testid=stFileUploader]"),
+    "Tags": ("tags", "[data-testid=stDataFrame]"),
+    "Jobs": ("jobs", "[data-testid=stPageLink]"),
+    "History": ("history", "[data-testid=stMetric]"),
+    "System status": ("health", "[data-testid=stExpander]"),
 }
 _WITH_CARDS = ("Review", "Approved")
 _ERRORS = "[data-testid=stException], [data-testid=stErrorElement], [role=dialog]:has-text('Bad delta path')"
@@ -109,8 +109,7 @@ class PageChanges(Scene):
             heading.filter(has_text=title).wait_for()
         except TooLate:
             raise ActionFailed("stuck" if heading.count() else "empty", f"{title} has no title") from None
-        inside = main.locator(f"[data-testid={content}]" if content else ".card").first
-        self.person.expect(inside, "empty", f"{title} has no {content or 'card'}")
+        self.person.expect(main.locator(content).first, "empty", f"{title} has no {content}")
         if errors := self.page.locator(_ERRORS).all_inner_texts():
             raise ActionFailed("stuck", f"{title} shows {errors[0][:200]!r}")
         self._title = title
