@@ -1,8 +1,15 @@
 """Actions on one record beside its caption."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
 import streamlit as st
 
-from components.shell import format, job_bar, session
+from components.shell import format, forms, job_bar
+from components.shell.forms import Button
+from store.errors import InvalidRecord
+from store.jobs import Job
 from store.library import Library
 from store.records import Record
 
@@ -20,22 +27,21 @@ def verbs(library: Library, record: Record) -> None:
                 if library.drafts.own(record.address)
                 else ""
             )
-            st.button(
-                "Promote to the library",
-                icon=":material/publish:",
-                disabled=bool(reason),
-                help=reason or "Embeds it and makes it searchable.",
-                on_click=_promote,
-                args=(library, record),
-            )
+            forms.button(
+                f"promote-{record.address}", library, partial(_promote, library, record, job_bar.watcher()),
+                button=Button(
+                    "Promote to the library", icon="publish", disabled=bool(reason),
+                    help=reason or "Embeds it and makes it searchable.",
+                ),
+            )  # fmt: skip
         else:
-            st.button(
-                "Remove from library",
-                icon=":material/undo:",
-                help="Moves it back to Approved and out of search; caption, tags and vectors are kept.",
-                on_click=_degrade,
-                args=(library, record),
-            )
+            forms.show(
+                f"remove-{record.address}", library, partial(_degrade, library, record),
+                button=Button(
+                    "Remove from library", icon="undo",
+                    help="Moves it back to Approved and out of search; caption, tags and vectors are kept.",
+                ),
+            )  # fmt: skip
             _more_like(record)
         st.page_link(
             "pages/lore.py",
@@ -54,18 +60,12 @@ def _more_like(record: Record) -> None:
     )
 
 
-def _promote(library: Library, record: Record) -> None:
-    job_bar.start(
-        library.jobs, "move", [record.address], name=f"Promote {record.name}", options={"verb": "promote"}
-    )
+def _promote(library: Library, record: Record, watch: Callable[[Job], Job]) -> None:
+    name = f"Promote {record.name}"
+    watch(library.jobs.start("move", [record.address], name=name, options={"verb": "promote"}))
 
 
-def _degrade(library: Library, record: Record) -> None:
-    outcome = library.degrade([record.address])
-    for refusal in outcome.refused:
-        session.queue_message(format.plain(refusal.reason, limit=300), icon=":material/error:")
-    if outcome.done:
-        session.queue_message(
-            f"{format.plain(record.name)} was removed from the library and is back in Approved.",
-            icon=":material/undo:",
-        )
+def _degrade(library: Library, record: Record, _: Mapping[str, Any]) -> str:
+    for refusal in library.degrade([record.address]).refused:
+        raise InvalidRecord(refusal.reason)
+    return f"{format.plain(record.name)} was removed from the library and is back in Approved."

@@ -74,6 +74,7 @@ class Button:
 @dataclass(frozen=True)
 class _Form:
     fields: Sequence[Field]
+    button: Button
     send: Send
 
 
@@ -102,7 +103,7 @@ def show(
     page's next run, "" for none, or raises MemedexError, whose text is shown beside the button.
     """
     place = (login.session(), key)
-    _forms[place] = _Form(fields, send)
+    _forms[place] = _Form(fields, button, send)
     was_confirmed = bool(_confirmed.get(place))
     _confirmed[place] = False
     _component(
@@ -171,6 +172,8 @@ def _do_once(library: Library, form: _Form | None, key: str, values: Mapping[str
         return ""
     if form is None:
         return None
+    if form.button.disabled:
+        raise InvalidRecord(form.button.help or "this cannot be done now")
     wanted = _checked(form.fields, values)
     library.requests.begin(key)
     try:

@@ -129,11 +129,18 @@ def send(app: AppTest, form: str, **values: Any) -> AppTest:
     """Send this form of the page as its script does, and run the page. Raises what refuses it."""
     (place,) = (place for place in [*forms._forms] if place[1] == form)
     sent = forms._forms[place]
+    assert not sent.button.disabled
     message = sent.send(forms._checked(sent.fields, values))
     forms._confirmed[place] = True
     if message:
         session.queue_message_of(place[0], message)
     return rerun(app)
+
+
+def is_locked(form: str) -> bool:
+    """Whether this form or button cannot be sent at the moment."""
+    (found,) = (shown for place, shown in forms._forms.items() if place[1] == form)
+    return found.button.disabled
 
 
 def sendable() -> list[str]:

@@ -15,7 +15,6 @@ from store.errors import LoginEnded
 from store.library import Library
 from store.sessions.sessions import LoginSessions
 from store.settings import settings
-from tests.browser.coins import FROG
 from tests.pages.conftest import opened, press, rerun, words
 
 
@@ -98,12 +97,12 @@ def test_logging_out_ends_every_tab_of_the_login(
 def test_a_button_pressed_after_the_login_ended_changes_nothing(
     library: Library, ann: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = opened("captions", address=FROG.address)
+    page = opened("health")
     monkeypatch.setattr(logins, "is_current", lambda *_, **__: False)
-    (remove,) = [button for button in page.button if button.label == "Remove from library"]
-    remove.click().run()
-    assert library.get(FROG.address).tier == "library"
-    assert FROG.name not in words(page)
+    (check,) = [button for button in page.button if button.label == "Run check"]
+    check.click().run()
+    assert library.jobs.all() == []
+    assert "Embedding model" not in words(page)
 
 
 def sessions_of(library: Library) -> LoginSessions:

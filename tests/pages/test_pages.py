@@ -17,7 +17,7 @@ from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library
 from tests.browser.coins import COINS, DOG, FROG, PENDING, UNCAPTIONED
-from tests.pages.conftest import OVERVIEW, finish_jobs, opened, press, rerun, send, sendable, words
+from tests.pages.conftest import OVERVIEW, finish_jobs, is_locked, opened, press, rerun, send, sendable, words
 
 TITLES = {
     "": "Overview",
@@ -92,7 +92,7 @@ def test_undo_reverts_only_the_users_own_decision(library: Library) -> None:
 
 def test_a_coin_is_promoted_from_its_caption(library: Library) -> None:
     library.caption(UNCAPTIONED.address, caption={"entity": "An ape", "context": "Apes together"})
-    press(opened("captions", address=UNCAPTIONED.address), "Promote to the library")
+    send(opened("captions", address=UNCAPTIONED.address), f"promote-{UNCAPTIONED.address}")
     finish_jobs()
     assert library.get(UNCAPTIONED.address).tier == "library"
 
@@ -100,8 +100,8 @@ def test_a_coin_is_promoted_from_its_caption(library: Library) -> None:
 def test_a_coin_with_an_unsaved_draft_cannot_be_promoted(library: Library) -> None:
     library.caption(UNCAPTIONED.address, caption={"entity": "An ape", "context": "Apes together"})
     library.drafts.save(UNCAPTIONED.address, {"entity": "An ape on"})
-    app = opened("captions", address=UNCAPTIONED.address)
-    assert next(each for each in app.button if each.label == "Promote to the library").disabled
+    opened("captions", address=UNCAPTIONED.address)
+    assert is_locked(f"promote-{UNCAPTIONED.address}")
 
 
 def test_without_a_language_model_the_editor_says_what_to_set(library: Library) -> None:

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from components.shell import forms, session, tokens
-from components.shell.forms import Field
+from components.shell.forms import Button, Field
 from store.catalog import answered
 from store.errors import InvalidRecord
 from store.library import Library
@@ -41,7 +41,7 @@ class Sent(list[Mapping[str, Any]]):
 @pytest.fixture
 def reached() -> Iterator[Sent]:
     sent = Sent()
-    forms._forms["", "f"] = forms._Form(FIELDS, sent)
+    forms._forms["", "f"] = forms._Form(FIELDS, Button("Save"), sent)
     yield sent
     forms._forms.clear()
     forms._confirmed.clear()
@@ -142,6 +142,15 @@ def test_what_is_no_form_is_refused(
     client: Client, library: Library, reached: Sent, mistake: Mapping[str, Any]
 ) -> None:
     assert send(client, library, **mistake).status_code == 400
+    assert reached == []
+
+
+def test_a_button_that_the_last_run_locked_does_nothing(
+    client: Client, library: Library, reached: Sent
+) -> None:
+    forms._forms["", "f"] = forms._Form(FIELDS, Button("Save", disabled=True, help="Save first."), reached)
+    answer = send(client, library)
+    assert (answer.status_code, answer.text) == (409, "Save first.")
     assert reached == []
 
 
