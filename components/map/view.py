@@ -1,8 +1,9 @@
 """The map of the library: which space, coloured by what, which coins; and the lasso's selection."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from secrets import token_hex
+from typing import Any
 
 import streamlit as st
 
@@ -13,9 +14,10 @@ from components.grid.newest import WAYS
 from components.map import canvas, colours
 from components.map.colours import Colours
 from components.map.points import Sheet
-from components.shell import format, job_bar, refresh, resources
+from components.shell import format, forms, job_bar, refresh, resources, undo
+from components.shell.forms import Button
 from components.shell.query_pictures import parts_of
-from components.shell.undo import AT_ONCE, carry_out
+from components.shell.undo import AT_ONCE
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.jobs import Job
@@ -232,7 +234,11 @@ def _chosen(library: Library, addresses: Sequence[str]) -> None:
                 tagging = {"id": token_hex(8), "addresses": list(addresses)}
             with st.popover("Remove from library", icon=":material/south_west:"):
                 st.markdown(f"Move {format.counted(len(addresses), 'coin')} back to Approved?")
-                st.button("Remove", type="primary", on_click=_degrade, args=(library, addresses))
+                forms.show(
+                    "atlas-remove", library,
+                    partial(_degrade, library, tuple(addresses), job_bar.watcher()),
+                    button=Button("Remove", kind="primary"),
+                )  # fmt: skip
     show_cards(
         "atlas-chosen",
         library,
@@ -245,11 +251,11 @@ def _chosen(library: Library, addresses: Sequence[str]) -> None:
         st.caption(f"The first {_SHOWN} of them.")
 
 
-def _degrade(library: Library, addresses: Sequence[str]) -> None:
+def _degrade(
+    library: Library, addresses: Sequence[str], watch: Callable[[Job], Job], _: Mapping[str, Any]
+) -> str:
     if len(addresses) > AT_ONCE:
         name = f"Remove {len(addresses):,} coins from the library"
-        job_bar.start(library.jobs, "move", addresses, name=name, options={"verb": "degrade"})
-        return
-    carry_out(
-        partial(library.degrade, addresses), message="Removed from the library:", icon=":material/south_west:"
-    )
+        watch(library.jobs.start("move", addresses, name=name, options={"verb": "degrade"}))
+        return ""
+    return undo.result(library.degrade(addresses), message="Removed from the library:")

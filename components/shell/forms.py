@@ -144,7 +144,8 @@ async def serve(request: Request) -> Response:
 def _answer(library: Library, asked: Mapping[str, Any]) -> Response:
     """`{"form": …, "key": …, "values": {…}}`: 404 if the page has to be run first, 409 with the reason."""
     form, key, values = asked.get("form"), asked.get("key"), asked.get("values")
-    if not isinstance(form, str) or not _is_key(key) or not isinstance(values, dict):
+    is_key = isinstance(key, str) and 0 < len(key) <= _LONGEST_KEY
+    if not isinstance(form, str) or not isinstance(key, str) or not is_key or not isinstance(values, dict):
         return PlainTextResponse("a form, a key and values are needed", 400)
     if not library.can_write:
         return PlainTextResponse("the library can only be looked at here", 403)
@@ -204,10 +205,6 @@ def _checked(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, An
 
 def _is_line(value: object) -> bool:
     return isinstance(value, str) and len(value) <= _LONGEST_KEY
-
-
-def _is_key(key: object) -> bool:
-    return isinstance(key, str) and 0 < len(key) <= _LONGEST_KEY
 
 
 @contextmanager

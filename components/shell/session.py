@@ -1,5 +1,6 @@
 """What one browser session remembers between runs; the store has the truth."""
 
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ _SAID = "memedex.said"
 _SESSIONS = 1_000  # for whose next run a route has messages
 
 _from_routes: LruCache[str, tuple[tuple[str, str | None], ...]] = LruCache(_SESSIONS)
+_lock = threading.Lock()
 
 
 def drop_old_links() -> None:
@@ -35,16 +37,18 @@ def queue_message(message: str, *, icon: str | None = None) -> None:
 
 def queue_message_of(session: str, message: str, *, icon: str | None = None) -> None:
     """The same from a route, for the session that asked it."""
-    _from_routes[session] = (*_from_routes.get(session, ()), (message, icon))
+    with _lock:
+        _from_routes[session] = (*(_from_routes.get(session) or ()), (message, icon))
 
 
 def show_messages() -> None:
     """Show the stored messages once; a run that is interrupted leaves the rest to the next."""
     waiting = st.session_state.setdefault(_SAID, [])
     run = get_script_run_ctx()
-    if run and (messages := _from_routes.get(run.session_id, ())):
-        _from_routes[run.session_id] = ()
-        waiting.extend(messages)
+    if run:
+        with _lock:
+            waiting.extend(_from_routes.get(run.session_id) or ())
+            _from_routes[run.session_id] = ()
     while waiting:
         message, icon = waiting[0]
         st.toast(message, icon=icon)

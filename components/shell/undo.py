@@ -1,15 +1,15 @@
 """Recent decisions, and undo."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms, session
+from components.shell import format, forms
 from components.shell.decision_text import sentence
 from components.shell.forms import Button
-from store.errors import InvalidRecord, MemedexError
+from store.errors import InvalidRecord
 from store.library import Library
 from store.outcome import Outcome
 from store.tasks import undo as undo_task
@@ -31,20 +31,6 @@ def button(key: str, library: Library, send: forms.Send, *, about: str, disabled
 
 def _undo(library: Library, _: Mapping[str, Any]) -> str:
     return result(undo_task.reverse(library, "undo", at_once=AT_ONCE), message="Undone for")
-
-
-def carry_out(decide: Callable[[], Outcome], *, message: str, icon: str) -> None:
-    """Decide something now; the next run shows for how many coins, and what was refused and why."""
-    try:
-        outcome = decide()
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=200), icon=":material/error:")
-        return
-    if outcome.done:
-        session.queue_message(f"{message} {format.counted(len(outcome.done), 'coin')}.", icon=icon)
-    for refusal in outcome.refused[:3]:
-        reason = format.plain(refusal.reason, limit=200)
-        session.queue_message(f"{format.shortened(refusal.item)}: {reason}", icon=":material/error:")
 
 
 def result(outcome: Outcome, *, message: str) -> str:
