@@ -10,6 +10,11 @@ from playwright.sync_api import Page, expect
 from components.shell import javascript
 from tests.browser.dashboard import Server, visit, wait_until_idle
 
+_WATCH = """() => {
+  window.states = new Set(); // all values, also those between two looks
+  new MutationObserver((changes) => changes.forEach(({ oldValue }) => window.states.add(oldValue)))
+    .observe(document.querySelector("[data-testid=stApp]"), { attributes: true, attributeOldValue: true });
+}"""
 _CALL = "([module, call]) => import(module).then((its) => new Function('its', `return ${call}`)(its))"
 
 
@@ -44,12 +49,8 @@ def test_what_is_read_of_streamlits_page_is_there(page: Page, shared: Server) ->
     assert main.evaluate("node => node.scrollTop") == 0
     page.set_viewport_size({"width": 1440, "height": 1000})
 
-    page.evaluate("() => { window.states = new Set(); }")
-    app = "document.querySelector('[data-testid=stApp]')"
-    ask(
-        page, f"new MutationObserver(() => states.add(its.isAtWork())).observe({app}, {{ attributes: true }})"
-    )
+    page.evaluate(_WATCH)
     page.get_by_role("link", name="Import & export").click()
     expect(page.get_by_test_id("stFileUploaderDropzone").first).to_be_visible()
     wait_until_idle(page)
-    assert page.evaluate("window.states.has(true)")
+    assert page.evaluate("window.states.has('running')"), "isAtWork() knows no other name for it"

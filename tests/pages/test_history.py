@@ -3,7 +3,7 @@
 from store.library import Library
 from store.search.saved_searches import SavedSearch
 from tests.browser.coins import PENDING
-from tests.pages.conftest import opened, rerun, send, words
+from tests.pages.conftest import opened, send, words
 
 
 def test_the_page_lists_every_decision_with_its_actor_and_time(library: Library) -> None:
