@@ -80,8 +80,8 @@ def menu(library: Library, question: Question) -> None:
                 with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                     st.markdown(f"Weights: {format.plain(name, limit=60)}", width="stretch")
                     _forget(library, library.presets, name, key=f"forget-weights-{name}")
-        if now := _ranking().now:
-            st.caption(" · ".join(f"{facet} {now.weights[facet]:g}" for facet in FACETS))
+        if (now := _ranking().now) and (weights := now.weights):
+            st.caption(" · ".join(f"{facet} {weights[facet]:g}" for facet in FACETS))
             forms.show(
                 "save-preset", library, partial(_keep_weights, library, _ranking()),
                 fields=[Field("name", "Save these weights as", longest=MAX_NAME)],
