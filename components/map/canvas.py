@@ -81,7 +81,7 @@ def _cards(library: Reader, drawn: Sheet, wanted: object) -> dict[str, dict[str,
     asked = wanted.get("rows")
     found = {}
     for row in asked[:_PICTURES] if isinstance(asked, list) else []:
-        if isinstance(row, int) and drawn.standing(row):
+        if type(row) is int and drawn.standing(row):
             try:
                 record = library.get(drawn.addresses[row])
             except UnknownRecord:

@@ -68,7 +68,8 @@ class Sheet:
         """What a browser with this version needs to be up to date; None if it is."""
         version = 0
         if isinstance(known, Mapping) and known.get("sheet") == self.name:
-            version = int(known.get("version", 0))
+            told = known.get("version")
+            version = told if type(told) is int else 0  # it comes from a browser
         rows = np.flatnonzero(self._changed > version)
         if not len(rows):
             return None

@@ -11,7 +11,7 @@ import pytest
 from starlette.applications import Starlette
 
 from components.editor import routes as editor
-from components.grid import beacon, deferred_cards
+from components.grid import beacon, deferred_cards, tags
 from components.shell import job_control, password_login, pictures
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
@@ -47,7 +47,7 @@ class Client:
     """Sends requests to the routes, as a browser would."""
 
     def __init__(self) -> None:
-        rooms = (pictures, beacon, editor, deferred_cards, job_control, password_login)
+        rooms = (pictures, beacon, editor, deferred_cards, tags, job_control, password_login)
         self._app = Starlette(routes=[route for room in rooms for route in room.routes()])
 
     def get(self, address: str, **more: Any) -> httpx.Response:

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from components.map import colours
+from components.map import canvas, colours
 from components.map.points import Sheet
 from store.reading.reader import Reader
 
@@ -62,3 +62,19 @@ def test_a_tag_keeps_its_colour_when_another_becomes_more_frequent() -> None:
     then = by_tag(LabelledLibrary(a="dog", c="cat", d="cat", e="owl"), *"acde", before=first.labels)
     assert then.labels == ("dog", "cat", "owl")
     assert by_tag(LabelledLibrary(c="cat", f="fox"), *"cf", before=then.labels).labels == ("fox", "cat", "")
+
+
+def test_a_browser_that_knows_nonsense_gets_everything() -> None:
+    sheet = Sheet("any")
+    sheet.update(("a", "b"), points(1, 2), changed=())
+    for version in (None, "", "1", [], 1e999, True):
+        everything = sheet.since({"sheet": sheet.name, "version": version})
+        assert everything is not None
+        assert everything.num_rows == 2
+
+
+def test_rows_that_are_no_numbers_have_no_card() -> None:
+    sheet = Sheet("any")
+    sheet.update(("a",), points(1), changed=())
+    wanted = {"sheet": sheet.name, "rows": [False, True, None, "0", [], 10**30]}
+    assert canvas._cards(cast(Reader, None), sheet, wanted) == {}
