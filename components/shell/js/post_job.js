@@ -13,7 +13,7 @@ export async function postJob({ control, token }, request) {
     try {
       const answer = await fetch(control, { method: "POST", body, signal: AbortSignal.timeout(PATIENT) });
       if (answer.ok) return "";
-      if (answer.status < 500) return await answer.text();
+      if (answer.status < 500 || answer.status === 503) return await answer.text();
     } catch {
       // sent again with the same key: the server does it once
     }
