@@ -93,7 +93,7 @@ def not_writable(*folders: Path) -> Iterator[None]:
 
 @contextmanager
 def read_only(disk: Path) -> Iterator[None]:
-    """Mount this disk for reading only for the duration of the block; nothing on it may be open for writing."""
+    """Mount this disk for reading only for the duration of the block; nothing on it may be open to write."""
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     try:
         yield
