@@ -31,7 +31,6 @@ from store.catalog.filters import Filter
 _PAGES = ("pending", "approved", "captions", "search", "")  # of tabs that are only looked at
 _WORDS = ("frog", "moon dog", "sad robot", "golden pizza", "royal ape", "tiny rocket")
 _SETTLED = 15.0  # seconds before an idle measurement begins
-_KEPT = 130.0  # seconds for which Streamlit keeps a session whose tab has closed
 
 
 @dataclass
@@ -85,7 +84,7 @@ class Load:
         for tab in [tab for tab in self._tabs if tab is not first]:
             await self._close(tab)
         self._mark("tabs closed")
-        await asyncio.sleep(self.options.rest)
+        await self._rest()
         self._remember("all others closed")
         await self._soak()
         self._mark("end")
@@ -131,7 +130,9 @@ class Load:
         self.drafted = self.server.stored.library.find(Filter(tier="approved"), limit=20)
         jobs = [self._repeat(review, tab, end) for tab in reviewing]
         jobs += [self._repeat(search, tab, end) for tab in searching]
-        self.figures.felt, decided = (await asyncio.gather(browsers.review(self.options.work), *jobs))[0]
+        at_work = asyncio.gather(*jobs)
+        self.figures.felt, decided = await browsers.review(self.options.work)
+        await at_work
         done += decided
         self.figures.decided = len(done)
         stored = self.server.stored.library
@@ -147,7 +148,12 @@ class Load:
             for tab in tabs:
                 await self._close(tab)
         if self.options.soak:
-            await asyncio.sleep(_KEPT if self.options.rest >= _KEPT else self.options.rest)
+            await self._rest()
+
+    async def _rest(self) -> None:
+        """Wait, then come back with one tab: Streamlit lets closed sessions go when somebody comes."""
+        await asyncio.sleep(self.options.rest)
+        await self._close(await self._open("pending"))
 
     async def _repeat(self, work: Callable[[Session], Awaitable[None]], tab: Session, end: float) -> None:
         """Twice a second; later if the one before took longer."""
@@ -204,7 +210,12 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=10, help="tabs reviewing, and as many searching")
     parser.add_argument("--idle", type=float, default=60.0, help="seconds")
     parser.add_argument("--work", type=float, default=60.0, help="seconds")
-    parser.add_argument("--rest", type=float, default=600.0, help="seconds after the tabs have closed")
+    parser.add_argument(
+        "--rest",
+        type=float,
+        default=600.0,
+        help="seconds after the tabs have closed; Streamlit keeps them for 120",
+    )
     parser.add_argument("--soak", type=float, default=1_800.0, help="seconds of tabs opened and closed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--plot", type=Path, help="an SVG of memory, handles and threads over time")

@@ -73,4 +73,4 @@ def shown(library: Library) -> Iterator[None]:
 def test_any_address_of_a_page_is_shown(asked: tuple[str, dict[str, str]]) -> None:
     page, said = asked
     with bounded():
-        assert opened(page, **said).title
+        assert opened(page, reading_only=False, **said).title

@@ -16,8 +16,8 @@ from store.memory.memory import Memory
 from store.memory.story.worlds import parse_world
 from tests.fuzz.cases import TEXTS, altered, bounded, fuzz, garbled
 from tests.store.memory.bags import Bags
-from tests.store.memory.documents.test_documents import small_pdf
-from tests.store.memory.transcripts.test_transcripts import EVENTS, MESSAGES
+from tests.store.memory.documents.small_pdf import small_pdf
+from tests.store.memory.transcripts.sessions import EVENTS, MESSAGES
 
 OPENAI: dict[str, Any] = {
     "id": "s2",

@@ -14,7 +14,8 @@ from store.disk.files import refused
 from store.errors import MemedexError, ReadOnly
 from store.identity import current_user
 from store.library import Library
-from store.runtime import open_library, open_reader
+from store.outcome import Outcome
+from store.runtime import LibraryRuntime, open_library, open_reader
 from tests.store.conftest import address, approved_with_caption, coin, fresh_root, written
 from tests.store.every_verb import outcome_of, parts, verbs
 from tests.store.faulty_disk import (
@@ -50,7 +51,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def library(disk: Path) -> Iterator[Library]:
+def library(disk: Path) -> Iterator[LibraryRuntime]:
     with open_library(fresh_root(disk / "res"), embedder=Hashed()) as library:
         yield library
 
@@ -89,7 +90,7 @@ def says_why(name: str, verb: Callable[..., Any], given: dict[str, Any], *, root
 
 def decide(library: Library) -> dict[str, str]:
     """One decision of each kind; by its name why it was refused, "" if it was not."""
-    verbs = {
+    verbs: dict[str, Callable[[], Outcome]] = {
         "approve": lambda: library.approve([address(0)]),
         "reject": lambda: library.reject([address(1)], reason="a copy"),
         "tag": lambda: library.edit_tags([address(2)], add=["moon"]),
@@ -122,7 +123,9 @@ def test_decisions_are_refused_with_the_reason_and_work_once_the_cause_is_gone(
         assert again.drafts.own(address(0), actor="ann") == {"entity": "half a"}
 
 
-def test_a_folder_that_may_not_be_written_to_lets_decisions_wait_and_go_on(library: Library) -> None:
+def test_a_folder_that_may_not_be_written_to_lets_decisions_wait_and_go_on(
+    library: LibraryRuntime,
+) -> None:
     library.add(coin(number) for number in range(3))
     library.approve([address(2)])
     with not_writable(library.layout.operations):
