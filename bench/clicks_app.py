@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -122,15 +122,15 @@ class Server:
 
 
 @contextmanager
-def serve(root: Path) -> Iterator[Server]:
-    """The dashboard over this library, on a free port."""
+def serve(root: Path, *, more: Sequence[str] = ()) -> Iterator[Server]:
+    """The dashboard over this library, on a free port, with `more` of Streamlit's options."""
     port = _free_port()
     log = root.with_name(f"{root.name}.log")
     settings = {"MEMEDEX_ROOT": str(root), "MEMEDEX_EMBEDDER": _MODEL, "MEMEDEX_CAPTION_MODEL": ""}
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
     with log.open("wb") as printed:
         process = subprocess.Popen(
-            [*command, f"--server.port={port}"],
+            [*command, f"--server.port={port}", *more],
             cwd=PROJECT,
             env={**os.environ, **settings},
             stdout=printed,

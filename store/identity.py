@@ -1,5 +1,6 @@
 """Who the current user is, and who may change or see the library."""
 
+import contextlib
 import getpass
 from collections.abc import Iterator, Mapping
 
@@ -7,14 +8,19 @@ from store.settings import settings
 
 Claims = Mapping[str, object]  # what a login says of its person
 _NOTHING: Claims = {}
+_known = {"name": "somebody"}  # a container's user may have no name, as on many servers
 
 
 def current_user() -> str:
-    """The current user's name: the setting, else the login name of the operating system."""
-    try:
-        return settings().user or getpass.getuser()
-    except (KeyError, ImportError, OSError):  # a container's user without a name, as on many servers
-        return "somebody"
+    """The current user's name: the setting, else the login name of the operating system.
+
+    Without file handles the system does not tell it: then it is the last one that it told.
+    """
+    if name := settings().user:
+        return name
+    with contextlib.suppress(KeyError, ImportError, OSError):
+        _known["name"] = getpass.getuser()
+    return _known["name"]
 
 
 def may_change(actor: str, claims: Claims = _NOTHING) -> bool:

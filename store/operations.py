@@ -26,6 +26,9 @@ class CaptionSource:
     prompt: str = ""
     edited: bool = False
 
+    def __post_init__(self) -> None:
+        _make_storable(self, "model", "prompt")
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -51,6 +54,9 @@ class Operation:
     reason: str = ""
     reverses: str | None = None  # the decision of which nothing is left to take back after this
     sources: Mapping[Facet, CaptionSource] = field(default_factory=dict)  # of facets that a model wrote
+
+    def __post_init__(self) -> None:
+        _make_storable(self, "actor", "reason")  # also of journals from before decisions did so
 
     def as_json(self) -> str:
         fields = asdict(self)
@@ -93,3 +99,12 @@ class DecisionIntent:
     reverses: str | None = None
     sources: Mapping[Facet, CaptionSource] = field(default_factory=dict)  # of facets that a model wrote
     id: str = field(default_factory=lambda: uuid4().hex)
+
+    def __post_init__(self) -> None:
+        _make_storable(self, "actor", "reason")
+
+
+def _make_storable(words: object, *names: str) -> None:
+    """Replace half a character: the journal would take it, the history never."""
+    for name in names:
+        object.__setattr__(words, name, getattr(words, name).encode("utf-8", "replace").decode())

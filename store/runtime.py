@@ -30,6 +30,7 @@ from store.writing.reconcile import is_stale
 from store.writing.recovery import bring_up_to_date, recover
 
 _UNREADABLE = 60.0  # seconds until pictures that could not be read are looked at again
+_STUCK = 5.0  # seconds at most until a decision that waits for the disk is tried again
 
 
 class LibraryRuntime(Library):
@@ -124,8 +125,8 @@ class LibraryRuntime(Library):
     def watch_for_duplicates(self) -> None:
         """Look for duplicates in the background, now and after each change, until the library is closed.
 
-        The same worker embeds pictures without a vector, because their vectors may match others, and copies
-        the catalog once a day (`store/catalog/snapshots.py`).
+        Other workers embed pictures without a vector, because their vectors may match others, copy the
+        catalog once a day (`store/catalog/snapshots.py`), and finish decisions that the disk kept waiting.
         """
         self.catalog.check_writable()
         if not self._watchers:
@@ -141,6 +142,7 @@ class LibraryRuntime(Library):
                     lambda progress: self.catalog.keep_snapshot("daily", progress=progress),
                     is_unhurried=True,
                 ),
+                Worker("finishing what is decided", lambda _: self._finish_decided(), longest=_STUCK),
             )
         for watcher in self._watchers:
             watcher.wake()
@@ -199,6 +201,12 @@ class LibraryRuntime(Library):
             copies.wake()  # a picture that came back can be compared as well
         if self._prefetcher.unreadable:
             embedding.wake(after=_UNREADABLE)
+
+    def _finish_decided(self) -> None:
+        """Finish decisions that wait for the disk. Raises LibraryStuck as long as it refuses."""
+        if self._journal.stuck:
+            with self.catalog.lock:
+                self._journal.finish_all()
 
     def _embed_taken_in(self) -> None:
         """Embed library records whose sidecars were edited outside.

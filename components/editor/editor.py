@@ -7,7 +7,7 @@ import streamlit as st
 from components.editor import assets
 from components.editor.content import content
 from components.editor.facets import described
-from components.shell import resources
+from components.shell import resources, session
 from components.shell.base_path import base_path
 from components.shell.tokens import token
 from store.library import Library
@@ -37,7 +37,7 @@ def show(
     taxonomy = resources.taxonomy()
 
     def follow() -> None:
-        asked = st.session_state[KEY].get("go")
+        asked = session.sent(KEY).get("go")
         if isinstance(asked, str) and asked in (previous, following, bare):
             go(asked)
 

@@ -6,7 +6,7 @@ page would take the focus away, end with the connection, and queue behind the pr
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -25,6 +25,7 @@ from store.records import CAPTION_FACETS
 from store.tasks import draft_start
 
 _HINT = 500  # characters
+_MANY = 1 << 63  # more than SQLite's integers hold
 _NO_DRAFT = "that is not a draft; reload the page"
 _KEPT_TAGS = 2_000  # more than can be saved: what was pasted is kept until its person has chosen
 
@@ -167,7 +168,8 @@ def _nearest(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _suggestions(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The suggestions for a coin; and why a job that failed has none."""
-    job = library.jobs.get(int(asked.get("job") or 0))
+    number = asked.get("job")
+    job = library.jobs.get(number) if _is_id(number) else None
     failed = ""
     if job and not job.is_under_way:
         refused = library.jobs.items(job.id, state="refused", limit=1)
@@ -182,7 +184,12 @@ def _refuse(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ids(asked: Mapping[str, Any]) -> list[int]:
     given = asked.get("ids")
-    return [each for each in given if isinstance(each, int)] if isinstance(given, list) else []
+    return [each for each in given if _is_id(each)] if isinstance(given, list) else []
+
+
+def _is_id(given: object) -> TypeGuard[int]:
+    """Whether this may be the number of a row."""
+    return type(given) is int and 0 < given < _MANY
 
 
 def _address(asked: Mapping[str, Any]) -> str:
@@ -217,7 +224,7 @@ def _draft(given: object) -> dict[str, Any]:
             "sources": sources,
             **_window(given),
         }
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidRecord(_NO_DRAFT) from error
 
 
@@ -225,7 +232,7 @@ def _window(draft: Any) -> dict[str, Any]:
     """The window that a draft is from, and its number there. Raises InvalidRecord if they are not named."""
     try:
         return {"client": str(draft["client"])[:64], "n": int(draft["n"])}
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidRecord(_NO_DRAFT) from error
 
 

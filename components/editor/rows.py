@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from components.editor import assets
-from components.shell import pictures
+from components.shell import pictures, session
 from store.library import Library
 from store.records import Record
 
@@ -42,8 +42,8 @@ def show_rows(
     """
 
     def follow() -> None:
-        asked = st.session_state[key].get("go")
-        if asked in {row.record.address for row in rows}:
+        asked = session.sent(key).get("go")
+        if isinstance(asked, str) and asked in {row.record.address for row in rows}:
             go(asked)
 
     _component(
@@ -57,7 +57,7 @@ def show_rows(
 
 def left_out(key: str) -> set[str]:
     """The keys of the lines that were deselected so far."""
-    left = st.session_state[key].get("left") if key in st.session_state else None
+    left = session.sent(key).get("left")
     return {each for each in left if isinstance(each, str)} if isinstance(left, list) else set()
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from components.shell import format, pictures
 from store.duplicates.findings import Suspicion
-from store.errors import UnknownRecord
+from store.errors import InvalidRecord, UnknownRecord
 from store.reading.reader import Reader
 from store.records import REQUIRED_KEYS, Record, is_made_up
 
@@ -54,7 +54,7 @@ def details(library: Reader, addresses: Iterable[str]) -> dict[str, dict[str, An
     for address in addresses:
         try:
             found[address] = _detail(library, library.get(address))
-        except UnknownRecord:
+        except (UnknownRecord, InvalidRecord):
             continue
     return found
 

@@ -38,7 +38,9 @@ def entries_of(log: object) -> dict[str, list[LoggedDecision]]:
     if not isinstance(log, Mapping):
         return {}
     # What an earlier page left behind comes first: an undo made since must not take back what was before it.
-    logs = {**_mapping(log.get("others")), log.get("client"): log.get("entries")}
+    logs = dict(_mapping(log.get("others")))
+    if isinstance(client := log.get("client"), str):
+        logs[client] = log.get("entries")
     return {
         client: [entry for raw in entries if (entry := _entry(raw))]
         for client, entries in logs.items()

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from store.catalog.filters import Filter
+from store.errors import InvalidRecord
 from store.reading.reader import Reader
 
 _FILTER = TypeAdapter(Filter)
@@ -25,10 +26,13 @@ def addresses(library: Reader, asked: Mapping[Any, Any]) -> list[str]:
         return []
     try:
         filter = _FILTER.validate_json(text)
-    except ValidationError:
+    except ValueError:  # no filter, or half a character in it
         return []
     if filter.tier is None:  # no page shows all tiers at once
         return []
-    out = set(left_out) if isinstance(left_out, list) else set()
-    found = library.addresses(replace(filter, unchanged_since=generation))
+    out = {each for each in left_out if isinstance(each, str)} if isinstance(left_out, list) else set()
+    try:
+        found = library.addresses(replace(filter, unchanged_since=generation))
+    except InvalidRecord:  # a number or a text that no database holds
+        return []
     return [address for address in found if address not in out]

@@ -71,8 +71,8 @@ def _rename(library: Library, counts: dict[str, int]) -> None:
 def _pick(library: Library, counts: dict[str, int]) -> list[str]:
     """The selected tags that are in use; none before a selection."""
     key = f"memedex.rename.tags.{st.session_state.setdefault(_ROUND, 0)}"
-    told = st.session_state[key].get("tags") if key in st.session_state else None
-    chosen = [tag for tag in told if tag in counts] if isinstance(told, list) else []
+    told = session.sent(key).get("tags")
+    chosen = [tag for tag in told if isinstance(tag, str) and tag in counts] if isinstance(told, list) else []
     known = [(tag, library.taxonomy.category(tag), count) for tag, count in counts.items()]
     st.caption("Tags")
     _picker(

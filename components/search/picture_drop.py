@@ -1,13 +1,12 @@
 """A place for a picture to search with: drop or paste it anywhere on the page, or choose a file."""
 
 import base64
-import binascii
 from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 
-from components.shell import javascript
+from components.shell import javascript, session
 
 MOST_BYTES = 8_000_000
 
@@ -31,7 +30,7 @@ def picture(take: Callable[[bytes], None], *, key: str) -> None:
     """A place to drop, paste or choose a picture; `take` gets its bytes before the page runs."""
 
     def changed() -> None:
-        given = (st.session_state.get(key) or {}).get("picture")
+        given = session.sent(key).get("picture")
         if content := _content(given):
             take(content)
 
@@ -48,5 +47,5 @@ def _content(text: object) -> bytes | None:
         return None
     try:
         return base64.b64decode(text.partition(",")[2], validate=True) or None
-    except binascii.Error:
+    except ValueError:  # not base64, or not even ASCII
         return None

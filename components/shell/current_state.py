@@ -17,12 +17,20 @@ _MODEL = "The model that turns texts and pictures into vectors loads in the back
 _CHROMA = "Chroma is updated in the background; lists and searches here do not wait for it."
 
 
+_STARTED = time.time() - time.monotonic()
+
+
+def now() -> float:
+    """UNIX seconds that go on at the same pace when the clock is set back or forward."""
+    return _STARTED + time.monotonic()
+
+
 def read(library: Library, before: Mapping[str, Any] | None = None) -> State:
     """All of it; `at` is when reading began. Counts are taken from `before` if nothing changed since.
 
     `answers` are what language models have written so far, by person: only that person may see them.
     """
-    at = time.time()
+    at = now()
     status = resources.status(library)
     jobs = library.jobs.open()
     under_way = library.jobs.under_way()

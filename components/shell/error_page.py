@@ -25,11 +25,7 @@ def show_error(error: Exception) -> bool:
     if isinstance(error, MemedexError):
         _say("This could not be done. What went wrong:", str(error))
     elif isinstance(error, OSError | sqlite3.OperationalError):
-        if login.is_local():
-            words = refused(error, settings().root.resolve())
-        else:
-            words = f"The server's disk refused it. Error {log_error(error)} in the server's log says more."
-        _say("This could not be done. What went wrong:", words)
+        _say("This could not be done. What went wrong:", disk_words(error, is_local=login.is_local()))
     else:
         _say(
             "This is a mistake of the program.",
@@ -38,6 +34,13 @@ def show_error(error: Exception) -> bool:
         if login.is_local():
             st.exception(error)
     return True
+
+
+def disk_words(error: Exception, *, is_local: bool) -> str:
+    """Why the disk refused something; only the local machine sees the server's paths."""
+    if is_local:
+        return refused(error, settings().root.resolve())
+    return f"The server's disk refused it. Error {log_error(error)} in the server's log says more."
 
 
 def log_error(error: Exception) -> str:

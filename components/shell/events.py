@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
@@ -118,7 +117,7 @@ class StateWatcher:
     def page_ran(self, session: str) -> None:
         """Tell this session the time of the next reading, even if nothing changed. From any thread."""
         if stream := self._streams.get(session):
-            stream.owed_since = time.time()
+            stream.owed_since = current_state.now()
 
     async def follow(
         self, person: tokens.Bearer, *, still_permitted: Callable[[], object]

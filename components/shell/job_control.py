@@ -16,6 +16,7 @@ from store.lru import LruCache
 
 _REMEMBERED = 1_000  # requests
 _LONGEST = 64  # characters of a key
+_MANY = 1 << 63  # more than SQLite's integers hold
 
 _done: LruCache[tuple[str, str, str], bool] = LruCache(_REMEMBERED)  # by library, session and key
 _lock = threading.Lock()
@@ -42,6 +43,8 @@ def _control(library: Library, asked: Mapping[str, Any]) -> Response:
     verbs = {"pause": library.jobs.pause, "stop": library.jobs.cancel}
     if (
         type(number) is not int
+        or not 0 < number < _MANY
+        or not isinstance(verb, str)
         or verb not in verbs
         or not isinstance(key, str)
         or not 0 < len(key) <= _LONGEST

@@ -4,7 +4,6 @@ All of them are one component, `js/main.js`. They share one stream for each page
 page only when what it shows is out of date and nobody is in the middle of something (`js/outdated.js`).
 """
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +78,7 @@ def _mount(
             "canStop": library.can_write,
             **data,
             "shown": shown or {},
-            "at": time.time(),  # after the values were read: the stream reads newer ones from now on
+            "at": current_state.now(),  # after the values were read: the stream reads newer ones from now on
         },
         width="content" if part == "badges" else "stretch",
         on_outdated_change=_nothing,

@@ -85,7 +85,7 @@ def is_current(claims: Claims, *, session: str = "") -> bool:
 
 def end(claims: Claims, *, session: str) -> None:
     """Log out: end this session and all others of the same login."""
-    now = time.time()
+    now = time.monotonic()
     with _lock:
         for old in [name for name, at in _ended.items() if at < now - _REMEMBERED]:
             del _ended[old]

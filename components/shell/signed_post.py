@@ -1,6 +1,7 @@
 """POST requests of pages to the server: limited in size, accepted only with a token."""
 
 import json
+import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from components.shell import error_page, logins, pictures, tokens
+from components.shell import error_page, login, logins, pictures, tokens
 from store.errors import LoginEnded, NotPermitted
 from store.library import Library
 
@@ -47,6 +48,8 @@ def _answered(body: bytes, claims: logins.Claims, answer: Answer) -> Response:
         return PlainTextResponse(str(error), 401)
     except NotPermitted as error:
         return PlainTextResponse(str(error), 403)
+    except (OSError, sqlite3.OperationalError) as error:  # a full disk, no file handles: later it may succeed
+        return PlainTextResponse(error_page.disk_words(error, is_local=not login.listens_farther()), 503)
     except Exception as error:  # noqa: BLE001  the page is told a number, the log all of it
         return PlainTextResponse(
             f"error {error_page.log_error(error)}: its cause stands in the server's log", 500

@@ -6,6 +6,7 @@ the login: each route checks that as well, and the token ends with it.
 
 import hmac
 import json
+import math
 import threading
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -25,8 +26,9 @@ LIFETIME = 12 * 3600.0  # seconds at most; each run of a page gives it one that 
 _STEP = 3600.0  # seconds for which it stays the same: what changes with each run is sent with each
 _AFTER_THE_END = 120.0  # seconds in which a page that was closed may still deliver what it had
 
-_seen: dict[str, float] = {}  # when a session was last there
+_seen: dict[str, float] = {}  # by a clock that is never set: when a session was last there
 _lock = threading.Lock()
+_clock = time.monotonic
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,9 @@ def is_open(session: str) -> bool:
 
 def _is_there(session: str) -> bool:
     """Whether this session's page is open, or was a moment ago, when it may still have something to send."""
-    now = time.time()
+    now = _clock()
     with _lock:
-        last = _seen.get(session, 0.0)
+        last = _seen.get(session, -math.inf)
         if is_open(session):
             for old in [one for one, at in _seen.items() if at < now - _AFTER_THE_END]:
                 del _seen[old]

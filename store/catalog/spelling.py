@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from store.catalog.words import content_words, forms, records_with
 
+_LONGEST = 40  # letters; a pasted word of thousands has gigabytes of near ones
 _SHORTEST = 3  # letters; below, everything is near to everything
 _FEW_LETTERS = 5  # up to which another letter mostly makes another word: "sport" is no slip for "short"
 _LONG = 7  # letters from which two slips are likely
@@ -17,11 +18,12 @@ def corrections(db: sqlite3.Connection, text: str) -> dict[str, str]:
 
     Near means one edit (Damerau 1964: insertion, deletion, substitution, transposition), two for words of
     seven letters or more. The first letter must match or be transposed with the second. Substitution counts
-    from six letters on.
+    from six letters on. A word of more than 40 letters stays as it is.
     """
     found = {}
     for word in content_words(text):
-        if len(word) < _SHORTEST or not word.isalpha() or records_with(db, forms(word)) or _begins(db, word):
+        is_a_word = _SHORTEST <= len(word) <= _LONGEST and word.isalpha()
+        if not is_a_word or records_with(db, forms(word)) or _begins(db, word):
             continue
         near = _nearest(db, word)
         if near:

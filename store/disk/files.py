@@ -124,6 +124,11 @@ def refused(error: Exception, place: Path) -> str:
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     if full or "disk is full" in said or ("disk I/O" in said and not _has_room(place)):
         return f"the disk that holds {place} is full; make room and try again"
+    if getattr(error, "errno", None) == errno.EMFILE or ("unable to open" in said and not _has_handles()):
+        return (
+            "this program has more files and connections open than the system lets it; close some pages, or "
+            "allow it more (ulimit -n), and try again"
+        )
     if "unable to open" in said:
         return (
             f"{place}, or something in it, is gone or may not be opened; put it back or mend the permission"
@@ -131,6 +136,15 @@ def refused(error: Exception, place: Path) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     return said
+
+
+def _has_handles() -> bool:
+    """Whether this process may open another file."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return error.errno != errno.EMFILE
+    return True
 
 
 def _has_room(place: Path) -> bool:

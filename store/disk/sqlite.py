@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk
-from store.errors import ForeignFile, ReadOnly
+from store.errors import ForeignFile, InvalidRecord, ReadOnly
 from store.permissions import OPERATOR, Actor
 
 _GONE = "it was removed or replaced while the program had it open; put it back, or restart the program"
@@ -190,12 +190,30 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_all_to_parent)
 
 
+class _Connection(sqlite3.Connection):
+    """Refuses what no database can hold by a named error, wherever it came from."""
+
+    def execute(self, sql: str, values: Any = (), /) -> sqlite3.Cursor:
+        """Execute a statement. Raises InvalidRecord for half a character and for an endless number."""
+        try:
+            return super().execute(sql, values)
+        except UnicodeEncodeError as error:
+            raise InvalidRecord("half a character cannot be looked up or stored: it was not UTF-8") from error
+        except OverflowError as error:
+            raise InvalidRecord("a number of more than 64 bits cannot be looked up or stored") from error
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """Connect to one of our files; on a read-only disk, with a connection that does not try to write."""
     can_write = os.access(path.parent, os.W_OK)
     target = str(path) if can_write or not path.exists() else to_read(path)
     db = sqlite3.connect(
-        target, timeout=30, isolation_level=None, check_same_thread=False, uri=target != str(path)
+        target,
+        timeout=30,
+        isolation_level=None,
+        check_same_thread=False,
+        uri=target != str(path),
+        factory=_Connection,
     )
     db.row_factory = sqlite3.Row
     if can_write:

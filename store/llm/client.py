@@ -159,7 +159,7 @@ def _retry_after(headers: Mapping[str, str] | None) -> float | None:
     except ValueError:
         try:
             seconds = parsedate_to_datetime(said).timestamp() - time.time()
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
     return min(max(0.0, seconds), _LONGEST_WAIT) if seconds == seconds else None
 

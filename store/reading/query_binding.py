@@ -55,7 +55,8 @@ def words_of(question: Question) -> str:
 def exact_matches(reader: "Reader", question: Question, line: str, *, limit: int) -> list[Record]:
     """Coins whose address, ticker or name equals the line, as a whole or its text alone."""
     texts = [term.said for term in question.terms if term.source == "text" and term.weight > 0]
-    said = [line.strip(), *texts] if len(texts) == len(question.terms) <= 1 else texts
+    whole = line.encode(errors="ignore").decode().strip()  # without half a character, which no database holds
+    said = [whole, *texts] if len(texts) == len(question.terms) <= 1 else texts
     return reader.exact_matches(filter(None, said), question.filter, limit=limit)
 
 

@@ -52,8 +52,9 @@ def check_facets(names: Iterable[str]) -> None:
 
 def checked_number(value: object, *, what: str) -> float:
     """The weight as a finite float, at most MAX_WEIGHT either way. Raises InvalidRecord, naming `what`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    is_infinite = isinstance(value, float) and not math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or is_infinite:
         raise InvalidRecord(f"{what} is {value!r}; it must be a number")
-    if abs(value) > MAX_WEIGHT:
-        raise InvalidRecord(f"{what} is {value:g}; at most {MAX_WEIGHT:,.0f} is allowed")
+    if abs(value) > MAX_WEIGHT:  # an integer of 400 digits is no float
+        raise InvalidRecord(f"{what} is above {MAX_WEIGHT:,.0f}, the most that is allowed")
     return float(value)

@@ -11,7 +11,7 @@ import pytest
 from starlette.applications import Starlette
 
 from components.editor import routes as editor
-from components.grid import beacon, deferred_cards
+from components.grid import beacon, deferred_cards, tags
 from components.map import requests as map_requests
 from components.shell import forms, job_control, password_login, pictures
 from store.chroma.base_follower import ChromaFollower
@@ -48,7 +48,17 @@ class Client:
     """Sends requests to the routes, as a browser would."""
 
     def __init__(self) -> None:
-        rooms = (pictures, beacon, editor, deferred_cards, forms, job_control, map_requests, password_login)
+        rooms = (
+            pictures,
+            beacon,
+            editor,
+            deferred_cards,
+            forms,
+            job_control,
+            map_requests,
+            password_login,
+            tags,
+        )
         self._app = Starlette(routes=[route for room in rooms for route in room.routes()])
 
     def get(self, address: str, **more: Any) -> httpx.Response:

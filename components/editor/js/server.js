@@ -21,6 +21,7 @@ export class Server {
       this.refused = this.data().token;
       throw new Error(`${await answer.text()}; your words are kept in this browser`);
     }
+    if (answer.status === 503) throw new Error(`${await answer.text()}; your words are kept in this browser`);
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     return answer.json();
   }

@@ -219,13 +219,26 @@ def test_a_failing_model_and_a_missing_model_are_explained(
     assert "MEMEDEX_CAPTION_MODEL" in ask(client, captioned, "suggest")["failed"]
 
 
-@pytest.mark.parametrize("draft", [None, [], {"caption": 3}, {"caption": {}, "base": {}, "tags": [], "n": 1}])
+ENDLESS = {
+    "caption": {},
+    "base": {"revision": 1, "caption": {}, "tags": []},
+    "tags": [],
+    "client": "x",
+    "n": 1e999,
+}
+
+
+@pytest.mark.parametrize(
+    "draft", [None, [], {"caption": 3}, {"caption": {}, "base": {}, "tags": [], "n": 1}, ENDLESS]
+)
 def test_a_malformed_draft_is_refused(client: Client, captioned: Library, draft: object) -> None:
     assert "not a draft" in ask(client, captioned, "keep", draft=draft)["failed"]
     assert captioned.drafts.of(FIRST) == []
 
 
-@pytest.mark.parametrize("draft", [None, [], "tab", {"client": "tab"}, {"client": "tab", "n": "one"}])
+@pytest.mark.parametrize(
+    "draft", [None, [], "tab", {"client": "tab"}, {"client": "tab", "n": "one"}, ENDLESS]
+)
 def test_a_malformed_discard_is_refused(client: Client, captioned: Library, draft: object) -> None:
     ask(client, captioned, "keep", draft=draft_with(captioned, entity="Ann's w"))
     assert "not a draft" in ask(client, captioned, "discard", draft=draft, knows="tab")["failed"]
@@ -233,6 +246,12 @@ def test_a_malformed_discard_is_refused(client: Client, captioned: Library, draf
         client, captioned, "discard", draft={"client": "x", "n": 1}, knows="tab", seen="?"
     )
     assert captioned.drafts.own(FIRST, actor="ann") is not None
+
+
+@pytest.mark.parametrize("number", [None, "one", [], {}, 1e999, -1, True, 10**30])
+def test_a_number_that_no_row_has_finds_nothing(client: Client, captioned: Library, number: object) -> None:
+    assert ask(client, captioned, "suggestions", job=number)["why"] == ""
+    assert ask(client, captioned, "refuse", ids=[number])["open"] == []
 
 
 def test_a_viewer_can_read_but_not_change_anything(

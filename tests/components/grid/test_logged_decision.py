@@ -39,3 +39,16 @@ def test_a_sent_log_is_parsed_as_it_was_recorded(case: dict[str, Any]) -> None:
     assert entries_of(case["sent"]) == {
         "page": [LoggedDecision(**(lists | made_in | read)) for read in case["read"]]
     }
+
+
+ENTRY = {"n": 1, "verb": "approve", "addresses": ["a"]}
+
+
+@pytest.mark.parametrize("client", [[], {}, None, 7, "x" * 65])
+def test_a_client_without_a_usable_name_is_left_out(client: object) -> None:
+    found = entries_of({"client": client, "entries": [ENTRY], "others": {"there": [ENTRY]}})
+    assert list(found) == ["there"]
+
+
+def test_what_an_earlier_page_left_comes_first() -> None:
+    assert list(entries_of({"client": "here", "entries": [], "others": {"there": []}})) == ["there", "here"]

@@ -1,14 +1,16 @@
 """`All that match` decides what was offered, as one decision."""
 
+import json
 from typing import Any
 
 import pytest
 
 from components.grid.decision_log import BOOT, Ledger
 from components.grid.logged_decision import LoggedDecision, entries_of
-from components.grid.matching import offered
+from components.grid.matching import addresses, offered
 from store.catalog.filters import Filter
 from store.library import Library
+from tests.components.conftest import COINS
 from tests.store.conftest import address, coin
 
 
@@ -60,3 +62,23 @@ def test_a_malformed_selection_decides_nothing(
     for client, entries in entries_of(log).items():
         decision_log.apply(library, client, entries, handlers={})
     assert approved(library) == set()
+
+
+def test_a_filter_selects_all_that_match_without_those_left_out(library: Library) -> None:
+    sent = matching(library)
+    assert len(addresses(library, sent)) == COINS
+    left = addresses(library, {**sent, "except": [address(0), [], {}, 7]})
+    assert len(left) == COINS - 1
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"generation": 10**400, "filter": json.dumps({"tier": "pending"})},
+        {"generation": 9, "filter": json.dumps({"tier": "pending", "since": 10**30})},
+        {"generation": 9, "filter": '{"tier": "pending", "words": "\ud800"}'},
+        {"generation": "9", "filter": "{}"},
+    ],
+)
+def test_a_filter_that_no_page_made_selects_nothing(library: Library, sent: dict[str, object]) -> None:
+    assert addresses(library, sent) == []

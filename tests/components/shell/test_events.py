@@ -20,6 +20,7 @@ from store.progress import Progress
 from store.runtime import open_library
 from tests.components.claims import Claims, claims, cookies
 from tests.store.conftest import address, coin, fresh_root
+from tests.store.faulty_disk import clock_set
 from tests.store.hashed import Hashed
 
 
@@ -252,3 +253,11 @@ def test_a_library_that_cannot_be_read_for_a_moment_ends_no_stream(
         assert (await stream.news())["pending"] == 5
 
     lived(scenario)
+
+
+def test_a_clock_that_is_set_back_keeps_no_news_from_an_open_page() -> None:
+    before = current_state.now()
+    with clock_set(-86_400):
+        assert current_state.now() > before
+    with clock_set(366 * 86_400):
+        assert current_state.now() < before + 60

@@ -58,7 +58,16 @@ def test_a_viewer_directs_no_job(
 
 @pytest.mark.parametrize(
     "mistake",
-    [{"job": "7"}, {"job": True}, {"verb": "delete"}, {"verb": None}, {"key": ""}, {"key": "k" * 65}],
+    [
+        {"job": "7"},
+        {"job": True},
+        {"job": 1 << 63},
+        {"verb": "delete"},
+        {"verb": None},
+        {"verb": []},
+        {"key": ""},
+        {"key": "k" * 65},
+    ],
 )
 def test_what_is_no_request_is_refused(
     client: Client, library: Library, reached: Reached, mistake: dict[str, Any]

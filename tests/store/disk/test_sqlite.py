@@ -11,9 +11,11 @@ import pytest
 from store.backup.create import backup
 from store.catalog.catalog import is_made
 from store.disk.sqlite import identify
+from store.errors import MemedexError
 from store.library import Library
 from store.memory.memory import Memory
 from store.reading.reader import Reader
+from tests.store.conftest import address, coin
 
 _ASK = """
 import sqlite3, sys
@@ -78,3 +80,19 @@ def test_a_missing_or_empty_file_has_no_identity(tmp_path: Path) -> None:
     assert identify(path) is None
     path.touch()
     assert identify(path) is None
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda library: library.get("a\ud800"),
+        lambda library: library.approve(["a\udcff"]),
+        lambda library: library.filters.save("a\ud800", "dog"),
+        lambda library: library.jobs.get(1 << 80),
+    ],
+)
+def test_what_no_database_holds_is_a_named_error(library: Library, ask: Callable[[Library], object]) -> None:
+    library.add([coin(0)])
+    with pytest.raises(MemedexError, match=r"half a character|more than 64 bits"):
+        ask(library)
+    assert library.get(address(0)).tier == "pending"

@@ -1,5 +1,7 @@
 """Exact matches of tickers, names and addresses, and suggestions for misspelt words."""
 
+import time
+
 import pytest
 
 from store.catalog.filters import Filter
@@ -93,3 +95,18 @@ def test_misspelt_words_get_suggestions_from_the_library(
     demo_library: Library, line: str, meant: str | None
 ) -> None:
     assert did_you_mean(demo_library, read(line), line) == meant
+
+
+def test_half_a_character_in_a_line_is_left_out(library: Library) -> None:
+    library.add([coin(1)])
+    for line in ("Coin 1\ud83d", "\udcffCoin 1"):
+        assert first(library, line) == ["Coin 1"]
+    assert first(library, "\ud83d") == []
+
+
+def test_a_pasted_word_of_thousands_of_letters_takes_no_time_to_correct(library: Library) -> None:
+    library.add([coin(1)])
+    line = "yes" * 2_000
+    began = time.process_time()
+    assert did_you_mean(library, read(line), line) is None
+    assert time.process_time() - began < 1

@@ -69,7 +69,9 @@ def test_the_embedding_key_does_not_depend_on_weight_or_facets() -> None:
     assert len({Part(text=COIN).key, Part(like=COIN).key, Part(image=COIN.encode()).key}) == 3
 
 
-@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf"), -0.5, 1e300, True, "4", None])
+@pytest.mark.parametrize(
+    "number", [float("nan"), float("inf"), -float("inf"), -0.5, 1e300, True, "4", None, 10**400]
+)
 def test_an_invalid_weight_is_refused_with_the_name_of_its_facet(number: float) -> None:
     with pytest.raises(InvalidRecord, match="weight of visual"):
         Query((FROG,), weights={"visual": number})

@@ -27,8 +27,9 @@ test("a refused token is renewed once and the text is kept", async (t) => {
 });
 
 test("a missing answer, an error and a success are told apart", async (t) => {
-  const ask = await asked(t, [null, [500, "oh"], [200, '{"saved": 1}']]);
+  const ask = await asked(t, [null, [500, "oh"], [503, "the disk is full"], [200, '{"saved": 1}']]);
   assert.match(await ask(), /cannot be reached; your words are kept/);
   assert.equal(await ask(), "the server answered 500");
+  assert.equal(await ask(), "the disk is full; your words are kept in this browser");
   assert.deepEqual(await ask(), { saved: 1 });
 });

@@ -1,0 +1,267 @@
+"""What many people at once cost: 50 tabs that are only looked at, at work, and opened and closed for long.
+
+    python -m bench.load --keep /some/folder                                        # 100,000 coins, an hour
+    python -m bench.load --keep /some/folder --size 10000 --sessions 20 --soak 60   # some minutes
+
+The tabs speak Streamlit's protocol over a websocket and hold the page's stream; some are tabs of a real
+Chromium. Prints Markdown tables; `--plot` writes the memory over time as SVG. Needs `requirements-test.txt`.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import random
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from bench.clicks_app import Server, serve
+from bench.load_browsers import Browsers
+from bench.load_library import prepared
+from bench.load_plot import plot
+from bench.load_session import GRID, HEADERS, Session
+from store.catalog.filters import Filter
+
+_PAGES = ("pending", "approved", "captions", "search", "")  # of tabs that are only looked at
+_WORDS = ("frog", "moon dog", "sad robot", "golden pizza", "royal ape", "tiny rocket")
+_SETTLED = 15.0  # seconds before an idle measurement begins
+
+
+@dataclass
+class Sample:
+    """What the server holds at one moment."""
+
+    seconds: float
+    memory: float  # MiB of its own
+    handles: int
+    threads: int
+    tabs: int
+
+
+@dataclass
+class Figures:
+    """All that was measured."""
+
+    idle: float = 0.0  # per cent of a core
+    durable: list[float] = field(default_factory=list)  # seconds
+    slider: list[float] = field(default_factory=list)
+    felt: list[float] = field(default_factory=list)  # seconds, in the browsers: key to durable
+    lost: int = 0
+    decided: int = 0
+    overheard: int = 0
+    errors: list[str] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    marks: dict[str, float] = field(default_factory=dict)  # phases, by when they began
+    memory: dict[str, float] = field(default_factory=dict)  # MiB at certain moments
+
+
+class Load:
+    """The phases, one after the other, on one server."""
+
+    def __init__(self, server: Server, options: argparse.Namespace) -> None:
+        self.server, self.options = server, options
+        self.figures = Figures()
+        self.random = random.Random(options.seed)
+        self._began = time.monotonic()
+        self._tabs: list[Session] = []
+        self._number = 0
+
+    async def run(self) -> Figures:
+        """All phases."""
+        sampling = asyncio.create_task(self._sample())
+        first = await self._open("search", "q=frog")  # loads the model and the vectors, once for all
+        await asyncio.sleep(_SETTLED)
+        self._remember("one tab")
+        async with Browsers(self.server.url, self.options.browsers) as browsers:
+            await self._idle()
+            await self._work(browsers)
+        for tab in [tab for tab in self._tabs if tab is not first]:
+            await self._close(tab)
+        self._mark("tabs closed")
+        await self._rest()
+        self._remember("all others closed")
+        await self._soak()
+        self._mark("end")
+        self._remember("after the soak")
+        await self._close(first)
+        sampling.cancel()
+        return self.figures
+
+    async def _idle(self) -> None:
+        self._mark("idle")
+        for number in range(self.options.sessions - self.options.browsers - 1):
+            await self._open(_PAGES[number % len(_PAGES)])
+        await asyncio.sleep(_SETTLED)
+        used, began = self.server.seconds_used(), time.monotonic()
+        await asyncio.sleep(self.options.idle)
+        seconds = time.monotonic() - began
+        self.figures.idle = 100 * (self.server.seconds_used() - used) / seconds
+        self._remember(f"{self.options.sessions} tabs")
+
+    async def _work(self, browsers: Browsers) -> None:
+        self._mark("at work")
+        workers = self.options.workers
+        reviewing = [await self._open("pending") for _ in range(workers)]
+        searching = [await self._open("search", f"q={self._words()}") for _ in range(workers)]
+        queue = self.server.stored.library.find(Filter(tier="pending"), sort="oldest")
+        self.random.shuffle(queue)
+        end = time.monotonic() + self.options.work
+        given = iter([(record.address, record.revision) for record in queue])
+        done: list[str] = []
+
+        async def review(tab: Session) -> None:
+            address, revision = next(given)
+            self.figures.durable.append(await tab.decide("approve", address, revision))
+            done.append(address)
+
+        async def search(tab: Session) -> None:
+            if GRID in tab.components and "ranking" in tab.components[GRID][1]:
+                facet = self.random.choice(("entity", "context", "visual", "emotions"))
+                self.figures.slider.append(await tab.move_slider(facet, self.random.randint(0, 10)))
+            record = self.random.choice(self.drafted)
+            await tab.draft(record.address, record.revision)
+
+        self.drafted = self.server.stored.library.find(Filter(tier="approved"), limit=20)
+        jobs = [self._repeat(review, tab, end) for tab in reviewing]
+        jobs += [self._repeat(search, tab, end) for tab in searching]
+        at_work = asyncio.gather(*jobs)
+        self.figures.felt, decided = await browsers.review(self.options.work)
+        await at_work
+        done += decided
+        self.figures.decided = len(done)
+        stored = self.server.stored.library
+        self.figures.lost = sum(stored.get(address).tier != "approved" for address in done)
+        self._remember("at work")
+
+    async def _soak(self) -> None:
+        self._mark("soak")
+        end = time.monotonic() + self.options.soak
+        while time.monotonic() < end:
+            tabs = [await self._open(self.random.choice(_PAGES)) for _ in range(5)]
+            await asyncio.sleep(self.random.uniform(0, 2))
+            for tab in tabs:
+                await self._close(tab)
+        if self.options.soak:
+            await self._rest()
+
+    async def _rest(self) -> None:
+        """Wait, then come back with one tab: Streamlit lets closed sessions go when somebody comes."""
+        await asyncio.sleep(self.options.rest)
+        await self._close(await self._open("pending"))
+
+    async def _repeat(self, work: Callable[[Session], Awaitable[None]], tab: Session, end: float) -> None:
+        """Twice a second; later if the one before took longer."""
+        while (now := time.monotonic()) < end:
+            try:
+                await work(tab)
+            except (TimeoutError, OSError) as error:
+                self.figures.errors.append(f"{tab.page}: {error!r}")
+            await asyncio.sleep(max(0.0, now + 0.5 - time.monotonic()))
+
+    async def _open(self, page: str, query: str = "") -> Session:
+        self._number += 1
+        tab = Session(self.server.url, f"p{self._number:04}@bench", page, query)
+        await tab.open()
+        self._tabs.append(tab)
+        return tab
+
+    async def _close(self, tab: Session) -> None:
+        self._tabs.remove(tab)
+        self.figures.errors += tab.errors
+        self.figures.overheard += len(tab.overheard)
+        await tab.close()
+
+    async def _sample(self) -> None:
+        while True:
+            self.figures.samples.append(self._now())
+            await asyncio.sleep(1.0)
+
+    def _now(self) -> Sample:
+        status = Path(f"/proc/{self.server.process.pid}/status").read_text()
+        told = dict(line.split(":", 1) for line in status.splitlines())
+        handles = sum(1 for _ in Path(f"/proc/{self.server.process.pid}/fd").iterdir())
+        memory = int(told["RssAnon"].split()[0]) / 1024
+        return Sample(time.monotonic() - self._began, memory, handles, int(told["Threads"]), len(self._tabs))
+
+    def _remember(self, moment: str) -> None:
+        self.figures.memory[moment] = self._now().memory
+
+    def _mark(self, phase: str) -> None:
+        self.figures.marks[phase] = time.monotonic() - self._began
+
+    def _words(self) -> str:
+        return self.random.choice(_WORDS).replace(" ", "+")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--keep", type=Path, help="where the library is kept; made there when missing")
+    parser.add_argument("--size", type=int, default=100_000, help="coins")
+    parser.add_argument("--sessions", type=int, default=50, help="tabs that are only looked at")
+    parser.add_argument("--browsers", type=int, default=5, help="how many of them are a real Chromium's")
+    parser.add_argument("--workers", type=int, default=10, help="tabs reviewing, and as many searching")
+    parser.add_argument("--idle", type=float, default=60.0, help="seconds")
+    parser.add_argument("--work", type=float, default=60.0, help="seconds")
+    parser.add_argument(
+        "--rest",
+        type=float,
+        default=600.0,
+        help="seconds after the tabs have closed; Streamlit keeps them for 120",
+    )
+    parser.add_argument("--soak", type=float, default=1_800.0, help="seconds of tabs opened and closed")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--plot", type=Path, help="an SVG of memory, handles and threads over time")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = prepared((options.keep or Path(folder)) / str(options.size), options.size)
+        people = json.dumps(HEADERS)
+        with serve(root, more=[f"--server.trustedUserHeaders={people}"]) as server:
+            figures = asyncio.run(Load(server, options).run())
+            figures.errors += server.errors()
+    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, ", end="")
+    print(f"load of the machine {os.getloadavg()[1]:.1f}; {options.size:,} coins\n")
+    print(table(figures, options))
+    if options.plot:
+        options.plot.write_text(plot(figures))
+
+
+def table(figures: Figures, options: argparse.Namespace) -> str:
+    """All figures as Markdown."""
+    memory, samples = figures.memory, figures.samples
+    grown = (memory[f"{options.sessions} tabs"] - memory["one tab"]) / max(1, options.sessions - 1)
+    soak = [one for one in samples if one.seconds >= figures.marks["soak"]]
+    rows = [
+        ("tabs, idle: processor", f"{figures.idle:.1f} % of a core"),
+        ("key → confirmed, through the websocket", _two(figures.durable)),
+        ("key → durable, in the browsers", _two(figures.felt)),
+        ("slider: missing cards", _two(figures.slider)),
+        ("decisions", f"{figures.decided:,}, lost {figures.lost}"),
+        ("drafts of others seen", f"{figures.overheard}"),
+        ("errors", f"{len(figures.errors)}"),
+        ("memory for each tab", f"{grown:.1f} MiB"),
+        *((f"memory, {moment}", f"{mib:.0f} MiB") for moment, mib in memory.items()),
+        ("handles in the soak", f"{soak[0].handles} → {soak[-1].handles}"),
+        ("threads in the soak", f"{soak[0].threads} → {soak[-1].threads}"),
+    ]
+    lines = [f"| {name} | {value} |" for name, value in rows]
+    faults = [f"- {error}" for error in dict.fromkeys(figures.errors)][:10]
+    return "\n".join([f"| {options.sessions} tabs |  |", "| --- | ---: |", *lines, "", *faults])
+
+
+def _two(seconds: list[float]) -> str:
+    if not seconds:
+        return "–"
+    median, slow = 1000 * np.median(seconds), 1000 * np.percentile(seconds, 95)
+    return f"{median:,.0f} ms (95 %: {slow:,.0f}; {len(seconds):,} times)"
+
+
+if __name__ == "__main__":
+    main()

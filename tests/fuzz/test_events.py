@@ -1,0 +1,217 @@
+"""Whatever a browser posts to the routes, or sends as the state of a component, is answered or left out."""
+
+import json
+from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from hypothesis import given, strategies
+
+from components.editor import editor, rows
+from components.grid import deferred_cards, grid, page_number, results
+from components.grid.decision_log import BOOT
+from components.map import canvas
+from components.map.points import Sheet
+from components.search import picture_drop
+from components.shell import error_page, pictures, resources, tokens
+from store.library import Library
+from tests.components.conftest import Client
+from tests.fuzz.cases import altered, bounded, fuzz, garbled
+from tests.store.conftest import address
+
+PENDING, APPROVED, KEPT = address(0), address(7), address(6)
+ENTRY: dict[str, Any] = {
+    "n": 1,
+    "verb": "tag",
+    "addresses": [PENDING],
+    "seen": {PENDING: 1},
+    "reason": "a copy",
+    "boot": BOOT,
+    "add": ["moon"],
+    "remove": ["dog"],
+    "others": [APPROVED],
+    "matching": None,
+    "library": "",
+    "who": "ann",
+    "session": "",
+}
+DRAFT: dict[str, Any] = {
+    "caption": {"entity": "a dog", "context": "a joke", "visual": None, "emotions": ""},
+    "tags": ["dog"],
+    "client": "here",
+    "n": 1,
+    "base": {"revision": 1, "caption": {"entity": "a cat"}, "tags": []},
+    "sources": {"entity": {"model": "m", "prompt": "p", "text": "a dog"}},
+}
+VERBS = (
+    "keep",
+    "own",
+    "discard",
+    "commit",
+    "measure",
+    "look",
+    "history",
+    "nearest",
+    "suggestions",
+    "refuse",
+    "x",
+)
+TYPED: dict[str, Any] = {
+    "address": APPROVED, "draft": DRAFT, "seen": 1, "knows": "here", "texts": {"entity": "a dog"},
+    "facet": "entity", "text": "a dog", "job": 1, "ids": [1],
+}  # fmt: skip
+LOG: dict[str, Any] = {"client": "here", "entries": [ENTRY], "others": {"there": [ENTRY]}}
+FILTER = json.dumps({"tier": "pending"})
+SENT = strategies.one_of(
+    strategies.tuples(strategies.sampled_from([f"/editor/{verb}" for verb in VERBS]), altered(TYPED)),
+    strategies.tuples(strategies.just("/decisions"), altered(LOG)),
+    strategies.tuples(strategies.just("/results/cards"), altered({"query": "q", "rows": [0, 1]})),
+    strategies.tuples(strategies.just("/job"), altered({"job": 1, "verb": "pause", "key": "k"})),
+    strategies.tuples(strategies.just("/tags"), altered({"addresses": [PENDING], "matching": None})),
+    strategies.tuples(
+        strategies.just("/tags"), altered({"matching": {"filter": FILTER, "generation": 9, "except": []}})
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def client(library: Library) -> Iterator[Client]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pictures, "library_of_routes", lambda: library)
+        patch.setattr(error_page, "log_error", raise_it)
+        patch.setattr(resources, "status", lambda _: SimpleNamespace(model_status="ready"))
+        deferred_cards.remember("q", {PENDING: 0, APPROVED: 1}, {})
+        yield Client()
+
+
+def raise_it(error: Exception) -> str:
+    raise error
+
+
+def named(value: Any, library: Library) -> Any:
+    """The same with the library's own id, which is made when it is."""
+    if isinstance(value, dict):
+        return {
+            key: library.id if (key, one) == ("library", "") else named(one, library)
+            for key, one in value.items()
+        }
+    return [named(one, library) for one in value] if isinstance(value, list) else value
+
+
+@fuzz(share=0.1)
+@given(sent=SENT)
+def test_any_request_is_answered_without_an_error(
+    library: Library, client: Client, sent: tuple[str, Any]
+) -> None:
+    route, body = sent
+    token = tokens.signed(library, actor="ann")
+    content = {**named(body, library), "token": token} if isinstance(body, dict) else body
+    with bounded():
+        answer = client.post(route, content=json.dumps(content))
+    assert answer.status_code in (200, 204, 400, 403, 404, 409), answer.text
+
+
+@fuzz(share=0.02)
+@given(
+    route=strategies.sampled_from(("/decisions", "/editor/keep", "/job")),
+    body=garbled(json.dumps(LOG).encode()),
+)
+def test_any_bytes_are_refused(client: Client, route: str, body: bytes) -> None:
+    assert client.post(route, content=body).status_code in (400, 403)
+
+
+class Component:
+    """Stands in for the component in a browser; its listeners are called as Streamlit would."""
+
+    def __call__(self, *, key: str, data: Mapping[str, Any] | None = None, **listeners: Any) -> None:
+        json.dumps(data, default=str).encode()
+        for listener in listeners.values():
+            if callable(listener):
+                listener()
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[dict[str, Any]]:
+    """What browsers sent, by component; every component answers at once."""
+    state: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(st, "session_state", state)
+        patch.setattr(grid, "token", lambda _: "")
+        patch.setattr(editor, "token", lambda _: "")
+        for module in (grid, rows, editor, canvas):
+            patch.setattr(module, "_component", Component())
+        patch.setattr(picture_drop, "_WELL", Component())
+        yield state
+
+
+GRID: dict[str, Any] = {
+    "log": LOG,
+    "open": [PENDING, APPROVED],
+    "compare": PENDING,
+    "weights": {"image": 1, "entity": 2.5, "calibrated": True, "fused": False},
+    "held": {"image": 1, "calibrated": False},
+    "view": "table",
+    "knows": "x",
+}
+
+
+@fuzz(share=0.04)
+@given(state=altered(GRID))
+def test_any_state_of_the_grid_is_shown(library: Library, session: dict[str, Any], state: Any) -> None:
+    session.clear()
+    session["g"] = named(state, library)
+    with bounded():
+        grid.mount("g", library.for_actor(actor()), {}, actions=[], handlers=page_number.turning("g"))
+        results.chosen_weights("g")
+        results.chosen_held("g")
+        results.chosen_calibration("g")
+        results.chosen_fusion("g")
+        results.chosen_view("g")
+
+
+@fuzz(share=0.03)
+@given(
+    chosen=altered({"sheet": "S", "bits": "gA=="}),
+    knows=altered({"sheet": "S", "version": 1}),
+    rows=altered([0, 1]),
+)
+def test_any_state_of_the_map_is_shown(
+    library: Library, session: dict[str, Any], chosen: Any, knows: Any, rows: Any
+) -> None:
+    session.clear()
+    sheet = Sheet("topic")
+    sheet.name = "S"
+    sheet.update([KEPT], np.zeros((1, 2), np.float32), changed=())
+    session["m"] = {"chosen": chosen, "knows": knows, "wanted": {"sheet": "S", "rows": rows}}
+    with bounded():
+        assert set(canvas.chosen("m", sheet)) <= {KEPT}
+        sheet.since(knows)
+        canvas._cards(library, sheet, session["m"]["wanted"])
+
+
+@fuzz(share=0.03)
+@given(
+    state=altered({"go": PENDING, "left": [PENDING]}), drop=altered({"picture": "data:image/png;base64,AAAA"})
+)
+def test_any_state_of_rows_editor_and_picture_is_shown(
+    library: Library, session: dict[str, Any], state: Any, drop: Any
+) -> None:
+    session.clear()
+    session.update({"rows": state, editor.KEY: state, "drop": drop})
+    taken: list[bytes] = []
+    record = library.get(PENDING)
+    with bounded():
+        row = rows.EditorRow("k", record, "a label")
+        rows.show_rows("rows", library, [row], go=lambda asked: None, choose=True)
+        editor.show(library, record, previous=PENDING, go=lambda asked: None)
+        picture_drop.picture(taken.append, key="drop")
+    assert all(taken)
+
+
+def actor() -> Any:
+    from store.permissions import Actor
+
+    return Actor("ann")

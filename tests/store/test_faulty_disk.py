@@ -1,0 +1,205 @@
+"""A full disk, no file handles, a folder that may not be written to, a clock that is set: the library says
+what is wrong, loses nothing that was decided, and goes on without a restart once the cause is gone."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.catalog import snapshots
+from store.disk.files import refused
+from store.errors import MemedexError, ReadOnly
+from store.identity import current_user
+from store.library import Library
+from store.outcome import Outcome
+from store.runtime import LibraryRuntime, open_library, open_reader
+from tests.store.conftest import address, approved_with_caption, coin, fresh_root, written
+from tests.store.every_verb import outcome_of, parts, verbs
+from tests.store.faulty_disk import (
+    clock_set,
+    full,
+    no_file_handles,
+    not_writable,
+    read_only,
+    small_disk,
+)
+from tests.store.hashed import Hashed
+from tests.store.invariants import contents, holds
+from tests.store.test_permissions import arguments, stocked  # noqa: F401  fixtures
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+FAULTS = ("full disk", "no file handles")
+TOLD = (
+    "is full",
+    "make room",
+    "No space left",
+    "disk is full",
+    "more files and connections",
+    "Too many open",
+)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk") as disk:
+        yield disk
+
+
+@pytest.fixture
+def library(disk: Path) -> Iterator[LibraryRuntime]:
+    with open_library(fresh_root(disk / "res"), embedder=Hashed()) as library:
+        yield library
+
+
+def during(fault: str, disk: Path) -> AbstractContextManager[None]:
+    return full(disk) if fault == "full disk" else no_file_handles()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_verb_says_what_is_wrong(
+    library: Library,
+    disk: Path,
+    arguments: dict[str, Any],  # noqa: F811
+    fault: str,
+) -> None:
+    """Errors that are not named are the disk's own, which pages and command line put into words."""
+    every = [(name, verb) for _, part in parts(library) for name, verb in verbs(part)]
+    with during(fault, disk):
+        for name, verb in every:
+            if not name.endswith(".close"):
+                assert says_why(name, verb, arguments, root=library.layout.root), name
+    assert library.status().stuck == ""
+    assert library.get(address(0)).name == "Coin 0"
+
+
+def says_why(name: str, verb: Callable[..., Any], given: dict[str, Any], *, root: Path) -> bool:
+    """Whether the verb succeeds, or its error says what is wrong."""
+    try:
+        outcome_of(name, verb, given)
+    except MemedexError:
+        return True
+    except (OSError, sqlite3.OperationalError) as error:
+        return any(told in refused(error, root) for told in TOLD)
+    return True
+
+
+def decide(library: Library) -> dict[str, str]:
+    """One decision of each kind; by its name why it was refused, "" if it was not."""
+    verbs: dict[str, Callable[[], Outcome]] = {
+        "approve": lambda: library.approve([address(0)]),
+        "reject": lambda: library.reject([address(1)], reason="a copy"),
+        "tag": lambda: library.edit_tags([address(2)], add=["moon"]),
+        "caption": lambda: library.caption(address(4), caption=written("new")),
+        "promote": lambda: library.promote([address(5)]),
+        "import": lambda: library.add([coin(7)]),
+    }
+    outcomes = {name: verb() for name, verb in verbs.items()}
+    return {name: " ".join(each.reason for each in told.refused) for name, told in outcomes.items()}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_decisions_are_refused_with_the_reason_and_work_once_the_cause_is_gone(
+    library: Library, disk: Path, fault: str
+) -> None:
+    library.add(coin(number) for number in range(4))
+    approved_with_caption(library, 4, 5)
+    library.drafts.save(address(0), {"entity": "half a"}, actor="ann")
+    before = contents(library)
+    with during(fault, disk):
+        for name, reason in decide(library).items():
+            assert any(told in reason for told in TOLD), (name, reason)
+        assert library.get(address(0)).tier == "pending"
+    assert contents(library) == before
+    assert set(decide(library).values()) == {""}
+    library.close()
+    with open_library(library.layout.root, embedder=Hashed()) as again:
+        holds(again)
+        assert again.get(address(0)).tier == "approved"
+        assert again.drafts.own(address(0), actor="ann") == {"entity": "half a"}
+
+
+def test_a_folder_that_may_not_be_written_to_lets_decisions_wait_and_go_on(
+    library: LibraryRuntime,
+) -> None:
+    library.add(coin(number) for number in range(3))
+    library.approve([address(2)])
+    with not_writable(library.layout.operations):
+        (refusal,) = library.approve([address(0)]).refused
+        assert "nothing was changed: Operation not permitted" in refusal.reason.replace(
+            "Permission denied", "Operation not permitted"
+        )
+    assert library.approve([address(0)]).done
+    library.watch_for_duplicates()  # as a dashboard does
+    with not_writable(library.layout.sidecar_folder("approved")):
+        (refusal,) = library.approve([address(1)]).refused
+        assert "is decided but waits" in refusal.reason
+        assert library.status().stuck
+        assert library.status().applying == (address(1),)
+    assert eventually(lambda: not library.status().stuck)
+    assert library.get(address(1)).tier == "approved"
+    holds(library)
+
+
+def test_a_library_on_a_read_only_disk_can_be_read_and_later_changed(disk: Path) -> None:
+    root = fresh_root(disk / "res")
+    with open_library(root, embedder=Hashed()) as library:
+        library.add([coin(0)])
+    with read_only(disk):
+        with pytest.raises(MemedexError) as told:
+            open_library(root, embedder=Hashed())
+        assert "read-only" in str(told.value).lower()
+        with open_reader(root, embedder=Hashed()) as reader:
+            assert reader.get(address(0)).tier == "pending"
+            with pytest.raises(ReadOnly):
+                reader.approve([address(0)])
+    with open_library(root, embedder=Hashed()) as library:
+        assert library.approve([address(0)]).done
+
+
+def cannot_open(path: Path) -> OSError:
+    """The error of opening this file."""
+    with pytest.raises(OSError, match="Too many") as told:
+        path.read_bytes()
+    return told.value
+
+
+def test_without_file_handles_a_person_keeps_the_name(library: Library) -> None:
+    library.add([coin(0)])
+    name = current_user()
+    with no_file_handles():
+        assert current_user() == name
+        assert "more files and connections open" in refused(
+            cannot_open(library.layout.catalog), library.layout.root
+        )
+        library.drafts.save(address(0), {"entity": "typed"})
+    assert library.drafts.own(address(0), actor=name) == {"entity": "typed"}
+
+
+@pytest.mark.parametrize("seconds", [-86_400, 366 * 86_400])
+def test_a_clock_that_is_set_loses_nothing_and_keeps_the_order(root: Path, seconds: float) -> None:
+    library = open_library(root, embedder=Hashed())
+    library.add(coin(number) for number in range(4))
+    library.reject([address(3)])
+    library.catalog.keep_snapshot("daily")
+    with clock_set(seconds):
+        library.approve([address(0)])
+        library.drafts.save(address(1), {"entity": "typed"}, actor="ann")
+        library.catalog.keep_snapshot("daily")
+        assert [decision.verb for decision in library.decisions()] == ["approve", "reject", "import"]
+        assert library.undo().done == [address(0)]
+    assert library.redo().done == [address(0)]
+    library.catalog.keep_snapshot("daily")
+    assert library.restore([address(3)]).done
+    assert library.drafts.own(address(1), actor="ann") == {"entity": "typed"}
+    assert snapshots.kept(library.layout.catalog)
+    library.close()
+    with open_library(library.layout.root, embedder=Hashed()) as again:
+        assert [decision.verb for decision in again.decisions()] == [
+            "restore", "redo", "undo", "approve", "reject", "import",
+        ]  # fmt: skip
+        holds(again)
