@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from components.grid import assets
-from components.shell import format, forms, javascript, job_bar, tables
+from components.shell import format, forms, javascript, job_bar, session, tables
 from components.shell.forms import Button
 from store.catalog.filters import Filter
 from store.jobs import Job

@@ -13,7 +13,7 @@ from hypothesis import given, strategies
 from components.editor import editor, rows
 from components.grid import deferred_cards, grid, page_number, results
 from components.grid.decision_log import BOOT
-from components.map import canvas
+from components.map import requests
 from components.map.points import Sheet
 from components.search import picture_drop
 from components.shell import error_page, pictures, resources, tokens
@@ -141,7 +141,7 @@ def session() -> Iterator[dict[str, Any]]:
         patch.setattr(st, "session_state", state)
         patch.setattr(grid, "token", lambda _: "")
         patch.setattr(editor, "token", lambda _: "")
-        for module in (grid, rows, editor, canvas):
+        for module in (grid, rows, editor):
             patch.setattr(module, "_component", Component())
         patch.setattr(picture_drop, "_WELL", Component())
         yield state
@@ -173,23 +173,15 @@ def test_any_state_of_the_grid_is_shown(library: Library, session: dict[str, Any
 
 
 @fuzz(share=0.03)
-@given(
-    chosen=altered({"sheet": "S", "bits": "gA=="}),
-    knows=altered({"sheet": "S", "version": 1}),
-    rows=altered([0, 1]),
-)
-def test_any_state_of_the_map_is_shown(
-    library: Library, session: dict[str, Any], chosen: Any, knows: Any, rows: Any
-) -> None:
-    session.clear()
+@given(asked=altered({"version": 1, "colouring": "c", "cards": [0, 1]}), bits=altered("gA=="))
+def test_any_request_and_selection_of_a_map_is_answered(library: Library, asked: Any, bits: Any) -> None:
     sheet = Sheet("topic")
-    sheet.name = "S"
     sheet.update([KEPT], np.zeros((1, 2), np.float32), changed=())
-    session["m"] = {"chosen": chosen, "knows": knows, "wanted": {"sheet": "S", "rows": rows}}
     with bounded():
-        assert set(canvas.chosen("m", sheet)) <= {KEPT}
-        sheet.since(knows)
-        canvas._cards(library, sheet, session["m"]["wanted"])
+        asked = {**asked, "sheet": sheet.name} if isinstance(asked, dict) else {}
+        assert requests.answer(library, asked).status_code in (200, 404)
+        sheet.select(str(bits))
+        assert set(sheet.chosen()) <= {KEPT}
 
 
 @fuzz(share=0.03)
