@@ -7,6 +7,7 @@ from pathlib import Path
 
 from store import __version__
 from store.cli import (
+    adopt,
     dashboard,
     decisions,
     drafts,
@@ -77,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     dashboard.add_arguments(verbs.add("run", dashboard.run, "start the dashboard in the browser"))
     sessions.add_arguments(verbs)
     _importing(verbs)
+    adopt.add_arguments(verbs.add("adopt", adopt.adopt, "take over what another program left"))
     _moving(verbs)
     _writing(verbs)
     drafts.add_arguments(verbs)

@@ -1,0 +1,88 @@
+"""The job "adopt": take over another program's data, resumable and undone as one decision."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from store.errors import BadSource
+from store.jobs import Job, JobContext, JobKind
+
+if TYPE_CHECKING:
+    from store.adopting.report import AdoptionReport
+    from store.adopting.survey import DataSurvey
+    from store.library import Library
+    from store.memory.memory import Memory
+    from store.progress import Progress
+
+
+def start(library: "Library", survey: "DataSurvey", *, vectors: str = "", actor: str = "") -> Job:
+    """Take over what the survey found, in the background."""
+    return library.jobs.start(
+        "adopt",
+        name=f"Adopt {survey.title}: {survey.path.name}",
+        options={"path": str(survey.path), "system": survey.system, "vectors": vectors},
+        actor=actor,
+    )
+
+
+def adopt_texts(
+    root: Path,
+    survey: "DataSurvey",
+    *,
+    vectors: str = "",
+    actor: str = "",
+    decision: str = "",
+    progress: "Progress",
+    opened: "Callable[[Path], Memory] | None" = None,
+) -> "AdoptionReport":
+    """Take over texts into the text memory of this root, at once."""
+    from store.adopting.system import AdoptionRequest
+    from store.adopting.systems import memory_system
+    from store.memory.memory import Memory
+
+    system = memory_system(survey.system)
+    if system is None:
+        raise BadSource(f"{survey.title} has nothing for the text memory")
+    with closing((opened or Memory.open)(root)) as memory:
+        return system.adopt(memory, survey, AdoptionRequest(decision, actor, vectors), progress)
+
+
+def report_of(library: "Library", job: Job) -> "AdoptionReport | None":
+    """The report of an adoption, once it has one."""
+    from store.adopting.report import AdoptionReport
+
+    path = _report(library, job)
+    return AdoptionReport.from_json(path.read_text("utf-8")) if path.is_file() else None
+
+
+def _adopt(context: "JobContext[Library]") -> None:
+    from store.adopting.system import AdoptionRequest
+    from store.adopting.systems import library_system, recognise
+
+    library, job = context.library, context.job
+    path, vectors = Path(job.options["path"]), job.options["vectors"]
+    found = recognise(path, system=job.options["system"])
+    if not found:
+        raise BadSource(f"{path} no longer holds what was found there")
+    survey = found[0]
+    system = library_system(survey.system)
+    if system:
+        request = AdoptionRequest(job.decision, job.actor, vectors)
+        report = system.adopt(library, survey, request, context.progress)
+    else:
+        report = adopt_texts(
+            library.layout.root, survey, vectors=vectors, actor=job.actor, decision=job.decision,
+            progress=context.progress,
+        )  # fmt: skip
+    file = _report(library, job)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(report.as_json(), encoding="utf-8")
+    context.store_note(**report.counts)
+
+
+def _report(library: "Library", job: Job) -> Path:
+    return library.layout.reports / f"{job.decision}.json"
+
+
+KIND = JobKind("adopt", _adopt)
