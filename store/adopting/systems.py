@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from store.adopting import reference_1
 from store.adopting.survey import DataSurvey
 from store.adopting.system import LibrarySystem, MemorySystem
 from store.errors import BadSource
 
-LIBRARY_SYSTEMS: tuple[LibrarySystem, ...] = ()
+LIBRARY_SYSTEMS: tuple[LibrarySystem, ...] = (reference_1.ThreeTierLibrary(),)
 MEMORY_SYSTEMS: tuple[MemorySystem, ...] = ()
 
 

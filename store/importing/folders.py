@@ -13,6 +13,7 @@ from store.disk import images
 from store.errors import BadSource, InvalidRecord
 from store.importing import archives, tables, texts, token_lists
 from store.importing.candidate import Candidate, shown
+from store.importing.library_folder import LibraryFolders
 from store.importing.metadata import one_line, sidecar_of
 from store.importing.names import folder_of, folders_above, stem, suffix
 from store.importing.pictures import Pictures, endings
@@ -24,9 +25,9 @@ Found = Candidate | Refusal
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 # What a library keeps beside its sidecars and pictures, when its whole folder is imported.
 _MACHINERY = re.compile(
-    r"(?:catalog\.sqlite3.*|writer\.lock|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:operations|thumbnails|matrices|snapshots)/.*)"
+    r"(?:catalog\.sqlite3.*|writer\.[a-z]+|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:rag_db/)?foreign-[^/]*/.*|"
+    r"(?:operations|thumbnails|matrices|snapshots|reports|samples|set-aside)/.*)"
 )
-_METADATA = re.compile(r"(?:^|/)rag_db/metadata/")
 _TRASH = re.compile(r"trash/.*")
 _OTHER_PICTURES = {".svg", ".tif", ".tiff", ".heic", ".ico", ".psd", ".eps", ".jxl", ".jp2"}
 
@@ -49,6 +50,7 @@ class _Reading:
         self.tree = tree
         self.pictures = Pictures(tree.names)
         self.used: set[str] = set()
+        self.libraries = LibraryFolders(tree, ())
         self.unread: set[str] = set()  # files that tell of pictures nobody knows which, since they are broken
 
     def all(self) -> Iterator[Found]:
@@ -65,8 +67,8 @@ class _Reading:
         yield from self._without_lists(rest)
 
     def _without_lists(self, names: list[str]) -> Iterator[Found]:
-        found = filter(None, map(_METADATA.search, names))
-        libraries = {match.string[: match.start()] for match in found}
+        self.libraries = LibraryFolders(self.tree, names)
+        libraries = self.libraries.tops
         rest = [name for name in names if not _matches(_MACHINERY, name, libraries)]
         rejected = [name for name in rest if _matches(_TRASH, name, libraries)]
         rest = sorted(set(rest).difference(rejected))
@@ -180,7 +182,8 @@ class _Reading:
             if not reference:
                 raise BadSource("no picture: none in the import has the same name")
             found = self.pictures.meant(reference, folder=folder_of(name), address="", shared=Counter())
-        yield self._coin(self.tree.item(name), sidecar_of(value), found)
+        coin = self._coin(self.tree.item(name), self.libraries.completed(value, name), found)
+        yield self.libraries.placed(coin, name)
 
     def _other(self, name: str) -> Iterator[Found]:
         kind = suffix(name)

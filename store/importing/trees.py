@@ -34,6 +34,10 @@ class Tree(ABC):
     def read(self, name: str, *, limit: int) -> bytes:
         """The file's bytes. Raises BadSource if it cannot be read or has more than `limit`."""
 
+    def on_disk(self, name: str) -> Path | None:
+        """The path of this file or folder, if the tree is a folder on this machine."""
+        return None
+
     @abstractmethod
     def picture(self, name: str) -> Path | bytes:
         """The file as a candidate holds it."""
@@ -63,6 +67,9 @@ class DiskTree(Tree):
         except OSError as error:
             raise BadSource(f"it cannot be read: {error.strerror}") from error
         return within(content, limit=limit)
+
+    def on_disk(self, name: str) -> Path:
+        return self._root / name
 
     def picture(self, name: str) -> Path:
         return self._root / name

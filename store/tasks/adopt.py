@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from store.disk.files import Disk
 from store.errors import BadSource
 from store.jobs import Job, JobContext, JobKind
 
@@ -76,8 +77,9 @@ def _adopt(context: "JobContext[Library]") -> None:
             progress=context.progress,
         )  # fmt: skip
     file = _report(library, job)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(report.as_json(), encoding="utf-8")
+    disk = Disk()
+    disk.make_folder(file.parent)
+    disk.replace(file, report.as_json().encode())
     context.store_note(**report.counts)
 
 

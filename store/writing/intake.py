@@ -55,7 +55,7 @@ def ingest(
             report.refused.append(found)
             continue
         try:
-            sidecar = _completed(found.sidecar, taxonomy)
+            sidecar = _completed(found.sidecar, taxonomy, keep_categories=found.tier == "library")
             address = sidecar["token_address"]
             if tier := _tier_of(reader, address):
                 report.present[address] = tier
@@ -64,7 +64,7 @@ def ingest(
             elif address.lower() in fresh:
                 again.append(found)
             else:
-                validate(sidecar, tier="pending")
+                validate(sidecar, tier=found.tier)
                 fresh[address.lower()] = _Fresh(address, sidecar, found)
         except InvalidRecord as error:
             report.refused.append(Refusal(found.item, str(error)))
@@ -79,17 +79,17 @@ def ingest(
 
 def _not_among(changes: Sequence[Change], again: Sequence[Candidate], report: Report) -> list[Candidate]:
     """Candidates whose address these changes do not add; the others go to the report."""
-    taken = {change.address.lower(): change.address for change in changes}
+    taken = {change.address.lower(): change for change in changes}
     rest = []
     for candidate in again:
         address = checked_address(candidate.sidecar["token_address"])
         known = taken.get(address.lower())
         if known is None:
             rest.append(candidate)
-        elif known == address:
-            report.present[address] = "pending"
+        elif known.address == address:
+            report.present[address] = known.after.tier
         else:
-            report.refused.append(Refusal(candidate.item, _TWIN.format(known)))
+            report.refused.append(Refusal(candidate.item, _TWIN.format(known.address)))
     return rest
 
 
@@ -105,7 +105,7 @@ def _prepared(fresh: Sequence[_Fresh], report: Report) -> tuple[list[Change], Pa
         payload.pictures[new.address] = picture.content
         payload.fingerprints[picture.image_hash] = picture.fingerprint
         payload.sidecars[content_hash(content)] = content
-        state = State("pending", content_hash(content), picture.image_hash)
+        state = State(new.candidate.tier, content_hash(content), picture.image_hash)
         changes.append(Change(new.address, None, state))
     return changes, payload
 
@@ -120,7 +120,7 @@ def _picture(candidate: Candidate) -> _NewPicture | BadPicture:
         return BadPicture(f"the picture cannot be read: {error}")
 
 
-def _completed(given: dict[str, Any], taxonomy: Taxonomy) -> dict[str, Any]:
+def _completed(given: dict[str, Any], taxonomy: Taxonomy, *, keep_categories: bool = False) -> dict[str, Any]:
     """The sidecar with every required key, in the order of the schema, unknown keys last."""
     sidecar = {"ticker": "", "description": "", **given}
     sidecar["token_address"] = checked_address(sidecar.get("token_address"))
@@ -130,7 +130,9 @@ def _completed(given: dict[str, Any], taxonomy: Taxonomy) -> dict[str, Any]:
     tags = sidecar.get("tags", [])
     if isinstance(tags, list) and all(isinstance(tag, str) for tag in tags):
         sidecar["tags"] = list(dict.fromkeys(tag.strip() for tag in tags))
-        sidecar["tags_categories"] = taxonomy.categories(sidecar["tags"])
+        given = sidecar.get("tags_categories")
+        if not (keep_categories and given):
+            sidecar["tags_categories"] = taxonomy.categories(sidecar["tags"])
     first = {key: sidecar[key] for key in _ORDER if key in sidecar}
     return {**first, **sidecar}
 
