@@ -227,6 +227,9 @@ def _reading_history(verbs: _Verbs) -> None:
         "--texts", choices=TEXTS, default=JOINED, metavar="T", help=f"of the format txt: {', '.join(TEXTS)}"
     )
     export.add_argument("--tier", choices=TIERS, help="this tier alone; else all but rejected")
+    export.add_argument(
+        "--previous", type=typed_path, metavar="FILE", help="of tokenlist: the list that this one follows"
+    )
     export.add_argument("--only", nargs="+", default=[], metavar="ADDRESS", help="these records alone")
 
 

@@ -87,6 +87,16 @@ def keys_of(db: sqlite3.Connection, address: str) -> dict[Facet, str]:
     return {row["facet"]: row["key"] for row in rows}
 
 
+def vectors_of(db: sqlite3.Connection, address: str) -> dict[Facet, bytes]:
+    """The vectors of a library record, by facet; empty while it waits for them."""
+    rows = db.execute(
+        "SELECT e.facet, v.vector FROM embeddings e JOIN records r ON r.id = e.record "
+        "JOIN vectors v ON v.key = e.key WHERE r.address = ?",
+        [address],
+    )
+    return {row["facet"]: row["vector"] for row in rows}
+
+
 def by_model(db: sqlite3.Connection, *, model: str, vectors: str = "vectors") -> list[ModelVectors]:
     """Every model with vectors in this table or query, the one in use first."""
     rows = db.execute(f"SELECT model, count(*), sum(length(vector)) FROM {vectors} GROUP BY model").fetchall()

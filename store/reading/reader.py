@@ -148,6 +148,11 @@ class Reader(RecordLists):
         with self.catalog.reading() as db:
             return embedding_cache.by_model(db, model=self.model)
 
+    def stored_vectors(self, address: str) -> dict[Facet, bytes]:
+        """The float32 vectors of a library record by the model in use, by facet."""
+        with self.catalog.reading() as db:
+            return embedding_cache.vectors_of(db, address)
+
     # -- history ------------------------------------------------------------------------------------------
 
     def history(

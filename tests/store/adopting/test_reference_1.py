@@ -4,10 +4,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from store.adopting.systems import recognise
+from store.catalog.filters import Filter
 from store.errors import ModelUnavailable
+from store.exporting import export
 from store.importing import candidates
 from store.jobs import Job
 from store.library import Library
@@ -16,7 +19,7 @@ from store.search.query import Part, Query
 from store.tasks import adopt
 from tests.store.conftest import address, normal_picture
 from tests.store.hashed import Hashed
-from tests.store.references import library_of_reference_1, vector
+from tests.store.references import library_of_reference_1, read_library_of_reference_1, vector
 
 CLIP = "openclip:ViT-L-14/openai"
 
@@ -145,3 +148,30 @@ def test_a_root_that_was_opened_gets_its_tags_and_vectors_back(tmp_path: Path) -
         assert (report.reused, report.refused) == (12, [])
     finally:
         library.close()
+
+
+def test_what_was_adopted_and_used_goes_back_with_the_same_ids_texts_tags_and_vectors(
+    other: Path, library: Library, tmp_path: Path
+) -> None:
+    adopted(library, other, vectors=CLIP)
+    library.approve([address(10)])
+    library.edit_tags([address(0)], add=["cat"])
+    records = [
+        record for tier in ("pending", "approved", "library") for record in library.find(Filter(tier=tier))
+    ]
+    back = tmp_path / "back"
+    done = export(
+        records, library.picture, destination=back, format="reference", vectors_of=library.stored_vectors
+    )
+    assert len(done.done) == 8
+    before, after = read_library_of_reference_1(other), read_library_of_reference_1(back)
+    assert after.ids == before.ids
+    assert after.tags[address(0)] == "dog,moon 0,cat"
+    del before.tags[address(0)], after.tags[address(0)]
+    assert (after.tags, after.captions) == (before.tags, before.captions)
+    assert before.vectors.keys() == after.vectors.keys()
+    for key, row in before.vectors.items():
+        assert np.abs(row - after.vectors[key]).max() <= 1e-6
+    assert (back / "approved" / f"{address(10)}.json").is_file()
+    (survey,) = recognise(back)
+    assert "vectors of 768 numbers" in [one.what for one in survey.found]
