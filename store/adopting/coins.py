@@ -54,10 +54,11 @@ def counted(found: Iterable[Candidate | Refusal]) -> CountedCoins:
             except InvalidRecord as error:
                 counts.refused.append(Refusal(one.item, str(error)))
                 continue
-            if address.lower() not in known:
+            key = f"{address.lower()}@{sidecar.get('chainId')}"
+            if key not in known:
                 counts.tiers[one.tier] += 1
                 counts.filled += FILLED_IN in sidecar
-            known.add(address.lower())
+            known.add(key)
     if counts.filled:
         counts.notes.append(
             f"{counts.filled:,} coins lack a name, ticker, description or time; it is filled in, "
@@ -149,14 +150,20 @@ def _of_decision(library: "Library", decision: str, addresses: list[str]) -> lis
         return history.of_decision(db, decision, among=addresses)
 
 
+def _was_never_edited(library: "Library", address: str) -> bool:
+    events = library.history(address=address, limit=_EVENTS)
+    return len({event.after.sidecar_hash for event in events if event.after}) <= 1
+
+
 def _complete_tags(
     library: "Library", given: dict[str, Candidate], request: AdoptionRequest, report: AdoptionReport
 ) -> None:
-    """Give coins without tags those of the other program."""
+    """Give coins that nobody has edited here, and that have no tags, those of the other program."""
     wanted = {}
     for address, candidate in given.items():
         record = library.get(address)
-        if not record.tags and record.tier != "trash":
+        has_tags = bool(record.tags) or not candidate.sidecar.get("tags")
+        if not has_tags and record.tier != "trash" and _was_never_edited(library, address):
             wanted[address] = {
                 "caption": {}, "tags": candidate.sidecar["tags"], "revision": record.revision,
                 "categories": candidate.sidecar.get("tags_categories"),

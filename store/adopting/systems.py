@@ -2,17 +2,23 @@
 
 from pathlib import Path
 
-from store.adopting import reference_1
+from store.adopting import pictures, reference_1
 from store.adopting.survey import DataSurvey
 from store.adopting.system import LibrarySystem, MemorySystem
 from store.errors import BadSource
 
-LIBRARY_SYSTEMS: tuple[LibrarySystem, ...] = (reference_1.ThreeTierLibrary(),)
+LIBRARY_SYSTEMS: tuple[LibrarySystem, ...] = (
+    reference_1.ThreeTierLibrary(),
+    pictures.TokenLists(),
+    pictures.Tables(),
+    pictures.CaptionedPictures(),
+    pictures.ClassFolders(),
+)
 MEMORY_SYSTEMS: tuple[MemorySystem, ...] = ()
 
 
 def recognise(path: Path, *, system: str = "") -> list[DataSurvey]:
-    """A survey by each system that finds its own data at this path, or by the named one alone.
+    """What is at this path: coins by the first system that knows them, texts by each; or by the named one.
 
     Raises BadSource if there is no such path, or no system of that name.
     """
@@ -21,7 +27,10 @@ def recognise(path: Path, *, system: str = "") -> list[DataSurvey]:
     asked = [one for one in (*LIBRARY_SYSTEMS, *MEMORY_SYSTEMS) if system in ("", one.name)]
     if not asked:
         raise BadSource(f"no system is called {system!r}; known are {', '.join(names())}")
-    return [survey for one in asked if (survey := one.recognise(path))]
+    found = [survey for one in asked if one in MEMORY_SYSTEMS and (survey := one.recognise(path))]
+    coins = (survey for one in asked if one in LIBRARY_SYSTEMS and (survey := one.recognise(path)))
+    first = None if found and path.is_file() else next(coins, None)
+    return [*([first] if first else []), *found]
 
 
 def names() -> list[str]:

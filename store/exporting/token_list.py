@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from store.errors import BadSource
-from store.records import Record, is_evm, is_made_up
+from store.records import Record, bare_address, is_evm, is_made_up
 
 FILE = "tokenlist.json"
 MAX_TOKENS = 10_000
@@ -116,7 +116,7 @@ def _token(record: Record, ids: Mapping[str, str]) -> dict[str, Any]:
         else _ETHEREUM
         if is_evm(record.address)
         else _SOLANA,
-        "address": record.address,
+        "address": bare_address(record.address),
         "decimals": decimals if has_decimals else 0,
         "name": _name(record),
         "symbol": _symbol(record),

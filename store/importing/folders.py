@@ -11,7 +11,7 @@ from typing import Any
 from store.captions.caption_text import HOLDS
 from store.disk import images
 from store.errors import BadSource, InvalidRecord
-from store.importing import archives, tables, texts, token_lists
+from store.importing import archives, caption_files, tables, texts, token_lists
 from store.importing.candidate import Candidate, shown
 from store.importing.library_folder import LibraryFolders
 from store.importing.metadata import one_line, sidecar_of
@@ -83,7 +83,9 @@ class _Reading:
                 yield from self._guarded(name, self._sidecar(name))
         for name in sorted(self.unread):
             yield from self._waiting(name, rest)
-        for name in rest:
+        for name in sorted(
+            rest, key=lambda name: suffix(name) == ".txt"
+        ):  # pictures say which texts are theirs
             if name not in self.used and suffix(name) not in (".json", *tables.SUFFIXES):
                 yield from self._guarded(name, self._other(name))
 
@@ -153,7 +155,7 @@ class _Reading:
                 self._claim(reference, folder=folder_of(name), shared=shared)
                 if HOLDS in row:  # the text file beside its picture repeats what the row says
                     self.used.add(str(PurePosixPath(folder_of(name), str(reference)).with_suffix(".txt")))
-                sidecar = sidecar_of(tables.metadata_of(row))
+                sidecar = sidecar_of(tables.metadata_of(caption_files.with_whole_caption(row)))
                 address = sidecar.get("token_address", "")
                 found = self.pictures.meant(reference, folder=folder_of(name), address=address, shared=shared)
                 yield self._coin(item, {"token_name": _name_from(found), "ticker": "", **sidecar}, found)
@@ -188,7 +190,10 @@ class _Reading:
     def _other(self, name: str) -> Iterator[Found]:
         kind = suffix(name)
         if kind in images.SUFFIXES:
-            fields = {"token_name": _name_from(name), "ticker": "", "description": ""}
+            fields: dict[str, Any] = {"token_name": _name_from(name), "ticker": "", "description": ""}
+            if text := caption_files.beside(self.tree, name):
+                fields |= caption_files.fields_of(self.tree, text)
+                self.used.add(text)
             yield self._coin(self.tree.item(name), fields, name)
         elif kind == ".zip" and self.tree.opens_archives:
             with archives.opened(self.tree.picture(name), title=self.tree.item(name)) as archive:

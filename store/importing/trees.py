@@ -3,6 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 from store.disk import images
@@ -25,6 +26,11 @@ class Tree(ABC):
     is_whole = True  # everything there was chosen, rather than single files
     refused: list[Refusal]
     opens_archives = True
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """All readable files, to look names up."""
+        return frozenset(self.names)
 
     def item(self, name: str) -> str:
         """The file's name for people."""

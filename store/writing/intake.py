@@ -1,7 +1,7 @@
 """From a candidate to a pending record: normalise the picture, complete and validate the sidecar."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -14,7 +14,16 @@ from store.errors import BadPicture, InvalidRecord, UnknownRecord
 from store.importing.candidate import Candidate
 from store.operations import Change, State
 from store.outcome import Refusal
-from store.records import REQUIRED_KEYS, Tier, checked_address, sidecar_bytes, validate
+from store.records import (
+    REQUIRED_KEYS,
+    Tier,
+    bare_address,
+    checked_address,
+    is_made_up,
+    on_chain,
+    sidecar_bytes,
+    validate,
+)
 from store.tags.taxonomy import Taxonomy
 from store.writing.journal import Payload
 
@@ -56,7 +65,8 @@ def ingest(
             continue
         try:
             sidecar = _completed(found.sidecar, taxonomy, keep_categories=found.tier == "library")
-            address = sidecar["token_address"]
+            address = _key(sidecar, reader, fresh)
+            sidecar["token_address"] = address
             if tier := _tier_of(reader, address):
                 report.present[address] = tier
             elif known := reader.spelling_of(address):
@@ -77,12 +87,27 @@ def ingest(
     return changes, payload
 
 
+def _key(sidecar: dict[str, Any], reader: RecordLists, fresh: Mapping[str, _Fresh]) -> str:
+    """The coin's address, with its chain if the library has that address on another chain."""
+    address, chain = str(sidecar["token_address"]), sidecar.get("chainId")
+    if not isinstance(chain, int) or isinstance(chain, bool) or chain < 1 or is_made_up(address):
+        return address
+    other: Mapping[str, Any] | None = None
+    if address.lower() in fresh:
+        other = fresh[address.lower()].sidecar
+    elif _tier_of(reader, address):
+        other = reader.get(address).sidecar
+    if other is None or other.get("chainId") in (None, chain) or bare_address(address) != address:
+        return address
+    return on_chain(address, chain)
+
+
 def _not_among(changes: Sequence[Change], again: Sequence[Candidate], report: Report) -> list[Candidate]:
     """Candidates whose address these changes do not add; the others go to the report."""
     taken = {change.address.lower(): change for change in changes}
     rest = []
     for candidate in again:
-        address = checked_address(candidate.sidecar["token_address"])
+        address = checked_address(candidate.sidecar["token_address"])  # on the same chain
         known = taken.get(address.lower())
         if known is None:
             rest.append(candidate)
