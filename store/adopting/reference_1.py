@@ -32,8 +32,11 @@ class ThreeTierLibrary:
             return None
         own = (top / "catalog.sqlite3").is_file()
         found = coins.counted(_candidates(top))
+        note = "in this library already; only their tags may be completed" if own else ""
         kinds = [
-            FoundKind(TIERS[tier], count, _place(top, tier)) for tier, count in found.tiers.items() if count
+            FoundKind(TIERS[tier], count, _place(top, tier), note)
+            for tier, count in found.tiers.items()
+            if count
         ]
         notes = list(found.notes)
         vectors = adopted_vectors.collections(top / "rag_db")
@@ -95,6 +98,6 @@ def _top(path: Path) -> Path | None:
 
 def _is_library(folder: Path) -> bool:
     store = folder / "rag_db"
-    return any((store / name).exists() for name in ("metadata", "chroma.sqlite3")) or all(
+    return bool((store / "metadata").exists() or library_folder.chroma_folders(store)) or all(
         (folder / name).is_dir() for name in ("pending", "approved")
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from store.disk.csv import inert
 from store.outcome import Refusal
 
 
@@ -51,7 +52,7 @@ class AdoptionReport:
         file = io.StringIO()
         writer = csv.writer(file)
         writer.writerow(("state", "item", "reason"))
-        writer.writerows(lines)
+        writer.writerows([inert(cell) for cell in line] for line in lines)
         return file.getvalue()
 
     @classmethod

@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from store.disk.aside import PREFIX
 from store.disk.files import Disk
 from store.errors import BadSource
 from store.jobs import Job, JobContext, JobKind
@@ -15,10 +16,47 @@ if TYPE_CHECKING:
     from store.library import Library
     from store.memory.memory import Memory
     from store.progress import Progress
+    from store.reading.reader import Reader
+
+
+def look(path: str) -> "list[DataSurvey]":
+    """What is at this path (`store/adopting/systems.py`). Raises BadSource."""
+    from store.adopting.systems import recognise
+
+    return recognise(Path(path).expanduser().resolve())
+
+
+def waiting_vectors(library: "Reader") -> int:
+    """How many vectors of another program lie in this library's own folder and were not adopted yet."""
+    top = library.layout.memecoins
+    if not any(library.layout.chroma.glob(f"{PREFIX}*")):  # what is foreign is there once Chroma has begun
+        return 0
+    if any(job.options["path"] == str(top) for job in done(library)):
+        return 0
+    from store.adopting.adopted_vectors import collections
+
+    return sum(one.found.count for one in collections(library.layout.chroma))
+
+
+def done(library: "Reader") -> list[Job]:
+    """The adoptions that came to an end, newest first."""
+    return [job for job in library.jobs.all() if job.kind == KIND.name and job.state == "done"]
+
+
+def report_text(library: "Reader", job: Job, form: str) -> bytes:
+    """The report as "json" or "csv"; empty if its file is gone."""
+    report = report_of(library, job)
+    if report is None:
+        return b""
+    return (report.as_csv() if form == "csv" else report.as_json()).encode()
 
 
 def start(library: "Library", survey: "DataSurvey", *, vectors: str = "", actor: str = "") -> Job:
-    """Take over what the survey found, in the background."""
+    """Take over what the survey found, in the background. Raises BadSource for what is no model's name."""
+    if vectors:
+        from store.adopting.adopted_vectors import check_name
+
+        check_name(vectors)
     return library.jobs.start(
         "adopt",
         name=f"Adopt {survey.title}: {survey.path.name}",
@@ -49,7 +87,7 @@ def adopt_texts(
         return system.adopt(memory, survey, AdoptionRequest(decision, actor, vectors), progress)
 
 
-def report_of(library: "Library", job: Job) -> "AdoptionReport | None":
+def report_of(library: "Reader", job: Job) -> "AdoptionReport | None":
     """The report of an adoption, once it has one."""
     from store.adopting.report import AdoptionReport
 
@@ -83,7 +121,7 @@ def _adopt(context: "JobContext[Library]") -> None:
     context.store_note(**report.counts)
 
 
-def _report(library: "Library", job: Job) -> Path:
+def _report(library: "Reader", job: Job) -> Path:
     return library.layout.reports / f"{job.decision}.json"
 
 
