@@ -28,6 +28,7 @@ from store.writing.journal import Journal
 from store.writing.prepare import WritePath
 from store.writing.reconcile import Fault, reconcile
 from store.writing.transitions import Move, Transitions, batches
+from store.writing.trash import Trash
 from store.writing.undo import Undo
 
 
@@ -51,6 +52,7 @@ class Library(Reader):
     def _make_parts(self) -> None:
         super()._make_parts()
         self._changing = Transitions(self.catalog, self._path, changed=self._changed)
+        self.trash = Trash(self.catalog, self.layout, self._disk, changed=self._changed)
         self._undoing = Undo(self.catalog, self.layout, self._disk, self._changing, self._undoing_one)
 
     def _changed(self) -> None:

@@ -112,7 +112,7 @@ def _preview(library: Library, survey: DataSurvey, number: int) -> None:
                 key=f"{_MODEL}-{number}",
                 placeholder="openclip:ViT-L-14/openai",
                 help="If the model is on this machine, a sample is computed again and must agree. Else the "
-                "vectors compare coins with each other, and no text can be asked. Empty: all is embedded again.",
+                "vectors compare coins, and no text can be asked. Empty: all is embedded again.",
             )
         with st.container(horizontal=True):
             st.button(

@@ -128,6 +128,9 @@ def _moving(verbs: _Verbs) -> None:
         mover.add_argument("addresses", nargs="+", metavar="ADDRESS")
         if verb == "reject":
             mover.add_argument("--reason", default="", help="why, for the history")
+    emptied = verbs.add("empty-trash", decisions.empty_trash, "delete rejected coins and their files for good")
+    emptied.add_argument("--older-than", type=float, default=0, metavar="DAYS", help="more than so many days ago")
+    emptied.add_argument("--yes", action="store_true", help="really delete them: it cannot be undone")
     promote = verbs.add("promote", decisions.promote, "approved to the library, every facet embedded")
     promote.add_argument("addresses", nargs="*", metavar="ADDRESS")
     promote.add_argument("--all", action="store_true", help="everything approved")
