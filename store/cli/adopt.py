@@ -1,12 +1,13 @@
 """The command that takes over what other programs left."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from store.cli.imports import followed
+from store.cli.jobs import Verbs
 from store.cli.open_library import making, root_of, typed_path
 from store.cli.output import as_json, named
 from store.cli.terminal import Terminal
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 _FORMATS = (".json", ".csv")
 
 
-def add_arguments(to: ArgumentParser) -> None:
-    """The flags of `adopt`."""
+def add_arguments(verbs: Verbs) -> None:
+    """`adopt`."""
+    to = verbs.add("adopt", adopt, "take over what another program left")
     to.add_argument("path", type=typed_path, metavar="PATH", help="the folder or file of another program")
     to.add_argument("--vectors", default="", metavar="MODEL", help="the model that its vectors are of")
     to.add_argument("--as", default="", dest="system", metavar="SYSTEM", help="what it is, if several fit")

@@ -12,6 +12,7 @@ from store.cli import (
     decisions,
     drafts,
     evaluation,
+    generation,
     imports,
     jobs,
     maintenance,
@@ -22,6 +23,7 @@ from store.cli import (
     sessions,
     stored_vectors,
     tags,
+    trash,
     values,
 )
 from store.cli import search as cli_search
@@ -78,10 +80,12 @@ def parser() -> argparse.ArgumentParser:
     dashboard.add_arguments(verbs.add("run", dashboard.run, "start the dashboard in the browser"))
     sessions.add_arguments(verbs)
     _importing(verbs)
-    adopt.add_arguments(verbs.add("adopt", adopt.adopt, "take over what another program left"))
+    adopt.add_arguments(verbs)
     _moving(verbs)
+    trash.add_arguments(verbs)
     _writing(verbs)
     drafts.add_arguments(verbs)
+    generation.add_arguments(verbs)
     jobs.add_arguments(verbs)
     _undoing(verbs)
     _listing(verbs)
@@ -128,9 +132,6 @@ def _moving(verbs: _Verbs) -> None:
         mover.add_argument("addresses", nargs="+", metavar="ADDRESS")
         if verb == "reject":
             mover.add_argument("--reason", default="", help="why, for the history")
-    emptied = verbs.add("empty-trash", decisions.empty_trash, "delete rejected coins and their files for good")
-    emptied.add_argument("--older-than", type=float, default=0, metavar="DAYS", help="more than so many days ago")
-    emptied.add_argument("--yes", action="store_true", help="really delete them: it cannot be undone")
     promote = verbs.add("promote", decisions.promote, "approved to the library, every facet embedded")
     promote.add_argument("addresses", nargs="*", metavar="ADDRESS")
     promote.add_argument("--all", action="store_true", help="everything approved")

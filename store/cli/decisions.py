@@ -57,30 +57,6 @@ def move(arguments: Namespace, terminal: Terminal) -> int:
     return report(outcome, arguments, terminal)
 
 
-def empty_trash(arguments: Namespace, terminal: Terminal) -> int:
-    """Say what would be deleted for good; with --yes, delete it."""
-    with writing(arguments, terminal) as library:
-        found = library.trash.contents(days=arguments.older_than)
-        if found.addresses and arguments.yes:
-            found = terminal.watch(
-                lambda progress: library.trash.empty(
-                    days=arguments.older_than, expected=len(found.addresses), actor=arguments.actor or "",
-                    progress=progress,
-                )
-            )  # fmt: skip
-    figures = f"{len(found.addresses):,} coins, {found.files:,} files, {found.size:,} bytes"
-    if arguments.json:
-        deleted = list(found.addresses) if arguments.yes else []
-        terminal.answer_json(
-            {"found": len(found.addresses), "files": found.files, "bytes": found.size, "deleted": deleted}
-        )
-    if arguments.yes or not found.addresses:
-        terminal.say(f"deleted for good: {figures}" if found.addresses else "there is nothing to delete")
-        return 0
-    terminal.say(f"{figures} would be deleted for good; nothing was deleted, add --yes to do it")
-    return 1
-
-
 def promote(arguments: Namespace, terminal: Terminal) -> int:
     """Move approved records to the library, by address or all of them."""
     if bool(arguments.addresses) == arguments.all:

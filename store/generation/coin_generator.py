@@ -189,6 +189,19 @@ def _alike(results: Results, coin: GeneratedCoin, address: str) -> float | None:
     return sum(both) / len(both) if both else None
 
 
+def as_fields(coin: GeneratedCoin) -> dict[str, Any]:
+    """The coin as JSON, for the command line and agents."""
+    return {
+        "name": coin.name,
+        "ticker": coin.ticker,
+        "description": coin.description,
+        "caption": dict(coin.caption),
+        "image_prompt": coin.image_prompt,
+        "model": coin.model,
+        "sources": list(coin.sources),
+    }
+
+
 def candidate(coin: GeneratedCoin, picture: bytes | None) -> Candidate:
     """The coin as a candidate for pending; its sidecar says where it came from.
 
