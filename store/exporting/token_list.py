@@ -13,6 +13,7 @@ from store.records import Record, bare_address, is_evm, is_made_up
 FILE = "tokenlist.json"
 MAX_TOKENS = 10_000
 _MAX_NAME, _MAX_SYMBOL, _MAX_TAG = 40, 20, 10
+_MAX_DECIMALS = 255
 _MAX_TAGS, _MAX_TAGS_OF_ONE = 20, 10
 _MAX_EXTENSIONS, _MAX_EXTENSION = 10, 42
 _ETHEREUM, _SOLANA = 1, 101  # chain ids; the latter is the one of Solana's own registry
@@ -100,24 +101,19 @@ def _version(previous: Mapping[str, Any] | None, tokens: Sequence[Mapping[str, A
 
 def _token(record: Record, ids: Mapping[str, str]) -> dict[str, Any]:
     sidecar = record.sidecar
-    chain, decimals = sidecar.get("chainId"), sidecar.get("decimals")
+    chain, decimals = _whole(sidecar.get("chainId"), 1), _whole(sidecar.get("decimals"), 0)
     extensions = sidecar.get("extensions")
     kept = {
         key: value
         for key, value in (extensions if isinstance(extensions, dict) else {}).items()
         if not _NOT_IN_WORD.search(key) and 0 < len(key) <= 40 and _is_plain(value)
     }
-    has_decimals = _is_whole(decimals) and 0 <= decimals <= 255
-    if not has_decimals:
-        kept = {"decimalsUnknown": True, **kept}
+    if decimals is None or decimals > _MAX_DECIMALS:
+        decimals, kept = 0, {"decimalsUnknown": True, **kept}
     token: dict[str, Any] = {
-        "chainId": chain
-        if _is_whole(chain) and chain > 0
-        else _ETHEREUM
-        if is_evm(record.address)
-        else _SOLANA,
+        "chainId": chain or (_ETHEREUM if is_evm(record.address) else _SOLANA),
         "address": bare_address(record.address),
-        "decimals": decimals if has_decimals else 0,
+        "decimals": decimals,
         "name": _name(record),
         "symbol": _symbol(record),
     }
@@ -151,8 +147,9 @@ def _word(tag: str) -> str:
     return " ".join(_NOT_IN_WORD.sub(" ", tag).split())
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _whole(value: object, least: int) -> int | None:
+    """The value if it is a whole number of at least this size."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= least else None
 
 
 def _is_plain(value: object) -> bool:

@@ -155,8 +155,7 @@ def _completed(given: dict[str, Any], taxonomy: Taxonomy, *, keep_categories: bo
     tags = sidecar.get("tags", [])
     if isinstance(tags, list) and all(isinstance(tag, str) for tag in tags):
         sidecar["tags"] = list(dict.fromkeys(tag.strip() for tag in tags))
-        given = sidecar.get("tags_categories")
-        if not (keep_categories and given):
+        if not (keep_categories and sidecar.get("tags_categories")):
             sidecar["tags_categories"] = taxonomy.categories(sidecar["tags"])
     first = {key: sidecar[key] for key in _ORDER if key in sidecar}
     return {**first, **sidecar}
