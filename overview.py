@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.exchange import import_coins
+from components.exchange import adopt, import_coins
 from components.grid import newest
 from components.overview import distributions, inbox, metrics, trash, welcome
 from components.shell import undo
@@ -21,6 +21,7 @@ with grid.cell():
     st.subheader("Needs attention", anchor=False)
     metrics.attention(library)
     inbox.show(library)
+    adopt.link(library)
     if library.can_write:
         with st.expander("Import more coins", icon=":material/download:"):
             import_coins.show(library)

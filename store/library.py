@@ -12,8 +12,9 @@ from store.chroma.follower import LibraryFollower
 from store.embedding import embedding_cache, reembed
 from store.embedding.embedding_cache import ModelVectors
 from store.embedding.in_flight import InFlight
+from store.embedding.kept_vectors import KeptVectors
 from store.embedding.protocol import Embedder
-from store.errors import InvalidRecord
+from store.errors import InvalidRecord, MemedexError
 from store.importing.candidate import Candidate, shown
 from store.jobs import cancel_own
 from store.operations import CaptionSource
@@ -27,6 +28,7 @@ from store.writing.journal import Journal
 from store.writing.prepare import WritePath
 from store.writing.reconcile import Fault, reconcile
 from store.writing.transitions import Move, Transitions, batches
+from store.writing.trash import Trash
 from store.writing.undo import Undo
 
 
@@ -50,6 +52,7 @@ class Library(Reader):
     def _make_parts(self) -> None:
         super()._make_parts()
         self._changing = Transitions(self.catalog, self._path, changed=self._changed)
+        self.trash = Trash(self.catalog, self.layout, self._disk, changed=self._changed)
         self._undoing = Undo(self.catalog, self.layout, self._disk, self._changing, self._undoing_one)
 
     def _changed(self) -> None:
@@ -107,23 +110,28 @@ class Library(Reader):
         *,
         source: str = "",
         decision: str | None = None,
+        embed: bool = True,
         progress: Progress | None = None,
         actor: str = "",
     ) -> ImportReport:
-        """Add candidates to pending; records that exist in any tier stay as they are.
+        """Add candidates, each to its tier; records that exist in any tier stay as they are.
 
         `source` names where they come from, for the history and for filters. `decision` makes it part of that
-        decision.
+        decision. What comes into the library is embedded at the end, unless `embed` is False.
         """
         from store.writing.intake import ingest  # brings Pillow along
 
         decided = self.catalog.decide("import", actor=actor, reason=shown(source), id=decision)
         if decision:
             self._changing.check_not_undone(decision)
-        report = ImportReport()
+        report, waits = ImportReport(), False
         for batch in batches(candidates, transitions.EMBEDDED, progress):
             changes, payload = ingest(batch, report, reader=self, taxonomy=self.taxonomy)
             self._changing.carry_out(decided, changes, payload, report)
+            waits = waits or any(change.after.tier == "library" for change in changes)
+        if waits and embed:
+            with contextlib.suppress(MemedexError):  # no model: they wait, and doctor says so
+                self.embed_all(self.embedder, progress=progress or Progress())
         return report
 
     def caption(
@@ -249,6 +257,13 @@ class Library(Reader):
             if self._follower:
                 self._follower.wake_if_needed()
         return done
+
+    def use_kept_vectors(self, model: KeptVectors) -> None:
+        """Make a model that is not on this machine the library's, with the vectors that are stored of it."""
+        self.catalog.check_writable()
+        reembed.use_kept(self.catalog, self.layout, model)
+        self._model.use(model)
+        self._changed()
 
     def forget_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
         """Delete every vector of a model that is not in use; returns how many, None if there were none.

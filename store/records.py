@@ -30,6 +30,7 @@ MAX_SIDECAR_BYTES = 1_000_000
 # base58 has no 0, O, I, l (Solana account addresses); hex for EVM chains.
 _SOLANA = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}")
 _EVM = re.compile(r"0[xX][0-9a-fA-F]{40}")
+_CHAIN = re.compile(r"(.+)@([1-9][0-9]{0,9})")  # an address that a library has on another chain, too
 _MADE_UP = re.compile(r"local-[0-9a-z]+(?:-[0-9a-z]+)*")
 
 
@@ -94,6 +95,8 @@ class Record:
 def checked_address(address: object) -> str:
     """The address in its canonical spelling, safe as a file name. Raises InvalidRecord for anything else."""
     text = address.strip() if isinstance(address, str) else ""
+    if (parts := _CHAIN.fullmatch(text)) and not is_made_up(parts[1]):
+        return f"{checked_address(parts[1])}@{parts[2]}"
     if _EVM.fullmatch(text):
         return text.lower()
     if _SOLANA.fullmatch(text) or (_MADE_UP.fullmatch(text) and len(text) <= 64):
@@ -109,9 +112,19 @@ def made_up_address(content: bytes) -> str:
     return f"local-{sha256(content).hexdigest()[:32]}"
 
 
+def on_chain(address: str, chain: int) -> str:
+    """The key of a coin whose address is that of a coin on another chain."""
+    return f"{address}@{chain}"
+
+
+def bare_address(address: str) -> str:
+    """The address without the chain that a key may name."""
+    return address.partition("@")[0]
+
+
 def is_evm(address: str) -> bool:
     """Whether it is an Ethereum address, in which case carries no meaning."""
-    return _EVM.fullmatch(address) is not None
+    return _EVM.fullmatch(bare_address(address)) is not None
 
 
 def is_made_up(address: str) -> bool:

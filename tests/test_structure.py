@@ -28,7 +28,7 @@ components
 store/__main__ store/cli store
 store/runtime
 store/tasks
-store/generation store/captioning store/maintenance store/mcp store/demo
+store/generation store/captioning store/maintenance store/mcp store/demo store/adopting
 store/library
 store/backup store/evaluation
 store/memory/chroma_check store/memory/demo store/memory/doctor

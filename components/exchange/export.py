@@ -31,7 +31,10 @@ _PLACES: dict[str, list[Tier]] = {
     "All but rejected": [tier for tier in TIERS if tier != "trash"],
     **{format.TIERS[tier]: [tier] for tier in TIERS},
 }
-_FORMS = {"reference": "Original folder layout (re-importable)"}  # what the others are called, people know
+_FORMS = {
+    "reference": "Original folder layout with Chroma (re-importable)",
+    "tokenlist": "Token List",
+}  # what the others are called, people know
 
 
 def show(library: Library) -> None:

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from components.grid import RESTORE, browse, show_view
+from components.shell import format, session
 from store.catalog.filters import Filter
+from store.errors import MemedexError
 from store.library import Library
 
 
@@ -17,6 +19,8 @@ def show(library: Library) -> bool:
     )
     if drawer.open:
         with drawer:
+            if library.can_write:
+                _empty(library)
             view = browse("trash", library, base=Filter(tier="trash"))
             show_view(
                 "trash",
@@ -26,3 +30,35 @@ def show(library: Library) -> bool:
                 handlers={},
             )
     return bool(drawer.open)
+
+
+def _empty(library: Library) -> None:
+    """Delete rejected coins of some age for good, after the number of files and bytes was agreed to."""
+    with st.popover("Empty …", icon=":material/delete_forever:"):
+        days = st.number_input("Rejected more than so many days ago", 0, 10_000, 30, key="trash-days")
+        found = library.trash.contents(days=days or 0)
+        count = len(found.addresses)
+        if not count:
+            st.caption("There is none.")
+            return
+        st.markdown(
+            f"{format.counted(count, 'coin')} with {format.counted(found.files, 'file')} "
+            f"({format.size(found.size)}) would be deleted. **This cannot be undone.**"
+        )
+        agreed = st.checkbox("Delete them for good", key=f"trash-agreed-{count}-{days}")
+        st.button(
+            "Delete", key="trash-empty", disabled=not agreed, icon=":material/delete_forever:",
+            on_click=_delete, args=(library, days or 0, count),
+        )  # fmt: skip
+
+
+def _delete(library: Library, days: int, count: int) -> None:
+    try:
+        done = library.trash.empty(days=days, expected=count)
+    except MemedexError as error:
+        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
+    else:
+        session.queue_message(
+            f"{format.counted(len(done.addresses), 'coin')} deleted, {format.size(done.size)} freed.",
+            icon=":material/delete_forever:",
+        )

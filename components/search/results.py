@@ -78,6 +78,8 @@ def show(library: Library, asked: SearchRequest) -> None:
     exact = [record.address for record in exact_matches(library, asked.question, line, limit=_EXACT)]
     if not exact:
         _doubts(library, results, asked.question, line)
+    if waiting := library.waiting_for_vectors():
+        st.info(f"{waiting[0].upper()}{waiting[1:]}.", icon=":material/hourglass_empty:")
     if results.why_empty == NO_COMMON_FACET:
         st.info("What this question speaks about has no weight, or no coin has it.", icon=":material/tune:")
     elif not results.hits and any(weights.values()):

@@ -31,6 +31,7 @@ VERBS = {  # of design section 2, as they read in a history
     "redo": "redid",
     "move aside": "moved aside",
     "forget vectors": "deleted vectors of",
+    "empty trash": "deleted for good",
 }
 _AROUND = {"return": "returned {} to review", "degrade": "removed {} from the library"}
 

@@ -14,8 +14,8 @@ from store.operations import Operation, State, state_from, state_json
 from store.records import Tier
 
 PROGRAM = "Memedex"  # who decided what the program does by itself
-MOVE_ASIDE, FORGET_VECTORS = "move aside", "forget vectors"
-FINAL = (MOVE_ASIDE, FORGET_VECTORS)  # what no undo takes back
+MOVE_ASIDE, FORGET_VECTORS, EMPTY_TRASH = "move aside", "forget vectors", "empty trash"
+FINAL = (MOVE_ASIDE, FORGET_VECTORS, EMPTY_TRASH)  # what no undo takes back
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def decisions(db: sqlite3.Connection, *, only: str | None = None, limit: int = 2
 def to_undo(db: sqlite3.Connection, actor: str, *, besides: Sequence[str] = ()) -> str | None:
     """The id of this person's last decision that can be undone, except `besides`; None if there is none."""
     row = db.execute(
-        "SELECT id FROM decisions WHERE who = ? AND verb NOT IN ('undo', ?, ?) AND NOT reversed "
+        "SELECT id FROM decisions WHERE who = ? AND verb NOT IN ('undo', ?, ?, ?) AND NOT reversed "
         "AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY number DESC LIMIT 1",
         [actor, *FINAL, json.dumps([*besides])],
     ).fetchone()

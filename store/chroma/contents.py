@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,22 @@ def read_ids(folder: Path, collection: FoundCollection) -> list[str]:
         return [str(row[0]) for row in rows]
 
 
+def read_entries(
+    folder: Path, collection: FoundCollection
+) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
+    """Every entry's id, document and metadata, without its vector. Raises OSError or sqlite3.Error."""
+    with _opened(folder) as db:
+        rows = db.execute(
+            "SELECT e.embedding_id AS own, m.* FROM embeddings e JOIN segments s ON s.id = e.segment_id "
+            "LEFT JOIN embedding_metadata m ON m.id = e.id WHERE s.collection = ? ORDER BY e.id, m.key",
+            [collection.id],
+        )
+        for own, group in groupby(rows, key=lambda row: row["own"]):
+            found = {row["key"]: _value(row) for row in group if row["key"] is not None}
+            document = found.pop(_DOCUMENT, None)
+            yield str(own), None if document is None else str(document), found
+
+
 def is_of_version_1(collection: FoundCollection, models: set[str]) -> bool:
     """Whether its metadata are those of Memedex before there was a mark: only the model's name."""
     return set(collection.metadata) == {"model"} and collection.metadata["model"] in models
@@ -196,9 +213,7 @@ def _collections(folder: Path) -> tuple[FoundCollection, ...]:
             raise ValueError("a database of another program")
         metadata: dict[str, dict[str, Any]] = {}
         for row in db.execute("SELECT * FROM collection_metadata"):
-            values = [row[name] for name in row.keys() if name.endswith("_value")]  # noqa: SIM118
-            value = next((value for value in values if value is not None), None)
-            metadata.setdefault(row["collection_id"], {})[row["key"]] = value
+            metadata.setdefault(row["collection_id"], {})[row["key"]] = _value(row)
         segments: dict[str, list[str]] = {}
         for row in db.execute("SELECT id, collection FROM segments"):
             segments.setdefault(row["collection"], []).append(row["id"])
@@ -226,6 +241,12 @@ def _collections(folder: Path) -> tuple[FoundCollection, ...]:
             )
             for row in db.execute("SELECT * FROM collections ORDER BY name").fetchall()
         )
+
+
+def _value(row: sqlite3.Row) -> Any:
+    """The value of a metadata row, which has a column for each type."""
+    values = [row[name] for name in row.keys() if name.endswith("_value")]  # noqa: SIM118
+    return next((value for value in values if value is not None), None)
 
 
 def _tables(db: sqlite3.Connection) -> set[str]:

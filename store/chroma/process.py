@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Concatenate, ParamSpec, TypeVar
+from typing import IO, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 from store.chroma.collections import Collections, Point
 
@@ -37,30 +37,27 @@ class ChromaEnded(ChromaFailed):
     """Its process ended, or did not answer and was killed; another one may succeed."""
 
 
-class ChromaProcess:
-    """`Collections` in a child process, which starts at the first call.
+class ClosedByItself(Protocol):
+    """What a child process makes and calls."""
+
+    def close(self) -> None: ...
+
+
+M = TypeVar("M", bound=ClosedByItself)
+
+
+class ChildProcess(Generic[M]):
+    """One object in a child process, which starts at the first call.
 
     Every call raises ChromaFailed for errors there, ChromaEnded if the process ends or does not answer within
     LIMIT seconds; the next call starts another.
     """
 
-    def __init__(self, make: Callable[..., Collections], *arguments: Any, **keywords: Any) -> None:
-        """The process makes its collections as `make(*arguments, **keywords)`."""
+    def __init__(self, make: Callable[..., M], *arguments: Any, **keywords: Any) -> None:
+        """The process makes its object as `make(*arguments, **keywords)`."""
         self._make = (make, arguments, keywords)
         self._process: subprocess.Popen[bytes] | None = None
         self._said: _ProcessOutput | None = None
-
-    def put(self, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
-        """As `Collections.put`."""
-        self._call(Collections.put, name, points, gone=gone)
-
-    def begin(self, name: str, *, model: str) -> None:
-        """As `Collections.begin`."""
-        self._call(Collections.begin, name, model=model)
-
-    def ids(self, name: str) -> set[str]:
-        """As `Collections.ids`."""
-        return self._call(Collections.ids, name)
 
     def kill(self) -> None:
         """Kill the process at once, from any thread; those who wait for its answer get ChromaFailed."""
@@ -84,9 +81,7 @@ class ChromaProcess:
             )
             raise ChromaEnded(self._with_what_it_said(f"Chroma's process {why}"))
 
-    def _call(
-        self, method: Callable[Concatenate[Collections, P], T], *arguments: P.args, **keywords: P.kwargs
-    ) -> T:
+    def _call(self, method: Callable[Concatenate[M, P], T], *arguments: P.args, **keywords: P.kwargs) -> T:
         process = self._process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -149,6 +144,22 @@ class ChromaProcess:
             return failure
         log.error("%s; what it said last:\n%s", failure, "\n".join(lines))
         return f"{failure}; it said: {' · '.join(lines[-_SHOWN:])}"
+
+
+class ChromaProcess(ChildProcess[Collections]):
+    """`Collections` in a child process."""
+
+    def put(self, name: str, points: Sequence[Point], *, gone: Sequence[str]) -> None:
+        """As `Collections.put`."""
+        self._call(Collections.put, name, points, gone=gone)
+
+    def begin(self, name: str, *, model: str) -> None:
+        """As `Collections.begin`."""
+        self._call(Collections.begin, name, model=model)
+
+    def ids(self, name: str) -> set[str]:
+        """As `Collections.ids`."""
+        return self._call(Collections.ids, name)
 
 
 class _ProcessOutput:

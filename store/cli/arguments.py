@@ -7,10 +7,12 @@ from pathlib import Path
 
 from store import __version__
 from store.cli import (
+    adopt,
     dashboard,
     decisions,
     drafts,
     evaluation,
+    generation,
     imports,
     jobs,
     maintenance,
@@ -21,6 +23,7 @@ from store.cli import (
     sessions,
     stored_vectors,
     tags,
+    trash,
     values,
 )
 from store.cli import search as cli_search
@@ -77,9 +80,12 @@ def parser() -> argparse.ArgumentParser:
     dashboard.add_arguments(verbs.add("run", dashboard.run, "start the dashboard in the browser"))
     sessions.add_arguments(verbs)
     _importing(verbs)
+    adopt.add_arguments(verbs)
     _moving(verbs)
+    trash.add_arguments(verbs)
     _writing(verbs)
     drafts.add_arguments(verbs)
+    generation.add_arguments(verbs)
     jobs.add_arguments(verbs)
     _undoing(verbs)
     _listing(verbs)
@@ -225,6 +231,9 @@ def _reading_history(verbs: _Verbs) -> None:
         "--texts", choices=TEXTS, default=JOINED, metavar="T", help=f"of the format txt: {', '.join(TEXTS)}"
     )
     export.add_argument("--tier", choices=TIERS, help="this tier alone; else all but rejected")
+    export.add_argument(
+        "--previous", type=typed_path, metavar="FILE", help="of tokenlist: the list that this one follows"
+    )
     export.add_argument("--only", nargs="+", default=[], metavar="ADDRESS", help="these records alone")
 
 

@@ -27,7 +27,7 @@ def fetch_logos(arguments: Namespace, terminal: Terminal) -> int:
             refused, job = _begun(library, arguments)
         else:
             refused, job = [], _left(library)
-        done = terminal.watch(lambda progress: _followed(library, job, progress)) if job else None
+        done = terminal.watch(lambda progress: followed(library, job, progress)) if job else None
         if done:
             refused += [
                 Refusal(item.key, item.reason)
@@ -79,7 +79,7 @@ def _left(library: Library) -> Job | None:
     return None
 
 
-def _followed(library: Library, job: Job, progress: Progress) -> Job:
+def followed(library: Library, job: Job, progress: Progress) -> Job:
     """The finished job; if interrupted, it waits for the next call."""
     while not library.jobs.wait(job.id, timeout=_LOOK):
         now = library.jobs.get(job.id) or job

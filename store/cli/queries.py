@@ -2,6 +2,7 @@
 
 import time
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 from store.catalog.filters import Filter
@@ -9,9 +10,11 @@ from store.catalog.history import Event
 from store.cli.open_library import reading, root_of, spelled
 from store.cli.output import as_json, named
 from store.cli.terminal import Terminal, plain
+from store.disk.files import read_regular
 from store.disk.layout import Layout
 from store.errors import BadSource
 from store.exporting import export as write_export
+from store.importing.texts import MAX_BYTES, decoded, parsed
 from store.records import CAPTION_FACETS, TIERS, Record
 
 
@@ -74,6 +77,7 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
     tiers = [arguments.tier] if arguments.tier else [tier for tier in TIERS if tier != "trash"]
     if Layout(root_of(arguments)).owns(arguments.path.expanduser().resolve()):
         raise BadSource(f"{arguments.path} lies inside the library; export to a place outside")
+    previous = _earlier_list(arguments.previous) if arguments.previous else None
     with reading(arguments, terminal) as reader:
         if arguments.only:
             records = [reader.get(address) for address in spelled(arguments.only)]
@@ -86,6 +90,8 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
                 destination=arguments.path,
                 format=arguments.format,
                 texts=arguments.texts,
+                vectors_of=reader.stored_vectors,
+                previous=previous,
                 progress=progress,
             )
         )
@@ -94,6 +100,16 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
         terminal.answer_json({"path": str(arguments.path), "done": exported.done, "refused": refused})
     terminal.say(f"exported {len(exported.done):,} to {arguments.path}")
     return named(exported.refused, terminal)
+
+
+def _earlier_list(path: Path) -> dict[str, Any]:
+    try:
+        found = parsed(decoded(read_regular(path, limit=MAX_BYTES)))
+    except OSError as error:
+        raise BadSource(f"{path} cannot be read: {error.strerror}") from error
+    if not isinstance(found, dict):
+        raise BadSource(f"{path} is no token list")
+    return found
 
 
 def filter_of(arguments: Namespace, *, tier: Any = None, words: str = "") -> Filter:

@@ -25,7 +25,7 @@ from store.reading.reader import Reader
 from store.records import Record
 from store.search.query import Part, Query
 from store.search.query_syntax import Question, Term, read, written
-from store.search.search import Hit, Results
+from store.search.search import NOTHING_THERE, Hit, Results
 
 _TOO_LARGE = 100_000_000  # bytes; far above any picture, and below what would fill the memory
 _NAMED = 5  # coins that have the words themselves, the exact ticker first
@@ -105,8 +105,11 @@ def _compare(
     elif found:
         head = ("SCORE", "NAME", "TICKER", "ADDRESS", "FROM")
         terminal.answer_table(head, [_hit_row(hit, record) for hit, record in found])
-    if results.why_empty:
+    waiting = reader.waiting_for_vectors()
+    if results.why_empty and not (waiting and results.why_empty == NOTHING_THERE):
         terminal.say(results.why_empty)
+    if waiting:
+        terminal.say(waiting)
     if arguments.json:
         return
     for label, coins in (("exact matches", exact), ("with these words", named[len(exact) :])):

@@ -69,6 +69,11 @@ class Layout:
         return self.memecoins / "snapshots"
 
     @property
+    def reports(self) -> Path:
+        """What each adoption took and refused, a file for each."""
+        return self.memecoins / "reports"
+
+    @property
     def exports(self) -> Path:
         """Files that people exported from the page."""
         return self.root / "exports"

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from store.embedding import open_embedder
+from store.embedding import kept_vectors, open_embedder
 from store.embedding.protocol import Embedder
 from store.errors import ModelUnavailable
 
@@ -40,7 +40,7 @@ class ActiveModel:
         """The embedder, whose weights load at first use. Raises ModelUnavailable."""
         with self._lock:
             if self._embedder is None or self._embedder.name != self.name:
-                self._embedder = self._models(self.name)
+                self._embedder = self._opened(self.name)
             return self._embedder
 
     @property
@@ -50,6 +50,17 @@ class ActiveModel:
             return self.embedder.status
         except ModelUnavailable as error:
             return f"unavailable: {error}"
+
+    def _opened(self, name: str) -> Embedder:
+        kept = kept_vectors.stored(self._names.meta(kept_vectors.META), name=name)
+        if kept is None:
+            return self._models(name)
+        try:
+            found = self._models(name)
+            _ = found.fingerprint  # asks for the weights, without loading them
+        except ModelUnavailable:
+            return kept
+        return found
 
     def use(self, embedder: Embedder) -> None:
         """Use this embedder, which the database names already."""

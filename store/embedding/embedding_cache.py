@@ -78,6 +78,25 @@ def unknown(db: sqlite3.Connection, wanted: Iterable[EmbeddingSource]) -> list[E
     ]
 
 
+def keys_of(db: sqlite3.Connection, address: str) -> dict[Facet, str]:
+    """The keys of a library record's vectors, by facet; empty while it waits for them."""
+    rows = db.execute(
+        "SELECT e.facet, e.key FROM embeddings e JOIN records r ON r.id = e.record WHERE r.address = ?",
+        [address],
+    )
+    return {row["facet"]: row["key"] for row in rows}
+
+
+def vectors_of(db: sqlite3.Connection, address: str) -> dict[Facet, bytes]:
+    """The vectors of a library record, by facet; empty while it waits for them."""
+    rows = db.execute(
+        "SELECT e.facet, v.vector FROM embeddings e JOIN records r ON r.id = e.record "
+        "JOIN vectors v ON v.key = e.key WHERE r.address = ?",
+        [address],
+    )
+    return {row["facet"]: row["vector"] for row in rows}
+
+
 def by_model(db: sqlite3.Connection, *, model: str, vectors: str = "vectors") -> list[ModelVectors]:
     """Every model with vectors in this table or query, the one in use first."""
     rows = db.execute(f"SELECT model, count(*), sum(length(vector)) FROM {vectors} GROUP BY model").fetchall()
@@ -91,6 +110,14 @@ def forget(db: sqlite3.Connection, vectors: ModelVectors, *, actor: str) -> None
     reason = f"{vectors.count:,} vectors, {vectors.size:,} bytes"
     at = time.time()
     history.record_without_coin(db, history.FORGET_VECTORS, vectors.model, actor=actor, at=at, reason=reason)
+
+
+def store(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]) -> None:
+    """Store vectors by their keys, within the caller's transaction; those that are there stay."""
+    db.executemany(
+        "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
+        [(key, model, vector) for key, vector in vectors.items()],
+    )
 
 
 def embed(

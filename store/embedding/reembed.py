@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from store.catalog.catalog import Catalog, next_generation
 from store.disk.layout import Layout
-from store.embedding import embedding_cache
+from store.embedding import embedding_cache, kept_vectors
 from store.embedding.embedding_cache import EmbeddingSource
+from store.embedding.kept_vectors import KeptVectors
 from store.embedding.protocol import Embedder
 from store.embedding.validation import is_usable
 from store.progress import Progress
@@ -44,6 +45,13 @@ def embed_all(catalog: Catalog, layout: Layout, embedder: Embedder, *, progress:
             progress.done += len(vectors)
 
 
+def use_kept(catalog: Catalog, layout: Layout, model: KeptVectors) -> None:
+    """Make a model that is not on this machine the library's, with the vectors that are stored of it."""
+    catalog.set_meta(kept_vectors.META, kept_vectors.described(model))
+    with catalog.lock:
+        _switch(catalog, layout, model, with_gaps=True)
+
+
 def incomplete(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[str]:
     """Library records that lack a vector, or have a surplus, outdated or damaged one."""
     with catalog.reading() as db:
@@ -69,7 +77,8 @@ def delete_damaged(catalog: Catalog) -> None:
         db.executemany("DELETE FROM vectors WHERE key = ?", damaged)
 
 
-def _switch(catalog: Catalog, layout: Layout, embedder: Embedder) -> None:
+def _switch(catalog: Catalog, layout: Layout, embedder: Embedder, *, with_gaps: bool = False) -> None:
+    """Let the library's rows name this model's vectors; `with_gaps` leaves out those that are not stored."""
     everything = list(_library(catalog, layout, embedder))
     rows = [
         (wanted.number, facet, source.key)
@@ -77,6 +86,9 @@ def _switch(catalog: Catalog, layout: Layout, embedder: Embedder) -> None:
         for facet, source in wanted.sources.items()
     ]
     with catalog.writing() as db:
+        if with_gaps:
+            known = {row[0] for row in db.execute("SELECT key FROM vectors WHERE model = ?", [embedder.name])}
+            rows = [row for row in rows if row[2] in known]
         generation = next_generation(db)
         stored = {tuple(row) for row in db.execute("SELECT record, facet, key FROM embeddings")}
         changed = {number for number, _, _ in stored.symmetric_difference(rows)}

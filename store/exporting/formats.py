@@ -1,9 +1,9 @@
-"""The export formats; each can be imported again without loss."""
+"""The export formats; each but the token list can be imported again without loss."""
 
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,14 +13,17 @@ from store.captions.caption_text import HOLDS, JOINED, joined
 from store.disk.csv import inert
 from store.disk.layout import Layout
 from store.errors import BadSource
+from store.exporting import collections, token_list
+from store.exporting.collections import VectorsOf
 from store.exporting.places import Place, appearing
 from store.importing import Refusal
 from store.importing.tables import MORE
 from store.progress import Progress
 from store.records import CAPTION_FACETS, Record, sidecar_bytes
 
-Format = Literal["reference", "jsonl", "csv", "imagefolder", "txt"]
+Format = Literal["reference", "jsonl", "csv", "imagefolder", "txt", "tokenlist"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+LOSSLESS = tuple(format for format in FORMATS if format != "tokenlist")  # … when they are imported again
 
 TEXTS: tuple[str, ...] = (JOINED, *CAPTION_FACETS)  # what stands in the files of the format txt
 
@@ -48,26 +51,33 @@ def export(
     destination: Path,
     format: str,
     texts: str = JOINED,
+    vectors_of: VectorsOf | None = None,
+    previous: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Exported:
     """Write the records and their pictures to a new folder, or to a zip if `destination` ends in .zip.
 
-    `reference` is reference 1's layout, `jsonl` one file of whole sidecars, `csv` a table for spreadsheets,
-    `imagefolder` the layout of Hugging Face's datasets, `txt` each picture with a text file beside it for
-    LoRA trainers: all facets and tags in one line, or with `texts` one facet alone; a table beside them,
-    which trainers ignore, has the rest. The export appears complete or, if cancelled, not at all. Raises
-    BadSource for an unknown format or if the destination exists.
+    `reference` is reference 1's layout, with its five collections if `vectors_of` gives the stored vectors;
+    `jsonl` one file of whole sidecars, `csv` a table for spreadsheets, `imagefolder` the layout of Hugging
+    Face's datasets, `txt` each picture with a text file beside it for LoRA trainers: all facets and tags in
+    one line, or with `texts` one facet alone; a table beside them, which trainers ignore, has the rest.
+    `tokenlist` is a Token List without captions, whose version follows from the list `previous`. The export
+    appears complete or, if cancelled, not at all. Raises BadSource for an unknown format or if the
+    destination exists.
     """
     writers: dict[str, Callable[[Iterable[tuple[Record, bytes]], Place], None]] = {
-        "reference": _reference,
+        "reference": partial(_reference, vectors_of=vectors_of),
         "jsonl": _jsonl,
         "csv": _csv,
         "imagefolder": _imagefolder,
         "txt": partial(_txt, texts=texts),
+        "tokenlist": partial(_token_list, previous=previous),
     }
     check(format, texts)
     progress = progress or Progress()
     exported = Exported(destination)
+    if format == "tokenlist":
+        records = _listable(records, exported)
     progress.total = len(records) if isinstance(records, Sized) else 0
     try:
         with appearing(destination) as place:
@@ -106,13 +116,43 @@ def _readable(
         progress.done += 1
 
 
-def _reference(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
-    layout = Layout(Path())
+def _listable(records: Iterable[Record], exported: Exported) -> list[Record]:
+    """The records that a token list can name; the others are refused."""
+    found = []
+    for record in records:
+        try:
+            token_list.check_token(record)
+        except BadSource as error:
+            exported.refused.append(Refusal(record.address, str(error)))
+        else:
+            found.append(record)
+    return found
+
+
+def _token_list(
+    pairs: Iterable[tuple[Record, bytes]], place: Place, *, previous: Mapping[str, Any] | None
+) -> None:
+    chosen = []
     for record, picture in pairs:
+        chosen.append(record)
+        place.write(f"images/{record.address}.jpg", picture)
+    made = token_list.token_list(chosen, previous=previous)
+    place.write(token_list.FILE, json.dumps(made, ensure_ascii=False, indent=2).encode() + b"\n")
+
+
+def _reference(
+    pairs: Iterable[tuple[Record, bytes]], place: Place, *, vectors_of: VectorsOf | None = None
+) -> None:
+    layout, in_library = Layout(Path()), []
+    for record, picture in pairs:
+        if record.tier == "library":
+            in_library.append(record)
         sidecar = layout.sidecar(record.tier, record.address).relative_to(layout.memecoins)
         image = layout.image(record.tier, record.address).relative_to(layout.memecoins)
         place.write(sidecar.as_posix(), sidecar_bytes(record.sidecar))
         place.write(image.as_posix(), picture)
+    if vectors_of and in_library:
+        collections.write(in_library, vectors_of, place, folder="rag_db")
 
 
 def _jsonl(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
@@ -140,8 +180,7 @@ def _csv(pairs: Iterable[tuple[Record, bytes]], place: Place) -> None:
         for record, picture in pairs:
             name = f"images/{record.address}.jpg"
             place.write(name, picture)
-            # The comma behind the last one says that a bar in a tag is not what parts them.
-            row = _row(record, name) | {"tags": "".join(f"{tag}," for tag in record.tags)}
+            row = _row(record, name, in_cell=True) | {"tags": _cell(record.tags)}
             writer.writerow([inert("" if row[column] is None else str(row[column])) for column in _COLUMNS])
         table.detach()
 
@@ -162,7 +201,12 @@ def text_of(record: Record, texts: str) -> str:
     return joined(record.caption, record.tags)
 
 
-def _row(record: Record, file_name: str) -> dict[str, Any]:
+def _cell(tags: Sequence[str]) -> str:
+    """Tags joined by commas; "" for a single one with a sign that would part it, which is in `more`."""
+    return "" if len(tags) == 1 and any(sign in tags[0] for sign in ";|") else ",".join(tags)
+
+
+def _row(record: Record, file_name: str, *, in_cell: bool = False) -> dict[str, Any]:
     """A flat row with the same columns for every record; all else is JSON in the column `more`."""
     caption = record.sidecar.get("caption")
     spread = {facet: (record.caption.get(facet) or None) for facet in CAPTION_FACETS}
@@ -172,6 +216,8 @@ def _row(record: Record, file_name: str) -> dict[str, Any]:
         left = {key: text for key, text in caption.items() if spread.get(key) is None}
         if left or not caption:
             more["caption"] = left
+    if in_cell and record.tags and not _cell(record.tags):
+        more["tags"] = record.tags
     row = {key: record.sidecar[key] for key in _FLAT} | spread
     text = json.dumps(more, ensure_ascii=False, sort_keys=True) if more else None
     return {"file_name": file_name, **row, "tags": record.tags, "tier": record.tier, MORE: text}

@@ -64,33 +64,36 @@ def build(
 ) -> ExampleContext:
     """These records in this order, each whole, without its picture, or left out, as the budget allows.
 
-    Tokens are those of `model` as litellm counts them, of cl100k_base without a model. Records that no longer
-    exist are skipped.
+    The budget goes to the texts of all records first, then to pictures. Tokens are those of `model` as
+    litellm counts them, of cl100k_base without a model. Records that no longer exist are skipped.
     """
-    examples: list[Example] = []
     left_out: list[LeftOut] = []
-    spent = 0
+    room = float("inf") if budget is None else float(budget)
+    texts: list[tuple[Record, str, int, int]] = []  # with the tokens of the text and of the picture
     for address in dict.fromkeys(addresses):
         try:
             record = reader.get(address)
         except UnknownRecord:
             continue
-        text = _format(record, number=len(examples) + 1)
-        words = _tokens(text, model=model)
-        path = reader.picture(address)
-        seen = 0
-        if pictures and path.exists():
+        text = _format(record, number=len(texts) + 1)
+        words, seen = _tokens(text, model=model), 0
+        if pictures and reader.picture(address).exists():
             seen = _tokens(f"{text}{_LABEL}", model=model) - words + PICTURE_TOKENS
-        room = float("inf") if budget is None else budget - spent
         if words > room:
             left_out.append(LeftOut(record, "all of it", words + seen))
             continue
-        if words + seen > room:
+        texts.append((record, text, words, seen))
+        room -= words
+    examples: list[Example] = []
+    for record, text, words, seen in texts:
+        fits = bool(seen) and seen <= room
+        if seen and not fits:
             left_out.append(LeftOut(record, "its picture", seen))
-            seen = 0
-        examples.append(Example(record, text, path if seen else None, words + seen))
-        spent += words + seen
-    return ExampleContext(tuple(examples), tuple(left_out), spent)
+        shown = seen if fits else 0
+        room -= shown
+        path = reader.picture(record.address) if fits else None
+        examples.append(Example(record, text, path, words + shown))
+    return ExampleContext(tuple(examples), tuple(left_out), sum(example.tokens for example in examples))
 
 
 def as_markdown(context: ExampleContext) -> str:

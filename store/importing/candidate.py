@@ -5,17 +5,22 @@ from pathlib import Path
 from typing import Any
 
 from store.outcome import Refusal
+from store.records import Tier
 
 _LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A coin that was found: `item` is its name for people, the picture a checked file or bytes."""
+    """A coin that was found: `item` is its name for people, the picture a checked file or bytes.
+
+    `tier` is where it comes in: pending, unless it was further in the library that it is from.
+    """
 
     item: str
     sidecar: dict[str, Any]
     picture: Path | bytes
+    tier: Tier = "pending"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from typing import Any
 from store.captions.caption_text import HOLDS
 from store.disk import images
 from store.errors import BadSource, InvalidRecord
-from store.importing import archives, tables, texts, token_lists
+from store.importing import archives, caption_files, tables, texts, token_lists
 from store.importing.candidate import Candidate, shown
+from store.importing.library_folder import LibraryFolders
 from store.importing.metadata import one_line, sidecar_of
 from store.importing.names import folder_of, folders_above, stem, suffix
 from store.importing.pictures import Pictures, endings
@@ -24,9 +25,9 @@ Found = Candidate | Refusal
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 # What a library keeps beside its sidecars and pictures, when its whole folder is imported.
 _MACHINERY = re.compile(
-    r"(?:catalog\.sqlite3.*|writer\.lock|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:operations|thumbnails|matrices|snapshots)/.*)"
+    r"(?:catalog\.sqlite3.*|writer\.[a-z]+|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:rag_db/)?foreign-[^/]*/.*|"
+    r"(?:operations|thumbnails|matrices|snapshots|reports|samples|set-aside)/.*)"
 )
-_METADATA = re.compile(r"(?:^|/)rag_db/metadata/")
 _TRASH = re.compile(r"trash/.*")
 _OTHER_PICTURES = {".svg", ".tif", ".tiff", ".heic", ".ico", ".psd", ".eps", ".jxl", ".jp2"}
 
@@ -49,6 +50,7 @@ class _Reading:
         self.tree = tree
         self.pictures = Pictures(tree.names)
         self.used: set[str] = set()
+        self.libraries = LibraryFolders(tree, ())
         self.unread: set[str] = set()  # files that tell of pictures nobody knows which, since they are broken
 
     def all(self) -> Iterator[Found]:
@@ -65,8 +67,8 @@ class _Reading:
         yield from self._without_lists(rest)
 
     def _without_lists(self, names: list[str]) -> Iterator[Found]:
-        found = filter(None, map(_METADATA.search, names))
-        libraries = {match.string[: match.start()] for match in found}
+        self.libraries = LibraryFolders(self.tree, names)
+        libraries = self.libraries.tops
         rest = [name for name in names if not _matches(_MACHINERY, name, libraries)]
         rejected = [name for name in rest if _matches(_TRASH, name, libraries)]
         rest = sorted(set(rest).difference(rejected))
@@ -81,7 +83,9 @@ class _Reading:
                 yield from self._guarded(name, self._sidecar(name))
         for name in sorted(self.unread):
             yield from self._waiting(name, rest)
-        for name in rest:
+        for name in sorted(
+            rest, key=lambda name: suffix(name) == ".txt"
+        ):  # pictures say which texts are theirs
             if name not in self.used and suffix(name) not in (".json", *tables.SUFFIXES):
                 yield from self._guarded(name, self._other(name))
 
@@ -151,7 +155,7 @@ class _Reading:
                 self._claim(reference, folder=folder_of(name), shared=shared)
                 if HOLDS in row:  # the text file beside its picture repeats what the row says
                     self.used.add(str(PurePosixPath(folder_of(name), str(reference)).with_suffix(".txt")))
-                sidecar = sidecar_of(tables.metadata_of(row))
+                sidecar = sidecar_of(tables.metadata_of(caption_files.with_whole_caption(row)))
                 address = sidecar.get("token_address", "")
                 found = self.pictures.meant(reference, folder=folder_of(name), address=address, shared=shared)
                 yield self._coin(item, {"token_name": _name_from(found), "ticker": "", **sidecar}, found)
@@ -180,12 +184,16 @@ class _Reading:
             if not reference:
                 raise BadSource("no picture: none in the import has the same name")
             found = self.pictures.meant(reference, folder=folder_of(name), address="", shared=Counter())
-        yield self._coin(self.tree.item(name), sidecar_of(value), found)
+        coin = self._coin(self.tree.item(name), self.libraries.completed(value, name), found)
+        yield self.libraries.placed(coin, name)
 
     def _other(self, name: str) -> Iterator[Found]:
         kind = suffix(name)
         if kind in images.SUFFIXES:
-            fields = {"token_name": _name_from(name), "ticker": "", "description": ""}
+            fields: dict[str, Any] = {"token_name": _name_from(name), "ticker": "", "description": ""}
+            if text := caption_files.beside(self.tree, name):
+                fields |= caption_files.fields_of(self.tree, text)
+                self.used.add(text)
             yield self._coin(self.tree.item(name), fields, name)
         elif kind == ".zip" and self.tree.opens_archives:
             with archives.opened(self.tree.picture(name), title=self.tree.item(name)) as archive:

@@ -69,9 +69,9 @@ def one_line(value: Any) -> Any:
 
 
 def tags(value: Any) -> list[str]:
-    """Clean tags in their order, each once, from a list or from text separated by commas or bars."""
+    """Clean tags in their order, each once, from a list or from text with commas, semicolons or bars."""
     if isinstance(value, str):
-        value = value.split("," if "," in value else "|")
+        value = value.split(next((sign for sign in ",;" if sign in value), "|"))
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
         raise BadSource("tags must be a list of texts")
     single = (one_line(part) for tag in value for part in tag.split(","))  # a tag holds no comma

@@ -30,7 +30,7 @@ _HEADINGS = {
     "contract": "token_address",
     "date": "created_at",
 }
-_KNOWN = {*NAMES, *_FILE, *CAPTION_FACETS, "caption", "tags_categories", "tier", MORE}
+_KNOWN = {*NAMES, *_FILE, *CAPTION_FACETS, "caption", "text", "tags_categories", "tier", MORE}
 
 _SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n")  # a first line that spreadsheets write and read
 
@@ -46,6 +46,23 @@ def rows_of(content: bytes, *, suffix: str) -> Iterator[tuple[int, dict[str, Any
     if suffix in (".csv", ".tsv"):
         return _cells(text)
     return _lines(text)
+
+
+def mapping(content: bytes) -> dict[str, str]:
+    """What each column of a CSV counts as: a field's name, or "" if it is kept under its own name.
+
+    Raises BadSource if it has no line of column names.
+    """
+    text = decoded(content)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    try:
+        if _SEPARATOR.match(text):
+            next(reader)
+        named = next(reader, [])
+    except csv.Error as error:
+        raise BadSource(f"it is not CSV: {error}") from error
+    heads = {head.strip(): _heading(head) for head in named if head.strip()}
+    return {head: meant if meant in _KNOWN else "" for head, meant in heads.items()}
 
 
 def listed(values: list[Any]) -> Iterator[tuple[int, dict[str, Any] | BadSource]]:

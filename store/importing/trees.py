@@ -3,6 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 from store.disk import images
@@ -26,6 +27,11 @@ class Tree(ABC):
     refused: list[Refusal]
     opens_archives = True
 
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """All readable files, to look names up."""
+        return frozenset(self.names)
+
     def item(self, name: str) -> str:
         """The file's name for people."""
         return shown(f"{self.title}/{name}" if self.title else name)
@@ -33,6 +39,10 @@ class Tree(ABC):
     @abstractmethod
     def read(self, name: str, *, limit: int) -> bytes:
         """The file's bytes. Raises BadSource if it cannot be read or has more than `limit`."""
+
+    def on_disk(self, name: str) -> Path | None:
+        """The path of this file or folder, if the tree is a folder on this machine."""
+        return None
 
     @abstractmethod
     def picture(self, name: str) -> Path | bytes:
@@ -63,6 +73,9 @@ class DiskTree(Tree):
         except OSError as error:
             raise BadSource(f"it cannot be read: {error.strerror}") from error
         return within(content, limit=limit)
+
+    def on_disk(self, name: str) -> Path:
+        return self._root / name
 
     def picture(self, name: str) -> Path:
         return self._root / name

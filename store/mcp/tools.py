@@ -1,5 +1,6 @@
-"""Seven tools for agents, named and answered as in references 2 to 5."""
+"""Tools for agents, the first seven named and answered as in references 2 to 5."""
 
+import json
 from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any, ParamSpec
@@ -11,7 +12,10 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from store.catalog.filters import Filter
-from store.errors import MemedexError
+from store.errors import MemedexError, ModelUnavailable
+from store.generation import coin_generator, context
+from store.generation.context import EXAMPLES
+from store.generation.nearest_examples import nearest_examples
 from store.mcp.access import Access
 from store.memory.documents import documents
 from store.memory.story import lore, scoped, sessions
@@ -20,12 +24,16 @@ from store.memory.transcripts import search
 from store.memory.transcripts.search import Mode
 from store.records import Facet
 from store.search.query import MAX_TOP, Part, Query
+from store.settings import settings
 
 _P = ParamSpec("_P")
 _MOST = 100  # passages, messages or coins of one answer
 
 Limit = Annotated[int, Field(ge=1, le=20, description="1 to 20")]
 Number = Annotated[int, Field(ge=1, le=_MOST, description=f"1 to {_MOST}")]
+Examples = Annotated[int, Field(ge=1, le=20, description="1 to 20 examples")]
+Budget = Annotated[int, Field(ge=100, le=1_000_000, description="tokens")]
+_BUDGET = 4_000  # tokens, as on the page
 Answer = dict[str, Any]
 
 
@@ -33,7 +41,8 @@ def server(access: Access) -> MCPServer[Any]:
     """The server with its tools; its instructions say whether it can store anything now."""
     tools = Tools(access)
     reading = (tools.search_memory, tools.query_lore, tools.query_memory, tools.search_documents,
-               tools.search_transcripts, tools.search_memecoins)  # fmt: skip
+               tools.search_transcripts, tools.search_memecoins, tools.memecoin_examples,
+               tools.generate_memecoin)  # fmt: skip
     return MCPServer[Any](
         "memedex",
         instructions="A library of memecoins and the text memory around it: agent memories, world lore, "
@@ -163,6 +172,56 @@ class Tools:
                 for hit in results.hits
             ],
         }
+
+    def memecoin_examples(
+        self, query: str, n: Examples = EXAMPLES, budget: Budget = _BUDGET, pictures: bool = True
+    ) -> Answer:
+        """The coins nearest to a request as examples for a generator, with captions and base64 pictures.
+
+        budget is in tokens; it goes to all captions first, then to pictures.
+        """
+        built = self._examples(query, n, budget, pictures, model="")
+        return {**json.loads(context.as_json(built)), "left_out": _left_out(built)}
+
+    def generate_memecoin(
+        self, query: str, n: Examples = EXAMPLES, budget: Budget = _BUDGET, pictures: bool = True
+    ) -> Answer:
+        """Have the configured language model invent a coin from the nearest ones; nothing is stored.
+
+        near lists the coins of the library that are most similar to it, copies marked.
+        """
+        model = settings().caption_model
+        if not model:
+            raise ModelUnavailable("no language model is configured: set MEMEDEX_CAPTION_MODEL")
+        built = self._examples(query, n, budget, pictures, model=model)
+        pieces = coin_generator.stream(
+            built, query, model=model, api_base=settings().caption_api_base or None,
+            timeout=settings().caption_timeout,
+        )  # fmt: skip
+        sources = [example.record.address for example in built.examples]
+        coin = coin_generator.read("".join(pieces), model=model, prompt=query, sources=sources)
+        near = coin_generator.nearest(self._access.library, coin)
+        return {
+            **coin_generator.as_fields(coin),
+            "near": [
+                {"token_address": one.address, "cosine": one.cosine, "is_copy": one.is_copy} for one in near
+            ],
+            "left_out": _left_out(built),
+        }
+
+    def _examples(
+        self, query: str, n: int, budget: int, pictures: bool, *, model: str
+    ) -> context.ExampleContext:
+        library = self._access.library
+        addresses = nearest_examples(library, query, top=n)
+        return context.build(library, addresses, budget=budget, model=model, pictures=pictures)
+
+
+def _left_out(built: context.ExampleContext) -> list[Answer]:
+    return [
+        {"token_address": left.record.address, "what": left.what, "tokens": left.tokens}
+        for left in built.left_out
+    ]
 
 
 def _within(texts: list[str], most: int) -> Answer:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -158,8 +159,8 @@ def since(reader: Reader, at: float, *, asked: AuditFilter) -> list[str]:
     with reader.catalog.reading() as db:
         rows = db.execute(
             f"SELECT d.id, d.reverses, d.reversed FROM decisions d WHERE {where} AND d.at >= ? "
-            "AND d.verb NOT IN (?, ?) ORDER BY d.number DESC",
-            [*values, at, *FINAL],
+            "AND d.verb NOT IN (SELECT value FROM json_each(?)) ORDER BY d.number DESC",
+            [*values, at, json.dumps(FINAL)],
         ).fetchall()
     links: dict[str, int] = {}
     for row in reversed(rows):

@@ -150,6 +150,26 @@ class Reader(RecordLists):
         with self.catalog.reading() as db:
             return embedding_cache.by_model(db, model=self.model)
 
+    def stored_vectors(self, address: str) -> dict[Facet, bytes]:
+        """The float32 vectors of a library record by the model in use, by facet."""
+        with self.catalog.reading() as db:
+            return embedding_cache.vectors_of(db, address)
+
+    def waiting_for_vectors(self) -> str:
+        """How many coins of the library wait for vectors, unseen by searches, and why; "" if none does."""
+        with self.catalog.reading() as db:
+            (count,) = db.execute(
+                "SELECT count(*) FROM records WHERE tier = 'library' "
+                "AND id NOT IN (SELECT record FROM embeddings)"
+            ).fetchone()
+        if not count:
+            return ""
+        coins = "1 coin of the library waits" if count == 1 else f"{count:,} coins of the library wait"
+        status = self._model.status
+        if status.startswith("unavailable"):
+            return f"{coins} for vectors, because the model is {status}"
+        return f"{coins} for vectors by {self.model}: doctor --repair (System status: Repair) computes them"
+
     # -- history ------------------------------------------------------------------------------------------
 
     def history(

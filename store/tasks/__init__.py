@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from store.jobs import JobContext, JobKind
 from store.tasks import (
+    adopt,
     arrange_map,
     draft_start,
     export,
@@ -36,4 +37,5 @@ KINDS: tuple["JobKind[Library]", ...] = (
     switch_model.KIND,
     tags.KIND,
     import_captions.KIND,
+    adopt.KIND,
 )

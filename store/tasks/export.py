@@ -1,15 +1,19 @@
 """The job "export": a zip among the library's exports, written again from the start after a restart."""
 
+import json
 import re
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, ZipFile
 
 from store.captions.caption_text import JOINED
 from store.disk.layout import Layout
 from store.errors import BadSource, InvalidRecord, UnknownRecord
+from store.exporting import token_list
 from store.exporting.formats import FORMATS, check, export
 from store.exporting.places import remove_left
 from store.jobs import ItemDone, ItemRefused, Job, JobContext, JobKind
@@ -76,7 +80,13 @@ def zipped(
     with TemporaryDirectory() as folder:
         place = Path(folder) / "export.zip"
         export(
-            _records(library, addresses, {}), library.picture, destination=place, format=format, texts=texts
+            _records(library, addresses, {}),
+            library.picture,
+            destination=place,
+            format=format,
+            texts=texts,
+            vectors_of=library.stored_vectors,
+            previous=earlier_list(library.layout) if format == "tokenlist" else None,
         )
         return place.read_bytes()
 
@@ -96,6 +106,8 @@ def _export(context: "JobContext[Library]") -> None:
         destination=place,
         format=job.options["format"],
         texts=job.options["texts"],
+        vectors_of=library.stored_vectors,
+        previous=earlier_list(library.layout) if job.options["format"] == "tokenlist" else None,
         progress=context.progress,
     )
     if context.is_stopping:
@@ -106,6 +118,14 @@ def _export(context: "JobContext[Library]") -> None:
         [ItemRefused(one, reasons[one.key]) if one.key in reasons else ItemDone(one) for one in items]
     )
     _tidy(library.layout)
+
+
+def earlier_list(layout: Layout) -> dict[str, Any] | None:
+    """The token list of the newest zip that is kept; None if there is none."""
+    for path in sorted(layout.exports.glob("tokenlist-*.zip"), key=lambda path: path.name, reverse=True):
+        with suppress(OSError, KeyError, ValueError, BadZipFile), ZipFile(path) as archive:
+            return dict(json.loads(archive.read(token_list.FILE)))
+    return None
 
 
 def _tidy(layout: Layout) -> None:

@@ -56,6 +56,10 @@ def with_imported(wanted: Mapping[str, Mapping[str, Any]], *, taxonomy: Callable
         if record.revision != each["revision"]:
             raise InvalidRecord(_LOOK_AGAIN)
         tagged = _tagged(record, record.tags if each["tags"] is None else each["tags"], taxonomy)
+        if each.get("categories"):  # of a system that has its own
+            tagged["tags_categories"] = list(each["categories"])
+        if not each["caption"]:
+            return tagged
         return {**tagged, "caption": {**(record.sidecar.get("caption") or {}), **each["caption"]}}
 
     return written

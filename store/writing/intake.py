@@ -1,7 +1,7 @@
 """From a candidate to a pending record: normalise the picture, complete and validate the sidecar."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -14,7 +14,16 @@ from store.errors import BadPicture, InvalidRecord, UnknownRecord
 from store.importing.candidate import Candidate
 from store.operations import Change, State
 from store.outcome import Refusal
-from store.records import REQUIRED_KEYS, Tier, checked_address, sidecar_bytes, validate
+from store.records import (
+    REQUIRED_KEYS,
+    Tier,
+    bare_address,
+    checked_address,
+    is_made_up,
+    on_chain,
+    sidecar_bytes,
+    validate,
+)
 from store.tags.taxonomy import Taxonomy
 from store.writing.journal import Payload
 
@@ -55,8 +64,9 @@ def ingest(
             report.refused.append(found)
             continue
         try:
-            sidecar = _completed(found.sidecar, taxonomy)
-            address = sidecar["token_address"]
+            sidecar = _completed(found.sidecar, taxonomy, keep_categories=found.tier == "library")
+            address = _key(sidecar, reader, fresh)
+            sidecar["token_address"] = address
             if tier := _tier_of(reader, address):
                 report.present[address] = tier
             elif known := reader.spelling_of(address):
@@ -64,7 +74,7 @@ def ingest(
             elif address.lower() in fresh:
                 again.append(found)
             else:
-                validate(sidecar, tier="pending")
+                validate(sidecar, tier=found.tier)
                 fresh[address.lower()] = _Fresh(address, sidecar, found)
         except InvalidRecord as error:
             report.refused.append(Refusal(found.item, str(error)))
@@ -77,19 +87,34 @@ def ingest(
     return changes, payload
 
 
+def _key(sidecar: dict[str, Any], reader: RecordLists, fresh: Mapping[str, _Fresh]) -> str:
+    """The coin's address, with its chain if the library has that address on another chain."""
+    address, chain = str(sidecar["token_address"]), sidecar.get("chainId")
+    if not isinstance(chain, int) or isinstance(chain, bool) or chain < 1 or is_made_up(address):
+        return address
+    other: Mapping[str, Any] | None = None
+    if address.lower() in fresh:
+        other = fresh[address.lower()].sidecar
+    elif _tier_of(reader, address):
+        other = reader.get(address).sidecar
+    if other is None or other.get("chainId") in (None, chain) or bare_address(address) != address:
+        return address
+    return on_chain(address, chain)
+
+
 def _not_among(changes: Sequence[Change], again: Sequence[Candidate], report: Report) -> list[Candidate]:
     """Candidates whose address these changes do not add; the others go to the report."""
-    taken = {change.address.lower(): change.address for change in changes}
+    taken = {change.address.lower(): change for change in changes}
     rest = []
     for candidate in again:
-        address = checked_address(candidate.sidecar["token_address"])
+        address = checked_address(candidate.sidecar["token_address"])  # on the same chain
         known = taken.get(address.lower())
         if known is None:
             rest.append(candidate)
-        elif known == address:
-            report.present[address] = "pending"
+        elif known.address == address:
+            report.present[address] = known.after.tier
         else:
-            report.refused.append(Refusal(candidate.item, _TWIN.format(known)))
+            report.refused.append(Refusal(candidate.item, _TWIN.format(known.address)))
     return rest
 
 
@@ -105,7 +130,7 @@ def _prepared(fresh: Sequence[_Fresh], report: Report) -> tuple[list[Change], Pa
         payload.pictures[new.address] = picture.content
         payload.fingerprints[picture.image_hash] = picture.fingerprint
         payload.sidecars[content_hash(content)] = content
-        state = State("pending", content_hash(content), picture.image_hash)
+        state = State(new.candidate.tier, content_hash(content), picture.image_hash)
         changes.append(Change(new.address, None, state))
     return changes, payload
 
@@ -120,7 +145,7 @@ def _picture(candidate: Candidate) -> _NewPicture | BadPicture:
         return BadPicture(f"the picture cannot be read: {error}")
 
 
-def _completed(given: dict[str, Any], taxonomy: Taxonomy) -> dict[str, Any]:
+def _completed(given: dict[str, Any], taxonomy: Taxonomy, *, keep_categories: bool = False) -> dict[str, Any]:
     """The sidecar with every required key, in the order of the schema, unknown keys last."""
     sidecar = {"ticker": "", "description": "", **given}
     sidecar["token_address"] = checked_address(sidecar.get("token_address"))
@@ -130,7 +155,8 @@ def _completed(given: dict[str, Any], taxonomy: Taxonomy) -> dict[str, Any]:
     tags = sidecar.get("tags", [])
     if isinstance(tags, list) and all(isinstance(tag, str) for tag in tags):
         sidecar["tags"] = list(dict.fromkeys(tag.strip() for tag in tags))
-        sidecar["tags_categories"] = taxonomy.categories(sidecar["tags"])
+        if not (keep_categories and sidecar.get("tags_categories")):
+            sidecar["tags_categories"] = taxonomy.categories(sidecar["tags"])
     first = {key: sidecar[key] for key in _ORDER if key in sidecar}
     return {**first, **sidecar}
 

@@ -91,7 +91,7 @@ class WritePath:
 
     def _with_embeddings(self, change: Change, payload: Payload, outcome: Outcome) -> Change | None:
         """The change with the keys of its vectors, if it ends in the library and is valid for it."""
-        if change.after.tier != "library" or change.before is None:
+        if change.after.tier != "library":
             return change
         sidecar = self._sidecar(change.after.sidecar_hash, payload)
         try:
@@ -99,6 +99,11 @@ class WritePath:
         except InvalidRecord as error:
             outcome.refused.append(Refusal(change.address, f"{error}; write the caption first"))
             return None
+        if change.before is None:  # what comes in at once has files, and vectors later
+            return change
+        if self._says_the_same(change, sidecar):
+            with self._catalog.reading() as db:
+                return replace(change, embeddings=embedding_cache.keys_of(db, change.address))
         embedder = self._embedder()
         payload.model = embedder.name
         wanted = embedding_cache.sources(
@@ -109,6 +114,13 @@ class WritePath:
         )
         payload.wanted += wanted.values()
         return replace(change, embeddings={facet: source.key for facet, source in wanted.items()})
+
+    def _says_the_same(self, change: Change, sidecar: dict[str, Any]) -> bool:
+        """Whether caption and picture stay as they were in the library, so that no vector changes."""
+        before = change.before
+        if before is None or before.tier != "library" or before.image_hash != change.after.image_hash:
+            return False
+        return self._sidecar(before.sidecar_hash, Payload()).get("caption") == sidecar.get("caption")
 
     def _compute_vectors(self, payload: Payload) -> None:
         with self._catalog.reading() as db:

@@ -1,5 +1,6 @@
 """Exporting coins and importing captions from the page."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from store.library import Library
 from store.tasks.import_captions import preview
 from tests.browser.coins import COINS
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
+from tests.store.conftest import picture
+from tests.store.references import library_of_reference_1
 
 
 def test_filtered_coins_are_exported_as_a_downloadable_zip(library: Library) -> None:
@@ -46,3 +49,32 @@ def test_captions_are_imported_after_a_preview_and_undone_as_one(
     assert library.get(COINS[0].address).caption["entity"] == "Taken in for 0"
     send(opened(), "undo")
     assert {coin.address: library.get(coin.address).caption for coin in COINS} == before
+
+
+def test_another_programs_folder_is_looked_at_then_taken_over(empty: Library, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "one.png").write_bytes(picture(1))
+    (other / "one.txt").write_text("A dog.")
+    app = opened("exchange")
+    app.text_input(key="memedex.adopt_text").set_value(str(other))
+    press(app, "Look at it")
+    assert "Pictures with captions beside them" in words(app)
+    assert not empty.counts()["pending"]
+    press(app, "Take it over")
+    finish_jobs()
+    assert empty.counts()["pending"] == 1
+    assert "1 taken, 0 already there, 0 refused" in words(opened("exchange"))
+
+
+def test_a_root_with_another_programs_chroma_offers_to_take_it_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty: Library
+) -> None:
+    aside = empty.layout.chroma / "foreign-20260101-000000-abcdef"
+    library_of_reference_1(tmp_path / "other", range(2))
+    shutil.copytree(tmp_path / "other" / "memecoins" / "rag_db", aside)
+    app = opened("exchange")
+    assert "another program's Chroma with 6 vectors" in words(app)
+    app.button(key="adopt-own").click()
+    rerun(app)
+    assert "Meme library of three tiers" in words(app)

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,34 @@ def library_of_reference_1(root: Path, numbers: Sequence[int]) -> Path:
     return store
 
 
+@dataclass(slots=True)
+class LibraryOfReference1:
+    """What that program reads: ids, tags and vectors from Chroma, captions from the metadata files."""
+
+    ids: dict[str, list[str]] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+    captions: dict[str, dict[str, str]] = field(default_factory=dict)
+    vectors: dict[tuple[str, str], NDArray[np.float32]] = field(default_factory=dict)
+
+
+def read_library_of_reference_1(top: Path) -> LibraryOfReference1:
+    """Read a library with Chroma's client and the files' names alone."""
+    found = LibraryOfReference1()
+    client = client_of(top / "rag_db")
+    for name in FIVE:
+        rows = client.get_collection(name).get(include=["embeddings", "metadatas"])
+        found.ids[name] = sorted(rows["ids"])
+        for id, metadata, row in zip(rows["ids"], rows["metadatas"], rows["embeddings"], strict=True):
+            assert metadata["uuid"] == id
+            found.tags[id] = metadata["tags"]
+            found.vectors[name, id] = np.asarray(row, np.float32)
+            assert (top / "rag_db" / "images" / f"{id}.jpg").is_file()
+            sidecar = json.loads((top / "rag_db" / "metadata" / f"{id}.json").read_text())
+            found.captions[id] = sidecar["caption"]
+    client.close()
+    return found
+
+
 def memory_store_of_reference_2(folder: Path, texts: Sequence[str]) -> None:
     """A Chroma database of memories: the texts as documents, timestamp and tags as metadata."""
     client = client_of(folder)
@@ -101,13 +130,13 @@ def memory_store_of_reference_2(folder: Path, texts: Sequence[str]) -> None:
 def story_engine_of_reference_4(folder: Path, lore: Sequence[str], exchanges: Sequence[str]) -> None:
     """Two collections with documents: lore and exchanges."""
     client = client_of(folder)
-    for name, texts, field in (("world_lore", lore, "world_id"), ("session_memory", exchanges, "session_id")):
+    for name, texts, key in (("world_lore", lore, "world_id"), ("session_memory", exchanges, "session_id")):
         collection = client.get_or_create_collection(name, metadata={"hnsw:space": "cosine"})
         collection.upsert(
             ids=[f"one_{name}_{number}" for number in range(len(texts))],
             embeddings=[vector(text, dimensions=384) for text in texts],
             documents=list(texts),
-            metadatas=[{field: "one"} for _ in texts],
+            metadatas=[{key: "one"} for _ in texts],
         )
     client.close()
 

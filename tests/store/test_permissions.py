@@ -11,6 +11,7 @@ import pytest
 
 from store.captions.replacement import Replacement
 from store.catalog.filters import Filter
+from store.embedding.kept_vectors import KeptVectors
 from store.errors import ReadOnly
 from store.evaluation import evaluation
 from store.identity import may_change, may_view
@@ -162,6 +163,7 @@ def arguments(stocked: Library, tmp_path: Path) -> dict[str, Any]:
             "work": lambda _: 0,
             "GoldenQueries.delete.line": "a frog", "GoldenQueries.restore.line": "a cat",
             "GoldenQueries.import_content.content": b'{"queries": []}',
+            "Trash.empty.expected": 9, "Library.use_kept_vectors.model": KeptVectors("another model", 8),
             "Library.approve.addresses": [FIRST], "Library.degrade.addresses": [address(4)],
             "Library.edit_tags.add": ["moon"], "Library.send_back.addresses": [SECOND],
             "Library.labels.kind": "tag", "Library.replace.wanted": [replacement],

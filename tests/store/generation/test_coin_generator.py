@@ -32,6 +32,13 @@ def three_addresses(library: Library, captioned: Callable[..., list[str]]) -> li
     return addresses
 
 
+@pytest.mark.parametrize("ticker", ["DO GE", "DO/GE", "DO\\GE"])
+def test_a_ticker_with_spaces_or_slashes_is_refused(ticker: str) -> None:
+    answer = json.dumps({"name": "Doge", "ticker": ticker, "entity": "a dog", "context": "wow"})
+    with pytest.raises(CaptioningFailed, match="ticker"):
+        coin_generator.read(answer, model="m", prompt="p", sources=())
+
+
 def answered(model: LanguageModelServer, made: ExampleContext, prompt: str = "frog") -> str:
     return "".join(coin_generator.stream(made, prompt, model=MODEL, api_base=model.address))
 

@@ -51,15 +51,17 @@ def test_tokens_are_counted_as_the_model_counts_them(library: Library, three_add
 
 def test_a_token_budget_lists_what_it_left_out(library: Library, three_addresses: list[str]) -> None:
     whole = context.build(library, three_addresses)
-    first = whole.examples[0].tokens
-    words = count_tokens(whole.examples[1].text)
-    made = context.build(library, three_addresses, budget=first + words + 3)
+    words = [count_tokens(example.text) for example in whole.examples]
+    seen = whole.examples[0].tokens - words[0]
+    made = context.build(library, three_addresses, budget=sum(words) + seen + 3)
     assert [(left.record.address, left.what) for left in made.left_out] == [
         (three_addresses[1], "its picture"),
-        (three_addresses[2], "all of it"),
-    ]
-    assert made.tokens == first + words <= first + words + 3
-    assert [bool(example.picture) for example in made.examples] == [True, False]
+        (three_addresses[2], "its picture"),
+    ], "texts come before pictures"
+    assert made.tokens == sum(words) + seen
+    assert [bool(example.picture) for example in made.examples] == [True, False, False]
+    (left,) = context.build(library, three_addresses, budget=sum(words) - 1, pictures=False).left_out
+    assert (left.record.address, left.what) == (three_addresses[2], "all of it")
     assert context.build(library, three_addresses, budget=1).examples == ()
 
 

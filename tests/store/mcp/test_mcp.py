@@ -34,6 +34,8 @@ TOKEN = "a-token-of-the-test"
 TOOLS = {
     "store_memory", "search_memory", "query_lore", "query_memory", "search_documents", "search_transcripts",
     "search_memecoins",
+    "memecoin_examples",
+    "generate_memecoin",
 }  # fmt: skip
 
 
@@ -115,7 +117,7 @@ async def asked(session: Client, calls: tuple[tuple[str, dict[str, Any]], ...]) 
 
 
 def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> None:
-    stored, searched, lore, recalled, papers, both, said, coins, weighed = over_http(
+    stored, searched, lore, recalled, papers, both, said, coins, weighed, examples = over_http(
         address,
         ("store_memory", {"content": "Agents prefer brass submarines", "tags": ["a,b"]}),
         ("search_memory", {"query": "brass submarines"}),
@@ -126,6 +128,7 @@ def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> N
         ("search_transcripts", {"query": "restart", "mode": "full_text"}),
         ("search_memecoins", {"query": FROG.entity, "top": 1}),
         ("search_memecoins", {"query": FROG.entity, "weights": {"context": 1, "emotions": 3}}),
+        ("memecoin_examples", {"query": FROG.entity, "n": 2, "budget": 500}),
     )
     assert stored["success"]
     assert stored["embedding_dimensions"] == 384
@@ -139,11 +142,13 @@ def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> N
     assert coins["hits"][0]["token_address"] == FROG.address
     assert coins["hits"][0]["facets"]["entity"]["present"]
     assert coins["weights"] == {"image": 0, "entity": 4, "context": 3, "visual": 2, "emotions": 1}
+    assert [bool(one["image"]) for one in examples["examples"]] == [True, False]
+    assert [left["what"] for left in examples["left_out"]] == ["its picture"]
     assert weighed["weights"] == {"image": 0, "entity": 0, "context": 1, "visual": 0, "emotions": 3}
 
 
 def test_tool_errors_contain_the_message_of_the_store(address: str) -> None:
-    empty, many, unknown, argument, facet, nothing = over_http(
+    empty, many, unknown, argument, facet, nothing, no_model = over_http(
         address,
         ("store_memory", {"content": " "}),
         ("search_memory", {"query": "x", "limit": 21}),
@@ -151,7 +156,9 @@ def test_tool_errors_contain_the_message_of_the_store(address: str) -> None:
         ("search_memecoins", {"query": "x", "limit": 3}),
         ("search_memecoins", {"query": "x", "weights": {"colour": 3}}),
         ("search_memecoins", {"query": "x", "weights": {}}),
+        ("generate_memecoin", {"query": "x"}),
     )
+    assert "MEMEDEX_CAPTION_MODEL" in no_model
     assert "the content is empty" in empty
     assert "less than or equal to 20" in many
     assert "nonsense" in unknown

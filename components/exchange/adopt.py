@@ -1,0 +1,155 @@
+"""Take over another program's data: what was found is shown first, then a job does it and leaves a report."""
+
+import streamlit as st
+
+from components.shell import format, job_bar, server_paths, tables
+from store.adopting.survey import DataSurvey
+from store.errors import BadSource, MemedexError, NotPermitted
+from store.jobs import Job
+from store.library import Library
+from store.tasks import adopt
+
+_FOUND = "memedex.adopt_found"
+_MODEL = "memedex.adopt_model"
+_NAMED = 200  # refused items that the preview lists
+_REPORTS = 3
+
+
+def show(library: Library) -> None:
+    """A path to look at, what was found there, and the reports of the last adoptions."""
+    if not library.can_write:
+        return
+    st.subheader("Take over another program's data", anchor=False)
+    with st.container(border=True):
+        st.caption(
+            "Folders and files of other systems: meme libraries with Chroma, memories, lore, transcripts, "
+            "captioned pictures, tables and token lists. Nothing there is changed."
+        )
+        offer(library)
+        if server_paths.can_be_named():
+            _ask_path()
+        if found := st.session_state.get(_FOUND):
+            for number, survey in enumerate(found):
+                _preview(library, survey, number)
+        _reports(library)
+
+
+def offer(library: Library) -> None:
+    """Say that this library's own folder holds another program's data, and offer to look at it."""
+    count = adopt.waiting_vectors(library)
+    if not (library.can_write and count):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f":material/inventory_2: This folder also holds another program's Chroma with {count:,} vectors. "
+            "It was left as it is.",
+            width="stretch",
+        )
+        st.button(
+            "Look at it", key="adopt-own", on_click=_look, args=(str(library.layout.memecoins),),
+            help="Count what would come in: tags, categories and vectors.",
+        )  # fmt: skip
+
+
+def link(library: Library) -> None:
+    """On another page: that there is something to take over, and where."""
+    if library.can_write and (count := adopt.waiting_vectors(library)):
+        st.markdown(
+            f":material/inventory_2: Another program's Chroma lies in this folder: {count:,} vectors."
+        )
+        st.page_link("pages/exchange.py", label="Look at it", icon=":material/arrow_forward:")
+
+
+def _ask_path() -> None:
+    with st.form("memedex.adopt_path", border=False):
+        path = st.text_input(
+            "Path on this machine",
+            placeholder=server_paths.placeholder("/home/me/other/res  or  captions.jsonl"),
+            key="memedex.adopt_text",
+        )
+        if st.form_submit_button("Look at it"):
+            try:
+                named = server_paths.named(path or "")
+            except NotPermitted as error:
+                st.error(str(error))
+            else:
+                with st.spinner("Looking …"):
+                    _look(str(named))
+
+
+def _look(path: str) -> None:
+    try:
+        found = adopt.look(path)
+    except (MemedexError, OSError) as error:
+        found = []
+        st.error("It cannot be read:")
+        st.text(str(error))
+    else:
+        if not found:
+            st.warning("Nothing that is known was found there. The import takes pictures, lists and tables.")
+    st.session_state[_FOUND] = found
+
+
+def _preview(library: Library, survey: DataSurvey, number: int) -> None:
+    with st.container(border=True):
+        st.markdown(f"**{format.plain(survey.title)}**")
+        st.text(server_paths.shown(survey.path))
+        rows = [
+            {"what": one.what, "count": one.count, "where": one.where, "note": one.note}
+            for one in survey.found
+        ]
+        if rows:
+            tables.show(rows, alt="What would come in")
+        for note in survey.notes:
+            st.caption(format.plain(note, limit=1000))
+        if survey.refused:
+            refused = [{"item": one.item, "reason": one.reason} for one in survey.refused[:_NAMED]]
+            with st.expander(f"Would be refused ({len(survey.refused):,})"):
+                tables.show(refused, alt="What would be refused and why")
+        if survey.needs_model:
+            st.text_input(
+                "Model of its vectors",
+                key=f"{_MODEL}-{number}",
+                placeholder="openclip:ViT-L-14/openai",
+                help="If the model is on this machine, a sample is computed again and must agree. Else the "
+                "vectors compare coins, and no text can be asked. Empty: all is embedded again.",
+            )
+        with st.container(horizontal=True):
+            st.button(
+                "Take it over", type="primary", key=f"adopt-{number}", on_click=_start,
+                args=(library, survey, f"{_MODEL}-{number}" if survey.needs_model else ""),
+            )  # fmt: skip
+            st.button(
+                "Not now", key=f"adopt-not-{number}", on_click=lambda: st.session_state.pop(_FOUND, None)
+            )
+
+
+def _start(library: Library, survey: DataSurvey, field: str) -> None:
+    model = str(st.session_state.get(field) or "").strip() if field else ""
+    try:
+        job_bar.watched(adopt.start(library, survey, vectors=model))
+    except BadSource as error:
+        st.error(str(error))
+        return
+    left = [one for one in st.session_state.get(_FOUND, ()) if one != survey]
+    st.session_state[_FOUND] = left
+
+
+def _reports(library: Library) -> None:
+    for job in adopt.done(library)[:_REPORTS]:
+        _report(library, job)
+
+
+def _report(library: Library, job: Job) -> None:
+    counts = job.note
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"{format.plain(job.name)} · {format.ago(job.ended_at)}: {counts.get('taken', 0):,} taken, "
+            f"{counts.get('present', 0):,} already there, {counts.get('refused', 0):,} refused",
+            width="stretch",
+        )
+        for name, type_ in (("json", "application/json"), ("csv", "text/csv")):
+            st.download_button(
+                f"Report ({name.upper()})", lambda job=job, name=name: adopt.report_text(library, job, name),
+                f"adoption-{job.id}.{name}", type_, on_click="ignore", key=f"adopt-report-{job.id}-{name}",
+            )  # fmt: skip

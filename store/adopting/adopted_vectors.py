@@ -1,0 +1,270 @@
+"""Take over the vectors of five collections, under a model that a person names and a sample confirms."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from store.adopting.coins import Origins
+from store.adopting.report import AdoptionReport
+from store.adopting.system import AdoptionRequest
+from store.chroma.collections import COLLECTIONS
+from store.chroma.contents import MARK, FoundCollection, read_contents
+from store.chroma.foreign import ForeignChroma, opened_copy
+from store.embedding import embedding_cache, open_embedder
+from store.embedding.kept_vectors import KeptVectors
+from store.embedding.protocol import Embedder
+from store.errors import BadSource, InvalidRecord, MemedexError, ModelUnavailable
+from store.importing.library_folder import chroma_folders
+from store.outcome import Refusal
+from store.progress import Progress
+from store.records import Facet, Record, checked_address
+
+if TYPE_CHECKING:
+    from store.library import Library
+
+FAMILIES = ("openclip", "offline", "sentence-transformers", "litellm")
+AGREES = 1e-3  # the largest difference of a number between a vector and the one that is computed again
+_SAMPLE = 4  # of each collection
+_BATCH = 500
+_FACETS: Mapping[str, Facet] = {name: facet for facet, name in COLLECTIONS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignVectors:
+    """One of the five collections, in a Chroma of another program."""
+
+    folder: Path
+    found: FoundCollection
+
+    @property
+    def facet(self) -> Facet:
+        return _FACETS[self.found.name]
+
+
+def collections(rag_db: Path) -> list[ForeignVectors]:
+    """The five collections, as far as they hold vectors; those of this very library are not among them."""
+    is_own = (rag_db.parent / "catalog.sqlite3").is_file()
+    return [
+        ForeignVectors(folder, collection)
+        for folder in chroma_folders(rag_db)
+        for collection in read_contents(folder).collections
+        if collection.name in _FACETS and collection.count and not (is_own and MARK in collection.metadata)
+    ]
+
+
+def check_name(model: str) -> None:
+    """Raises BadSource unless this names a model of a known family."""
+    if model.partition(":")[0] not in FAMILIES:
+        raise BadSource(f"no model can be called {model!r}; a name begins with {', '.join(FAMILIES)}")
+
+
+def adopt(
+    library: "Library",
+    top: Path,
+    request: AdoptionRequest,
+    report: AdoptionReport,
+    origins: Origins,
+    progress: Progress,
+) -> None:
+    """Store what can be used of the vectors, then give every coin of the library vectors of one model."""
+    found = collections(top / "rag_db")
+    named = request.vectors or _model_said(found)
+    if found and named:
+        _VectorAdoption(library, named, report, origins).run(found, progress)
+    elif found:
+        count = sum(one.found.count for one in found)
+        report.notes.append(
+            f"{count:,} vectors stayed where they are, because nobody said which model they are of; "
+            "adopt again with --vectors MODEL to take them over."
+        )
+    if not progress.cancelled:
+        _embed_rest(library, report, progress)
+
+
+def _model_said(found: list[ForeignVectors]) -> str:
+    """The model that all collections name in their metadata, as Memedex's own do; "" if they do not."""
+    said = {str(one.found.metadata.get("model") or "") for one in found}
+    return said.pop() if len(said) == 1 else ""
+
+
+class _VectorAdoption:
+    """One run over the vectors of one model."""
+
+    def __init__(self, library: "Library", model: str, report: AdoptionReport, origins: Origins) -> None:
+        check_name(model)
+        self._library = library
+        self._model = model
+        self._report = report
+        self._origins = origins
+        self._records: dict[str, Record | None] = {}  # by id: the five collections have the same
+        self._scaled = 0
+
+    def run(self, found: list[ForeignVectors], progress: Progress) -> None:
+        dimensions = {one.found.dimension for one in found}
+        if len(dimensions) != 1:
+            self._refuse("vectors", f"they have {len(dimensions)} lengths: {sorted(map(str, dimensions))}")
+            return
+        (length,) = dimensions
+        embedder, is_here = _opened(self._model, int(length or 0))
+        if embedder.dimensions != length:
+            self._refuse(
+                "vectors", f"they have {length} numbers, and {self._model} makes {embedder.dimensions}"
+            )
+            return
+        progress.what, progress.total, progress.done = "vectors", sum(one.found.count for one in found), 0
+        for folder in dict.fromkeys(one.folder for one in found):
+            with opened_copy(folder) as chroma:
+                mine = [one for one in found if one.folder == folder]
+                if is_here and (fault := self._disagreement(chroma, mine, embedder)):
+                    self._refuse(str(folder), fault)
+                    return
+                for one in mine:
+                    self._take(chroma, one, embedder, progress)
+                if chroma.fault:
+                    self._refuse(str(folder), f"its vectors cannot be read: {chroma.fault}")
+        if self._scaled:
+            self._report.notes.append(
+                f"{self._scaled:,} vectors were scaled to length 1, which changes no cosine."
+            )
+        if not progress.cancelled:
+            self._choose(embedder, is_here)
+
+    def _take(
+        self, chroma: ForeignChroma, one: ForeignVectors, embedder: Embedder, progress: Progress
+    ) -> None:
+        batch: dict[str, bytes] = {}
+        for entry in chroma.entries(one.found):
+            if progress.cancelled:
+                break
+            progress.done += 1
+            if entry.vector is None:
+                continue
+            row = self._unit(entry.vector)
+            record = self._record(entry.id)
+            if row is None:
+                self._refuse(f"{one.found.name}/{entry.id}", "its vector is empty or holds no numbers")
+            elif record is None:
+                self._refuse(f"{one.found.name}/{entry.id}", "no coin with this id came in")
+            elif source := self._source(record, one.facet, embedder):
+                batch[source.key] = row.tobytes()
+                self._report.reused += 1
+                if len(batch) >= _BATCH:
+                    self._store(batch)
+                    batch = {}
+            else:
+                self._refuse(f"{one.found.name}/{entry.id}", "the coin has another text or picture by now")
+        self._store(batch)
+
+    def _store(self, batch: Mapping[str, bytes]) -> None:
+        self._library.catalog.check_writable()
+        with self._library.catalog.writing() as db:
+            embedding_cache.store(db, self._model, batch)
+
+    def _disagreement(self, chroma: ForeignChroma, found: list[ForeignVectors], embedder: Embedder) -> str:
+        """Why these cannot be vectors of this model; "" if a sample of each collection agrees."""
+        for one in found:
+            checked = 0
+            for entry in chroma.entries(one.found):
+                record, row = self._record(entry.id), None
+                if entry.vector is not None:
+                    row = self._unit(entry.vector)
+                source = self._source(record, one.facet, embedder) if record else None
+                if row is None or source is None:
+                    continue
+                made = embedding_cache.embed([source], embedder)[source.key][1]
+                wrong = float(np.abs(np.frombuffer(made, "<f4") - row).max())
+                if wrong > AGREES:
+                    return (
+                        f"they are not of {self._model}: {entry.id} in {one.found.name}, computed again, "
+                        f"differs by {wrong:.3f} in a number, and {AGREES} is allowed"
+                    )
+                checked += 1
+                if checked == _SAMPLE:
+                    break
+        return ""
+
+    def _record(self, id: str) -> Record | None:
+        if id not in self._records:
+            try:
+                self._records[id] = self._library.get(checked_address(id))
+            except (InvalidRecord, LookupError):
+                self._records[id] = None
+        return self._records[id]
+
+    def _source(
+        self, record: Record, facet: Facet, embedder: Embedder
+    ) -> embedding_cache.EmbeddingSource | None:
+        if not self._origins.is_of(record, facet):
+            return None
+        return embedding_cache.sources(
+            record.sidecar,
+            picture=self._library.layout.image(record.tier, record.address),
+            image_hash=record.image_hash,
+            embedder=embedder,
+        ).get(facet)
+
+    def _unit(self, vector: NDArray[np.float32]) -> NDArray[np.float32] | None:
+        length = float(np.linalg.norm(vector.astype(np.float64)))
+        if not np.isfinite(length) or length < 1e-6:
+            return None
+        if abs(length - 1) < 1e-5:
+            return np.ascontiguousarray(vector, np.float32)
+        self._scaled += 1
+        return np.ascontiguousarray(vector / length, np.float32)
+
+    def _choose(self, embedder: Embedder, is_here: bool) -> None:
+        """Make the model the library's if every coin of it has its picture's vector by now."""
+        without = _without_picture_vector(self._library, embedder)
+        if without:
+            self._report.notes.append(
+                f"The vectors of {self._model} are kept beside those of {self._library.model}: "
+                f"{without:,} coins of the library have none of it. `model {self._model}` switches."
+            )
+        elif isinstance(embedder, KeptVectors):
+            self._library.use_kept_vectors(embedder)
+            self._report.notes.append(embedder.status.removeprefix("unavailable: "))
+        elif is_here and self._library.model != self._model:
+            self._library.embed_all(embedder, progress=Progress())
+            self._report.notes.append(f"The library's model is {self._model} now; `model NAME` changes it.")
+
+    def _refuse(self, item: str, reason: str) -> None:
+        self._report.refused.append(Refusal(item, reason))
+
+
+def _opened(model: str, length: int) -> tuple[Embedder, bool]:
+    """The model, and whether it is on this machine; else a stand-in for its vectors."""
+    try:
+        embedder = open_embedder(model)
+        embedder.warm()
+    except ModelUnavailable:
+        return KeptVectors(model, length), False
+    return embedder, True
+
+
+def _without_picture_vector(library: "Library", embedder: Embedder) -> int:
+    key = embedding_cache.picture_keys(embedder)
+    with library.catalog.reading() as db:
+        rows = db.execute("SELECT image_hash FROM records WHERE tier = 'library'").fetchall()
+        find = "SELECT 1 FROM vectors WHERE key = ?"
+        return sum(db.execute(find, [key(row["image_hash"])]).fetchone() is None for row in rows)
+
+
+def _embed_rest(library: "Library", report: AdoptionReport, progress: Progress) -> None:
+    """Embed what has no vector of the library's model; without the model they wait."""
+    progress.what = "embedding"
+    before = _vectors(library)
+    try:
+        if not isinstance(library.embedder, KeptVectors):
+            library.embed_all(library.embedder, progress=progress)
+    except MemedexError as error:
+        report.notes.append(f"Some coins wait for their vectors: {error}")
+    report.embedded += _vectors(library) - before
+
+
+def _vectors(library: "Library") -> int:
+    with library.catalog.reading() as db:
+        return int(db.execute("SELECT count(*) FROM vectors").fetchone()[0])

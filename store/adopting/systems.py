@@ -1,0 +1,48 @@
+"""All systems that are recognised, in the order in which they are asked."""
+
+from pathlib import Path
+
+from store.adopting import pictures, reference_1
+from store.adopting.survey import DataSurvey
+from store.adopting.system import LibrarySystem, MemorySystem
+from store.errors import BadSource
+
+LIBRARY_SYSTEMS: tuple[LibrarySystem, ...] = (
+    reference_1.ThreeTierLibrary(),
+    pictures.TokenLists(),
+    pictures.Tables(),
+    pictures.CaptionedPictures(),
+    pictures.ClassFolders(),
+)
+MEMORY_SYSTEMS: tuple[MemorySystem, ...] = ()
+
+
+def recognise(path: Path, *, system: str = "") -> list[DataSurvey]:
+    """What is at this path: coins by the first system that knows them, texts by each; or by the named one.
+
+    Raises BadSource if there is no such path, or no system of that name.
+    """
+    if not path.exists():
+        raise BadSource(f"there is nothing at {path}")
+    asked = [one for one in (*LIBRARY_SYSTEMS, *MEMORY_SYSTEMS) if system in ("", one.name)]
+    if not asked:
+        raise BadSource(f"no system is called {system!r}; known are {', '.join(names())}")
+    found = [survey for one in asked if one in MEMORY_SYSTEMS and (survey := one.recognise(path))]
+    coins = (survey for one in asked if one in LIBRARY_SYSTEMS and (survey := one.recognise(path)))
+    first = None if found and path.is_file() else next(coins, None)
+    return [*([first] if first else []), *found]
+
+
+def names() -> list[str]:
+    """The names of all systems."""
+    return [one.name for one in (*LIBRARY_SYSTEMS, *MEMORY_SYSTEMS)]
+
+
+def library_system(name: str) -> LibrarySystem | None:
+    """The system of this name, if its data goes into the library."""
+    return next((one for one in LIBRARY_SYSTEMS if one.name == name), None)
+
+
+def memory_system(name: str) -> MemorySystem | None:
+    """The system of this name, if its data goes into the text memory."""
+    return next((one for one in MEMORY_SYSTEMS if one.name == name), None)

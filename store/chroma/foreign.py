@@ -1,0 +1,101 @@
+"""Read another program's Chroma: from a copy, in a separate process, so that nothing of it can change."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from store.chroma.client import open_client
+from store.chroma.contents import FoundCollection, own_names, read_entries
+from store.chroma.process import ChildProcess, ChromaFailed
+
+_BATCH = 500  # entries of one answer
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignEntry:
+    """One entry of a collection; the vector has float32 numbers, and is None if it could not be read."""
+
+    id: str
+    document: str | None
+    metadata: Mapping[str, Any]
+    vector: np.ndarray[Any, np.dtype[np.float32]] | None
+
+
+class ForeignChroma:
+    """The collections of one folder, until its block ends."""
+
+    def __init__(self, folder: Path, copy: Path) -> None:
+        self._folder = folder
+        self._process = _ReaderProcess(_Reader, copy)
+        self.fault = ""  # why vectors could not be read; "" while they can
+
+    def entries(self, collection: FoundCollection) -> Iterator[ForeignEntry]:
+        """Every entry, in the order of SQLite's rows; without vectors once the index cannot be read."""
+        batch: list[tuple[str, str | None, dict[str, Any]]] = []
+        for entry in read_entries(self._folder, collection):
+            batch.append(entry)
+            if len(batch) == _BATCH:
+                yield from self._with_vectors(collection, batch)
+                batch = []
+        yield from self._with_vectors(collection, batch)
+
+    def close(self) -> None:
+        """End the process; how it ends does not matter, since it has nothing to store."""
+        with suppress(ChromaFailed):
+            self._process.close()
+
+    def _with_vectors(
+        self, collection: FoundCollection, batch: list[tuple[str, str | None, dict[str, Any]]]
+    ) -> Iterator[ForeignEntry]:
+        vectors: Mapping[str, bytes] = {}
+        if batch and not self.fault:
+            try:
+                vectors = self._process.vectors(collection.name, [id for id, _, _ in batch])
+            except ChromaFailed as error:
+                self.fault = str(error)
+        for id, document, metadata in batch:
+            vector = vectors.get(id)
+            yield ForeignEntry(
+                id, document, metadata, None if vector is None else np.frombuffer(vector, np.float32)
+            )
+
+
+@contextmanager
+def opened_copy(folder: Path) -> Iterator[ForeignChroma]:
+    """The Chroma of this folder as it is now; its files are only read. Raises OSError."""
+    with tempfile.TemporaryDirectory(prefix="memedex-") as temporary:
+        copy = Path(temporary)
+        for name in own_names(folder):
+            source = folder / name
+            if source.is_dir():
+                shutil.copytree(source, copy / name)
+            else:
+                shutil.copyfile(source, copy / name)
+        with closing(ForeignChroma(copy, copy)) as found:
+            yield found
+
+
+class _Reader:
+    """In the process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._client = open_client(folder)
+
+    def vectors(self, name: str, ids: Sequence[str]) -> dict[str, bytes]:
+        found = self._client.get_collection(name).get(ids=list(ids), include=["embeddings"])
+        rows = np.asarray(found["embeddings"], np.float32)
+        return {id: row.tobytes() for id, row in zip(found["ids"], rows, strict=True)}
+
+    def close(self) -> None:
+        """Nothing was written."""
+
+
+class _ReaderProcess(ChildProcess[_Reader]):
+    def vectors(self, name: str, ids: Sequence[str]) -> dict[str, bytes]:
+        return self._call(_Reader.vectors, name, ids)

@@ -1,0 +1,109 @@
+"""Commands for generators: the examples that a model gets, and a new coin made from them."""
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Mapping
+
+from store.cli.jobs import Verbs
+from store.cli.open_library import making, reading, spelled
+from store.cli.output import named
+from store.cli.terminal import Terminal
+from store.errors import ModelUnavailable
+from store.generation import coin_generator, context
+from store.generation.coin_generator import GeneratedCoin
+from store.generation.context import EXAMPLES, ExampleContext
+from store.generation.nearest_examples import chosen_examples
+from store.progress import Progress
+from store.reading.reader import Reader
+from store.settings import settings
+
+_BUDGET = 4_000  # tokens, as on the page
+
+_FORMS: Mapping[str, Callable[[ExampleContext, str], str]] = {
+    "markdown": lambda built, _: context.as_markdown(built),
+    "json": lambda built, _: context.as_json(built),
+    "messages": lambda built, line: json.dumps(coin_generator.messages(built, line), ensure_ascii=False),
+}
+
+
+def add_arguments(verbs: Verbs) -> None:
+    """`context` and `generate`."""
+    shown = verbs.add("context", show_context, "the examples that a generator gets for a request")
+    _examples(shown)
+    shown.add_argument("--form", choices=list(_FORMS), default="markdown", help="markdown, json or messages")
+    made = verbs.add("generate", generate, "have a language model invent a coin from the nearest ones")
+    _examples(made)
+    made.add_argument("--save", action="store_true", help="add it for review (pending), with a plain card")
+
+
+def show_context(arguments: Namespace, terminal: Terminal) -> int:
+    """Print the examples, pictures included, and say what the budget left out."""
+    with reading(arguments, terminal) as reader:
+        built = _built(reader, arguments, terminal, model=arguments.model)
+    terminal.answer(_FORMS["json" if arguments.json else arguments.form](built, arguments.line))
+    return 0
+
+
+def generate(arguments: Namespace, terminal: Terminal) -> int:
+    """Ask the model once, print the coin and what is near it; with --save it waits for review."""
+    model = arguments.model or settings().caption_model
+    if not model:
+        raise ModelUnavailable("no language model is configured: --model NAME, or MEMEDEX_CAPTION_MODEL")
+    with reading(arguments, terminal) as reader:
+        built = _built(reader, arguments, terminal, model=model)
+        coin = terminal.watch(lambda progress: _asked(built, arguments.line, model, progress))
+        near = coin_generator.nearest(reader, coin)
+    for one in near:
+        if one.is_copy:
+            same = f": the same {', '.join(one.same)}" if one.same else ""
+            terminal.say(f"it is very near {one.address}{same}")
+    if arguments.json:
+        cosines = [{"address": one.address, "cosine": one.cosine, "is_copy": one.is_copy} for one in near]
+        terminal.answer_json({**coin_generator.as_fields(coin), "near": cosines})
+    else:
+        terminal.answer(f"{coin.name} (${coin.ticker})\n{coin.description}")
+        for facet, text in coin.caption.items():
+            terminal.answer(f"{facet}: {text}")
+        terminal.answer(f"picture: {coin.image_prompt}")
+    if not arguments.save:
+        return 0
+    with making(arguments, terminal) as library:
+        done = library.add(
+            [coin_generator.candidate(coin, None)], source="generated", actor=arguments.actor or ""
+        )
+    terminal.say(f"saved for review: {', '.join(done.done)}" if done.done else "not saved")
+    return named(done.refused, terminal)
+
+
+def _examples(to: ArgumentParser) -> None:
+    to.add_argument("line", metavar="LINE", help="what it should be about, as on the search page")
+    to.add_argument("--only", nargs="+", default=[], metavar="ADDRESS", help="these coins as examples")
+    to.add_argument("--top", type=int, default=EXAMPLES, metavar="N", help=f"how many examples ({EXAMPLES})")
+    to.add_argument("--budget", type=int, default=_BUDGET, metavar="TOKENS", help=f"of examples ({_BUDGET})")
+    to.add_argument("--no-pictures", action="store_true", help="texts alone")
+    to.add_argument("--model", default="", metavar="M", help="by its litellm name (MEMEDEX_CAPTION_MODEL)")
+
+
+def _built(reader: Reader, arguments: Namespace, terminal: Terminal, *, model: str) -> ExampleContext:
+    addresses = chosen_examples(reader, arguments.line, spelled(arguments.only), top=arguments.top)
+    built = context.build(
+        reader, addresses, budget=arguments.budget, model=model, pictures=not arguments.no_pictures
+    )
+    for left in built.left_out:
+        terminal.say(f"no room for {left.what} of {left.record.name} ({left.tokens:,} tokens)")
+    terminal.say(f"{len(built.examples):,} examples, {built.tokens:,} tokens")
+    return built
+
+
+def _asked(built: ExampleContext, line: str, model: str, progress: Progress) -> GeneratedCoin:
+    progress.what = f"asking {model}"
+    answer = ""
+    for piece in coin_generator.stream(
+        built, line, model=model, api_base=settings().caption_api_base or None,
+        timeout=settings().caption_timeout,
+    ):  # fmt: skip
+        answer += piece
+        if progress.cancelled:
+            break
+    sources = [example.record.address for example in built.examples]
+    return coin_generator.read(answer, model=model, prompt=line, sources=sources)

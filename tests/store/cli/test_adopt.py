@@ -1,0 +1,48 @@
+"""`adopt`: a dry run counts, the real one leaves a report; `empty-trash` names what goes."""
+
+import csv
+import json
+from pathlib import Path
+
+from tests.store.cli.program import PENDING, Run
+from tests.store.conftest import address
+from tests.store.references import library_of_reference_1
+
+CLIP = "openclip:ViT-L-14/openai"
+
+
+def test_a_dry_run_counts_and_the_real_one_leaves_a_report(run: Run, root: Path, tmp_path: Path) -> None:
+    library_of_reference_1(tmp_path / "other", range(20, 23))
+    dry = run("adopt", tmp_path / "other", "--dry-run", "--json")
+    assert dry.returncode == 0
+    (survey,) = json.loads(dry.stdout)
+    assert (survey["system"], survey["needs_model"]) == ("reference-1", True)
+    assert {one["what"]: one["count"] for one in survey["found"]}["coins of the library"] == 3
+    done = run("adopt", tmp_path / "other", "--vectors", CLIP, "--report", tmp_path / "r.csv")
+    assert done.returncode == 0, done.stderr
+    assert "taken 3, already there 0, refused 0" in done.stderr
+    assert "vectors reused 9" in done.stderr
+    rows = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
+    assert {row["item"]: row["state"] for row in rows} == {address(n): "taken" for n in range(20, 23)}
+    assert run("undo").returncode == 0
+
+
+def test_what_is_no_systems_data_and_wrong_names_are_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert "nothing that is known" in run("adopt", tmp_path / "empty").stderr
+    assert "there is nothing at" in run("adopt", tmp_path / "nowhere").stderr
+    assert "known are reference-1" in run("adopt", tmp_path / "empty", "--as", "x").stderr
+    library_of_reference_1(tmp_path / "other", range(1))
+    refused = run("adopt", tmp_path / "other", "--vectors", "magic")
+    assert refused.returncode == 1
+    assert "a name begins with openclip" in refused.stderr
+
+
+def test_empty_trash_names_files_and_bytes_and_waits_for_yes(run: Run, root: Path) -> None:
+    run("reject", PENDING)
+    asked = run("empty-trash")
+    assert asked.returncode == 1
+    assert "1 coins, 2 files," in asked.stderr
+    assert "there is nothing to delete" in run("empty-trash", "--older-than", "1").stderr
+    assert run("empty-trash", "--yes").returncode == 0
+    assert not list((root / "memecoins" / "trash").iterdir())

@@ -1,0 +1,71 @@
+"""A Token List keeps the standard's limits, and its version follows the standard's rule."""
+
+import json
+import re
+
+import pytest
+
+from store.errors import BadSource
+from store.exporting import export
+from store.exporting.token_list import ListVersion, check_token, token_list
+from store.importing import Candidate, candidates
+from store.records import Record
+
+EVM = "0x" + "ab" * 20
+MINT = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
+
+
+def record(address: str = EVM, **changes: object) -> Record:
+    sidecar = {
+        "token_name": "Doge “Coin” with a name that is longer than forty signs",
+        "ticker": "DO GE/é",
+        "description": "",
+        "token_address": address,
+        "created_at": 1,
+        "tags": ["dog", "a tag with spaces", "🚀"],
+        "decimals": 18,
+        "extensions": {"website": "https://example.org/", "too-long": "x" * 50, "x" * 41: 1},
+        **changes,
+    }
+    return Record(sidecar, "library")
+
+
+def test_a_token_keeps_the_limits_of_the_schema() -> None:
+    made = token_list([record(), record("0x" + "cd" * 20, logoURI="https://e.org/a.png", decimals=300)])
+    first, second = made["tokens"]
+    assert re.fullmatch(r"[ \w.'+\-%/À-ÖØ-öø-ÿ:]{1,40}", first["name"], re.ASCII)
+    assert first["symbol"] == "DOGE/"
+    assert first["tags"] == ["dog", "atagwithsp"]
+    assert made["tags"]["atagwithsp"]["name"] == "a tag with spaces"
+    assert first["extensions"] == {"website": "https://example.org/"}
+    assert (second["decimals"], second["extensions"]["decimalsUnknown"]) == (0, True)
+    assert second["logoURI"] == "https://e.org/a.png"
+    assert {*first} <= {"chainId", "address", "decimals", "name", "symbol", "logoURI", "tags", "extensions"}
+    assert made["version"] == {"major": 1, "minor": 0, "patch": 0}
+
+
+def test_the_version_rises_by_what_changed() -> None:
+    one, other = ({"chainId": 1, "address": letter * 42, "name": letter} for letter in "ab")
+    assert ListVersion(1, 2, 3).after([one, other], [one]) == ListVersion(2, 0, 0)
+    assert ListVersion(1, 2, 3).after([one], [one, other]) == ListVersion(1, 3, 0)
+    assert ListVersion(1, 2, 3).after([one], [{**one, "name": "new"}]) == ListVersion(1, 2, 4)
+    assert ListVersion(1, 2, 3).after([one], [one]) == ListVersion(1, 2, 3)
+    assert ListVersion(1, 2, 3).after([one], [other]) == ListVersion(2, 0, 0)
+
+
+def test_a_coin_without_an_address_on_a_chain_is_refused() -> None:
+    with pytest.raises(BadSource, match="no address on a chain"):
+        check_token(record("local-abc"))
+
+
+def test_an_exported_list_is_imported_again(tmp_path) -> None:
+    (tmp_path / "a.jpg").write_bytes(b"x")
+    wanted = [record(MINT), record("local-abc")]
+    done = export(wanted, lambda _: tmp_path / "a.jpg", destination=tmp_path / "out", format="tokenlist")
+    assert [refusal.item for refusal in done.refused] == ["local-abc"]
+    made = json.loads((tmp_path / "out" / "tokenlist.json").read_text())
+    assert made["tokens"][0]["chainId"] == 101
+    (coin,) = candidates([tmp_path / "out"])
+    assert isinstance(coin, Candidate)
+    assert coin.sidecar["token_address"] == MINT
+    assert coin.sidecar["tags"] == ["dog", "atagwithsp"]

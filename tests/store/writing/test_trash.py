@@ -1,0 +1,60 @@
+"""The trash is emptied for good: by age, with the number of files and bytes that was agreed to."""
+
+import pytest
+
+from store.catalog.filters import Filter
+from store.errors import InvalidRecord, NothingToUndo
+from store.library import Library
+from store.runtime import open_library
+from tests.store.conftest import address, coin
+from tests.store.hashed import Hashed
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+@pytest.fixture
+def rejected(tmp_path):
+    library = open_library(tmp_path / "res", embedder=Hashed())
+    library.add([coin(number) for number in range(3)])
+    library.reject([address(0), address(1)])
+    yield library
+    library.close()
+
+
+def test_the_number_of_files_and_bytes_is_named_before(rejected: Library) -> None:
+    found = rejected.trash.contents()
+    files = [path for path in (rejected.layout.memecoins / "trash").iterdir() if path.is_file()]
+    assert (len(found.addresses), found.files) == (2, 4)
+    assert found.size == sum(path.stat().st_size for path in files)
+    assert rejected.trash.contents(days=1).addresses == ()
+
+
+def test_emptied_coins_are_gone_with_their_files_and_others_stay(rejected: Library) -> None:
+    done = rejected.trash.empty(expected=2)
+    assert sorted(done.addresses) == sorted([address(0), address(1)])
+    assert list((rejected.layout.memecoins / "trash").iterdir()) == []
+    assert [record.address for record in rejected.find(Filter())] == [address(2)]
+    assert rejected.counts()["trash"] == 0
+    assert rejected.decisions(limit=1)[0].verb == "empty trash"
+
+
+def test_it_cannot_be_undone_and_what_came_before_still_can(rejected: Library) -> None:
+    rejected.trash.empty(expected=2)
+    outcome = rejected.undo()  # of the rejection, whose coins are gone
+    assert {refusal.item for refusal in outcome.refused} == {address(0), address(1)}
+    rejected.undo()  # of the import
+    assert rejected.counts()["trash"] == 1
+    with pytest.raises(NothingToUndo):
+        rejected.undo()
+
+
+def test_more_than_was_agreed_to_is_refused(rejected: Library) -> None:
+    rejected.reject([address(2)])
+    with pytest.raises(InvalidRecord, match="look again"):
+        rejected.trash.empty(expected=2)
+    assert rejected.counts()["trash"] == 3
+
+
+def test_a_deleted_coin_can_be_imported_again(rejected: Library) -> None:
+    rejected.trash.empty(expected=2)
+    assert rejected.add([coin(0)]).done == [address(0)]
