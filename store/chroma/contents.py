@@ -164,6 +164,17 @@ def read_entries(
             yield str(own), None if document is None else str(document), found
 
 
+def metadata_keys(folder: Path, collection: FoundCollection, *, limit: int = 200) -> set[str]:
+    """The names of the metadata that the first entries of a collection have."""
+    with _opened(folder) as db:
+        rows = db.execute(
+            "SELECT DISTINCT m.key FROM embedding_metadata m WHERE m.id IN (SELECT e.id FROM embeddings e "
+            "JOIN segments s ON s.id = e.segment_id WHERE s.collection = ? ORDER BY e.id LIMIT ?)",
+            [collection.id, limit],
+        )
+        return {str(row[0]) for row in rows} - {_DOCUMENT}
+
+
 def is_of_version_1(collection: FoundCollection, models: set[str]) -> bool:
     """Whether its metadata are those of Memedex before there was a mark: only the model's name."""
     return set(collection.metadata) == {"model"} and collection.metadata["model"] in models

@@ -43,7 +43,7 @@ def check(memory: "Memory") -> list[MemoryFinding]:
             remedy = "put the file back, or remove the world's entries"
             found.append(MemoryFinding("world_lore", f"the file of the world {world.id} is gone", remedy))
     for source in memory.documents.sources():
-        if not (memory.places.originals / source.original).exists():
+        if source.original and not (memory.places.originals / source.original).exists():
             found.append(
                 MemoryFinding("documents", f"the original of {source.id} is gone", "import it again")
             )

@@ -205,10 +205,23 @@ class Memory:
     def undo(self, *, actor: str = "") -> Outcome:
         """Undo the person's own last decision, of any kind. Raises NothingToUndo if there is none."""
         self.actor.permit()
-        last = self.last_decision(by=actor or self.actor.name)
+        by = actor or self.actor.name
+        last = self.last_decision(by=by)
         if last is None:
             raise NothingToUndo("nothing to undo")
-        return self.passages[last[0]].undo(actor=actor)
+        outcome = Outcome(decision=str(last[1].number))
+        for name in self._parts(*last, by=by):
+            part = self.passages[name].undo(actor=actor)
+            outcome.done += part.done
+            outcome.refused += part.refused
+        if not self.lore.passages.fault:
+            self.lore.set_aside_undone(self.places.worlds)
+        return outcome
+
+    def new_decision(self) -> int:
+        """The number of a decision that is about to be made in several kinds."""
+        self.actor.permit()
+        return self._latest_decision() + 1
 
     def status(self) -> MemoryStatus:
         return MemoryStatus(
@@ -275,6 +288,17 @@ class Memory:
         before = self.passages[name].database.meta(_NUMBERED)
         is_common = before and decision.number > int(before)
         return decision.number if is_common else 0, decision.created_at
+
+    def _parts(self, name: str, decision: MemoryDecision, *, by: str) -> list[str]:
+        """The kinds that this decision changed; most change one."""
+        if not self._place(name, decision)[0]:
+            return [name]
+        others = {
+            other: found.number
+            for other, passages in self.passages.items()
+            if (found := passages.last_decision(by=by)) and self._place(other, found)[0]
+        }
+        return [other for other, number in others.items() if number == decision.number]
 
     def _note_aside(self, aside: Aside) -> None:
         self.usable[0].record_aside(aside, root=self.places.root)

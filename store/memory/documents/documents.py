@@ -177,6 +177,8 @@ class Documents:
                 "SELECT original FROM sources WHERE protocol = ? AND source = ?",
                 [row["protocol"], row["source"]],
             ).fetchone()
+        if found and not found[0]:
+            raise BadSource(f"{row['source']} came as passages, without its file; import the file to see it")
         path = self._originals / (found[0] if found else "")
         if not path.is_file():
             raise BadSource(f"the file {row['source']} is no longer there; import it again")

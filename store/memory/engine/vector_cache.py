@@ -37,6 +37,11 @@ def store_new(db: sqlite3.Connection, *, model: str) -> None:
     )
 
 
+def store_foreign(db: sqlite3.Connection, id: str, text_hash: str, vector: bytes, *, model: str) -> None:
+    """Store a vector that came with an entry and is of another model than the kind's."""
+    db.execute("INSERT OR REPLACE INTO kept_vectors VALUES (?, ?, ?, ?)", [id, model, text_hash, vector])
+
+
 def known(
     db: sqlite3.Connection, kind: MemoryKind, texts: Mapping[str, str], *, model: str, dimensions: int
 ) -> dict[str, bytes]:
