@@ -6,6 +6,7 @@ from store.adopting import pictures, reference_1
 from store.adopting.survey import DataSurvey
 from store.adopting.system import LibrarySystem, MemorySystem
 from store.adopting.texts.chroma_texts import ChromaTexts
+from store.adopting.texts.document_rows import DocumentRows
 from store.errors import BadSource
 
 LIBRARY_SYSTEMS: tuple[LibrarySystem, ...] = (
@@ -15,7 +16,7 @@ LIBRARY_SYSTEMS: tuple[LibrarySystem, ...] = (
     pictures.CaptionedPictures(),
     pictures.ClassFolders(),
 )
-MEMORY_SYSTEMS: tuple[MemorySystem, ...] = (ChromaTexts(),)
+MEMORY_SYSTEMS: tuple[MemorySystem, ...] = (ChromaTexts(), DocumentRows())
 
 
 def recognise(path: Path, *, system: str = "") -> list[DataSurvey]:
