@@ -1,8 +1,6 @@
 """Vectors and models as other programs write them."""
 
 import json
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,17 +39,15 @@ def _of_bytes(value: bytes) -> Any:
     return np.frombuffer(value, "<f4")
 
 
-def _of_list(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return np.ascontiguousarray(value, "<f4").ravel()
-    if not isinstance(value, Sequence) or not all(_is_number(one) for one in value):
+def _of_list(value: Any) -> NDArray[np.float32]:
+    try:
+        numbers = np.asarray(value)
+    except ValueError:
+        numbers = np.zeros(0, np.str_)
+    if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iuf"):
         raise ValueError("its vector is not a list of numbers")
     with np.errstate(over="ignore"):
-        return np.asarray(value, "<f4")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return np.ascontiguousarray(numbers, "<f4")
 
 
 def _parsed(text: str) -> Any:
