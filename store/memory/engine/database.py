@@ -172,13 +172,23 @@ class Database(SqliteFile):
         db.execute("PRAGMA secure_delete = 1")  # what is deleted is overwritten, not only unlinked
         return db
 
+    def _take_over(self, kind: MemoryKind) -> None:
+        """Upgrade another program's file. Raises ForeignFile for what no check has foreseen."""
+        try:
+            kind.upgrade(self._writer, lambda name: self._disk.step(name, self.path))
+        except (ValueError, TypeError, KeyError, sqlite3.IntegrityError) as error:
+            raise ForeignFile(
+                f"{self.path} is of another program and cannot be used here ({error}); move it away, "
+                "then `python -m store adopt FILE` takes over what can be read"
+            ) from error
+
     def _prepare(self, kind: MemoryKind, version: int) -> None:
         """Create the tables, or upgrade older ones, in one transaction."""
         db = self._writer
         db.execute("BEGIN EXCLUSIVE")
         try:
             if version == 0:
-                kind.upgrade(db, lambda name: self._disk.step(name, self.path))
+                self._take_over(kind)
             common = _COMMON + kind.schema + words_of(kind.table, kind.text)
             for statement in _statements((common if version == 0 else "") + _KEPT):
                 self._disk.step("schema", self.path)

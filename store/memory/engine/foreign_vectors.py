@@ -1,5 +1,6 @@
 """Vectors and models as other programs write them."""
 
+import contextlib
 import json
 from typing import Any
 
@@ -32,8 +33,9 @@ def as_vector(value: Any) -> bytes | None:
 
 
 def _of_bytes(value: bytes) -> Any:
-    if value[:1] == b"[":
-        return _of_list(_parsed(value.decode("utf-8", "strict")))
+    if value[:1] == b"[" and value.rstrip()[-1:] == b"]":  # JSON as bytes, unless they only look like it
+        with contextlib.suppress(ValueError):
+            return _of_list(_parsed(value.decode("utf-8")))
     if len(value) % 4:
         raise ValueError(f"its vector has {len(value):,} bytes, which are no float32 numbers")
     return np.frombuffer(value, "<f4")
