@@ -13,22 +13,18 @@ _FIELDS = ("source", "page", "protocol")
 
 def document_entry(id: str, text: str, metadata: Mapping[str, Any]) -> Entry:
     """A passage; what its metadata do not say is "unnamed", on page 1. Raises ValueError without text."""
-    rest = {name: value for name, value in metadata.items() if name not in _FIELDS}
-    page = metadata.get("page")
-    missing = {name: metadata.get(name) for name in _FIELDS if not metadata.get(name)}
     row = {
         "id": checked_text(id, what="the id"),
         "content": checked_text(text, what="the text"),
         "source": checked_text(metadata.get("source") or NO_SOURCE, what="its source"),
-        "page": _page(page),
+        "page": _page(metadata.get("page")),
         "protocol": checked_protocol(metadata.get("protocol") or NO_PROTOCOL),
         "chunk_index": 0,
         "span_start": 0,
         "span_end": len(text),
     }
-    if missing or row["protocol"] != metadata.get("protocol") or row["page"] != page:
-        rest = dict(metadata)  # what was filled in or spelled otherwise is given back as it came
-    return Entry(row, metadata=rest)
+    is_told = dict(metadata) == {name: row[name] for name in _FIELDS}
+    return Entry(row, metadata={} if is_told else metadata)
 
 
 class PassageCounter:
