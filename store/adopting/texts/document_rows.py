@@ -132,10 +132,10 @@ def _take_file(adoption: Adoption, file: Path, *, named: str) -> None:
     for number, row in enumerate(read_rows(file), start=1):
         if adoption.progress.cancelled:
             return
+        if isinstance(row, Refusal):
+            adoption.report.refused.append(row)
+            continue
         try:
-            if isinstance(row, Refusal):
-                adoption.report.refused.append(row)
-                continue
             batch.append(counter.number(_entry(row)))
         except ValueError as error:
             adoption.refuse(str(row.get("id") or f"{file.name}, row {number}"), str(error))

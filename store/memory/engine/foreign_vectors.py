@@ -29,16 +29,16 @@ def as_vector(value: Any) -> bytes | None:
         return None
     if not np.isfinite(numbers).all() or not numbers.any():
         raise ValueError("its vector is not made of finite numbers, one of them other than 0")
-    return numbers.tobytes()
+    return bytes(numbers.tobytes())
 
 
-def _of_bytes(value: bytes) -> Any:
+def _of_bytes(value: bytes) -> NDArray[np.float32]:
     if value[:1] == b"[" and value.rstrip()[-1:] == b"]":  # JSON as bytes, unless they only look like it
         with contextlib.suppress(ValueError):
             return _of_list(_parsed(value.decode("utf-8")))
     if len(value) % 4:
         raise ValueError(f"its vector has {len(value):,} bytes, which are no float32 numbers")
-    return np.frombuffer(value, "<f4")
+    return np.frombuffer(value, np.float32)
 
 
 def _of_list(value: Any) -> NDArray[np.float32]:

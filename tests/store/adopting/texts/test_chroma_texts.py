@@ -1,5 +1,7 @@
 """Memories, lore and sessions of other programs' Chromas come in whole (references 2 and 4)."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from store.progress import Progress
 from tests.store.adopting.texts import reference_chroma
 from tests.store.memory.bags import Bags
 
+ROOT = Path(__file__).resolve().parents[4]
 TEXTS = ["User prefers TypeScript over JavaScript", "The team meets on Mondays", "Tickers stay short"]
 LORE = {
     "crimson_peaks_mountain_lore_1": "The Crimson Peaks were forged in dragon fire",
@@ -145,3 +148,40 @@ def test_the_source_is_not_changed_and_entries_without_text_are_refused(
     report = adopted(memory, tmp_path)
     assert [(one.item, one.reason) for one in report.refused] == [("mem_9", "the text is empty")]
     assert before == {path: path.read_bytes() for path in (tmp_path / "c").rglob("*") if path.is_file()}
+
+
+_ADOPT_AND_DIE = """
+import os, sys
+from pathlib import Path
+from store.adopting.texts import chroma_texts, taking
+from store.chroma import foreign
+from tests.store.adopting.texts.test_chroma_texts import adopted
+from store.memory.memory import Memory
+from tests.store.memory.bags import Bags
+
+foreign.ForeignChroma.pages.__kwdefaults__["size"] = 1
+batches = []
+def die_before_the_third(adoption, *given, take=taking.Adoption.take, **more):
+    batches.append(given)
+    if len(batches) == 3:
+        os.kill(os.getpid(), 9)
+    take(adoption, *given, **more)
+taking.Adoption.take = die_before_the_third
+adopted(Memory.open(Path(sys.argv[1]), embedder=Bags()), Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.kills
+def test_an_adoption_that_was_killed_goes_on_as_the_same_decision(
+    reopen: Callable[[], Memory], tmp_path: Path
+) -> None:
+    reference_chroma.write(tmp_path / "c", {"memories": memories(Bags())})
+    command = [sys.executable, "-W", "ignore", "-c", _ADOPT_AND_DIE, tmp_path / "res", tmp_path / "c"]
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == -9
+    memory = reopen()
+    assert memory.memories.passages.count() == 2
+    report = adopted(memory, tmp_path / "c")
+    assert (len(report.taken), report.present) == (3, [])
+    assert [decision.verb for decision in memory.memories.passages.decisions()] == ["adopt"]
+    memory.undo()
+    assert memory.memories.passages.count() == 0
