@@ -77,7 +77,7 @@ def add_arguments(memory: ArgumentParser) -> None:
     forgotten.add_argument("keys", nargs="+", metavar="CHARACTER_SESSION")
 
     paper = add(
-        "import-document", memory_edits.import_document, "import papers of a protocol: PDF, Markdown, text"
+        "import-document", memory_edits.import_document, "import papers of a protocol: PDF, HTML, Word, text"
     )
     paper.add_argument("paths", nargs="+", type=typed_path, metavar="FILE")
     paper.add_argument("--protocol", required=True, metavar="NAME")
