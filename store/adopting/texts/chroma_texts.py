@@ -1,8 +1,9 @@
 """Texts in a Chroma: agents' memories (reference 2), lore and sessions (reference 4), and world files."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from store.adopting.report import AdoptionReport
@@ -11,17 +12,19 @@ from store.adopting.system import AdoptionRequest
 from store.adopting.texts.chroma_entries import ENTRIES, TITLES, kind_of
 from store.adopting.texts.document_entries import PassageCounter
 from store.adopting.texts.taking import Adoption, Entry
-from store.adopting.texts.vector_check import SAMPLE, model_of
+from store.adopting.texts.vector_check import model_of
 from store.adopting.texts.world_files import WorldFile, find_worlds, take_worlds
 from store.chroma.collections import COLLECTIONS
 from store.chroma.contents import DATABASE, MARK, FoundCollection, metadata_keys, read_contents
-from store.chroma.foreign import ForeignChroma, ForeignPage, model_named_by, opened_copy
+from store.chroma.foreign import ForeignEntry, opened_copy
+from store.chroma.origin import added_at, model_named_by
 from store.chroma.process import ChromaFailed
 from store.memory.engine.foreign_vectors import as_vector
 from store.memory.memory import Memory
 from store.outcome import Refusal
 from store.progress import Progress
 
+_BATCH = 500  # entries of one transaction
 _DEEPEST = 3  # folders below the given one
 _COINS = frozenset(COLLECTIONS.values())
 
@@ -84,40 +87,47 @@ def _take_collection(adoption: Adoption, one: _TextCollection, *, named: str) ->
     passages = adoption.memory.passages[one.kind]
     adoption.progress.what = f"reading {one.collection.name}"
     said = named or model_named_by(one.folder, one.collection)
+    counter, model = PassageCounter(adoption), ""
     with opened_copy(one.folder) as chroma:
-        added = chroma.created(one.collection)
-        model, sentence = model_of(passages, _sample(chroma, one.collection), named=said)
-        adoption.note(f"{one.collection.name}: {sentence}" if sentence else "")
-        counter = PassageCounter(adoption)
-        for page in chroma.pages(one.collection.name):
+        added = added_at(chroma.folder, one.collection)
+        for batch in _batches(chroma.entries(one.collection), _BATCH):
             if adoption.progress.cancelled:
                 return
-            entries = list(_entries(adoption, one.kind, page, added, model=model))
+            if not model:
+                sample = [(entry.document or "", _bytes(entry)) for entry in batch]
+                model, sentence = model_of(passages, sample, named=said)
+                adoption.note(f"{one.collection.name}: {sentence}" if sentence else "")
+            entries = list(_entries(adoption, one.kind, batch, added, model=model))
             if one.kind == "documents":
                 entries = [counter.number(entry) for entry in entries]
             adoption.take(passages, entries)
         counter.finish()
+        if chroma.fault:
+            adoption.note(f"{one.collection.name}: its vectors cannot be read ({chroma.fault})")
 
 
 def _entries(
-    adoption: Adoption, kind: str, page: ForeignPage, added: dict[str, str], *, model: str
+    adoption: Adoption, kind: str, batch: list[ForeignEntry], added: dict[str, str], *, model: str
 ) -> Iterator[Entry]:
-    for place, id in enumerate(page.ids):
+    for given in batch:
+        id = given.id
         try:
-            entry = ENTRIES[kind](id, page.documents[place] or "", page.metadata[place], added.get(id, ""))
-            entry.vector = as_vector(page.vectors[place]) if page.vectors is not None else None
-            entry.model = model
+            entry = ENTRIES[kind](id, given.document or "", given.metadata, added.get(id, ""))
+            entry.vector, entry.model = as_vector(_bytes(given)), model
         except ValueError as error:
             adoption.refuse(id, str(error))
         else:
             yield entry
 
 
-def _sample(chroma: ForeignChroma, collection: FoundCollection) -> list[tuple[str, bytes | None]]:
-    page = next(chroma.pages(collection.name, size=16 * SAMPLE), None)
-    if page is None or page.vectors is None:
-        return []
-    return [(text or "", vector.tobytes()) for text, vector in zip(page.documents, page.vectors, strict=True)]
+def _bytes(entry: ForeignEntry) -> bytes | None:
+    return None if entry.vector is None else entry.vector.tobytes()
+
+
+def _batches(items: Iterable[ForeignEntry], size: int) -> Iterator[list[ForeignEntry]]:
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch
 
 
 def _collections(path: Path, refused: list[Refusal]) -> Iterator[_TextCollection]:

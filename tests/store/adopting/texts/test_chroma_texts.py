@@ -154,12 +154,11 @@ _ADOPT_AND_DIE = """
 import os, sys
 from pathlib import Path
 from store.adopting.texts import chroma_texts, taking
-from store.chroma import foreign
 from tests.store.adopting.texts.test_chroma_texts import adopted
 from store.memory.memory import Memory
 from tests.store.memory.bags import Bags
 
-foreign.ForeignChroma.pages.__kwdefaults__["size"] = 1
+chroma_texts._BATCH = 1
 batches = []
 def die_before_the_third(adoption, *given, take=taking.Adoption.take, **more):
     batches.append(given)
