@@ -50,7 +50,10 @@ def check(memory: "Memory") -> list[MemoryFinding]:
     if fault := memory.status().chroma_fault:
         found.append(MemoryFinding("chroma", f"Chroma is behind: {fault}", "rebuild it"))
     found += [MemoryFinding("chroma", fault, "rebuild it") for fault in memory.check_chroma()]
-    return found + [MemoryFinding("files", one, KEPT, is_fault=False) for one in memory.status().moved_aside]
+    remedy = f"{KEPT}, and `adopt` takes over what it knows of it"
+    return found + [
+        MemoryFinding("files", one, remedy, is_fault=False) for one in memory.status().moved_aside
+    ]
 
 
 def repair(memory: "Memory") -> list[MemoryFinding]:

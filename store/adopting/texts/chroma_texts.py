@@ -19,6 +19,7 @@ from store.chroma.contents import DATABASE, MARK, FoundCollection, metadata_keys
 from store.chroma.foreign import ForeignEntry, opened_copy
 from store.chroma.origin import added_at, model_named_by
 from store.chroma.process import ChromaFailed
+from store.errors import CatalogDamaged
 from store.memory.engine.foreign_vectors import as_vector
 from store.memory.memory import Memory
 from store.outcome import Refusal
@@ -71,8 +72,8 @@ class ChromaTexts:
                 return report
             try:
                 _take_collection(adoption, one, named=request.vectors)
-            except (OSError, ChromaFailed) as error:
-                adoption.refuse(one.collection.name, f"it cannot be read: {error}")
+            except (OSError, ChromaFailed, CatalogDamaged) as error:
+                adoption.refuse(one.collection.name, f"it was not taken: {error}")
             kinds.add(one.kind)
         if not progress.cancelled and take_worlds(adoption, survey.path):
             kinds.add("world_lore")

@@ -51,20 +51,23 @@ class Adoption:
         self._key = sha256(f"{report.system}\0{source}".encode()).hexdigest()
         self.number, self._is_resumed = self._begun()
 
-    def take(self, passages: Passages, entries: Sequence[Entry], *, table: str = "") -> None:
-        """Take one batch in one transaction; entries that are here already stay as they are."""
+    def take(self, passages: Passages, entries: Sequence[Entry], *, table: str = "") -> int:
+        """Take one batch in one transaction; entries that are here already stay as they are.
+
+        Returns how many were taken now.
+        """
         if not entries:
-            return
+            return 0
         table = table or passages.kind.table
         with passages.change(VERB, actor=self.actor, number=self.number) as change:
             known = _Known(change, table, [entry.row["id"] for entry in entries])
-            for entry in entries:
-                self._take_one(change, table, entry, known)
+            taken = sum(self._take_one(change, table, entry, known) for entry in entries)
             change.db.execute(
                 "INSERT OR REPLACE INTO meta VALUES (?, ?)",
                 [_BEGUN, json.dumps({"key": self._key, "decision": self.number})],
             )
         self.progress.done += len(entries)
+        return taken
 
     def embed(self, passages: Passages) -> None:
         """Embed what came without a usable vector; what the model cannot do waits for `memory doctor`."""
@@ -105,7 +108,7 @@ class Adoption:
                         return int(begun["decision"]), True
         return self.memory.new_decision(), False
 
-    def _take_one(self, change: MemoryChange, table: str, entry: Entry, known: "_Known") -> None:
+    def _take_one(self, change: MemoryChange, table: str, entry: Entry, known: "_Known") -> bool:
         row, text = entry.row, change.kind.text if table == change.kind.table else ""
         id = row["id"]
         before = known.rows.get(id)
@@ -116,10 +119,10 @@ class Adoption:
         if before is not None:
             if entry.is_listed:
                 self._count_present(id, before, row, known)
-            return
+            return False
         if id in known.removed:
             self.refuse(id, _REMOVED)
-            return
+            return False
         if text:
             row = {**row, **self._vector_columns(change, entry, row)}
         change.upsert(row, table=table)
@@ -129,6 +132,7 @@ class Adoption:
         known.adopted[id] = self.number
         if entry.is_listed:
             self.report.taken.append(id)
+        return True
 
     def _count_present(self, id: str, before: dict[str, Any], row: dict[str, Any], known: "_Known") -> None:
         if self._is_resumed and known.adopted.get(id) == self.number:

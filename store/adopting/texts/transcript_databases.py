@@ -105,14 +105,14 @@ class _Taking:
                 return
             self._take_messages(rows)
         adoption.progress.what = "reading events"
-        before = adoption.progress.done
+        taken = 0
         for rows in _batches(self._tables.events(), _EVENTS):
             if adoption.progress.cancelled:
                 return
             entries = [entry for row in rows if (entry := self._made(event_entry, row))]
-            adoption.take(self._passages, entries, table="events")
-        if events := adoption.progress.done - before:
-            adoption.note(f"{events:,} events")
+            taken += adoption.take(self._passages, entries, table="events")
+        if taken:
+            adoption.note(f"{taken:,} events were taken")
         self._take_sessions()
         if orphans := self._tables.orphans():
             adoption.refuse(f"{orphans:,} vectors", "the messages that they belong to are missing")

@@ -12,6 +12,7 @@ import pytest
 from store.adopting.report import AdoptionReport
 from store.adopting.system import AdoptionRequest
 from store.adopting.systems import memory_system, recognise
+from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
 from store.progress import Progress
 from tests.store.memory.bags import Bags
@@ -85,6 +86,16 @@ def test_rows_come_with_ids_metadata_and_their_1536_numbers(
         "aave/Aave_V3_Technical_Paper.pdf",
         "uniswap/uniswap.pdf",
     ]
+
+
+def test_a_change_to_their_model_uses_the_kept_vectors(memory: Memory, tmp_path: Path) -> None:
+    adopted(memory, write(tmp_path / "documents.csv", rows()))
+    ada = Bags(name=ADA, dimensions=1536)
+    assert reembed(memory.documents.passages, ada)
+    assert ada.asked == []
+    found = memory.documents.passages.nearest(np.asarray(rows()[2]["embedding"], np.float32), n=1)
+    assert found[0].id == rows()[2]["id"]
+    assert found[0].score == pytest.approx(1)
 
 
 def test_rows_are_taken_once_and_undone_together(memory: Memory, tmp_path: Path) -> None:

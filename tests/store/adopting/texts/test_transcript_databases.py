@@ -1,5 +1,6 @@
 """Transcript databases of every version come in whole (reference 5)."""
 
+import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -118,4 +119,35 @@ def test_the_project_comes_from_the_path_where_no_column_has_it(memory: Memory, 
     with sqlite3.connect(path) as db:
         db.execute("UPDATE transcripts SET project_slug = NULL")
     adopted(memory, tmp_path)
+    assert memory.transcripts.sessions()[0]["project_slug"] == "swaps"
+
+
+def test_long_texts_of_one_chunk_are_offered_for_chunking(memory: Memory, tmp_path: Path) -> None:
+    path = reference.write(tmp_path / "s.db", "1")
+    long = "One two three four five. " * 1_700
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE transcripts SET content_json = ? WHERE id = 's1_msg_0'", [json.dumps(long)])
+    report = adopted(memory, path)
+    assert any(note.startswith("1 long texts are one chunk each") for note in report.notes)
+    assert [*memory.transcripts.long_chunks().values()] == [LARGE]
+    memory.transcripts.cut_long_chunks()
+    assert memory.transcripts.long_chunks() == {}
+
+
+def test_a_message_that_an_import_of_files_brought_is_already_there(memory: Memory, tmp_path: Path) -> None:
+    session = tmp_path / "s1"
+    session.mkdir()
+    (session / "metadata.json").write_text('{"session_id": "s1", "user_id": "ada"}')
+    (session / "transcript.jsonl").write_text(json.dumps(reference.MESSAGES[0]))
+    memory.transcripts.import_sessions([session])
+    report = adopted(memory, reference.write(tmp_path / "s.db", "3"))
+    assert (report.present, len(report.taken), report.refused) == (["s1_msg_0"], 2, [])
+    assert memory.transcripts.sessions()[0]["messages"] == 3
+
+
+def test_recorded_sessions_have_the_project_of_their_path(memory: Memory, tmp_path: Path) -> None:
+    session = tmp_path / "projects" / "swaps" / "sessions" / "s9"
+    session.mkdir(parents=True)
+    (session / "transcript.jsonl").write_text('{"role": "user", "content": "hello"}')
+    memory.transcripts.import_sessions([tmp_path / "projects"])
     assert memory.transcripts.sessions()[0]["project_slug"] == "swaps"
