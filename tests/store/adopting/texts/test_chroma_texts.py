@@ -11,6 +11,7 @@ import pytest
 from store.adopting.report import AdoptionReport
 from store.adopting.system import AdoptionRequest
 from store.adopting.systems import memory_system, recognise
+from store.memory import doctor
 from store.memory.memory import Memory
 from store.progress import Progress
 from tests.store.adopting.texts import reference_chroma
@@ -184,3 +185,17 @@ def test_an_adoption_that_was_killed_goes_on_as_the_same_decision(
     assert [decision.verb for decision in memory.memories.passages.decisions()] == ["adopt"]
     memory.undo()
     assert memory.memories.passages.count() == 0
+
+
+def test_a_chroma_moved_aside_is_offered_and_adopted_from_there(
+    reopen: Callable[[], Memory], tmp_path: Path, chroma: None
+) -> None:
+    reference_chroma.write(tmp_path / "res/memory/chroma", story(Bags()))
+    memory = reopen()
+    memory.memories.store_memory("Chroma has something to follow")
+    assert memory.wait_for_chroma(60)
+    (finding,) = (one for one in doctor.check(memory) if one.kind == "files")
+    assert "`adopt` takes over" in finding.remedy
+    (place,) = (tmp_path / "res/memory").glob("foreign-*")
+    assert len(adopted(memory, place).taken) == 3
+    assert memory.lore.query_lore("crimson_peaks", "dragon fire")[0][0] == next(iter(LORE.values()))
