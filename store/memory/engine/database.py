@@ -108,7 +108,7 @@ class Database(SqliteFile):
                 db.execute("SELECT count(*) FROM meta").fetchone()
         except sqlite3.DatabaseError as error:
             self.close()
-            if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
+            if isinstance(error, sqlite3.OperationalError) and not _is_of_schema(error):
                 raise NotWritten(f"{path} cannot be opened: {refused(error, path)}") from error
             raise CatalogDamaged(
                 f"{path} cannot be read ({error}); restore it from a backup, or move it away to begin empty"
@@ -225,6 +225,12 @@ def _version(path: Path, kind: MemoryKind) -> int:
     with closing(sqlite3.connect(to_inspect(path), uri=True)) as db:
         kind.check(db)
     return found.version
+
+
+def _is_of_schema(error: sqlite3.OperationalError) -> bool:
+    """Whether the file's tables are the reason (SQLITE_ERROR), not the disk or another process."""
+    code = getattr(error, "sqlite_errorcode", None)  # None: a test's disk
+    return code == sqlite3.SQLITE_ERROR or "no such table" in str(error)
 
 
 def _statements(script: str) -> Iterator[str]:

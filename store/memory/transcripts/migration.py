@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from store.errors import CatalogTooNew, ForeignFile
@@ -20,12 +21,12 @@ _INLINE = tuple(f"{kind}_vector" for kind in CONTENT_TYPES)
 Step = Callable[[str], None]
 
 
-def check(db: sqlite3.Connection) -> None:
+def check(db: sqlite3.Connection, *, schema: str) -> None:
     """Raises CatalogTooNew for a version after ours, ForeignFile for what cannot be upgraded.
 
     Both before anything is written.
     """
-    if db.execute("PRAGMA user_version").fetchone()[0] == 0 and (fault := _fault(db)):
+    if db.execute("PRAGMA user_version").fetchone()[0] == 0 and (fault := _fault(db, schema)):
         raise ForeignFile(
             f"the transcripts are in a database of another program ({fault}); it was not touched: move it "
             "away, then `python -m store adopt FILE` takes it over"
@@ -38,12 +39,24 @@ def check(db: sqlite3.Connection) -> None:
         )
 
 
-def _fault(db: sqlite3.Connection) -> str:
+def _fault(db: sqlite3.Connection, schema: str) -> str:
     """Why another program's file cannot become ours as it is; "" if it can. Reads every vector once."""
+    with closing(sqlite3.connect(":memory:")) as empty:
+        empty.executescript(schema)
+        tables = empty.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        ours = {name: _columns(empty, name) for (name,) in tables}
+    if any(name in _INLINE for name in _columns(db, _MESSAGES)):
+        ours[_MESSAGES] = [*_NEEDED]  # it becomes `_OLD`, and ours is made beside it
+    for table, wanted in {**ours, _OLD: [*_NEEDED]}.items():
+        columns = _columns(db, table)
+        if columns and (missing := [name for name in wanted if name not in columns]):
+            return f"{table} has no column {missing[0]}"
+    return _incomplete(db)
+
+
+def _incomplete(db: sqlite3.Connection) -> str:
     for table, needed in ((_MESSAGES, _NEEDED), (_OLD, _NEEDED), ("transcript_vectors", _VECTORS_NEED)):
         columns = _columns(db, table)
-        if columns and (missing := [name for name in needed if name not in columns]):
-            return f"{table} has no column {missing[0]}"
         if columns:
             empty = " OR ".join(f"{name} IS NULL" for name in needed)
             if count := db.execute(f"SELECT count(*) FROM {table} WHERE {empty}").fetchone()[0]:

@@ -289,6 +289,7 @@ def foreign(path: Path, change: str) -> dict[str, bytes]:
         "ALTER TABLE transcripts RENAME COLUMN content TO content_json",
         "UPDATE schema_meta SET value = '3'",
         "CREATE TABLE transcript_vectors (id TEXT, vector_json TEXT)",
+        "CREATE TABLE events (id TEXT, data TEXT)",
     ],
 )
 def test_a_file_that_cannot_be_upgraded_is_not_touched_and_costs_one_kind(
@@ -299,6 +300,20 @@ def test_a_file_that_cannot_be_upgraded_is_not_touched_and_costs_one_kind(
     assert [*memory.status().faults] == ["transcript_vectors"]
     memory.memories.store_memory("the others work")
     assert {name: (path.parent / name).read_bytes() for name in before} == before
+
+
+@pytest.mark.parametrize("name", ["words", "changes", "meta"])
+def test_a_file_with_tables_of_our_names_costs_one_kind_and_keeps_its_rows(
+    path: Path, reopen: Callable[[], Memory], name: str
+) -> None:
+    foreign(path, f"CREATE TABLE {name} (x);INSERT INTO {name} VALUES ('theirs')")
+    before = found(path)
+    memory = reopen()
+    assert [*memory.status().faults] == ["transcript_vectors"]
+    memory.close()
+    assert found(path) == before
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute(f"SELECT x FROM {name}").fetchall() == [("theirs",)]
 
 
 def test_vectors_as_json_text_in_the_table_of_vectors_become_numbers(
