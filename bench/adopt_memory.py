@@ -128,28 +128,31 @@ def rows_for(path: Path, megabytes: int) -> Iterator[int]:
 
 
 def adopt(root: Path, source: Path) -> None:
-    """Adopt it, and print what that took as JSON; run in a process of its own."""
-    model = Counting()
-    begun = time.perf_counter()
+    """Adopt it, again, and undo it; print after each step, as JSON, what it took. In a process of its own."""
+    model, found = Counting(), dict[str, object]()
+
+    def done(step: str, begun: float, **figures: int) -> None:
+        kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        largest = [resource.getrusage(kind).ru_maxrss for kind in kinds]
+        found.update({step: time.perf_counter() - begun, "largest": largest, **figures})
+        print(json.dumps(found), flush=True)
+
     with Memory.open(root, embedder=model) as memory:
+        begun = time.perf_counter()
         (survey,) = (one for one in recognise(source) if memory_system(one.system))
         system = memory_system(survey.system)
         assert system is not None
         report = system.adopt(memory, survey, AdoptionRequest(""), Progress())
-        seconds = time.perf_counter() - begun
-        again = time.perf_counter()
-        present = len(system.adopt(memory, survey, AdoptionRequest(""), Progress()).present)
-        again = time.perf_counter() - again
+        done(
+            "adopted", begun, taken=len(report.taken), reused=report.reused, embedded=report.embedded,
+            refused=len(report.refused), asked=model.asked,
+        )  # fmt: skip
+        begun = time.perf_counter()
+        report = system.adopt(memory, survey, AdoptionRequest(""), Progress())
+        done("again", begun, present=len(report.present))
+        begun = time.perf_counter()
         memory.undo()
-        undone = time.perf_counter() - begun - seconds - again
-        left = sum(memory.status().counts.values())
-    largest = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    found = {
-        "taken": len(report.taken), "reused": report.reused, "embedded": report.embedded,
-        "refused": len(report.refused), "present": present, "left": left, "asked": model.asked,
-        "seconds": seconds, "again": again, "undone": undone, "largest": largest,
-    }  # fmt: skip
-    print(json.dumps(found))
+        done("undone", begun, left=sum(memory.status().counts.values()))
 
 
 def measured(root: Path, source: Path) -> dict:
@@ -188,7 +191,7 @@ def main() -> None:
             own, others = (size / 1024 for size in found["largest"])
             print(
                 f"| {name} | {found['taken']:,} | {found['reused']:,} | {found['embedded']:,} | "
-                f"{found['seconds']:.0f} s | {found['again']:.0f} s | {found['undone']:.0f} s | "
+                f"{found['adopted']:.0f} s | {found['again']:.0f} s | {found['undone']:.0f} s | "
                 f"{own:.0f} MB, Chroma's process {others:.0f} MB |"
             )
             assert (found["refused"], found["left"]) == (0, 0), found
