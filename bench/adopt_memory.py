@@ -16,11 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.memory import words
 from store.adopting.system import AdoptionRequest
@@ -51,16 +53,16 @@ class Counting:
     def count_tokens(self, text: str) -> int:
         return len(text.split())
 
-    def embed_texts(self, texts: list[str]) -> np.ndarray:
+    def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.asked += len(texts)
         rows = [np.random.default_rng(list(text.encode())).standard_normal(self.dimensions) for text in texts]
         return unit(np.asarray(rows, np.float32))
 
-    def embed_images(self, images: object) -> np.ndarray:
+    def embed_images(self, images: Sequence[object]) -> NDArray[np.float32]:
         raise NotImplementedError
 
 
-def unit(rows: np.ndarray) -> np.ndarray:
+def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
@@ -155,10 +157,11 @@ def adopt(root: Path, source: Path) -> None:
         done("undone", begun, left=sum(memory.status().counts.values()))
 
 
-def measured(root: Path, source: Path) -> dict:
+def measured(root: Path, source: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "bench.adopt_memory", "--adopt", str(root), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def main() -> None:
