@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from store.chroma.client import open_client
+from store.chroma.process import ChildProcess
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -46,3 +47,11 @@ class CollectionWriter:
     def close(self) -> None:
         if self._client is not None:
             self._client.close()  # type: ignore[attr-defined]  # of Client, not in ClientAPI
+
+
+class WriterProcess(ChildProcess[CollectionWriter]):
+    """`CollectionWriter` in a child process."""
+
+    def add(self, name: str, texts: Texts) -> None:
+        """As `CollectionWriter.add`."""
+        self._call(CollectionWriter.add, name, texts)

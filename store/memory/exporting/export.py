@@ -12,8 +12,8 @@ from secrets import token_hex
 
 import numpy as np
 
-from store.chroma.documents import CollectionWriter, Texts
-from store.chroma.process import ChromaFailed, ChromaProcess
+from store.chroma.documents import CollectionWriter, Texts, WriterProcess
+from store.chroma.process import ChromaFailed
 from store.errors import BadSource, NotWritten
 from store.memory.engine.errors import InvalidInput
 from store.memory.exporting.entries import ExportEntry, entries, metadata_of
@@ -65,7 +65,7 @@ def _staged(path: Path) -> Iterator[Path]:
 
 
 def _to_chroma(memory: Memory, staged: Path, kinds: Sequence[str], model: str, outcome: Outcome) -> None:
-    chroma = ChromaProcess(CollectionWriter, staged)
+    chroma = WriterProcess(CollectionWriter, staged)
     try:
         for kind in kinds:
             text = memory.passages[kind].kind.text
