@@ -32,9 +32,9 @@ store/generation store/captioning store/maintenance store/mcp store/demo store/a
 store/library
 store/backup store/evaluation
 store/memory/chroma_check store/memory/demo store/memory/doctor
-store/memory/inspect
+store/memory/inspect store/memory/exporting
 store/memory
-store/memory/memory store/memory/kinds
+store/memory/memory store/memory/kinds store/memory/decisions
 store/memory/transcripts store/memory/documents store/memory/story store/memory/memories store/memory/status
 store/memory/text store/memory/chroma
 store/memory/engine

@@ -17,7 +17,7 @@ from store.memory.story.worlds import parse_world
 from store.progress import Progress
 
 _ADDED = "Added."
-_PAPERS = ["pdf", "md", "markdown", "txt", "text", "rst"]
+_PAPERS = ["pdf", "html", "htm", "docx", "md", "markdown", "txt", "text", "rst"]
 
 
 def menu(memory: Memory, kind: str, scope: str | None) -> None:
@@ -109,7 +109,9 @@ def _exchange(memory: Memory, scope: str | None) -> None:
 
 def _papers(memory: Memory, scope: str | None) -> None:
     protocol = st.text_input("Protocol", scope or "", placeholder="aave", key="memedex.paper_protocol")
-    files = st.file_uploader("Papers: PDF, Markdown, text", type=_PAPERS, accept_multiple_files=True)
+    files = st.file_uploader(
+        "Papers: PDF, HTML, Word, Markdown, text", type=_PAPERS, accept_multiple_files=True
+    )
     st.caption("A paper of the same protocol and file name is replaced.")
     label = f"Import {format.counted(len(files), 'paper')}" if files else "Import"
     if st.button(label, type="primary", disabled=not files or not protocol.strip()):

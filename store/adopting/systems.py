@@ -5,6 +5,9 @@ from pathlib import Path
 from store.adopting import pictures, reference_1
 from store.adopting.survey import DataSurvey
 from store.adopting.system import LibrarySystem, MemorySystem
+from store.adopting.texts.chroma_texts import ChromaTexts
+from store.adopting.texts.document_rows import DocumentRows
+from store.adopting.texts.transcript_databases import TranscriptDatabases
 from store.errors import BadSource
 
 LIBRARY_SYSTEMS: tuple[LibrarySystem, ...] = (
@@ -14,7 +17,7 @@ LIBRARY_SYSTEMS: tuple[LibrarySystem, ...] = (
     pictures.CaptionedPictures(),
     pictures.ClassFolders(),
 )
-MEMORY_SYSTEMS: tuple[MemorySystem, ...] = ()
+MEMORY_SYSTEMS: tuple[MemorySystem, ...] = (ChromaTexts(), DocumentRows(), TranscriptDatabases())
 
 
 def recognise(path: Path, *, system: str = "") -> list[DataSurvey]:

@@ -4,7 +4,7 @@ A backup is a folder laid out like a root (`memecoins/`, `memory/`, `taxonomy.js
 that has the SHA-256 of every file. It has neither thumbnails nor Chroma's files, which can be rebuilt.
 """
 
-from store.backup.create import backup
+from store.backup.create import backup, backup_memory
 from store.backup.restore import Restored, restore_backup
 
-__all__ = ["Restored", "backup", "restore_backup"]
+__all__ = ["Restored", "backup", "backup_memory", "restore_backup"]

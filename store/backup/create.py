@@ -5,7 +5,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from secrets import token_hex
 
@@ -36,16 +36,42 @@ def backup(reader: Reader, destination: Path, *, progress: Progress | None = Non
     are in the backup nevertheless. Raises BadBackup for a place that exists or is inside the library,
     NotWritten if the disk refuses. If cancelled, it leaves nothing.
     """
-    progress = progress or Progress()
+    progress, outcome = progress or Progress(), Outcome()
+    _make(
+        destination, reader.layout, lambda place: _copy(reader, place, outcome, progress), progress=progress
+    )
+    return Outcome() if progress.cancelled else outcome
+
+
+def backup_memory(root: Path, destination: Path, *, progress: Progress | None = None) -> Outcome:
+    """Copy a root that has a text memory and no library; `done` are the files. Otherwise like `backup`."""
+    progress, outcome, layout = progress or Progress(), Outcome(), Layout(root.resolve())
+
+    def copy(place: Path) -> None:
+        listed, files = Manifest(), [*_others(layout)]
+        progress.what, progress.total = "copying", len(files)
+        for path in files:
+            if progress.cancelled:
+                return
+            listed.files.update(_copy_other(path, place / path.relative_to(layout.root), place))
+            progress.done += 1
+        _finish(place, listed, progress)
+        outcome.done += listed.files
+
+    _make(destination, layout, copy, progress=progress)
+    return Outcome() if progress.cancelled else outcome
+
+
+def _make(destination: Path, layout: Layout, copy: Callable[[Path], None], *, progress: Progress) -> None:
+    """Let `copy` fill a new folder, which then becomes the destination; if cancelled, nothing is left."""
     destination = destination.expanduser().resolve()
-    _check_place(destination, reader.layout)
+    _check_place(destination, layout)
     unfinished = destination.with_name(f".{destination.name}.{token_hex(4)}.unfinished")
-    outcome = Outcome()
     try:
         unfinished.mkdir(parents=True)
-        _copy(reader, unfinished, outcome, progress)
+        copy(unfinished)
         if progress.cancelled:
-            return Outcome()
+            return
         if destination.exists():
             destination.rmdir()
         unfinished.rename(destination)
@@ -54,7 +80,6 @@ def backup(reader: Reader, destination: Path, *, progress: Progress | None = Non
         raise NotWritten(f"no backup was made in {destination}: {error}") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return outcome
 
 
 def _check_place(destination: Path, layout: Layout) -> None:
@@ -79,6 +104,11 @@ def _copy(reader: Reader, place: Path, outcome: Outcome, progress: Progress) -> 
     listed.files[_name(target.catalog, place)] = digest_of(target.catalog)
     for path in (*_unknown(reader, states), *_others(source)):
         listed.files.update(_copy_other(path, place / path.relative_to(source.root), place))
+    _finish(place, listed, progress)
+
+
+def _finish(place: Path, listed: Manifest, progress: Progress) -> None:
+    """Bring the copy to the disk, list its files, and read all of them back."""
     _sync(place, listed)
     listed.write(place)
     _read_back(place, listed, progress)

@@ -48,7 +48,7 @@ def restore_backup(root: Path, source: Path, *, progress: Progress | None = None
     progress.what, progress.total = "verifying", len(listed.files)
     if damaged := list(manifest.damaged(source, listed, progress=progress)):
         return Restored(refused=damaged)
-    lock = WriterLock(layout.lock)
+    lock = WriterLock(layout.lock if has_library(listed) else _memory_lock(layout))
     lock.acquire()
     staged = layout.root / f".restoring-{token_hex(4)}"
     try:
@@ -64,6 +64,15 @@ def restore_backup(root: Path, source: Path, *, progress: Progress | None = None
         lock.release()
 
 
+def has_library(listed: Manifest) -> bool:
+    """Whether the backup has coins; one of a text memory alone leaves those of the root as they are."""
+    return any(name.startswith("memecoins/") for name in listed.files)
+
+
+def _memory_lock(layout: Layout) -> Path:
+    return layout.root / "memory" / layout.lock.name
+
+
 def _stage(source: Path, staged: Path, listed: Manifest, progress: Progress) -> None:
     """Copy beside the library, never link: writing to the library must not change the backup."""
     progress.what, progress.done = "copying", 0
@@ -76,7 +85,8 @@ def _stage(source: Path, staged: Path, listed: Manifest, progress: Progress) -> 
         if digest_of(target) != expected:
             raise BadBackup(f"{name} changed while it was read; nothing was restored")
         progress.done += 1
-    _make_ready(Layout(staged))
+    if has_library(listed):
+        _make_ready(Layout(staged))
     if hasattr(os, "sync"):
         os.sync()
 
@@ -158,6 +168,8 @@ def _is_derived(path: Path, layout: Layout) -> bool:
     if path in (
         layout.lock,
         holder_file(layout.lock),
+        _memory_lock(layout),
+        holder_file(_memory_lock(layout)),
         layout.catalog.with_name(f"{layout.catalog.name}-shm"),
     ):
         return True

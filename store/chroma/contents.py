@@ -158,10 +158,23 @@ def read_entries(
             "LEFT JOIN embedding_metadata m ON m.id = e.id WHERE s.collection = ? ORDER BY e.id, m.key",
             [collection.id],
         )
+        lists = _lists(db, collection)
         for own, group in groupby(rows, key=lambda row: row["own"]):
             found = {row["key"]: _value(row) for row in group if row["key"] is not None}
+            found |= lists.get(own, {})
             document = found.pop(_DOCUMENT, None)
             yield str(own), None if document is None else str(document), found
+
+
+def metadata_keys(folder: Path, collection: FoundCollection, *, limit: int = 200) -> set[str]:
+    """The names of the metadata that the first entries of a collection have."""
+    with _opened(folder) as db:
+        rows = db.execute(
+            "SELECT DISTINCT m.key FROM embedding_metadata m WHERE m.id IN (SELECT e.id FROM embeddings e "
+            "JOIN segments s ON s.id = e.segment_id WHERE s.collection = ? ORDER BY e.id LIMIT ?)",
+            [collection.id, limit],
+        )
+        return {str(row[0]) for row in rows} - {_DOCUMENT}
 
 
 def is_of_version_1(collection: FoundCollection, models: set[str]) -> bool:
@@ -243,10 +256,25 @@ def _collections(folder: Path) -> tuple[FoundCollection, ...]:
         )
 
 
+def _lists(db: sqlite3.Connection, collection: FoundCollection) -> dict[str, dict[str, Any]]:
+    """Metadata that are lists, by id; newer Chromas have them in a table of their own."""
+    found: dict[str, dict[str, Any]] = {}
+    if "embedding_metadata_array" in _tables(db):
+        rows = db.execute(
+            "SELECT e.embedding_id AS own, m.* FROM embedding_metadata_array m JOIN embeddings e "
+            "ON e.id = m.id JOIN segments s ON s.id = e.segment_id WHERE s.collection = ? ORDER BY m.rowid",
+            [collection.id],
+        )
+        for row in rows:
+            found.setdefault(str(row["own"]), {}).setdefault(row["key"], []).append(_value(row))
+    return found
+
+
 def _value(row: sqlite3.Row) -> Any:
     """The value of a metadata row, which has a column for each type."""
-    values = [row[name] for name in row.keys() if name.endswith("_value")]  # noqa: SIM118
-    return next((value for value in values if value is not None), None)
+    names = [name for name in row.keys() if name.endswith("_value") and row[name] is not None]  # noqa: SIM118
+    value = row[names[0]] if names else None
+    return bool(value) if names[:1] == ["bool_value"] else value
 
 
 def _tables(db: sqlite3.Connection) -> set[str]:

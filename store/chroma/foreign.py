@@ -35,6 +35,11 @@ class ForeignChroma:
         self._process = _ReaderProcess(_Reader, copy)
         self.fault = ""  # why vectors could not be read; "" while they can
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the copy."""
+        return self._folder
+
     def entries(self, collection: FoundCollection) -> Iterator[ForeignEntry]:
         """Every entry, in the order of SQLite's rows; without vectors once the index cannot be read."""
         batch: list[tuple[str, str | None, dict[str, Any]]] = []
@@ -88,7 +93,9 @@ class _Reader:
         self._client = open_client(folder)
 
     def vectors(self, name: str, ids: Sequence[str]) -> dict[str, bytes]:
-        found = self._client.get_collection(name).get(ids=list(ids), include=["embeddings"])
+        found = self._client.get_collection(name, embedding_function=None).get(
+            ids=list(ids), include=["embeddings"]
+        )
         rows = np.asarray(found["embeddings"], np.float32)
         return {id: row.tobytes() for id, row in zip(found["ids"], rows, strict=True)}
 

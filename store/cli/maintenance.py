@@ -4,6 +4,7 @@ from argparse import Namespace
 from dataclasses import asdict
 
 from store.backup import backup as copy_library
+from store.backup import backup_memory as copy_memory
 from store.backup import restore_backup as put_back
 from store.cli.open_library import check_there_is_one, has_library, making, reading, root_of, writing
 from store.cli.output import as_json, named
@@ -62,11 +63,17 @@ def model(arguments: Namespace, terminal: Terminal) -> int:
 
 def backup(arguments: Namespace, terminal: Terminal) -> int:
     """Copy the library as it is at one moment, even while another process writes."""
-    check_there_is_one(arguments)
-    with reading(arguments, terminal) as reader:
-        outcome = terminal.watch(lambda progress: copy_library(reader, arguments.path, progress=progress))
+    root = root_of(arguments)
+    if not has_library(root) and (root / "memory").is_dir():
+        what = "files of the text memory"
+        outcome = terminal.watch(lambda progress: copy_memory(root, arguments.path, progress=progress))
+    else:
+        what = "records"
+        check_there_is_one(arguments)
+        with reading(arguments, terminal) as reader:
+            outcome = terminal.watch(lambda progress: copy_library(reader, arguments.path, progress=progress))
     if not terminal.was_interrupted:
-        terminal.say(f"backed up {len(outcome.done):,} records to {arguments.path}, and read back")
+        terminal.say(f"backed up {len(outcome.done):,} {what} to {arguments.path}, and read back")
     if arguments.json:
         terminal.answer_json(
             {"path": str(arguments.path), "done": outcome.done, "refused": as_json(outcome.refused)}
@@ -82,6 +89,8 @@ def restore_backup(arguments: Namespace, terminal: Terminal) -> int:
         terminal.say(f"what was there before is kept in {restored.replaced}; restore-backup takes it as well")
     if restored.refused:
         terminal.say("nothing was restored: the backup is damaged")
+    elif not terminal.was_interrupted and not any(name.startswith("memecoins/") for name in restored.done):
+        terminal.say(f"restored {len(restored.done):,} files of the text memory")
     elif not terminal.was_interrupted:
         with making(arguments, terminal) as library:
             terminal.say(f"restored {sum(library.counts().values()):,} records")

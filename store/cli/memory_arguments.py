@@ -77,7 +77,7 @@ def add_arguments(memory: ArgumentParser) -> None:
     forgotten.add_argument("keys", nargs="+", metavar="CHARACTER_SESSION")
 
     paper = add(
-        "import-document", memory_edits.import_document, "import papers of a protocol: PDF, Markdown, text"
+        "import-document", memory_edits.import_document, "import papers of a protocol: PDF, HTML, Word, text"
     )
     paper.add_argument("paths", nargs="+", type=typed_path, metavar="FILE")
     paper.add_argument("--protocol", required=True, metavar="NAME")
@@ -102,6 +102,13 @@ def add_arguments(memory: ArgumentParser) -> None:
     happened.add_argument("-n", type=int, default=100, metavar="N", help="how many (100)")
     happened.add_argument("--offset", type=int, default=0, metavar="N", help="after how many newer ones (0)")
 
+    exported = add("export", memory_queries.export, "write entries in the layout of their reference")
+    exported.add_argument("path", type=typed_path, metavar="PATH", help="a new folder or file")
+    exported.add_argument(
+        "--kind", choices=memory_edits.KINDS, action="append", required=True, dest="kinds",
+        help="memories, lore and sessions go into one Chroma, and may be named together",
+    )  # fmt: skip
+    exported.add_argument("--vectors", default="", metavar="MODEL", help="whose vectors (the kind's model)")
     add("undo", memory_edits.undo, "undo your last decision about the text memory")
     embedded = add(
         "model", memory_edits.model, "the models in use; with a name, embed everything again with that one"

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from store.cli.open_library import root_of
+from store.cli.output import as_json, named
 from store.cli.terminal import Terminal, plain
 
 if TYPE_CHECKING:
@@ -23,6 +24,19 @@ def status(arguments: Namespace, terminal: Terminal) -> int:
     return answered(
         found, arguments, terminal, [f"{name}: {count:,}" for name, count in found["counts"].items()]
     )
+
+
+def export(arguments: Namespace, terminal: Terminal) -> int:
+    """Write entries in the layout of their reference."""
+    from store.memory.exporting.export import export as write
+
+    with reading(arguments) as memory:
+        path = arguments.path.expanduser().resolve()
+        outcome = write(memory, path, kinds=arguments.kinds, model=arguments.vectors)
+    done = {"path": str(path), "done": outcome.done, "refused": as_json(outcome.refused)}
+    terminal.say(f"exported {len(outcome.done):,} entries to {path}")
+    answered(done, arguments, terminal, [])
+    return named(outcome.refused, terminal)
 
 
 def search(arguments: Namespace, terminal: Terminal) -> int:

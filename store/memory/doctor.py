@@ -43,14 +43,17 @@ def check(memory: "Memory") -> list[MemoryFinding]:
             remedy = "put the file back, or remove the world's entries"
             found.append(MemoryFinding("world_lore", f"the file of the world {world.id} is gone", remedy))
     for source in memory.documents.sources():
-        if not (memory.places.originals / source.original).exists():
+        if source.original and not (memory.places.originals / source.original).exists():
             found.append(
                 MemoryFinding("documents", f"the original of {source.id} is gone", "import it again")
             )
     if fault := memory.status().chroma_fault:
         found.append(MemoryFinding("chroma", f"Chroma is behind: {fault}", "rebuild it"))
     found += [MemoryFinding("chroma", fault, "rebuild it") for fault in memory.check_chroma()]
-    return found + [MemoryFinding("files", one, KEPT, is_fault=False) for one in memory.status().moved_aside]
+    remedy = f"{KEPT}, and `adopt` takes over what it knows of it"
+    return found + [
+        MemoryFinding("files", one, remedy, is_fault=False) for one in memory.status().moved_aside
+    ]
 
 
 def repair(memory: "Memory") -> list[MemoryFinding]:

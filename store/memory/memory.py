@@ -17,7 +17,7 @@ from store.disk.open_writers import Writers
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NothingToUndo, ReadOnly
-from store.memory import memories
+from store.memory import decisions, memories
 from store.memory.chroma.follower import MemoryFollower
 from store.memory.documents import documents
 from store.memory.documents.documents import Documents
@@ -37,8 +37,6 @@ from store.outcome import Outcome, Refusal
 from store.permissions import OPERATOR, Actor
 
 log = logging.getLogger(__name__)
-
-_NUMBERED = "numbered_after"  # decisions above this number are numbered in one row with other kinds'
 
 
 class Memory:
@@ -162,8 +160,8 @@ class Memory:
             finish_moves(self.places.folder, note=self._note_aside, disk=disk or Disk())
         latest = str(self._latest_decision())
         for passages in self.usable:
-            if not passages.database.meta(_NUMBERED):
-                passages.database.set_meta(_NUMBERED, latest)
+            if not passages.database.meta(decisions.NUMBERED):
+                passages.database.set_meta(decisions.NUMBERED, latest)
         self._follower = MemoryFollower(self.places, self.usable, note=self._note_aside, disk=disk)
         self.sessions.passages.finish_erasing(self._purge_sessions)  # begun before a crash
         if not self.documents.passages.fault:
@@ -195,20 +193,28 @@ class Memory:
 
     def last_decision(self, *, by: str) -> tuple[str, MemoryDecision] | None:
         """This person's latest decision of any kind that can be undone, with the kind's name."""
-        found = [
-            (name, decision)
-            for name, passages in self.passages.items()
-            if (decision := passages.last_decision(by=by))
-        ]
-        return max(found, key=lambda one: self._place(*one)) if found else None
+        return decisions.last(self.passages, by=by)
 
     def undo(self, *, actor: str = "") -> Outcome:
         """Undo the person's own last decision, of any kind. Raises NothingToUndo if there is none."""
         self.actor.permit()
-        last = self.last_decision(by=actor or self.actor.name)
+        by = actor or self.actor.name
+        last = self.last_decision(by=by)
         if last is None:
             raise NothingToUndo("nothing to undo")
-        return self.passages[last[0]].undo(actor=actor)
+        outcome = Outcome(decision=str(last[1].number))
+        for name in decisions.kinds_of(self.passages, *last, by=by):
+            part = self.passages[name].undo(actor=actor)
+            outcome.done += part.done
+            outcome.refused += part.refused
+        if not self.lore.passages.fault:
+            self.lore.set_aside_undone(self.places.worlds)
+        return outcome
+
+    def new_decision(self) -> int:
+        """The number of a decision that is about to be made in several kinds."""
+        self.actor.permit()
+        return self._latest_decision() + 1
 
     def status(self) -> MemoryStatus:
         return MemoryStatus(
@@ -269,12 +275,6 @@ class Memory:
 
     def _latest_decision(self) -> int:
         return max(passages.latest_decision() for passages in self.passages.values())
-
-    def _place(self, name: str, decision: MemoryDecision) -> tuple[int, float]:
-        """The place among the decisions of all kinds; by the clock, from before they shared numbers."""
-        before = self.passages[name].database.meta(_NUMBERED)
-        is_common = before and decision.number > int(before)
-        return decision.number if is_common else 0, decision.created_at
 
     def _note_aside(self, aside: Aside) -> None:
         self.usable[0].record_aside(aside, root=self.places.root)

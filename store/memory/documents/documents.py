@@ -1,4 +1,4 @@
-"""Protocol papers (reference 3): PDF, Markdown and text, in passages that can be cited by page."""
+"""Protocol papers (reference 3), in passages that can be cited by page."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from store.disk.files import Disk, content_hash, read_regular
 from store.errors import BadSource
-from store.memory.documents import pdf
+from store.memory.documents import markup, pdf
 from store.memory.documents.pdf import Rectangle
 from store.memory.engine.entries import Row
 from store.memory.engine.inputs import checked_count, checked_text
@@ -177,6 +177,8 @@ class Documents:
                 "SELECT original FROM sources WHERE protocol = ? AND source = ?",
                 [row["protocol"], row["source"]],
             ).fetchone()
+        if found and not found[0]:
+            raise BadSource(f"{row['source']} came as passages, without its file; import the file to see it")
         path = self._originals / (found[0] if found else "")
         if not path.is_file():
             raise BadSource(f"the file {row['source']} is no longer there; import it again")
@@ -247,8 +249,15 @@ def _pages(content: bytes, *, name: str) -> list[str]:
     suffix = Path(name).suffix.lower()
     if content.lstrip()[:5] == b"%PDF-" or suffix == ".pdf":
         return pdf.page_texts(content, name=name)
+    if suffix in (*markup.HTML, *markup.DOCX):
+        is_html = suffix in markup.HTML
+        text = markup.html_text(content) if is_html else markup.docx_text(content, name=name)
+        if not text:
+            raise BadSource(f"{name} has no text in it")
+        return [text]
     if suffix not in _TEXTS:
-        raise BadSource(f"{name} is neither PDF nor Markdown nor text ({', '.join(_TEXTS)})")
+        known = (".pdf", *markup.HTML, *markup.DOCX, *_TEXTS)
+        raise BadSource(f"{name} is not of a kind that can be read ({', '.join(known)})")
     try:
         encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         text = content.decode(encoding)

@@ -12,14 +12,26 @@ class MemoryChange:
     """Rows written and removed, with what they replaced in the history."""
 
     def __init__(
-        self, db: sqlite3.Connection, kind: MemoryKind, verb: str, *, actor: str, at: float, after: int
+        self,
+        db: sqlite3.Connection,
+        kind: MemoryKind,
+        verb: str,
+        *,
+        actor: str,
+        at: float,
+        after: int,
+        number: int | None = None,
     ) -> None:
-        """`after` is the number of the latest decision of any kind, which this one follows."""
+        """`after` is the number of the latest decision of any kind, which this one follows.
+
+        `number` is that of a decision made in several transactions or kinds, of which this is a part.
+        """
         self.db = db
         self.kind = kind
         self.count = 0  # rows of embedded text changed
         self.reverses: int | None = None  # for undo and redo
         self._decision: int | None = None
+        self._number = number
         self._what = (after, verb, actor, at)
 
     def row(self, table: str, id: str) -> dict[str, Any] | None:
@@ -50,7 +62,7 @@ class MemoryChange:
         """Store the decision."""
         if self._decision is not None:
             self.db.execute(
-                "UPDATE decisions SET count = ?, reverses = ? WHERE number = ?",
+                "UPDATE decisions SET count = count + ?, reverses = ? WHERE number = ?",
                 [self.count, self.reverses, self._decision],
             )
 
@@ -68,7 +80,13 @@ class MemoryChange:
         )
 
     def _begin(self) -> None:
-        if self._decision is None:
+        if self._decision is None and self._number is not None:
+            self._decision = self._number
+            self.db.execute(
+                "INSERT OR IGNORE INTO decisions (number, verb, who, at) VALUES (?, ?, ?, ?)",
+                (self._number, *self._what[1:]),
+            )
+        elif self._decision is None:
             self._decision = self.db.execute(
                 "INSERT INTO decisions (number, verb, who, at) "
                 "SELECT max(?, coalesce(max(number), 0)) + 1, ?, ?, ? FROM decisions",

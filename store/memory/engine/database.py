@@ -108,7 +108,7 @@ class Database(SqliteFile):
                 db.execute("SELECT count(*) FROM meta").fetchone()
         except sqlite3.DatabaseError as error:
             self.close()
-            if isinstance(error, sqlite3.OperationalError) and "no such table" not in str(error):
+            if isinstance(error, sqlite3.OperationalError) and not _is_of_schema(error):
                 raise NotWritten(f"{path} cannot be opened: {refused(error, path)}") from error
             raise CatalogDamaged(
                 f"{path} cannot be read ({error}); restore it from a backup, or move it away to begin empty"
@@ -172,13 +172,23 @@ class Database(SqliteFile):
         db.execute("PRAGMA secure_delete = 1")  # what is deleted is overwritten, not only unlinked
         return db
 
+    def _take_over(self, kind: MemoryKind) -> None:
+        """Upgrade another program's file. Raises ForeignFile for what no check has foreseen."""
+        try:
+            kind.upgrade(self._writer, lambda name: self._disk.step(name, self.path))
+        except (ValueError, TypeError, KeyError, sqlite3.IntegrityError) as error:
+            raise ForeignFile(
+                f"{self.path} is of another program and cannot be used here ({error}); move it away, "
+                "then `python -m store adopt FILE` takes over what can be read"
+            ) from error
+
     def _prepare(self, kind: MemoryKind, version: int) -> None:
         """Create the tables, or upgrade older ones, in one transaction."""
         db = self._writer
         db.execute("BEGIN EXCLUSIVE")
         try:
             if version == 0:
-                kind.upgrade(db, lambda name: self._disk.step(name, self.path))
+                self._take_over(kind)
             common = _COMMON + kind.schema + words_of(kind.table, kind.text)
             for statement in _statements((common if version == 0 else "") + _KEPT):
                 self._disk.step("schema", self.path)
@@ -215,6 +225,12 @@ def _version(path: Path, kind: MemoryKind) -> int:
     with closing(sqlite3.connect(to_inspect(path), uri=True)) as db:
         kind.check(db)
     return found.version
+
+
+def _is_of_schema(error: sqlite3.OperationalError) -> bool:
+    """Whether the file's tables are the reason (SQLITE_ERROR), not the disk or another process."""
+    code = getattr(error, "sqlite_errorcode", None)  # None: a test's disk
+    return code == sqlite3.SQLITE_ERROR or "no such table" in str(error)
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -152,18 +152,24 @@ class Passages(Entries):
     # -- writing ------------------------------------------------------------------------------------------
 
     @contextmanager
-    def change(self, verb: str, *, actor: str = "") -> Iterator[MemoryChange]:
-        """One decision in one transaction; leaves no trace if nothing is written or removed."""
+    def change(self, verb: str, *, actor: str = "", number: int | None = None) -> Iterator[MemoryChange]:
+        """One decision in one transaction; leaves no trace if nothing is written or removed.
+
+        With `number` the transaction is a part of that decision, which may have others, in other kinds too.
+        """
         with self.database.writing() as db:
-            change = self._decision(db, verb, actor)
+            change = self._decision(db, verb, actor, number=number)
             yield change
             change.finish()
         self.changed()
 
-    def _decision(self, db: sqlite3.Connection, verb: str, actor: str) -> MemoryChange:
+    def _decision(
+        self, db: sqlite3.Connection, verb: str, actor: str, *, number: int | None = None
+    ) -> MemoryChange:
         return MemoryChange(
-            db, self.kind, verb, actor=actor or self.actor.name, at=self.clock(), after=self._latest()
-        )
+            db, self.kind, verb, actor=actor or self.actor.name, at=self.clock(), after=self._latest(),
+            number=number,
+        )  # fmt: skip
 
     def upsert(self, rows: Iterable[Row], *, verb: str, actor: str = "") -> None:
         """Add or replace entries as one decision, each embedded by this kind's model."""

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from store.memory.engine import foreign_vectors
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.kind import MemoryKind
 
 Value = str | int
 Where = Mapping[str, Value | Collection[Value]]  # column → what it has to be, or one of several
 Vector = NDArray[np.float32]
+_UNIT = 1e-3  # adopted vectors are kept as they came, of any length
 _FIRST = 1024  # rows made room for at first; doubled when full
 
 
@@ -127,7 +129,7 @@ class ResidentPassages:
             self._ids.append(id)
             if place == len(self._matrix):
                 self._make_room(len(vector))
-        self._matrix[place] = vector
+        self._matrix[place] = vector if abs(vector @ vector - 1) < _UNIT else foreign_vectors.unit(vector)
         for column in self._kind.filters:
             known = self._values[column]
             self._codes[column][place] = known.setdefault(row[column], len(known))

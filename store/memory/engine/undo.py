@@ -6,6 +6,7 @@ from typing import Any
 
 from store.catalog import history
 from store.errors import NothingToUndo
+from store.memory.engine import foreign_metadata
 from store.memory.engine.change import MemoryChange
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.listing import last_decision
@@ -21,20 +22,22 @@ def reverse(change: MemoryChange, verb: str, actor: str) -> Outcome:
     if chosen is None:
         raise NothingToUndo(f"nothing to {verb}")
     outcome = Outcome(decision=str(chosen))
-    events = change.db.execute(
-        "SELECT * FROM history WHERE decision = ? ORDER BY number DESC", [chosen]
+    numbers = change.db.execute(
+        "SELECT number FROM history WHERE decision = ? ORDER BY number DESC", [chosen]
     ).fetchall()
-    refused: set[tuple[str, str]] = set()
-    for event in events:  # newest first: each finds the row as it left it, if nothing else came after
+    done, refused = dict[str, None](), set[tuple[str, str]]()
+    for (number,) in numbers:  # newest first: each finds the row as it left it, if nothing else came after
+        event = change.db.execute("SELECT * FROM history WHERE number = ?", [number]).fetchone()
         place = (event["tbl"], event["id"])
         row = change.db.execute("SELECT version FROM changes WHERE tbl = ? AND id = ?", place).fetchone()
         if row and row["version"] == event["version"] and place not in refused:
             _put_back(change, event)
-            if event["tbl"] == change.kind.table and event["id"] not in outcome.done:
-                outcome.done.append(event["id"])
+            if event["tbl"] == change.kind.table:
+                done[event["id"]] = None
         elif place not in refused:
             refused.add(place)
             outcome.refused.append(Refusal(event["id"], f"it was changed since; {verb} would lose that"))
+    outcome.done += done
     change.db.execute("UPDATE decisions SET reversed = 1 WHERE number = ?", [chosen])
     change.reverses = chosen
     return outcome
@@ -49,6 +52,7 @@ def erase(db: sqlite3.Connection, kind: MemoryKind, column: str, value: str, *, 
     db.execute(f"DELETE FROM {kind.table} WHERE {column} = ?", [value])
     for table in ("changes", "history", "new_vectors", "kept_vectors"):
         db.executemany(f"DELETE FROM {table} WHERE id = ?", [(id,) for id in ids])
+    foreign_metadata.delete(db, ids)
     db.execute(
         "DELETE FROM decisions WHERE number NOT IN (SELECT decision FROM history) AND verb <> 'forget'"
     )

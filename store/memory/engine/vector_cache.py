@@ -37,16 +37,21 @@ def store_new(db: sqlite3.Connection, *, model: str) -> None:
     )
 
 
+def store_foreign(db: sqlite3.Connection, id: str, text_hash: str, vector: bytes, *, model: str) -> None:
+    """Store a vector that came with an entry and is of another model than the kind's."""
+    db.execute("INSERT OR REPLACE INTO kept_vectors VALUES (?, ?, ?, ?)", [id, model, text_hash, vector])
+
+
 def known(
     db: sqlite3.Connection, kind: MemoryKind, texts: Mapping[str, str], *, model: str, dimensions: int
 ) -> dict[str, bytes]:
     """Vectors that this model made of these very texts (id → text) before, by id."""
-    found = {}
+    found, short = {}, model.removeprefix("litellm:")  # as other programs name the same model
     for id, text in texts.items():
         row = db.execute(
-            "SELECT vector FROM kept_vectors WHERE id = ? AND model = ? AND text_hash = ? UNION ALL "
-            f"SELECT vector FROM {kind.table} WHERE id = ? AND embedding_model = ? AND {kind.text} = ?",
-            [id, model, text_hash(text), id, model, text],
+            "SELECT vector FROM kept_vectors WHERE id = ? AND model IN (?, ?) AND text_hash = ? UNION ALL "
+            f"SELECT vector FROM {kind.table} WHERE id = ? AND embedding_model IN (?, ?) AND {kind.text} = ?",
+            [id, model, short, text_hash(text), id, model, short, text],
         ).fetchone()
         if row and row[0] is not None and len(row[0]) == 4 * dimensions:
             found[id] = bytes(row[0])

@@ -12,7 +12,7 @@ from store.memory.engine.inputs import as_json, checked_text
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 from store.memory.story.scoped import N_RESULTS, Scoped, check_owner
-from store.memory.story.worlds import World, put_world_file, read_worlds
+from store.memory.story.worlds import World, put_world_file, read_worlds, set_world_file_aside
 from store.memory.text.line_chunks import split_lines
 from store.outcome import Refusal
 
@@ -148,10 +148,25 @@ class Lore(Scoped):
             for found in read_worlds(folder, known=known)
         ]
 
-    def put_world(self, world: World, *, actor: str = "") -> None:
+    def set_aside_undone(self, folder: Path) -> None:
+        """Set aside the files of worlds that undo removed; otherwise the next opening would load them."""
+        query = (
+            "SELECT json_extract(h.before, '$.file') AS file, json_extract(h.before, '$.hash') AS hash "
+            "FROM history h JOIN decisions d ON d.number = h.decision WHERE h.tbl = 'worlds' "
+            "AND d.number = (SELECT max(number) FROM decisions) AND d.verb = 'undo' "
+            "AND h.before IS NOT NULL AND NOT EXISTS (SELECT 1 FROM worlds w WHERE w.id = h.id)"
+        )
+        with self.passages.database.reading() as db:
+            gone = db.execute(query).fetchall()
+        for row in gone:
+            set_world_file_aside(folder, row["file"], file_hash=row["hash"])
+
+    def put_world(
+        self, world: World, *, verb: str = "load world", actor: str = "", number: int | None = None
+    ) -> None:
         """Store a world's base lore in chunks, and delete what its file no longer has.
 
-        What `add_lore` added stays. Unchanged chunks keep their vectors.
+        What `add_lore` added stays. Unchanged chunks keep their vectors. `number` as in `Passages.change`.
         """
         checked_text(world.id, what="the world's id")
         texts = [world.lore[start:end] for start, end in split_lines(world.lore)]
@@ -159,7 +174,7 @@ class Lore(Scoped):
         new = [text for text in texts if text not in kept]
         vectors = {**kept, **dict(zip(new, self.passages.embed(new), strict=True))}
         model = self.passages.model
-        with self.passages.change("load world", actor=actor) as change:
+        with self.passages.change(verb, actor=actor, number=number) as change:
             rows = {f"{world.id}_{BASE}{i}": text for i, text in enumerate(texts)}
             for old in self._base_ids(change.db.execute, world.id):
                 if old not in rows:

@@ -38,7 +38,7 @@ def read_worlds(folder: Path, *, known: dict[str, str]) -> Iterator[World | Refu
 
 
 def parse_world(content: bytes, *, file: str) -> World:
-    """Parse a world from YAML. Raises ValueError with the fault."""
+    """Parse a world from YAML; without an `id` the file's name serves. Raises ValueError with the fault."""
     import yaml
 
     try:
@@ -48,6 +48,8 @@ def parse_world(content: bytes, *, file: str) -> World:
     if not isinstance(fields, dict):
         raise ValueError("add fields such as `id` and `lore`")
     id = fields.get("id")
+    if id is None and file and fields.keys() & {"name", "start_message", "lore"}:
+        id = fields["id"] = Path(file).stem
     if not isinstance(id, str | int) or isinstance(id, bool) or not str(id).strip():
         raise ValueError("add an `id`, for example `id: frogland`")
     return World(
@@ -75,9 +77,21 @@ def put_world_file(worlds: Path, name: str, content: bytes) -> None:
     """Write a world's file; an existing one, which a person may have written, is set aside."""
     disk, place = Disk(), worlds / name
     if place.exists() and place.read_bytes() != content:
-        kept = worlds.parent / "set-aside"
-        disk.make_folder(kept)
-        disk.write(kept / f"{time.time_ns()}-{name}", place.read_bytes())
-        disk.fsync_folders([kept])
+        _set_aside(worlds, name, place.read_bytes(), disk)
     disk.make_folder(worlds)
     disk.replace(place, content)
+
+
+def set_world_file_aside(worlds: Path, name: str, *, file_hash: str) -> None:
+    """Move a world's file out of the folder, if it still has this content."""
+    place = worlds / name
+    if place.is_file() and content_hash(content := place.read_bytes()) == file_hash:
+        _set_aside(worlds, name, content, Disk())
+        place.unlink()
+
+
+def _set_aside(worlds: Path, name: str, content: bytes, disk: Disk) -> None:
+    kept = worlds.parent / "set-aside"
+    disk.make_folder(kept)
+    disk.write(kept / f"{time.time_ns()}-{name}", content)
+    disk.fsync_folders([kept])

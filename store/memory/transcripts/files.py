@@ -129,8 +129,17 @@ def moment(value: Any) -> str | None:
         return None
 
 
+def project_of(path: Path) -> str | None:
+    """The project in a path such as `projects/<slug>/sessions/<id>`; None if it has none."""
+    parts = path.absolute().parts
+    for place in range(len(parts) - 3, -1, -1):
+        if (parts[place], parts[place + 2]) == ("projects", "sessions"):
+            return _name(parts[place + 1])
+    return None
+
+
 def _folder(path: Path) -> Session:
-    session = Session(session_id=_name(path.name))
+    session = Session(session_id=_name(path.name), project_slug=project_of(path))
     try:
         fields = parsed(read_regular(path / METADATA, limit=_LARGEST))
     except FileNotFoundError:
@@ -157,12 +166,14 @@ def _described(session: Session, fields: Mapping[str, Any]) -> None:
 
 
 def _file(path: Path) -> Iterator[Session | Refusal]:
-    session = Session(session_id=_name(path.stem))
+    session = Session(session_id=_name(path.stem), project_slug=project_of(path))
     if path.suffix == ".jsonl":
         first = next(_mappings(path, Session("")), {})
         if isinstance(first.get("messages"), list):  # OpenAI's training files: a conversation in each line
             for number, line in enumerate(_mappings(path, session), start=1):
-                yield _body(line, Session(f"{session.session_id}-{number}"))
+                yield _body(
+                    line, Session(f"{session.session_id}-{number}", project_slug=session.project_slug)
+                )
             return
         _described(session, {**first, "id": ""})
         session.messages = _messages(path, session)

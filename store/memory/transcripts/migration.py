@@ -2,29 +2,72 @@
 
 import json
 import sqlite3
-from array import array
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
-from store.errors import CatalogTooNew
+from store.errors import CatalogTooNew, ForeignFile
+from store.memory.engine.foreign_vectors import as_vector, model_name
 from store.memory.text.extraction import CONTENT_TYPES, extract_all_embeddable_content, readable
 from store.memory.text.tokens import count_tokens
 
 VERSION = 2
 _OLD = "transcripts_of_version_1"
+_MESSAGES = "transcripts"
+_NEEDED = ("id", "user_id", "session_id", "sequence", "role", "content")
+_VECTORS_NEED = ("id", "parent_id", "user_id", "session_id", "content_type", "source_text")
 _INLINE = tuple(f"{kind}_vector" for kind in CONTENT_TYPES)
 
 Step = Callable[[str], None]
 
 
-def check(db: sqlite3.Connection) -> None:
-    """Raises CatalogTooNew for a version after ours, before anything is written."""
+def check(db: sqlite3.Connection, *, schema: str) -> None:
+    """Raises CatalogTooNew for a version after ours, ForeignFile for what cannot be upgraded.
+
+    Both before anything is written.
+    """
+    if db.execute("PRAGMA user_version").fetchone()[0] == 0 and (fault := _fault(db, schema)):
+        raise ForeignFile(
+            f"the transcripts are in a database of another program ({fault}); it was not touched: move it "
+            "away, then `python -m store adopt FILE` takes it over"
+        )
     found = _version(db)
     if found is not None and (not found.isdecimal() or int(found) > VERSION):
         raise CatalogTooNew(
             f"the transcripts were written by something newer (schema version {found}, this one knows "
             f"{VERSION}); they were not touched: update the program"
         )
+
+
+def _fault(db: sqlite3.Connection, schema: str) -> str:
+    """Why another program's file cannot become ours as it is; "" if it can. Reads every vector once."""
+    with closing(sqlite3.connect(":memory:")) as empty:
+        empty.executescript(schema)
+        tables = empty.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        ours = {name: _columns(empty, name) for (name,) in tables}
+    if any(name in _INLINE for name in _columns(db, _MESSAGES)):
+        ours[_MESSAGES] = [*_NEEDED]  # it becomes `_OLD`, and ours is made beside it
+    for table, wanted in {**ours, _OLD: [*_NEEDED]}.items():
+        columns = _columns(db, table)
+        if columns and (missing := [name for name in wanted if name not in columns]):
+            return f"{table} has no column {missing[0]}"
+    return _incomplete(db)
+
+
+def _incomplete(db: sqlite3.Connection) -> str:
+    for table, needed in ((_MESSAGES, _NEEDED), (_OLD, _NEEDED), ("transcript_vectors", _VECTORS_NEED)):
+        columns = _columns(db, table)
+        if columns:
+            empty = " OR ".join(f"{name} IS NULL" for name in needed)
+            if count := db.execute(f"SELECT count(*) FROM {table} WHERE {empty}").fetchone()[0]:
+                return f"{count:,} rows of {table} are incomplete"
+        for name in (name for name in columns if name in (*_INLINE, "vector")):
+            for id, value in db.execute(f"SELECT id, {name} FROM {table} WHERE {name} IS NOT NULL"):
+                try:
+                    as_vector(value)
+                except ValueError as error:
+                    return f"{id}: {error}"
+    return ""
 
 
 def upgrade(db: sqlite3.Connection, step: Step, *, schema: str) -> None:
@@ -44,6 +87,8 @@ def upgrade(db: sqlite3.Connection, step: Step, *, schema: str) -> None:
     for statement in filter(str.strip, schema.split(";\n")):
         step("make tables")
         db.execute(statement)
+    step("vectors as bytes")
+    _convert_vectors(db)
     old = _columns(db, _OLD)
     if old:
         step("copy transcripts")
@@ -70,7 +115,7 @@ def _copy(db: sqlite3.Connection, old: list[str], step: Step) -> None:
         )
         texts = extract_all_embeddable_content(message)
         for kind in inline:
-            vector = _vector(row[f"{kind}_vector"])
+            vector = as_vector(row[f"{kind}_vector"])
             text = texts[kind] or (values["text_content"] or "" if vector else "")
             if vector is not None or texts[kind]:
                 model = row["embedding_model"] if vector and "embedding_model" in old else None
@@ -83,18 +128,22 @@ def _copy(db: sqlite3.Connection, old: list[str], step: Step) -> None:
                     [
                         f"{row['id']}_{kind}_0", row["id"], row["user_id"], row["session_id"],
                         values.get("project_slug"), kind, len(text), count_tokens(text), text, vector,
-                        model or ("unknown" if vector else None), row["id"], kind,
+                        model_name(model) if vector else None, row["id"], kind,
                     ],
                 )  # fmt: skip
 
 
-def _vector(value: Any) -> bytes | None:
-    """Float32 bytes, from bytes or from a JSON list."""
-    if value is None or value in ("", b""):
-        return None
-    if isinstance(value, bytes):
-        return value
-    return array("f", json.loads(value)).tobytes()
+def _convert_vectors(db: sqlite3.Connection) -> None:
+    """Vectors that are JSON text become float32 bytes, and models get their full names."""
+    query = "SELECT id, vector FROM transcript_vectors WHERE typeof(vector) = 'text'"
+    for id, value in db.execute(query).fetchall():
+        db.execute("UPDATE transcript_vectors SET vector = ? WHERE id = ?", [as_vector(value), id])
+    query = "SELECT DISTINCT embedding_model FROM transcript_vectors WHERE embedding_model IS NOT NULL"
+    for (name,) in db.execute(query).fetchall():
+        db.execute(
+            "UPDATE transcript_vectors SET embedding_model = ? WHERE embedding_model = ?",
+            [model_name(name), name],
+        )
 
 
 def _parsed(content: Any) -> Any:

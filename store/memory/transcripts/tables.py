@@ -71,6 +71,10 @@ INSERT OR IGNORE INTO schema_meta VALUES ('version', '2');
 """
 
 
+def _check(db: sqlite3.Connection) -> None:
+    migration.check(db, schema=TABLES)
+
+
 def _upgrade(db: sqlite3.Connection, step: Callable[[str], None]) -> None:
     migration.upgrade(db, step, schema=TABLES)
 
@@ -87,6 +91,6 @@ KIND = MemoryKind(
     filters=("parent_id", "user_id", "session_id", "project_slug", "content_type", "chunk_index"),
     schema=TABLES + words_of("transcripts", "text_content", words="message_words"),
     takes_over=("transcripts",),
-    check=migration.check,
+    check=_check,
     upgrade=_upgrade,
 )

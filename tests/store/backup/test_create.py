@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from store.backup import backup, restore_backup
+from store.backup import backup, backup_memory, restore_backup
 from store.catalog.filters import Filter
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.errors import BadBackup, MemedexError
 from store.library import Library
+from store.memory.memory import Memory
 from store.progress import Progress
 from store.reading.reader import Reader
 from store.runtime import open_library
@@ -22,6 +23,7 @@ from tests.store.backup.conftest import reopen
 from tests.store.conftest import address, approved_with_caption, coin, fresh_root
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_agrees_with_the_sidecars, contents, holds
+from tests.store.memory.bags import Bags
 from tests.store.world import FaultInjector, PowerCut, abandon
 
 PROJECT = Path(__file__).parents[3]
@@ -233,3 +235,24 @@ def test_a_backup_survives_later_changes_to_the_library(source: Library, tmp_pat
     with reopen(root) as library:
         assert contents(library).records == expected.records
     assert os.listdir(tmp_path / "copy")  # noqa: PTH208
+
+
+def test_a_root_with_text_memory_alone_is_backed_up_and_restored(tmp_path: Path) -> None:
+    root, copy = tmp_path / "res", tmp_path / "copy"
+    with Memory.open(root, embedder=Bags()) as memory:
+        memory.memories.store_memory("The vault opens at noon", tags=["vault"])
+        outcome = backup_memory(root, copy)
+        memory.memories.store_memory("written later")
+    assert "memory/memories.sqlite3" in outcome.done
+    (root / "memecoins").mkdir()
+    (root / "memecoins" / "kept.txt").write_text("coins came meanwhile")
+    restored = restore_backup(root, copy)
+    assert restored.refused == []
+    with Memory.open(root, embedder=Bags()) as memory:
+        assert [row["content"] for row in memory.memories.passages.find()] == ["The vault opens at noon"]
+    assert (root / "memecoins" / "kept.txt").exists()
+    assert restored.replaced
+    with Memory.open(restored.replaced, embedder=Bags()) as before:
+        assert before.memories.passages.count() == 2
+    with pytest.raises(BadBackup, match="needs a new place"):
+        backup_memory(root, copy)

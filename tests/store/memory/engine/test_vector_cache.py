@@ -30,7 +30,7 @@ from tests.store.references import (
     vector,
 )
 
-PAID = "text-embedding-3-large"
+PAID = "litellm:text-embedding-3-large"
 TEXTS = ["where is the log", "why does the build fail"]
 
 

@@ -179,7 +179,7 @@ def test_an_unchanged_world_is_not_embedded_on_the_next_opening(
     [
         (b"id: [unclosed", "not YAML"),
         (b"- a list", "add fields"),
-        (b"name: no id\nlore: text", "add an `id`"),
+        (b"title: no world", "add an `id`"),
         (b"id: true\nlore: text", "add an `id`"),
         (b"id: peaks\nlore: [1, 2]", "lore is not text"),
         (b"\xff\xfe\x00", "not YAML"),

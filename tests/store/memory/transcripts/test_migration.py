@@ -95,7 +95,7 @@ def test_every_vector_moves_to_its_own_row_and_keeps_its_model(
     row = chunks["m1_assistant_thinking_0"]
     assert (row["source_text"], row["span_start"], row["span_end"]) == ("hm 1", 0, 4)
     assert (row["chunk_index"], row["total_chunks"], row["token_count"]) == (0, 1, 3)
-    assert row["embedding_model"] == "text-embedding-3-large"
+    assert row["embedding_model"] == "litellm:text-embedding-3-large", "X and litellm:X are one model"
     assert (memory.transcripts.passages.vector("m1_assistant_thinking_0") == vector(1)).all()
     assert len(memory.transcripts.messages("s0", limit=1000)) == 2
     memory.close()
@@ -269,3 +269,70 @@ def test_migrated_texts_above_the_chunk_limit_are_split_with_exact_spans(
     assert memory.transcripts.cut_long_chunks() == 0
     memory.undo()
     assert passages.get("m0_user_query_0")["total_chunks"] == 1
+
+
+def foreign(path: Path, change: str) -> dict[str, bytes]:
+    """A file of version 1 that was changed so; returns the bytes of all files beside it."""
+    version_1(path, count=4, as_json=True)
+    with closing(sqlite3.connect(path)) as db:
+        for statement in change.split(";"):
+            db.execute(statement)
+        db.commit()
+    return {file.name: file.read_bytes() for file in path.parent.iterdir()}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE transcripts SET user_query_vector = '[1, \"x\"]' WHERE user_query_vector IS NOT NULL",
+        "UPDATE transcripts SET user_query_vector = x'0102' WHERE user_query_vector IS NOT NULL",
+        "ALTER TABLE transcripts RENAME COLUMN content TO content_json",
+        "UPDATE schema_meta SET value = '3'",
+        "CREATE TABLE transcript_vectors (id TEXT, vector_json TEXT)",
+        "CREATE TABLE events (id TEXT, data TEXT)",
+    ],
+)
+def test_a_file_that_cannot_be_upgraded_is_not_touched_and_costs_one_kind(
+    path: Path, reopen: Callable[[], Memory], change: str
+) -> None:
+    before = foreign(path, change)
+    memory = reopen()
+    assert [*memory.status().faults] == ["transcript_vectors"]
+    memory.memories.store_memory("the others work")
+    assert {name: (path.parent / name).read_bytes() for name in before} == before
+
+
+@pytest.mark.parametrize("name", ["words", "changes", "meta"])
+def test_a_file_with_tables_of_our_names_costs_one_kind_and_keeps_its_rows(
+    path: Path, reopen: Callable[[], Memory], name: str
+) -> None:
+    foreign(path, f"CREATE TABLE {name} (x);INSERT INTO {name} VALUES ('theirs')")
+    before = found(path)
+    memory = reopen()
+    assert [*memory.status().faults] == ["transcript_vectors"]
+    memory.close()
+    assert found(path) == before
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute(f"SELECT x FROM {name}").fetchall() == [("theirs",)]
+
+
+def test_vectors_as_json_text_in_the_table_of_vectors_become_numbers(
+    path: Path, reopen: Callable[[], Memory]
+) -> None:
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(TABLES)
+        db.execute(
+            "INSERT INTO transcripts (id, user_id, session_id, sequence, role, content) "
+            "VALUES ('m', 'ann', 's', 0, 'user', '\"hello\"')"
+        )
+        db.execute(
+            "INSERT INTO transcript_vectors (id, parent_id, user_id, session_id, content_type, span_end, "
+            "token_count, source_text, vector, embedding_model) "
+            "VALUES ('m_user_query_0', 'm', 'ann', 's', 'user_query', 5, 1, 'hello', '[0.6, 0.8]', 'bags')"
+        )
+        db.commit()
+    memory = reopen()
+    found = memory.transcripts.passages.vector("m_user_query_0")
+    assert found is not None
+    assert found.tolist() == pytest.approx([0.6, 0.8])

@@ -1,0 +1,1 @@
+"""Systems whose texts go into the text memory."""

@@ -1,0 +1,198 @@
+"""Take entries of other programs into the text memory: one decision, in batches, resumable, repeatable."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from store.adopting.report import AdoptionReport
+from store.errors import ModelUnavailable
+from store.memory.engine import foreign_metadata, vector_cache
+from store.memory.engine.change import MemoryChange
+from store.memory.engine.passages import Passages
+from store.memory.engine.reembedding import embed_new
+from store.memory.engine.vector_cache import text_hash
+from store.memory.memory import Memory
+from store.outcome import Refusal
+from store.progress import Progress
+
+VERB = "adopt"
+_BEGUN = "adopting"  # in `meta`: the adoption that has not come to its end, and its decision
+_REMOVED = "it was removed here after an earlier adoption"
+_OTHER = "there is another entry with this id here; it was not overwritten"
+
+
+@dataclass(slots=True)
+class Entry:
+    """An entry to take, as a row of its kind without vector and model."""
+
+    row: dict[str, Any]
+    vector: bytes | None = None  # float32
+    model: str = ""  # of the vector, as `model_name` spells it
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # what came with it and has no column
+    keeps_model: bool = False  # a vector of another model stays in the row, and is not replaced
+    may_be_renamed: bool = False  # if another entry has the id
+    is_listed: bool = True  # in the report
+
+
+class Adoption:
+    """One source's entries on their way into the memory."""
+
+    def __init__(
+        self, memory: Memory, source: Path, report: AdoptionReport, *, actor: str, progress: Progress
+    ) -> None:
+        self.memory = memory
+        self.report = report
+        self.actor = actor or memory.actor.name
+        self.progress = progress
+        self._key = sha256(f"{report.system}\0{source}".encode()).hexdigest()
+        self.number, self._is_resumed = self._begun()
+
+    def take(self, passages: Passages, entries: Sequence[Entry], *, table: str = "") -> int:
+        """Take one batch in one transaction; entries that are here already stay as they are.
+
+        Returns how many were taken now.
+        """
+        if not entries:
+            return 0
+        table = table or passages.kind.table
+        with passages.change(VERB, actor=self.actor, number=self.number) as change:
+            known = _Known(change, table, [entry.row["id"] for entry in entries])
+            taken = sum(self._take_one(change, table, entry, known) for entry in entries)
+            change.db.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+                [_BEGUN, json.dumps({"key": self._key, "decision": self.number})],
+            )
+        self.progress.done += len(entries)
+        return taken
+
+    def embed(self, passages: Passages) -> None:
+        """Embed what came without a usable vector; what the model cannot do waits for `memory doctor`."""
+        with passages.database.reading() as db:
+            query = f"SELECT count(*) FROM {passages.kind.table} WHERE vector IS NULL"
+            (missing,) = db.execute(query).fetchone()
+        if not missing:
+            return
+        self.progress.what = "embedding (found by words already)"
+        self.progress.total, self.progress.done = missing, 0
+        try:
+            embed_new(passages, progress=self.progress)
+        except ModelUnavailable as error:
+            self.note(f"{passages.kind.name}: {missing:,} entries wait for a vector ({error})")
+        self.report.embedded += self.progress.done
+
+    def finish(self) -> None:
+        """Nothing is left to be resumed."""
+        for passages in self.memory.usable:
+            if passages.database.meta(_BEGUN):
+                passages.database.set_meta(_BEGUN, "")
+
+    def refuse(self, item: str, reason: str) -> None:
+        self.report.refused.append(Refusal(item, reason))
+
+    def note(self, sentence: str) -> None:
+        if sentence and sentence not in self.report.notes:
+            self.report.notes.append(sentence)
+
+    def _begun(self) -> tuple[int, bool]:
+        """The decision of the same adoption if it was interrupted, else a new one."""
+        for passages in self.memory.usable:
+            begun = json.loads(passages.database.meta(_BEGUN) or "{}")
+            if begun.get("key") == self._key:
+                with passages.database.reading() as db:
+                    query = "SELECT 1 FROM decisions WHERE number = ? AND NOT reversed"
+                    if db.execute(query, [begun["decision"]]).fetchone():
+                        return int(begun["decision"]), True
+        return self.memory.new_decision(), False
+
+    def _take_one(self, change: MemoryChange, table: str, entry: Entry, known: "_Known") -> bool:
+        row, text = entry.row, change.kind.text if table == change.kind.table else ""
+        id = row["id"]
+        before = known.rows.get(id)
+        if before not in (None, row) and entry.may_be_renamed and id not in known.adopted:
+            id = f"{id}_{sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:8]}"
+            row = {**row, "id": id}
+            before = known.look_up(id)
+        if before is not None:
+            if entry.is_listed:
+                self._count_present(id, before, row, known)
+            return False
+        if id in known.removed:
+            self.refuse(id, _REMOVED)
+            return False
+        if text:
+            row = {**row, **self._vector_columns(change, entry, row)}
+        change.upsert(row, table=table)
+        if entry.metadata:
+            foreign_metadata.store(change, id, entry.metadata)
+        known.rows[id] = row
+        known.adopted[id] = self.number
+        if entry.is_listed:
+            self.report.taken.append(id)
+        return True
+
+    def _count_present(self, id: str, before: dict[str, Any], row: dict[str, Any], known: "_Known") -> None:
+        if self._is_resumed and known.adopted.get(id) == self.number:
+            self.report.taken.append(id)
+        elif id in known.adopted or all(before.get(name) == value for name, value in row.items()):
+            self.report.present.append(id)
+        else:
+            self.refuse(id, _OTHER)
+
+    def _vector_columns(self, change: MemoryChange, entry: Entry, row: dict[str, Any]) -> dict[str, Any]:
+        """The vector in the row if it is of the kind's model or stays as it is; else it is kept beside."""
+        if entry.vector is None:
+            return {"vector": None, "embedding_model": None}
+        self.report.reused += 1
+        own = self.memory.passages[change.kind.name].model
+        if entry.model == own or entry.keeps_model:
+            return {"vector": entry.vector, "embedding_model": entry.model}
+        vector_cache.store_foreign(
+            change.db, row["id"], text_hash(row[change.kind.text]), entry.vector, model=entry.model
+        )
+        return {"vector": None, "embedding_model": None}
+
+
+class _Known:
+    """What the memory knows of these ids."""
+
+    def __init__(self, change: MemoryChange, table: str, ids: Sequence[str]) -> None:
+        self._db, self._table = change.db, table
+        self.rows: dict[str, dict[str, Any]] = {}
+        self.adopted: dict[str, int] = {}  # id → the adoption that brought it
+        self.removed: set[str] = set()  # brought by an adoption, and removed by somebody since
+        for part in _parts(ids):
+            self._read(part)
+
+    def look_up(self, id: str) -> dict[str, Any] | None:
+        """The row of an id that was not among those given."""
+        self._read([id])
+        return self.rows.get(id)
+
+    def _read(self, ids: Sequence[str]) -> None:
+        marks = ", ".join("?" * len(ids))
+        for row in self._db.execute(f"SELECT * FROM {self._table} WHERE id IN ({marks})", ids):
+            self.rows[row["id"]] = _without_vector(row)
+        events = self._db.execute(
+            "SELECT h.id, h.decision, d.verb, d.reversed FROM history h JOIN decisions d "
+            f"ON d.number = h.decision WHERE h.tbl = ? AND h.id IN ({marks}) ORDER BY h.number",
+            [self._table, *ids],
+        )
+        for event in events:
+            if event["verb"] == VERB and not event["reversed"]:
+                self.adopted[event["id"]] = event["decision"]
+            if event["verb"].startswith("remove") and not event["reversed"]:
+                self.removed.add(event["id"])
+        self.removed -= self.rows.keys()
+
+
+def _without_vector(row: sqlite3.Row) -> dict[str, Any]:
+    names = (name for name in row.keys() if name not in ("vector", "embedding_model", "number"))  # noqa: SIM118
+    return {name: row[name] for name in names}
+
+
+def _parts(ids: Sequence[str], size: int = 500) -> Iterable[Sequence[str]]:
+    return (ids[start : start + size] for start in range(0, len(ids), size))

@@ -1,0 +1,103 @@
+"""The text of HTML and DOCX files: headings, paragraphs, lists and tables in reading order.
+
+HTML is read with Lexbor (selectolax); DOCX becomes HTML by mammoth first. Both are imported when needed.
+"""
+
+import re
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from store.errors import BadSource
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+HTML, DOCX = (".html", ".htm", ".xhtml"), (".docx",)
+_UNREAD = ["head", "script", "style", "template", "noscript", "svg", "nav", "iframe", "object"]
+_BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "body", "caption", "dd", "details", "div", "dl", "dt",
+    "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header",
+    "hr", "li", "main", "ol", "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead",
+    "tr", "ul",
+))  # fmt: skip
+_MARKS = {"li": "- ", **{f"h{level}": f"{'#' * level} " for level in range(1, 7)}}
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
+_BEGINNING = 4096  # bytes in which a page names its encoding
+_LARGEST = 200_000_000  # bytes of a DOCX's files, unpacked
+
+
+def html_text(content: bytes) -> str:
+    """The text that a reader of the page sees; headings and list items are marked as in Markdown."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    page = LexborHTMLParser(_decoded(content))
+    page.strip_tags(_UNREAD)
+    parts = list(_parts(page.body)) if page.body else []
+    lines = (re.sub(r"[ \t\r\f\v\xa0]+", " ", line).strip(" |") for line in "".join(parts).split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def docx_text(content: bytes, *, name: str) -> str:
+    """The text of a Word document. Raises BadSource if it cannot be read."""
+    import mammoth
+
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            if sum(one.file_size for one in archive.infolist()) > _LARGEST:
+                raise BadSource(f"{name} is larger than {_LARGEST:,} bytes when unpacked")
+        pictures = mammoth.images.img_element(lambda picture: {"src": ""})
+        page = mammoth.convert_to_html(BytesIO(content), convert_image=pictures).value
+    except BadSource:
+        raise
+    except Exception as error:
+        raise BadSource(f"{name} is no Word document that can be read: {error}") from error
+    return html_text(page.encode())
+
+
+def _parts(body: "LexborNode") -> Iterator[str]:
+    """The texts below this element, with line ends around blocks; without recursion, however deep."""
+    stack: list[tuple[LexborNode, bool]] = [(body, False)]
+    while stack:
+        node, is_left = stack.pop()
+        tag = node.tag or ""
+        if is_left:
+            yield "\n\n" if tag in _BLOCKS and tag not in ("li", "tr") else "\n"
+            continue
+        if node.is_text_node:
+            yield _collapsed(node)
+            continue
+        if tag == "br":
+            yield "\n"
+        elif tag in ("td", "th"):
+            yield " | "
+        elif tag in _BLOCKS:
+            yield f"\n{_MARKS.get(tag, '')}"
+            stack.append((node, True))
+        children = []
+        child = node.child
+        while child is not None:
+            children.append((child, False))
+            child = child.next
+        stack += reversed(children)
+
+
+def _collapsed(node: "LexborNode") -> str:
+    text = node.text_content or ""
+    parent = node.parent
+    is_kept = parent is not None and parent.tag == "pre"
+    return text if is_kept else re.sub(r"\s+", " ", text)
+
+
+def _decoded(content: bytes) -> str:
+    """The page's text in the encoding that it names, else UTF-8, else Windows'."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return content.decode("utf-16", "replace")
+    named = _CHARSET.search(content[:_BEGINNING])
+    for encoding in ([named[1].decode()] if named else []) + ["utf-8-sig"]:
+        try:
+            return content.decode(encoding)
+        except (LookupError, UnicodeDecodeError):
+            continue
+    return content.decode("cp1252", "replace")

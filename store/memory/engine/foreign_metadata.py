@@ -1,0 +1,38 @@
+"""What came with an adopted entry and has no column of its own, so that an export can give it back."""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from store.memory.engine.change import MemoryChange
+
+TABLE = "adopted"
+_SCHEMA = f"CREATE TABLE IF NOT EXISTS {TABLE} (id TEXT PRIMARY KEY, metadata TEXT NOT NULL) STRICT"
+
+
+def store(change: MemoryChange, id: str, metadata: Mapping[str, Any]) -> None:
+    """Store the metadata with this entry, as a part of the change."""
+    change.db.execute(_SCHEMA)
+    change.upsert({"id": id, "metadata": json.dumps(metadata)}, table=TABLE)
+
+
+def of(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The metadata of those of these entries that came with some."""
+    if not exists(db) or not ids:
+        return {}
+    marks = ", ".join("?" * len(ids))
+    rows = db.execute(f"SELECT id, metadata FROM {TABLE} WHERE id IN ({marks})", [*ids])
+    return {id: json.loads(text) for id, text in rows}
+
+
+def delete(db: sqlite3.Connection, ids: Sequence[str]) -> None:
+    """Delete the metadata of entries that are deleted for good."""
+    if exists(db):
+        db.executemany(f"DELETE FROM {TABLE} WHERE id = ?", [(id,) for id in ids])
+
+
+def exists(db: sqlite3.Connection) -> bool:
+    """Whether any entry of this kind was adopted with metadata."""
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+    return db.execute(query, [TABLE]).fetchone() is not None

@@ -1,0 +1,201 @@
+"""Memories, lore and sessions of other programs' Chromas come in whole (references 2 and 4)."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from store.adopting.report import AdoptionReport
+from store.adopting.system import AdoptionRequest
+from store.adopting.systems import memory_system, recognise
+from store.memory import doctor
+from store.memory.memory import Memory
+from store.progress import Progress
+from tests.store.adopting.texts import reference_chroma
+from tests.store.memory.bags import Bags
+
+ROOT = Path(__file__).resolve().parents[4]
+TEXTS = ["User prefers TypeScript over JavaScript", "The team meets on Mondays", "Tickers stay short"]
+LORE = {
+    "crimson_peaks_mountain_lore_1": "The Crimson Peaks were forged in dragon fire",
+    "crimson_peaks_base_lore_0": "A range of red mountains",
+}
+
+
+def memories(model: Bags) -> reference_chroma.Rows:
+    vectors = model.embed_texts(TEXTS)
+    return {
+        f"mem_{1706745600 + n}": (
+            text,
+            {"timestamp": f"2026-01-31T10:00:0{n}Z", "tags": ["preference,language", "", "naming"][n]},
+            vectors[n].tolist(),
+        )
+        for n, text in enumerate(TEXTS)
+    }
+
+
+def story(model: Bags) -> dict[str, reference_chroma.Rows]:
+    lore = model.embed_texts([*LORE.values()])
+    said = "User: Who forged them?\nAI: Dragons."
+    return {
+        "world_lore": {
+            id: (text, {"world_id": "crimson_peaks", "category": "geography"}, lore[n].tolist())
+            for n, (id, text) in enumerate(LORE.items())
+        },
+        "session_memory": {
+            "hero_s1_9f": (said, {"session_id": "hero_s1"}, model.embed_texts([said])[0].tolist())
+        },
+    }
+
+
+def adopted(memory: Memory, path: Path, *, vectors: str = "") -> AdoptionReport:
+    (survey,) = recognise(path, system="chroma-texts")
+    system = memory_system(survey.system)
+    assert system
+    return system.adopt(memory, survey, AdoptionRequest("", "", vectors), Progress())
+
+
+@pytest.fixture
+def memory(reopen: Callable[[], Memory]) -> Memory:
+    return reopen()
+
+
+def test_memories_come_with_ids_times_tags_and_vectors(memory: Memory, bags: Bags, tmp_path: Path) -> None:
+    reference_chroma.write(tmp_path / "app/data/chroma", {"memories": memories(Bags())})
+    report = adopted(memory, tmp_path / "app")
+    assert (len(report.taken), report.reused, report.embedded, report.refused) == (3, 3, 0, [])
+    row = memory.memories.passages.get("mem_1706745600")
+    assert (row["content"], row["tags"], row["timestamp"]) == (
+        TEXTS[0],
+        '["preference", "language"]',
+        "2026-01-31T10:00:00Z",
+    )
+    (found,) = memory.memories.search_memory("TypeScript over JavaScript", limit=1)["results"]
+    assert found["memory_id"] == "mem_1706745600"
+    assert set(bags.asked) == {*TEXTS, "TypeScript over JavaScript"}  # the sample, and the question
+
+
+def test_adopting_again_changes_nothing_and_one_undo_takes_all_of_it_back(
+    memory: Memory, tmp_path: Path
+) -> None:
+    reference_chroma.write(tmp_path / "chroma_db", story(Bags()))
+    (tmp_path / "assets/worlds").mkdir(parents=True)
+    (tmp_path / "assets/worlds/crimson_peaks.yaml").write_text("name: Peaks\nlore: A range of red mountains")
+    report = adopted(memory, tmp_path)
+    assert sorted(report.taken) == sorted([*LORE, "hero_s1_9f", "world crimson_peaks"])
+    assert report.embedded == 0
+    again = adopted(memory, tmp_path)
+    assert (again.taken, len(again.present), again.refused) == ([], 4, [])
+    assert len({row["world_id"] for row in memory.lore.passages.find()}) == 1
+    assert (memory.places.worlds / "crimson_peaks.yaml").exists()
+
+    outcome = memory.undo()
+    assert outcome.refused == []
+    assert [memory.lore.passages.count(), memory.sessions.passages.count()] == [0, 0]
+    assert memory.lore.worlds() == []
+    assert not (memory.places.worlds / "crimson_peaks.yaml").exists()
+    assert len(adopted(memory, tmp_path).taken) == 4  # after undo it comes again
+
+
+def test_vectors_of_another_model_are_kept_beside_and_the_texts_are_embedded(
+    memory: Memory, bags: Bags, tmp_path: Path
+) -> None:
+    reference_chroma.write(tmp_path / "c", {"memories": memories(Bags(name="other"))})
+    report = adopted(memory, tmp_path)
+    assert report.embedded == 3
+    assert any("not those of bags" in note for note in report.notes)
+    assert memory.memories.search_memory(TEXTS[1], limit=1)["results"][0]["content"] == TEXTS[1]
+    models = {one.model: one.count for one in memory.memories.passages.vectors_by_model()}
+    assert models == {"bags": 3, "unknown": 3}
+
+
+def test_a_memory_of_the_same_second_here_keeps_its_id_and_the_other_gets_one(
+    memory: Memory, clock: Callable[[], float], tmp_path: Path
+) -> None:
+    clock.now = 1706745600  # type: ignore[attr-defined]
+    memory.memories.store_memory("Something else altogether")
+    reference_chroma.write(tmp_path / "c", {"memories": memories(Bags())})
+    for _ in range(2):
+        report = adopted(memory, tmp_path)
+        assert not report.refused
+        assert {row["content"] for row in memory.memories.passages.find()} == {
+            *TEXTS,
+            "Something else altogether",
+        }
+
+
+def test_what_somebody_removed_or_edited_since_stays_so(memory: Memory, tmp_path: Path) -> None:
+    reference_chroma.write(tmp_path / "c", {"memories": memories(Bags())})
+    adopted(memory, tmp_path)
+    memory.memories.edit("mem_1706745601", content="The team meets on Tuesdays")
+    memory.memories.passages.remove(["mem_1706745602"])
+    report = adopted(memory, tmp_path)
+    assert [one.item for one in report.refused] == ["mem_1706745602"]
+    assert {row["content"] for row in memory.memories.passages.find()} == {
+        TEXTS[0],
+        "The team meets on Tuesdays",
+    }
+
+
+def test_the_source_is_not_changed_and_entries_without_text_are_refused(
+    memory: Memory, tmp_path: Path
+) -> None:
+    rows = {**memories(Bags()), "mem_9": ("", {"tags": "a"}, np.eye(1, 384)[0].tolist())}
+    reference_chroma.write(tmp_path / "c", {"memories": rows})
+    before = {path: path.read_bytes() for path in (tmp_path / "c").rglob("*") if path.is_file()}
+    report = adopted(memory, tmp_path)
+    assert [(one.item, one.reason) for one in report.refused] == [("mem_9", "the text is empty")]
+    assert before == {path: path.read_bytes() for path in (tmp_path / "c").rglob("*") if path.is_file()}
+
+
+_ADOPT_AND_DIE = """
+import os, sys
+from pathlib import Path
+from store.adopting.texts import chroma_texts, taking
+from tests.store.adopting.texts.test_chroma_texts import adopted
+from store.memory.memory import Memory
+from tests.store.memory.bags import Bags
+
+chroma_texts._BATCH = 1
+batches = []
+def die_before_the_third(adoption, *given, take=taking.Adoption.take, **more):
+    batches.append(given)
+    if len(batches) == 3:
+        os.kill(os.getpid(), 9)
+    take(adoption, *given, **more)
+taking.Adoption.take = die_before_the_third
+adopted(Memory.open(Path(sys.argv[1]), embedder=Bags()), Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.kills
+def test_an_adoption_that_was_killed_goes_on_as_the_same_decision(
+    reopen: Callable[[], Memory], tmp_path: Path
+) -> None:
+    reference_chroma.write(tmp_path / "c", {"memories": memories(Bags())})
+    command = [sys.executable, "-W", "ignore", "-c", _ADOPT_AND_DIE, tmp_path / "res", tmp_path / "c"]
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == -9
+    memory = reopen()
+    assert memory.memories.passages.count() == 2
+    report = adopted(memory, tmp_path / "c")
+    assert (len(report.taken), report.present) == (3, [])
+    assert [decision.verb for decision in memory.memories.passages.decisions()] == ["adopt"]
+    memory.undo()
+    assert memory.memories.passages.count() == 0
+
+
+def test_a_chroma_moved_aside_is_offered_and_adopted_from_there(
+    reopen: Callable[[], Memory], tmp_path: Path, chroma: None
+) -> None:
+    reference_chroma.write(tmp_path / "res/memory/chroma", story(Bags()))
+    memory = reopen()
+    memory.memories.store_memory("Chroma has something to follow")
+    assert memory.wait_for_chroma(60)
+    (finding,) = (one for one in doctor.check(memory) if one.kind == "files")
+    assert "`adopt` takes over" in finding.remedy
+    (place,) = (tmp_path / "res/memory").glob("foreign-*")
+    assert len(adopted(memory, place).taken) == 3
+    assert memory.lore.query_lore("crimson_peaks", "dragon fire")[0][0] == next(iter(LORE.values()))

@@ -1,0 +1,153 @@
+"""Transcript databases of every version come in whole (reference 5)."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from store.adopting.report import AdoptionReport
+from store.adopting.system import AdoptionRequest
+from store.adopting.systems import memory_system, recognise
+from store.memory.memory import Memory
+from store.progress import Progress
+from tests.store.adopting.texts import reference_transcripts as reference
+from tests.store.memory.bags import Bags
+
+LARGE = "litellm:text-embedding-3-large"
+
+
+def adopted(memory: Memory, path: Path) -> AdoptionReport:
+    (survey,) = recognise(path, system="transcript-database")
+    system = memory_system(survey.system)
+    assert system
+    return system.adopt(memory, survey, AdoptionRequest("", "", ""), Progress())
+
+
+def vectors(memory: Memory) -> dict[tuple[int, str], np.ndarray]:
+    """Each vector of the large model by its message's number and content type."""
+    found = {}
+    for row in memory.transcripts.passages.find():
+        if row["embedding_model"] == LARGE:
+            vector = memory.transcripts.passages.vector(row["id"])
+            assert vector is not None
+            found[int(row["parent_id"].rpartition("_")[2]), row["content_type"]] = vector
+    return found
+
+
+@pytest.fixture
+def memory(reopen: Callable[[], Memory]) -> Memory:
+    return reopen()
+
+
+@pytest.mark.parametrize("version", ["1", "2", "3", "document", "duck"])
+def test_messages_vectors_and_events_of_every_version(
+    memory: Memory, bags: Bags, tmp_path: Path, version: str
+) -> None:
+    if version == "duck":
+        pytest.importorskip("duckdb", reason="DuckDB files need the duckdb package")
+        path = reference.write_duck(tmp_path / "s.duckdb")
+    else:
+        path = reference.write(tmp_path / "s.db", version)
+    before = path.read_bytes()
+    report = adopted(memory, path)
+    assert (report.taken, report.reused, report.embedded, report.refused) == (
+        [reference.message_id(n) for n in range(3)], 4, 0, [],
+    )  # fmt: skip
+    found = vectors(memory)
+    assert found.keys() == reference.VECTORS.keys()
+    assert all(np.abs(found[place] - vector).max() < 1e-6 for place, vector in reference.VECTORS.items())
+    assert {
+        (int(row["parent_id"].rpartition("_")[2]), row["content_type"]): row["source_text"]
+        for row in memory.transcripts.passages.find()
+    } == reference.TEXTS
+    (event,) = memory.transcripts.find_events()
+    assert (event["id"], event["tool_name"], event["lvl"]) == ("s1_evt_0", "grep", "INFO")
+    (session,) = memory.transcripts.sessions()
+    assert (session["user_id"], session["project_slug"], session["messages"]) == ("ada", "hooks", 3)
+    assert memory.transcripts.search("hooks", mode="full_text")[0].message["id"] == "s1_msg_0"
+    assert bags.asked == []
+    assert (path.read_bytes(), [*tmp_path.glob("s.*")]) == (before, [path])
+
+
+def test_one_vector_for_each_message_as_the_first_version_had(memory: Memory, tmp_path: Path) -> None:
+    report = adopted(memory, reference.write(tmp_path / "s.db", "0"))
+    assert (len(report.taken), report.reused) == (3, 3)
+    assert np.abs(vectors(memory)[0, "user_query"] - reference.VECTORS[0, "user_query"]).max() < 1e-6
+    assert memory.transcripts.messages("s1")[1]["content"] == '"Before and after a swap."'
+
+
+def test_again_it_changes_nothing_and_undo_takes_all_of_it_back(memory: Memory, tmp_path: Path) -> None:
+    path = reference.write(tmp_path / "s.db", "3")
+    adopted(memory, path)
+    again = adopted(memory, path)
+    assert (again.taken, len(again.present), again.reused, again.refused) == ([], 3, 0, [])
+    memory.undo()
+    with memory.transcripts.passages.database.reading() as db:
+        for table in ("transcripts", "transcript_vectors", "events", "adopted"):
+            assert db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0, table
+
+
+def test_broken_vectors_and_rows_are_named_and_the_rest_comes(memory: Memory, tmp_path: Path) -> None:
+    path = reference.write(tmp_path / "s.db", "2")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE transcript_vectors SET vector_json = '[1, \"x\"]' WHERE id LIKE 's1_msg_0%'")
+        db.execute("UPDATE transcript_vectors SET vector_json = NULL WHERE id LIKE 's1_msg_2%'")
+        db.execute("UPDATE transcripts SET session_id = '' WHERE id = 's1_msg_1'")
+    report = adopted(memory, path)
+    assert report.taken == ["s1_msg_0", "s1_msg_2"]
+    assert {one.item for one in report.refused} == {"s1_msg_0_user_query_0", "s1_msg_1"}
+    assert report.embedded == 2  # the texts whose vector is broken or missing
+
+
+def test_a_newer_version_is_refused_by_name(tmp_path: Path) -> None:
+    path = reference.write(tmp_path / "s.db", "3")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE schema_meta SET value = '9'")
+    (survey,) = recognise(path, system="transcript-database")
+    assert [one.reason for one in survey.refused] == [
+        "it has the schema version 9, and 3 is the newest known"
+    ]
+
+
+def test_the_project_comes_from_the_path_where_no_column_has_it(memory: Memory, tmp_path: Path) -> None:
+    folder = tmp_path / "projects/swaps/sessions/s1"
+    folder.mkdir(parents=True)
+    path = reference.write(folder / "s.db", "2")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE transcripts SET project_slug = NULL")
+    adopted(memory, tmp_path)
+    assert memory.transcripts.sessions()[0]["project_slug"] == "swaps"
+
+
+def test_long_texts_of_one_chunk_are_offered_for_chunking(memory: Memory, tmp_path: Path) -> None:
+    path = reference.write(tmp_path / "s.db", "1")
+    long = "One two three four five. " * 1_700
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE transcripts SET content_json = ? WHERE id = 's1_msg_0'", [json.dumps(long)])
+    report = adopted(memory, path)
+    assert any(note.startswith("1 long texts are one chunk each") for note in report.notes)
+    assert [*memory.transcripts.long_chunks().values()] == [LARGE]
+    memory.transcripts.cut_long_chunks()
+    assert memory.transcripts.long_chunks() == {}
+
+
+def test_a_message_that_an_import_of_files_brought_is_already_there(memory: Memory, tmp_path: Path) -> None:
+    session = tmp_path / "s1"
+    session.mkdir()
+    (session / "metadata.json").write_text('{"session_id": "s1", "user_id": "ada"}')
+    (session / "transcript.jsonl").write_text(json.dumps(reference.MESSAGES[0]))
+    memory.transcripts.import_sessions([session])
+    report = adopted(memory, reference.write(tmp_path / "s.db", "3"))
+    assert (report.present, len(report.taken), report.refused) == (["s1_msg_0"], 2, [])
+    assert memory.transcripts.sessions()[0]["messages"] == 3
+
+
+def test_recorded_sessions_have_the_project_of_their_path(memory: Memory, tmp_path: Path) -> None:
+    session = tmp_path / "projects" / "swaps" / "sessions" / "s9"
+    session.mkdir(parents=True)
+    (session / "transcript.jsonl").write_text('{"role": "user", "content": "hello"}')
+    memory.transcripts.import_sessions([tmp_path / "projects"])
+    assert memory.transcripts.sessions()[0]["project_slug"] == "swaps"
