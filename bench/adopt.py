@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +51,11 @@ def picture(number: int) -> bytes:
 
 
 def rows(seed: int, count: int) -> NDArray[np.float32]:
-    made = np.random.default_rng(seed).standard_normal((count, DIMENSIONS)).astype(np.float32)
-    return made / np.linalg.norm(made, axis=1, keepdims=True)
+    made: NDArray[np.float32] = (
+        np.random.default_rng(seed).standard_normal((count, DIMENSIONS)).astype(np.float32)
+    )
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    return made
 
 
 def batches(count: int) -> Iterator[range]:
@@ -72,7 +76,7 @@ def make(top: Path, count: int) -> None:
         }  # fmt: skip
         (store / "metadata" / f"{address(number)}.json").write_text(json.dumps(sidecar))
         (store / "images" / f"{address(number)}.jpg").write_bytes(picture(number))
-    client = open_client(store)
+    client: Any = open_client(store)
     for seed, name in enumerate(COLLECTIONS):
         collection = client.get_or_create_collection(name, metadata={"hnsw:space": "cosine"})
         for batch in batches(count):

@@ -23,7 +23,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from bench.corpus import WEIGHTS, Corpus, best, make
-from bench.search import Chroma, figures, machine, mapped, resident, timed
+from bench.four_queries import FourQueries
+from bench.search import figures, machine, mapped, resident, timed
 from store.records import CAPTION_FACETS, Facet
 
 PEERS = {"lancedb": ("lancedb",), "qdrant": ("qdrant_client",), "milvus": ("pymilvus", "milvus_lite")}
@@ -79,7 +80,7 @@ def run(system: str, **given: Any) -> None:
     before, began = resident(), time.perf_counter()
     if system == "chroma":
         folder = (given["keep"] or given["passing"]) / f"{kind}-{size}-{dimensions}"
-        chroma = Chroma(corpus, folder)
+        chroma = FourQueries(corpus, folder)
         cost = resident() - before, chroma.opened_in
         for n in (10, 50, 200):
             show(f"4 × Chroma, n = {n}", partial(chroma.fused, n=n), partial(chroma.fused, n=n), *cost)

@@ -1,5 +1,7 @@
 """Take over another program's data: what was found is shown first, then a job does it and leaves a report."""
 
+from functools import partial
+
 import streamlit as st
 
 from components.shell import format, job_bar, server_paths, tables
@@ -150,6 +152,6 @@ def _report(library: Library, job: Job) -> None:
         )
         for name, type_ in (("json", "application/json"), ("csv", "text/csv")):
             st.download_button(
-                f"Report ({name.upper()})", lambda job=job, name=name: adopt.report_text(library, job, name),
+                f"Report ({name.upper()})", partial(adopt.report_text, library, job, name),
                 f"adoption-{job.id}.{name}", type_, on_click="ignore", key=f"adopt-report-{job.id}-{name}",
             )  # fmt: skip

@@ -19,14 +19,14 @@ _SEEN_EVERY = 60.0  # seconds between two notes that a login was seen
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownSessions:
     root: Path
     read_at: float
     ended: frozenset[str] = frozenset()
     has_password: bool = False
 
 
-_known = _Known(Path(), float("-inf"))
+_known = _KnownSessions(Path(), float("-inf"))
 _seen: dict[str, float] = {}  # logins, and when they were noted
 _lock = threading.Lock()
 
@@ -50,7 +50,7 @@ def look_again() -> None:
     """Read the file at the next question: something was changed here."""
     global _known
     with _lock:
-        _known = _Known(Path(), float("-inf"))
+        _known = _KnownSessions(Path(), float("-inf"))
 
 
 def note(session: LoginSession) -> None:
@@ -67,17 +67,17 @@ def note(session: LoginSession) -> None:
         log.warning("a login is not listed among the sessions: %s", error)
 
 
-def _read() -> _Known:
+def _read() -> _KnownSessions:
     global _known
     root, now = settings().root, time.monotonic()
     with _lock:
         if _known.root == root and now < _known.read_at + _FRESH:
             return _known
-        before = _known if _known.root == root else _Known(root, now)
+        before = _known if _known.root == root else _KnownSessions(root, now)
         try:
             file = LoginSessions(root)
-            _known = _Known(root, now, ended=file.ended(), has_password=file.has_password)
+            _known = _KnownSessions(root, now, ended=file.ended(), has_password=file.has_password)
         except (MemedexError, OSError, sqlite3.Error) as error:
             log.warning("ended sessions cannot be read; those known before stay ended: %s", error)
-            _known = _Known(root, now, ended=before.ended, has_password=before.has_password)
+            _known = _KnownSessions(root, now, ended=before.ended, has_password=before.has_password)
         return _known

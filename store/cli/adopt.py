@@ -3,6 +3,7 @@
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,19 +67,14 @@ def _carried_out(
         with making(arguments, terminal) as library:
             for survey in coins:
                 job = task.start(library, survey, vectors=vectors, actor=actor)
-                done = terminal.watch(lambda progress, job=job: followed(library, job, progress))
+                done = terminal.watch(partial(followed, library, job))
                 if done.state != "done":
                     raise BadSource(done.error or f"it is {done.state}; `jobs resume {done.id}` continues it")
                 if report := task.report_of(library, done):
                     reports.append(report)
     for survey in texts:
-        reports.append(
-            terminal.watch(
-                lambda progress, survey=survey: task.adopt_texts(
-                    root_of(arguments), survey, vectors=vectors, actor=actor, progress=progress
-                )
-            )
-        )
+        take_over = partial(task.adopt_texts, root_of(arguments), survey, vectors=vectors, actor=actor)
+        reports.append(terminal.watch(take_over))
     return reports
 
 

@@ -73,7 +73,7 @@ class _Writer:
             self._collections[facet].upsert(
                 ids=[id for id, _, _, _ in rows],
                 embeddings=np.stack([np.frombuffer(vector, np.float32) for _, vector, _, _ in rows]),
-                metadatas=[metadata for _, _, metadata, _ in rows],  # type: ignore[arg-type]
+                metadatas=[metadata for _, _, metadata, _ in rows],
                 documents=None if facet == "image" else texts,
             )
 

@@ -68,11 +68,11 @@ def start(library: "Library", survey: "DataSurvey", *, vectors: str = "", actor:
 def adopt_texts(
     root: Path,
     survey: "DataSurvey",
+    progress: "Progress",
     *,
     vectors: str = "",
     actor: str = "",
     decision: str = "",
-    progress: "Progress",
     opened: "Callable[[Path], Memory] | None" = None,
 ) -> "AdoptionReport":
     """Take over texts into the text memory of this root, at once."""
@@ -111,8 +111,8 @@ def _adopt(context: "JobContext[Library]") -> None:
         report = system.adopt(library, survey, request, context.progress)
     else:
         report = adopt_texts(
-            library.layout.root, survey, vectors=vectors, actor=job.actor, decision=job.decision,
-            progress=context.progress,
+            library.layout.root, survey, context.progress,
+            vectors=vectors, actor=job.actor, decision=job.decision,
         )  # fmt: skip
     file = _report(library, job)
     disk = Disk()
