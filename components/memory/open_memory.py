@@ -47,7 +47,9 @@ def undo_button(library: Library) -> None:
         "undo-memory",
         library,
         partial(_undo, opened),
-        about=f"Undo: {format.plain(description)}" if description else "Nothing to undo.",
+        about=f"Undo: {format.plain(description)}"
+        if description
+        else _sentence(opened.why_no_undo(by=login.person())),
         disabled=last is None,
     )
 
@@ -55,6 +57,10 @@ def undo_button(library: Library) -> None:
 def _undo(memory: Memory, _: Mapping[str, Any]) -> str:
     memory.undo()
     return "Undone."
+
+
+def _sentence(reason: str) -> str:
+    return f"{reason[:1].upper()}{reason[1:]}."
 
 
 def run_verb(verb: Callable[..., Any], *arguments: Any, message: str = "", **keywords: Any) -> None:

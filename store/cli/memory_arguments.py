@@ -60,6 +60,7 @@ def add_arguments(memory: ArgumentParser) -> None:
     told.add_argument("world", metavar="WORLD")
     told.add_argument("name", metavar="NAME")
     told.add_argument("text", metavar="TEXT")
+    told.add_argument("--new", action="store_true", help="begin a world that does not exist yet")
     worlds_ = add("worlds", memory_edits.worlds, "the worlds; with a folder, import its YAML files")
     worlds_.add_argument("folder", nargs="?", type=typed_path, metavar="DIR")
     recalled = add("recall", memory_queries.recall, "what a character remembers of a session")
@@ -74,7 +75,9 @@ def add_arguments(memory: ArgumentParser) -> None:
     forgotten = add(
         "delete-session", memory_edits.delete_session, "delete a session's memory for good, from every file"
     )
-    forgotten.add_argument("keys", nargs="+", metavar="CHARACTER_SESSION")
+    forgotten.add_argument(
+        "keys", nargs="+", metavar="SESSION", help="CHARACTER_SESSION, or SESSION for all its characters"
+    )
 
     paper = add(
         "import-document", memory_edits.import_document, "import papers of a protocol: PDF, HTML, Word, text"

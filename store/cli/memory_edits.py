@@ -37,8 +37,10 @@ def store(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def add_lore(arguments: Namespace, terminal: Terminal) -> int:
-    """Add a text to a world."""
+    """Add a text to a world that exists, or with --new to one that begins with it."""
     with _writing(arguments, terminal) as memory:
+        if not arguments.new:
+            memory.lore.check_known(arguments.world)
         memory.lore.add_lore(arguments.world, arguments.name, arguments.text, actor=arguments.actor or "")
     id = f"{arguments.world}_{arguments.name}"
     return answered({"id": id}, arguments, terminal, [id])
@@ -122,18 +124,27 @@ def worlds(arguments: Namespace, terminal: Terminal) -> int:
         terminal.say(f"imported {len(report.done):,} worlds, refused {len(refused):,}")
     with reading(arguments) as memory:
         found = [{"id": world.id, "name": world.name, "file": world.file} for world in memory.lore.worlds()]
+        listed = {world["id"] for world in found}
+        found += [{"id": id, "name": id, "file": ""} for id in memory.lore.names() if id not in listed]
     answered(found, arguments, terminal, [f"{world['id']}  {world['name']}" for world in found])
     return named(refused, terminal)
 
 
 def delete_session(arguments: Namespace, terminal: Terminal) -> int:
-    """Delete a session's memory for good."""
+    """Delete what is remembered of sessions for good; unknown ones are named with the nearest names."""
+    from store.memory.engine.errors import UnknownEntry
+    from store.outcome import Refusal
+
+    gone: dict[str, int] = {}
+    refused = []
     with _writing(arguments, terminal) as memory:
-        gone = {
-            key: memory.sessions.delete_session_memory(key, actor=arguments.actor or "")
-            for key in arguments.keys
-        }
-    return answered(gone, arguments, terminal, [f"{key}: {count:,} deleted" for key, count in gone.items()])
+        for session in arguments.keys:
+            try:
+                gone |= memory.sessions.delete_session(session, actor=arguments.actor or "")
+            except UnknownEntry as error:
+                refused.append(Refusal(session, str(error)))
+    answered(gone, arguments, terminal, [f"{key}: {count:,} deleted" for key, count in gone.items()])
+    return named(refused, terminal)
 
 
 def import_document(arguments: Namespace, terminal: Terminal) -> int:

@@ -55,26 +55,31 @@ def search(arguments: Namespace, terminal: Terminal) -> int:
 
 def lore(arguments: Namespace, terminal: Terminal) -> int:
     """Print what is known of a world."""
+    from store.memory.engine.inputs import MOST_CHARS, checked_count
+
     with reading(arguments) as memory:
+        memory.lore.check_known(arguments.world)
+        most = checked_count(arguments.max_chars, what="--max-chars", most=MOST_CHARS)
         found = memory.lore.search(arguments.world, arguments.query, n=arguments.n)
-    if not found:
-        terminal.say(f"nothing is known of a world {arguments.world}; `memory worlds` names those there are")
-    return _scored(found, arguments, terminal, most=arguments.max_chars)
+    return _scored(found, arguments, terminal, most=most)
 
 
 def recall(arguments: Namespace, terminal: Terminal) -> int:
     """Print what a character remembers."""
+    from store.memory.engine.inputs import MOST_CHARS, checked_count
+
     with reading(arguments) as memory:
+        memory.sessions.check_known(arguments.key)
+        most = checked_count(arguments.max_chars, what="--max-chars", most=MOST_CHARS)
         found = memory.sessions.search(arguments.key, arguments.query, n=arguments.n)
-    if not found:
-        terminal.say(f"nothing is remembered under {arguments.key}; keys are CHARACTER_SESSION")
-    return _scored(found, arguments, terminal, most=arguments.max_chars)
+    return _scored(found, arguments, terminal, most=most)
 
 
 def documents(arguments: Namespace, terminal: Terminal) -> int:
     """Print the passages of papers nearest to a question."""
     with reading(arguments) as memory:
         found: Any
+        memory.documents.check_known(arguments.protocols or ())
         if arguments.compare:
             names = arguments.protocols or [*memory.documents.protocols()]
             found = memory.documents.compare(arguments.query, names, arguments.n)

@@ -18,6 +18,8 @@ from store.generation.context import EXAMPLES
 from store.generation.nearest_examples import nearest_examples
 from store.mcp.access import Access
 from store.memory.documents import documents
+from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS
+from store.memory.memories import LONGEST_TAG, MOST_TAGS
 from store.memory.story import lore, scoped, sessions
 from store.memory.text.extraction import ContentType
 from store.memory.transcripts import search
@@ -27,13 +29,21 @@ from store.search.query import MAX_TOP, Part, Query
 from store.settings import settings
 
 _P = ParamSpec("_P")
-_MOST = 100  # passages, messages or coins of one answer
+_MOST = 100  # passages, messages or coins of one answer; names in one question
+_LONGEST_NAME = 500  # characters
 
 Limit = Annotated[int, Field(ge=1, le=20, description="1 to 20")]
 Number = Annotated[int, Field(ge=1, le=_MOST, description=f"1 to {_MOST}")]
 Examples = Annotated[int, Field(ge=1, le=20, description="1 to 20 examples")]
 Budget = Annotated[int, Field(ge=100, le=1_000_000, description="tokens")]
 _BUDGET = 4_000  # tokens, as on the page
+Characters = Annotated[int, Field(ge=1, le=MOST_CHARS, description=f"1 to {MOST_CHARS:,}")]
+Content = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+Name = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME)]
+Names = Annotated[list[Name], Field(max_length=_MOST)]
+Tag = Annotated[str, Field(max_length=LONGEST_TAG)]
+Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS)]
 Answer = dict[str, Any]
 
 
@@ -49,6 +59,7 @@ def server(access: Access) -> MCPServer[Any]:
         f"session memory, protocol papers, recorded sessions. Opened for {access.how}.",
         tools=[
             _tool(tools.store_memory, ToolAnnotations(read_only_hint=False)),
+            _tool(tools.delete_session, ToolAnnotations(read_only_hint=False, destructive_hint=True)),
             *(_tool(tool, ToolAnnotations(read_only_hint=True)) for tool in reading),
         ],
         log_level="WARNING",
@@ -61,36 +72,49 @@ class Tools:
     def __init__(self, access: Access) -> None:
         self._access = access
 
-    def store_memory(self, content: str, tags: list[str] | None = None) -> Answer:
+    def store_memory(self, content: Content, tags: Tags | None = None) -> Answer:
         """Remember a text, with at most 10 tags of at most 50 characters; the same text again is kept too."""
         return self._access.write(lambda memory: memory.memories.store_memory(content, tags))
 
-    def search_memory(self, query: str, limit: Limit = 5) -> Answer:
+    def search_memory(self, query: Question, limit: Limit = 5) -> Answer:
         """The most relevant memories, at least 30 % each, with their relevance in percent."""
         return self._access.memory.memories.search_memory(query, limit)
 
     def query_lore(
-        self, world_id: str, query: str, n_results: Number = scoped.N_RESULTS, max_chars: int = lore.MAX_CHARS
+        self,
+        world_id: Name,
+        query: Question,
+        n_results: Number = scoped.N_RESULTS,
+        max_chars: Characters = lore.MAX_CHARS,
     ) -> Answer:
         """What is known of a world; context_warning where that is longer than max_chars together."""
+        self._access.memory.lore.check_known(world_id)
         found = self._access.memory.lore.search(world_id, query, n=n_results)
         return _within([row["text"] for row, _ in found], max_chars)
 
     def query_memory(
         self,
-        session_id: str,
-        query: str,
+        session_id: Name,
+        query: Question,
         n_results: Number = scoped.N_RESULTS,
-        max_chars: int = sessions.MAX_CHARS,
+        max_chars: Characters = sessions.MAX_CHARS,
     ) -> Answer:
         """What was said in a session, by its key {character}_{session}; context_warning as for lore."""
+        self._access.memory.sessions.check_known(session_id)
         found = self._access.memory.sessions.search(session_id, query, n=n_results)
         return _within([row["text"] for row, _ in found], max_chars)
 
+    def delete_session(self, session: Name) -> dict[str, int]:
+        """Delete what was said in a session for good, by its key or, without a character, for all of them.
+
+        This cannot be undone. Returns how many exchanges were deleted, by key.
+        """
+        return self._access.write(lambda memory: memory.sessions.delete_session(session))
+
     def search_documents(
         self,
-        query: str,
-        protocols: list[str] | None = None,
+        query: Question,
+        protocols: Names | None = None,
         n: Number = documents.RESULTS,
         compare: bool = False,
     ) -> Answer:
@@ -99,21 +123,24 @@ class Tools:
         With compare, n passages for each protocol, side by side.
         """
         papers = self._access.memory.documents
+        papers.check_known(protocols or ())
         if compare:
             return {"protocols": papers.compare(query, protocols or [*papers.protocols()], n)}
         return {"results": papers.search(query, n, protocol=protocols or None)}
 
     def search_transcripts(
         self,
-        query: str,
+        query: Question,
         mode: Mode = "hybrid",
-        content_types: list[ContentType] | None = None,
-        session_id: str | None = None,
-        project_slug: str | None = None,
+        content_types: Annotated[list[ContentType], Field(max_length=_MOST)] | None = None,
+        session_id: Name | None = None,
+        project_slug: Name | None = None,
         n: Number = search.RESULTS,
     ) -> Answer:
         """Messages of recorded sessions, by words, by meaning or by both, each with its best passage."""
-        hits = self._access.memory.transcripts.search(
+        transcripts = self._access.memory.transcripts
+        transcripts.check_known(session_id=session_id, project_slug=project_slug)
+        hits = transcripts.search(
             query,
             mode=mode,
             content_types=content_types or (),
@@ -139,8 +166,8 @@ class Tools:
 
     def search_memecoins(
         self,
-        query: str,
-        tags: list[str] | None = None,
+        query: Question,
+        tags: Names | None = None,
         top: Annotated[int, Field(ge=1, le=min(_MOST, MAX_TOP))] = 10,
         weights: dict[Facet, float] | None = None,
     ) -> Answer:

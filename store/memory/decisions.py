@@ -15,7 +15,17 @@ def last(kinds: Kinds, *, by: str) -> tuple[str, MemoryDecision] | None:
     found = [
         (name, decision) for name, passages in kinds.items() if (decision := passages.last_decision(by=by))
     ]
-    return max(found, key=lambda one: _place(kinds[one[0]], one[1])) if found else None
+    chosen = max(found, key=lambda one: _place(kinds[one[0]], one[1])) if found else None
+    gone = last_forgetting(kinds, by=by)
+    return chosen if chosen and (gone is None or _place(kinds[chosen[0]], chosen[1]) > gone) else None
+
+
+def last_forgetting(kinds: Kinds, *, by: str) -> tuple[int, float] | None:
+    """The place of this person's latest deletion for good; undo never reaches past it."""
+    places = (
+        _place(passages, gone) for passages in kinds.values() if (gone := passages.last_forgetting(by=by))
+    )
+    return max(places, default=None)
 
 
 def kinds_of(kinds: Kinds, name: str, decision: MemoryDecision, *, by: str) -> list[str]:

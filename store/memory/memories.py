@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.inputs import checked_count, checked_text
+from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_count, checked_text
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 
@@ -55,10 +55,10 @@ class Memories:
     ) -> dict[str, Any]:
         """Store a text; the same text again is another memory.
 
-        Raises InvalidInput (a ValueError) for an empty text, more than 10 tags, or a tag of more than 50
-        characters.
+        Raises InvalidInput (a ValueError) for an empty text or one of more than 100,000 characters, more than
+        10 tags, or a tag of more than 50 characters.
         """
-        content = checked_text(content, what="the content")
+        content = checked_text(content, what="the content", most=LONGEST)
         tags = checked_tags(tags)
         second = int(self.passages.clock())
         vector = self.passages.embed([content])[0]
@@ -87,9 +87,14 @@ class Memories:
 
         Raises InvalidInput (a ValueError) for an empty query, and for a limit outside 1–20.
         """
-        query = checked_text(query, what="the query")
+        query = checked_text(query, what="the query", most=LONGEST_QUESTION)
         limit = checked_count(limit, what="the limit", most=MOST_RESULTS)
-        found = self.passages.search(query, n=limit)
+        found = [
+            (row, cosine)
+            for row, cosine in self.passages.search(query, n=limit)
+            if relevance(cosine) >= RELEVANT
+        ]
+        self.passages.log_retrieval(query, found, scope="")
         results = [
             {
                 "memory_id": row["id"],
@@ -99,7 +104,6 @@ class Memories:
                 "tags": json.loads(row["tags"]),
             }
             for row, cosine in found
-            if relevance(cosine) >= RELEVANT
         ]
         self.passages.questions.record("memories")
         return {"results": results, "total_results": len(results), "query_embedding_generated": True}
@@ -110,7 +114,7 @@ class Memories:
         """Change a memory's text (embedded again) or its tags; id and timestamp stay."""
         columns: dict[str, Any] = {}
         if content is not None:
-            columns["content"] = content
+            columns["content"] = checked_text(content, what="the content", most=LONGEST)
         if tags is not None:
             columns["tags"] = json.dumps(checked_tags(tags))
         self.passages.edit(id, actor=actor, **columns)

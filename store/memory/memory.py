@@ -24,6 +24,7 @@ from store.memory.documents.documents import Documents
 from store.memory.engine.listing import MemoryDecision
 from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
+from store.memory.engine.undo import AT_FORGETTING
 from store.memory.kinds import KINDS
 from store.memory.memories import Memories
 from store.memory.status import MemoryStatus
@@ -195,13 +196,20 @@ class Memory:
         """This person's latest decision of any kind that can be undone, with the kind's name."""
         return decisions.last(self.passages, by=by)
 
+    def why_no_undo(self, *, by: str) -> str:
+        """Why this person has nothing to undo, as a sentence without a full stop."""
+        return AT_FORGETTING if decisions.last_forgetting(self.passages, by=by) else "nothing to undo"
+
     def undo(self, *, actor: str = "") -> Outcome:
-        """Undo the person's own last decision, of any kind. Raises NothingToUndo if there is none."""
+        """Undo the person's own last decision, of any kind.
+
+        Raises NothingToUndo if there is none, or only decisions before the person deleted something for good.
+        """
         self.actor.permit()
         by = actor or self.actor.name
         last = self.last_decision(by=by)
         if last is None:
-            raise NothingToUndo("nothing to undo")
+            raise NothingToUndo(self.why_no_undo(by=by))
         outcome = Outcome(decision=str(last[1].number))
         for name in decisions.kinds_of(self.passages, *last, by=by):
             part = self.passages[name].undo(actor=actor)

@@ -12,8 +12,9 @@ from store.errors import BadSource
 from store.memory.documents import markup, pdf
 from store.memory.documents.pdf import Rectangle
 from store.memory.engine.entries import Row
-from store.memory.engine.inputs import checked_count, checked_text
+from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_text
 from store.memory.engine.kind import MemoryKind
+from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
 from store.memory.text.recursive_chunks import split_recursively
 
@@ -145,11 +146,12 @@ class Documents:
         self, question: str, n: int = RESULTS, *, protocol: str | Collection[str] | None = None
     ) -> list[dict[str, Any]]:
         """The passages nearest to the question: of one protocol, of several, or of all."""
-        question = checked_text(question, what="the question")
+        question = checked_text(question, what="the question", most=LONGEST_QUESTION)
         where = {} if protocol is None else {"protocol": _protocols(protocol)}
         found = self.passages.search(question, n=checked_count(n, what="n"), where=where)
         for name in sorted({str(row["protocol"]) for row, _ in found}):
             self.passages.questions.record(name)
+        self.passages.log_retrieval(question, found, scope="")
         return [{**passage(row), "score": score} for row, score in found]
 
     def compare(
@@ -157,6 +159,12 @@ class Documents:
     ) -> dict[str, list[dict[str, Any]]]:
         """Ask each protocol separately, n passages for each."""
         return {name: self.search(question, n, protocol=name) for name in _protocols(protocols)}
+
+    def check_known(self, protocols: Iterable[str]) -> None:
+        """Raises UnknownEntry, with the nearest names, if no document is of one of these protocols."""
+        known = self.protocols()
+        for name in _protocols(protocols):
+            check_known(name, known, what="protocol")
 
     def protocols(self) -> dict[str, int]:
         """Every protocol with its number of passages."""

@@ -109,6 +109,11 @@ class Entries:
         with self.database.reading() as db:
             return listing.last_decision(db, by)
 
+    def last_forgetting(self, *, by: str) -> MemoryDecision | None:
+        """This person's latest decision that deleted something for good; None if there is none."""
+        with self.database.reading() as db:
+            return listing.last_forgetting(db, by)
+
     def latest_decision(self) -> int:
         """The number of the latest decision of anybody; 0 if there is none."""
         with self.database.reading() as db:

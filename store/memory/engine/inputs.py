@@ -5,13 +5,19 @@ from typing import Any
 
 from store.memory.engine.errors import InvalidInput
 
+LONGEST = 100_000  # characters of a memory, of lore or of an exchange: agents are given them whole
+LONGEST_QUESTION = 20_000
+MOST_CHARS = 1_000_000  # of all texts that a context may be warned above
 
-def checked_text(text: object, *, what: str) -> str:
-    """The text. Raises InvalidInput if it is empty or cannot be stored."""
+
+def checked_text(text: object, *, what: str, most: int | None = None) -> str:
+    """The text. Raises InvalidInput if it is empty, cannot be stored, or has more than `most` characters."""
     if not isinstance(text, str):
         raise InvalidInput(f"{what} has to be text, not {type(text).__name__}")
     if not text.strip():
         raise InvalidInput(f"{what} is empty")
+    if most is not None and len(text) > most:
+        raise InvalidInput(f"{what} has {len(text):,} characters; at most {most:,}")
     try:
         text.encode()
     except UnicodeEncodeError:

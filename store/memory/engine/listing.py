@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.catalog.filters import matching
+from store.catalog.history import FORGET_VECTORS
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.resident import Where
 
 _MANY = 500  # ids asked for at once
+FORGET = "forget"  # a deletion for good
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +125,18 @@ def decisions(db: sqlite3.Connection, *, limit: int) -> list[MemoryDecision]:
 
 def last_decision(db: sqlite3.Connection, actor: str) -> MemoryDecision | None:
     row = db.execute(
-        "SELECT * FROM decisions WHERE who = ? AND verb <> 'undo' AND NOT reversed "
+        "SELECT * FROM decisions WHERE who = ? AND verb <> 'undo' AND NOT reversed AND number > ? "
         "ORDER BY number DESC LIMIT 1",
-        [actor],
+        [actor, forgetting.number if (forgetting := last_forgetting(db, actor)) else 0],
+    ).fetchone()
+    return _decision(row) if row else None
+
+
+def last_forgetting(db: sqlite3.Connection, actor: str) -> MemoryDecision | None:
+    """This person's latest decision that deleted something for good; undo never reaches past it."""
+    row = db.execute(
+        "SELECT * FROM decisions WHERE who = ? AND verb IN (?, ?) ORDER BY number DESC LIMIT 1",
+        [actor, FORGET, FORGET_VECTORS],
     ).fetchone()
     return _decision(row) if row else None
 

@@ -41,11 +41,12 @@ from store.memory.engine.change import MemoryChange
 from store.memory.engine.database import Database
 from store.memory.engine.entries import Entries, Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry
-from store.memory.engine.inputs import checked_text
+from store.memory.engine.inputs import LONGEST, checked_text
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.places import Places
 from store.memory.engine.questions import Questions
 from store.memory.engine.resident import Found, ResidentPassages, Where
+from store.memory.engine.retrieval_log import RetrievalLog, RetrievedText
 from store.memory.engine.settings import LOCAL, memory_settings
 from store.outcome import Outcome
 from store.permissions import Actor
@@ -74,6 +75,9 @@ class Passages(Entries):
         self.clock = clock
         self._model = ActiveModel(self.database, embedder, models=models)
         self.questions = Questions(self.database, clock, writable=writable)
+        self._retrievals = RetrievalLog(
+            Places(root).retrievals, kind=kind.name, detail=memory_settings().retrieval_log
+        )
         self._residents: dict[
             str, ResidentPassages
         ] = {}  # one at most, by its model; the same for every actor
@@ -186,7 +190,7 @@ class Passages(Entries):
         if not columns.keys() <= set(self.get(id)) - fixed:
             raise InvalidInput(f"{', '.join(sorted(columns))}: not all of these can be edited")
         if self.kind.text in columns:
-            text = checked_text(columns[self.kind.text], what="the text")
+            text = checked_text(columns[self.kind.text], what="the text", most=LONGEST)
             columns |= {"vector": self.embed([text])[0], "embedding_model": self.model}
         with self.change("edit", actor=actor) as change:
             row = change.row(self.kind.table, id)
@@ -234,6 +238,12 @@ class Passages(Entries):
         rows = self.rows([hit.id for hit in found])
         return [(row, scores[row["id"]]) for row in rows]
 
+    def log_retrieval(self, question: str, hits: Iterable[tuple[Row, float]], *, scope: str) -> None:
+        """Log what was handed out for this question, if the setting asks for it."""
+        self.actor.check_login()
+        texts = [RetrievedText(row["id"], score, row[self.kind.text]) for row, score in hits]
+        self._retrievals.record(question, texts, scope=scope, actor=self.actor.name, at=self.clock())
+
     def resident(self) -> ResidentPassages:
         """The vectors in memory, brought up to date with the file."""
         model = self.model
@@ -250,11 +260,14 @@ class Passages(Entries):
     def erase(self, column: str, value: str, *, actor: str = "") -> int:
         """Delete entries for good: texts, vectors, full-text rows, history, counts of questions.
 
-        Cannot be undone. Call `finish_erasing` afterwards; after a crash the next opening does.
+        Cannot be undone. Call `finish_erasing` afterwards; after a crash the next opening does. Raises
+        UnknownEntry if there is nothing of it.
         """
         with self.database.writing() as db:
             actor = actor or self.actor.name
-            count = engine_undo.erase(db, self.kind, column, value, actor=actor, at=self.clock())
+            count = engine_undo.erase(
+                db, self.kind, column, value, actor=actor, at=self.clock(), after=self._latest()
+            )
         self._residents.clear()
         return count
 
@@ -265,6 +278,9 @@ class Passages(Entries):
         """
         if self.database.meta("forgetting"):
             self.database.rewrite()
+            with self.database.reading() as db:
+                ids = {row[0] for row in db.execute(f"SELECT id FROM {self.kind.table}")}
+            self._retrievals.keep_only(ids, scopes={"", *(self.counts() if self.kind.scope else ())})
             purge()
             self.database.set_meta("forgetting", "")
 

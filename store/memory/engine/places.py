@@ -39,5 +39,10 @@ class Places:
         """This root's template for a model's context, if somebody saved one."""
         return self.folder / "context-template.txt"
 
+    @property
+    def retrievals(self) -> Path:
+        """The log of retrievals, if the setting asks for one."""
+        return self.folder / "retrievals.jsonl"
+
     def database(self, file: str) -> Path:
         return self.folder / f"{file}.sqlite3"

@@ -1,6 +1,7 @@
 """The models of a new root's text memory; settings with the prefix MEMEDEX_, as all others."""
 
 from functools import lru_cache
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -16,6 +17,12 @@ class MemorySettings(BaseSettings):
     memory_embedder: str = Field(LOCAL, description="The model of memories, lore, sessions and transcripts.")
     document_embedder: str = Field(
         "", description="The model of protocol documents, such as litellm:text-embedding-ada-002."
+    )
+
+    retrieval_log: Literal["", "ids", "texts"] = Field(
+        "",
+        description="What `memory/retrievals.jsonl` keeps of each retrieval: nothing if empty, `ids` (which "
+        "entries, with their scores), or `texts` (also the question and the texts).",
     )
 
     def embedder_of(self, kind: str) -> str:

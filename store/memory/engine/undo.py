@@ -8,9 +8,15 @@ from store.catalog import history
 from store.errors import NothingToUndo
 from store.memory.engine import foreign_metadata
 from store.memory.engine.change import MemoryChange
+from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.listing import last_decision
+from store.memory.engine.listing import FORGET, last_decision, last_forgetting
 from store.outcome import Outcome, Refusal
+
+AT_FORGETTING = (
+    "nothing to undo: the last thing you did was to delete something for good, "
+    "and undo never reaches past that"
+)
 
 
 def reverse(change: MemoryChange, verb: str, actor: str) -> Outcome:
@@ -20,7 +26,8 @@ def reverse(change: MemoryChange, verb: str, actor: str) -> Outcome:
     else:
         chosen = last.number if (last := last_decision(change.db, actor)) else None
     if chosen is None:
-        raise NothingToUndo(f"nothing to {verb}")
+        is_barred = verb == "undo" and last_forgetting(change.db, actor)
+        raise NothingToUndo(AT_FORGETTING if is_barred else f"nothing to {verb}")
     outcome = Outcome(decision=str(chosen))
     numbers = change.db.execute(
         "SELECT number FROM history WHERE decision = ? ORDER BY number DESC", [chosen]
@@ -43,11 +50,18 @@ def reverse(change: MemoryChange, verb: str, actor: str) -> Outcome:
     return outcome
 
 
-def erase(db: sqlite3.Connection, kind: MemoryKind, column: str, value: str, *, actor: str, at: float) -> int:
-    """Delete rows with all traces of them; the rest of the file stays."""
+def erase(
+    db: sqlite3.Connection, kind: MemoryKind, column: str, value: str, *, actor: str, at: float, after: int
+) -> int:
+    """Delete rows with all traces of them; the rest of the file stays.
+
+    `after` is the number of the latest decision of any kind. Raises UnknownEntry if there is nothing of it.
+    """
     gone = f"SELECT id FROM {kind.table} WHERE {column} = ?"
     past = "SELECT id FROM history WHERE tbl = ? AND json_extract(before, ?) = ?"
     ids = [row[0] for row in db.execute(f"{gone} UNION {past}", [value, kind.table, f"$.{column}", value])]
+    if not ids:
+        raise UnknownEntry(f"there is nothing of {value!r} in {kind.name}")
     count = db.execute(f"SELECT count(*) FROM {kind.table} WHERE {column} = ?", [value]).fetchone()[0]
     db.execute(f"DELETE FROM {kind.table} WHERE {column} = ?", [value])
     for table in ("changes", "history", "new_vectors", "kept_vectors"):
@@ -61,8 +75,9 @@ def erase(db: sqlite3.Connection, kind: MemoryKind, column: str, value: str, *, 
     db.execute("UPDATE meta SET value = value + 1 WHERE key = 'epoch'")
     db.execute("INSERT OR REPLACE INTO meta VALUES ('forgetting', '1')")
     db.execute(  # that it happened, and nothing of what it was
-        "INSERT INTO decisions (verb, who, at, count, reversed) VALUES ('forget', ?, ?, ?, 1)",
-        [actor, at, count],
+        "INSERT INTO decisions (number, verb, who, at, count, reversed) "
+        "SELECT max(?, coalesce(max(number), 0)) + 1, ?, ?, ?, ?, 1 FROM decisions",
+        [after, FORGET, actor, at, count],
     )
     return int(count)
 

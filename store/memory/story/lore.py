@@ -8,7 +8,7 @@ from typing import Any
 
 from store.errors import ModelUnavailable
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.inputs import as_json, checked_text
+from store.memory.engine.inputs import LONGEST, as_json, checked_text
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 from store.memory.story.scoped import N_RESULTS, Scoped, check_owner
@@ -73,6 +73,8 @@ class WorldReport:
 class Lore(Scoped):
     """`add_lore` and `query_lore`, and loading worlds from their files."""
 
+    what = "world"
+
     def __init__(self, passages: Passages, *, refused: list[Refusal]) -> None:
         super().__init__(passages)
         self.refused = refused  # world files that could not be taken in on opening; the same for every actor
@@ -91,7 +93,7 @@ class Lore(Scoped):
             "id": f"{checked_text(world_id, what='the world')}_{checked_text(lore_id, what='the lore id')}",
             "world_id": world_id,
             "lore_id": lore_id,
-            "text": checked_text(text, what="the lore"),
+            "text": checked_text(text, what="the lore", most=LONGEST),
             "metadata": as_json(checked_metadata(metadata)),
         }
         self._keep(row, verb="add lore", actor=actor)
@@ -111,6 +113,10 @@ class Lore(Scoped):
         """Every world that came from a file."""
         with self.passages.database.reading() as db:
             return [World(**row) for row in db.execute("SELECT * FROM worlds ORDER BY name, id")]
+
+    def names(self) -> list[str]:
+        """The id of every world that came from a file or has lore."""
+        return sorted({world.id for world in self.worlds()} | self.passages.counts().keys())
 
     def put_file(self, folder: Path, name: str, content: bytes) -> None:
         """Write a world's file to the folder; `load_worlds` loads it."""

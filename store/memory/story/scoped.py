@@ -6,7 +6,8 @@ from typing import Any
 
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput
-from store.memory.engine.inputs import checked_count, checked_text
+from store.memory.engine.inputs import LONGEST_QUESTION, MOST_CHARS, checked_count, checked_text
+from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
 
 log = logging.getLogger(__name__)
@@ -17,17 +18,28 @@ N_RESULTS = 3
 class Scoped:
     """The entries of one kind, each under a key of the kind's scope."""
 
+    what = "key"  # what a key is called
+
     def __init__(self, passages: Passages) -> None:
         self.passages = passages
 
+    def names(self) -> list[str]:
+        """Every key that something is stored under."""
+        return [*self.passages.counts()]
+
+    def check_known(self, key: str) -> None:
+        """Raises UnknownEntry, with the nearest names, if nothing is stored under this key."""
+        check_known(key, self.names(), what=self.what)
+
     def search(self, key: str, query: str, *, n: int = N_RESULTS) -> list[tuple[Row, float]]:
         """The entries under this key nearest to the question, with their cosines. Raises InvalidInput."""
-        query = checked_text(query, what="the question")
+        query = checked_text(query, what="the question", most=LONGEST_QUESTION)
         found = self.passages.search(
             query, n=checked_count(n, what="n_results"), where={self.passages.kind.scope: key}
         )
         if found:  # a key that nothing is kept under is not kept either
             self.passages.questions.record(key)
+            self.passages.log_retrieval(query, found, scope=key)
         return found
 
     def _keep(self, row: Row, *, verb: str, actor: str) -> None:
@@ -39,8 +51,12 @@ class Scoped:
             change.upsert({**row, "vector": vector, "embedding_model": model})
 
     def _texts(self, key: str, query: str, *, n: int, max_chars: int, what: str) -> tuple[list[str], bool]:
-        """The texts that `search` finds, and whether they exceed `max_chars`; ([], False) if it fails."""
+        """The texts that `search` finds, and whether they exceed `max_chars`; ([], False) if it fails.
+
+        Raises InvalidInput for a `max_chars` that is not from 1 to 1,000,000.
+        """
         self.passages.actor.check_login()
+        checked_count(max_chars, what="max_chars", most=MOST_CHARS)
         try:
             found = self.search(key, query, n=n)
         except Exception as error:  # noqa: BLE001  reference 4: a story goes on without it

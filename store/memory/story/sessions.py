@@ -3,7 +3,8 @@
 import logging
 from typing import Any
 
-from store.memory.engine.inputs import checked_text
+from store.memory.engine.errors import UnknownEntry
+from store.memory.engine.inputs import LONGEST, checked_text
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 from store.memory.story.scoped import N_RESULTS, Scoped
@@ -51,6 +52,8 @@ def exchange(prompt: str, answer: str) -> str:
 class Sessions(Scoped):
     """`add_memory`, `query_memory` and `delete_session_memory`."""
 
+    what = "session"
+
     def __init__(self, passages: Passages, *, purge: Any) -> None:
         super().__init__(passages)
         self._purge = purge  # leaves nothing of what was forgotten in Chroma's files
@@ -62,7 +65,7 @@ class Sessions(Scoped):
             "id": f"{key}_{checked_text(memory_id, what='the memory id')}",
             "session_id": session_id,
             "memory_id": memory_id,
-            "text": checked_text(text, what="the memory"),
+            "text": checked_text(text, what="the memory", most=LONGEST),
             "at": self.passages.clock(),
         }
         self._keep(row, verb="add memory", actor=actor)
@@ -84,13 +87,26 @@ class Sessions(Scoped):
         """Delete this key's memories for good, from every file; returns how many there were.
 
         Cannot be undone. A failure is logged and raised, so that nobody believes that something is gone which
-        is not; the next opening completes it.
+        is not; the next opening completes it. Raises UnknownEntry, with the nearest keys, if nothing is
+        remembered under this one.
         """
         self.passages.database.check_writable()
         try:
             count = self.passages.erase("session_id", session_id, actor=actor)
             self.passages.finish_erasing(self._purge)
+        except UnknownEntry:
+            self.check_known(session_id)
+            raise
         except Exception as error:
             log.error("Failed to delete vector memory: %s", error)
             raise
         return count
+
+    def delete_session(self, session: str, *, actor: str = "") -> dict[str, int]:
+        """Delete what every character remembers of a session for good; returns how much, by key.
+
+        A key counts as itself. Cannot be undone. Raises UnknownEntry as `delete_session_memory` does.
+        """
+        known = self.passages.counts()
+        keys = [session] if session in known else self.keys_of(session) or [session]
+        return {key: self.delete_session_memory(key, actor=actor) for key in keys}

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from store.memory.engine.entries import Row
-from store.memory.engine.inputs import checked_text
+from store.memory.engine.inputs import LONGEST_QUESTION, checked_text
+from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
 from store.memory.engine.reembedding import embed_new
 from store.memory.engine.vector_cache import UNKNOWN
@@ -119,12 +120,25 @@ class Transcripts:
         project_slug: str | None = None,
     ) -> list[MessageHit]:
         """The best messages, each with its best chunk; `mmr` is λ, 1 for relevance alone."""
-        question = checked_text(question, what="the question")
+        question = checked_text(question, what="the question", most=LONGEST_QUESTION)
         scope = {"user_id": user_id, "session_id": session_id, "project_slug": project_slug}
         where: dict[str, Any] = {name: value for name, value in scope.items() if value is not None}
         if content_types:
             where["content_type"] = list(content_types)
-        return transcripts_search.search(self.passages, question, mode=mode, where=where, n=n, mmr=mmr)
+        hits = transcripts_search.search(self.passages, question, mode=mode, where=where, n=n, mmr=mmr)
+        found = [(hit.chunk, hit.score) for hit in hits if hit.chunk]
+        self.passages.log_retrieval(question, found, scope=session_id or "")
+        return hits
+
+    def check_known(self, *, session_id: str | None = None, project_slug: str | None = None) -> None:
+        """Raises UnknownEntry, with the nearest names, for an unknown session or project."""
+        self.passages.actor.check_login()
+        for name, column, what in (
+            (session_id, "session_id", "session"),
+            (project_slug, "project_slug", "project"),
+        ):
+            if name is not None:
+                check_known(name, self.passages.counts(column), what=what)
 
     def sessions(self) -> list[dict[str, Any]]:
         """Every session with its user, project, number of messages and time, latest first."""

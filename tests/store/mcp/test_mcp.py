@@ -33,7 +33,7 @@ PATIENCE = 120  # seconds
 TOKEN = "a-token-of-the-test"
 TOOLS = {
     "store_memory", "search_memory", "query_lore", "query_memory", "search_documents", "search_transcripts",
-    "search_memecoins",
+    "search_memecoins", "delete_session",
     "memecoin_examples",
     "generate_memecoin",
 }  # fmt: skip
@@ -148,7 +148,21 @@ def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> N
 
 
 def test_tool_errors_contain_the_message_of_the_store(address: str) -> None:
-    empty, many, unknown, argument, facet, nothing, no_model = over_http(
+    (
+        empty,
+        many,
+        unknown,
+        argument,
+        facet,
+        nothing,
+        no_model,
+        world,
+        session,
+        protocol,
+        gone,
+        long,
+        least,
+    ) = over_http(
         address,
         ("store_memory", {"content": " "}),
         ("search_memory", {"query": "x", "limit": 21}),
@@ -157,8 +171,20 @@ def test_tool_errors_contain_the_message_of_the_store(address: str) -> None:
         ("search_memecoins", {"query": "x", "weights": {"colour": 3}}),
         ("search_memecoins", {"query": "x", "weights": {}}),
         ("generate_memecoin", {"query": "x"}),
+        ("query_lore", {"world_id": "mempol_city", "query": "lamps"}),
+        ("query_memory", {"session_id": "mira_lantrn", "query": "lamps"}),
+        ("search_documents", {"query": "fee", "protocols": ["harbour"]}),
+        ("delete_session", {"session": "mira_lantrn"}),
+        ("store_memory", {"content": "x" * 2_000_000}),
+        ("query_lore", {"world_id": "mempool_city", "query": "lamps", "max_chars": -5}),
     )
     assert "MEMEDEX_CAPTION_MODEL" in no_model
+    assert "no world 'mempol_city'; the nearest: 'mempool_city'" in world
+    assert "no session 'mira_lantrn'; the nearest: 'mira_lantern'" in session
+    assert "no protocol 'harbour'; the nearest: 'harbor'" in protocol
+    assert "no session 'mira_lantrn'" in gone
+    assert "at most 100000 characters" in long
+    assert "greater than or equal to 1" in least
     assert "the content is empty" in empty
     assert "less than or equal to 20" in many
     assert "nonsense" in unknown

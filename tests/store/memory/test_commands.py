@@ -96,8 +96,6 @@ def test_an_empty_result_prints_a_message(run: Any, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Terminal, "say", lambda self, text: said.append(text))
     for words, told in (
         (["search", "frogs"], "no memory is relevant to at least 30 %"),
-        (["lore", "nowhere", "frogs"], "nothing is known of a world nowhere"),
-        (["recall", "elf_s1", "frogs"], "nothing is remembered under elf_s1"),
         (["documents", "frogs"], "no paper of these protocols is there"),
         (["transcripts", "frogs"], "no message was found"),
     ):
@@ -115,7 +113,7 @@ def test_a_mistyped_root_creates_no_memory(run: Any, tmp_path: Path) -> None:
 def test_lore_and_exchanges_are_added_searched_and_undone(
     run: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("add-lore", "peaks", "forge", "Dwarves forged the peaks.") == (0, {"id": "peaks_forge"})
+    assert run("add-lore", "peaks", "forge", "Dwarves forged the peaks.", "--new")[1] == {"id": "peaks_forge"}
     status, done = run("add-memory", "mira_one", "Who forged?", "Dwarves.")
     assert (status, done["id"][:9]) == (0, "mira_one_")
     assert run("recall", "mira_one", "forged")[1][0]["text"] == "User: Who forged?\nAI: Dwarves."
@@ -146,3 +144,31 @@ def test_changing_the_model_reembeds_one_kind(
     with Memory.open_for_reading(tmp_path / "res") as memory:
         assert memory.passages["memories"].model == "other"
         assert memory.passages["memories"].to_embed() == 0
+
+
+def test_an_unknown_session_is_refused_and_the_others_are_deleted(run: Any) -> None:
+    run("add-memory", "elf_s1", "who", "me")
+    status, gone = run("delete-session", "elf_s2", "s1")
+    assert (status, gone) == (1, {"elf_s1": 1})
+    assert run("forget-session", "elf_s1")[0] == 1
+
+
+def test_lore_of_an_unknown_world_is_refused_unless_it_is_new(run: Any) -> None:
+    with pytest.raises(MemedexError, match="no world 'peaks'; there is none yet"):
+        run("add-lore", "peaks", "one", "Dragons live here.")
+    assert run("add-lore", "peaks", "one", "Dragons live here.", "--new")[0] == 0
+    with pytest.raises(MemedexError, match="no world 'peeks'; the nearest: 'peaks'"):
+        run("add-lore", "peeks", "two", "Dragons sleep.")
+    assert run("worlds")[1] == [{"id": "peaks", "name": "peaks", "file": ""}]
+    for asked in (["lore", "peeks", "dragons"], ["recall", "elf_s1", "dragons"]):
+        with pytest.raises(MemedexError, match="there is no"):
+            run(*asked)
+    with pytest.raises(MemedexError, match="--max-chars has to be"):
+        run("lore", "peaks", "dragons", "--max-chars", "-5")
+
+
+def test_an_unknown_protocol_is_answered_with_the_nearest(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("liquidity pools")
+    run("import-document", str(tmp_path / "a.md"), "--protocol", "aave")
+    with pytest.raises(MemedexError, match="no protocol 'avae'; the nearest: 'aave'"):
+        run("documents", "liquidity", "--protocol", "avae")

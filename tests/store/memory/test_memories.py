@@ -118,6 +118,23 @@ def test_memories_persist_after_a_restart(reopen: Callable[[], Memory]) -> None:
     assert (hit["memory_id"], hit["content"], hit["tags"]) == ("mem_1769853600", "persistent words", ["kept"])
 
 
+def test_a_memory_of_two_million_characters_is_refused_with_the_limit(memory: Memory, bags: Bags) -> None:
+    long = "word " * 400_000
+    with pytest.raises(InvalidInput, match="2,000,000 characters; at most 100,000"):
+        memory.memories.store_memory(long)
+    memory.memories.store_memory("short")
+    for refused in (
+        lambda: memory.memories.edit("mem_1769853600", content=long),
+        lambda: memory.lore.add_lore("peaks", "1", long),
+        lambda: memory.sessions.add_memory("elf_s1", "1", long),
+        lambda: memory.memories.search_memory(long),
+        lambda: memory.passages["memories"].edit("mem_1769853600", content=long),
+    ):
+        with pytest.raises(InvalidInput, match="2,000,000 characters; at most"):
+            refused()
+    assert long not in bags.asked
+
+
 # -- searching -----------------------------------------------------------------------------------------------
 
 

@@ -67,6 +67,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "source": "paper.md", "text": "tickers", "texts": ["tickers"], "value": kept["timestamp"],
         "vector": kind.vector(kept["id"]), "verb": "store", "world": World("sea", "Sea", "", "salt"),
         "world_id": "peaks",
+        "hits": [], "Lore.check_known.key": "peaks", "Sessions.check_known.key": "elf_s1",
         "Documents.cite.id": passage["id"], "Documents.import_document.content": b"# More\n\nText.\n",
         "Lore.put_file.content": b"id: sea\n", "Lore.search.key": "peaks", "Memories.edit.content": "longer",
         "Memory.retrieve.world": "peaks", "Passages.counts.column": "timestamp",

@@ -57,3 +57,37 @@ def test_decisions_without_common_numbers_are_ordered_by_the_clock(
     assert last[0] == "world_lore"
     again.memories.store_memory("now")
     assert [(again.undo(), again.passages["world_lore"].count())[1] for _ in range(2)] == [1, 0]
+
+
+def test_undo_never_reaches_past_a_forgetting_and_says_so(memory: Memory) -> None:
+    memory.memories.store_memory("unrelated")
+    memory.sessions.add_memory("elf_s1", "1", "forgotten")
+    memory.sessions.delete_session_memory("elf_s1")
+    assert memory.last_decision(by=current_user()) is None
+    for undo in (memory.undo, memory.sessions.passages.undo):
+        with pytest.raises(NothingToUndo, match="never reaches past"):
+            undo()
+    assert memory.memories.passages.count() == 1
+    memory.memories.store_memory("afterwards")
+    memory.undo()
+    assert [row["content"] for row in memory.memories.passages.find()] == ["unrelated"]
+    with pytest.raises(NothingToUndo, match="never reaches past"):
+        memory.undo()
+
+
+def test_a_forgetting_of_somebody_else_bars_nobody(memory: Memory) -> None:
+    memory.memories.store_memory("taken back", actor="ann")
+    memory.sessions.add_memory("elf_s1", "1", "forgotten", actor="bob")
+    memory.sessions.delete_session_memory("elf_s1", actor="bob")
+    memory.undo(actor="ann")
+    assert memory.memories.passages.count() == 0
+
+
+def test_deleted_vectors_bar_undo_as_well(memory: Memory) -> None:
+    memory.memories.store_memory("unrelated")
+    passages = memory.memories.passages
+    with passages.database.writing() as db:
+        db.execute("INSERT INTO kept_vectors VALUES ('x', 'older', 'hash', x'00000000')")
+    passages.forget_vectors("older")
+    with pytest.raises(NothingToUndo, match="never reaches past"):
+        memory.undo()

@@ -9,7 +9,7 @@ import pytest
 
 from store.disk.files import Disk
 from store.errors import NothingToUndo, NotWritten
-from store.memory.engine.errors import InvalidInput
+from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.memory import Memory
 from store.memory.story.sessions import exchange, memory_key
 from store.runtime import open_library
@@ -180,8 +180,33 @@ def test_a_deletion_cannot_be_undone(deleted: Memory) -> None:
 
 def test_deleting_an_unknown_session_changes_nothing(memory: Memory) -> None:
     memory.sessions.add_memory("elf_s1", "1", "text")
-    assert memory.sessions.delete_session_memory("elf_s2") == 0
+    for delete in (memory.sessions.delete_session_memory, memory.sessions.delete_session):
+        with pytest.raises(UnknownEntry, match="no session 'elf_s2'; the nearest: 'elf_s1'"):
+            delete("elf_s2")
     assert memory.sessions.passages.counts() == {"elf_s1": 1}
+
+
+def test_a_session_without_its_character_is_deleted_for_all_of_them(memory: Memory) -> None:
+    for key in ("elf_s1", "orc_s1", "orc_s2"):
+        memory.sessions.add_memory(key, "1", "text")
+    assert memory.sessions.delete_session("s1") == {"elf_s1": 1, "orc_s1": 1}
+    assert memory.sessions.delete_session("orc_s2") == {"orc_s2": 1}
+
+
+def test_a_removed_session_can_still_be_deleted_for_good(memory: Memory) -> None:
+    memory.sessions.add_memory("elf_s1", "1", "text")
+    memory.sessions.passages.remove(["elf_s1_1"])
+    assert memory.sessions.delete_session_memory("elf_s1") == 0
+    assert memory.sessions.passages.history(id="elf_s1_1") == []
+
+
+@pytest.mark.parametrize("most", [-5, 0, 1_000_001, None])
+def test_a_limit_of_characters_that_is_none_is_refused(memory: Memory, most: int) -> None:
+    memory.sessions.add_memory("elf_s1", "1", "text")
+    memory.lore.add_lore("peaks", "1", "text")
+    for query, key in ((memory.sessions.query_memory, "elf_s1"), (memory.lore.query_lore, "peaks")):
+        with pytest.raises(InvalidInput, match="max_chars"):
+            query(key, "text", max_chars=most)
 
 
 @pytest.mark.usefixtures("chroma", "chroma_in_own_process")

@@ -1,0 +1,30 @@
+"""Names of worlds, sessions and protocols that do not exist, answered with the nearest that do."""
+
+from collections.abc import Collection
+from difflib import SequenceMatcher
+
+from store.memory.engine.errors import UnknownEntry
+
+_MOST = 3
+_ALIKE = 0.5  # of SequenceMatcher's ratio; below it names have no more in common than any two
+
+
+def nearest(name: str, known: Collection[str]) -> list[str]:
+    """At most three known names that are spelled like this one, the most similar first."""
+    given = name.casefold()
+    ratios = {one: SequenceMatcher(None, given, one.casefold()).ratio() for one in known}
+    alike = [one for one in known if ratios[one] >= _ALIKE or (given and given in one.casefold())]
+    return sorted(alike, key=lambda one: (-ratios[one], one))[:_MOST]
+
+
+def check_known(name: str, known: Collection[str], *, what: str) -> None:
+    """Raises UnknownEntry, with the nearest names, if this name is not a known one."""
+    if name not in known:
+        raise UnknownEntry(f"there is no {what} {name!r}{offered(name, known)}")
+
+
+def offered(name: str, known: Collection[str]) -> str:
+    """The end of a sentence that offers the nearest names, or says that there are none."""
+    if found := nearest(name, known):
+        return f"; the nearest: {', '.join(repr(one) for one in found)}"
+    return f"; there are {len(known):,}, none of them spelled like it" if known else "; there is none yet"
