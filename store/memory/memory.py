@@ -103,7 +103,7 @@ class Memory:
             for kind in KINDS:
                 give = partial(
                     Passages, kind=kind, embedder=embedder, models=self._model, clock=clock,
-                    changed=self._wake, latest=self._latest_decision,
+                    changed=self._wake, latest=self._latest_decision, purge=self._purge,
                 )  # fmt: skip
                 try:
                     self.passages[kind.name] = give(root, disk=disk, writable=lock is not None)
@@ -140,7 +140,7 @@ class Memory:
         self.memories = Memories(self.passages[memories.KIND.name])
         self.documents = Documents(self.passages[documents.KIND.name], originals=self.places.originals)
         self.lore = Lore(self.passages[lore.KIND.name], refused=self._refused_worlds)
-        self.sessions = Sessions(self.passages[sessions.KIND.name], purge=self._purge_sessions)
+        self.sessions = Sessions(self.passages[sessions.KIND.name], purge=self._purge)
         self.transcripts = Transcripts(self.passages[tables.KIND.name])
 
     def _empty(self, give: Callable[..., Passages], *, fault: str) -> Passages:
@@ -164,7 +164,8 @@ class Memory:
             if not passages.database.meta(decisions.NUMBERED):
                 passages.database.set_meta(decisions.NUMBERED, latest)
         self._follower = MemoryFollower(self.places, self.usable, note=self._note_aside, disk=disk)
-        self.sessions.passages.finish_erasing(self._purge_sessions)  # begun before a crash
+        for passages in self.usable:
+            passages.finish_erasing(self._purge)  # begun before a crash
         if not self.documents.passages.fault:
             self.documents.tidy()
         if not self.lore.passages.fault:
@@ -291,7 +292,7 @@ class Memory:
         if self._follower:
             self._follower.wake_if_needed()
 
-    def _purge_sessions(self) -> None:
+    def _purge(self) -> None:
         assert self._follower is not None, "only the process that writes forgets"
         self._follower.purge()
 

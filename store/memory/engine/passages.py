@@ -67,6 +67,7 @@ class Passages(Entries):
         writable: bool = True,
         changed: Callable[[], None] = lambda: None,
         latest: Callable[[], int] | None = None,
+        purge: Callable[[], None] = lambda: None,
         fault: str = "",
     ) -> None:
         path = Places(root).database(kind.file)
@@ -82,6 +83,7 @@ class Passages(Entries):
             str, ResidentPassages
         ] = {}  # one at most, by its model; the same for every actor
         self._latest = latest or self.latest_decision  # of all kinds, so that their order needs no clock
+        self._purge = purge  # leaves nothing of what was deleted for good in Chroma's files
         self.changed = changed  # called after every change: Chroma has something to follow
         if writable:
             self._choose_model(embedder)
@@ -140,7 +142,8 @@ class Passages(Entries):
     def forget_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
         """Delete every vector of a model that is not in use; returns how many, None if there were none.
 
-        Cannot be undone; the history says who did it and when. Raises InvalidInput for the model in use.
+        They are gone from every file, the history included; texts stay. Cannot be undone; the history says
+        who did it and when. Raises InvalidInput for the model in use.
         """
         found = next((one for one in self.vectors_by_model() if one.model == model), None)
         if found and found.is_in_use:
@@ -150,6 +153,9 @@ class Passages(Entries):
             with self.database.writing() as db:
                 vector_cache.delete(db, self.kind, model)
                 self._decision(db, FORGET_VECTORS, actor).note_final("vectors", model, said)
+                db.execute("INSERT OR REPLACE INTO meta VALUES ('forgetting', '1')")
+            self._residents.clear()
+            self.finish_erasing(self._purge)
             self.changed()
         return found
 

@@ -90,6 +90,20 @@ def delete(db: sqlite3.Connection, kind: MemoryKind, model: str) -> None:
         [(id,) for _, id in changed],
     )
     db.execute("DELETE FROM kept_vectors WHERE model = ?", [model])
+    db.execute(
+        f"UPDATE history SET vector = NULL WHERE vector IS NOT NULL AND tbl = '{kind.table}' "
+        f"AND coalesce(json_extract(before, '$.embedding_model'), '{UNKNOWN}') = ?",
+        [model],
+    )
+    if model == next_model(db):
+        db.execute("DELETE FROM new_vectors")
+        db.execute("DELETE FROM meta WHERE key = 'next_model'")
+
+
+def next_model(db: sqlite3.Connection) -> str:
+    """The model of a change that is not complete; "" if there is none."""
+    row = db.execute("SELECT value FROM meta WHERE key = 'next_model'").fetchone()
+    return str(row[0]) if row else ""
 
 
 def text_hash(text: str) -> str:
