@@ -48,6 +48,17 @@ def add_arguments(memory: ArgumentParser) -> None:
     searched = add("search", memory_queries.search, "the most relevant memories")
     searched.add_argument("query", metavar="TEXT")
     searched.add_argument("--limit", type=int, default=5, metavar="N", help="1 to 20 (5)")
+    searched.add_argument(
+        "--threshold",
+        type=float,
+        metavar="PERCENT",
+        help="least relevance (this root's, 30 unless set)",
+    )
+    searched.add_argument(
+        "--near-misses", type=int, default=0, metavar="N", help="also show so many below the threshold"
+    )
+    least = add("threshold", memory_edits.threshold, "the least relevance of memories; with a number, set it")
+    least.add_argument("percent", nargs="?", type=float, metavar="PERCENT")
 
     asked = add("lore", memory_queries.lore, "what is known of a world")
     asked.add_argument("world", metavar="WORLD")

@@ -36,6 +36,16 @@ def store(arguments: Namespace, terminal: Terminal) -> int:
     return answered(done, arguments, terminal, [done["memory_id"]])
 
 
+def threshold(arguments: Namespace, terminal: Terminal) -> int:
+    """Set this root's threshold, if one is given, and print it."""
+    if arguments.percent is not None:
+        with _writing(arguments, terminal) as memory:
+            memory.memories.set_threshold(arguments.percent)
+    with reading(arguments) as memory:
+        found = memory.memories.threshold
+    return answered({"threshold": found}, arguments, terminal, [f"{found:g} %"])
+
+
 def add_lore(arguments: Namespace, terminal: Terminal) -> int:
     """Add a text to a world that exists, or with --new to one that begins with it."""
     with _writing(arguments, terminal) as memory:

@@ -12,6 +12,7 @@ from store.cli.output import as_json, named
 from store.cli.terminal import Terminal, plain
 
 if TYPE_CHECKING:
+    from store.memory.engine.fusion import PassageHit
     from store.memory.memory import Memory
 
 
@@ -40,17 +41,26 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def search(arguments: Namespace, terminal: Terminal) -> int:
-    """Print the most relevant memories."""
-    from store.memory.memories import RELEVANT
-
+    """Print the most relevant memories, and near misses if they are asked for."""
     with reading(arguments) as memory:
-        found = memory.memories.search_memory(arguments.query, limit=arguments.limit)
-    rows = [
-        f"{hit['relevance_score']:5.1f} %  {hit['memory_id']}  {hit['content']}" for hit in found["results"]
-    ]
+        found = memory.memories.search_memory(
+            arguments.query, arguments.limit, threshold=arguments.threshold, near_misses=arguments.near_misses
+        )
+        least = memory.memories.threshold if arguments.threshold is None else arguments.threshold
+    rows = [_memory_line(hit) for hit in found["results"]]
+    if not found["query_embedding_generated"]:
+        terminal.say("the model is away: words alone were compared")
     if not rows:
-        terminal.say(f"no memory is relevant to at least {RELEVANT:g} %")
+        terminal.say(f"no memory is relevant to at least {least:g} %")
+    misses = found.get("near_misses", [])
+    if misses and not getattr(arguments, "json", False):
+        rows += [f"below {least:g} %:", *map(_memory_line, misses)]
     return answered(found, arguments, terminal, rows)
+
+
+def _memory_line(hit: dict[str, Any]) -> str:
+    by = "  (by words)" if hit.get("found_by") else ""
+    return f"{hit['relevance_score']:5.1f} %{by}  {hit['memory_id']}  {hit['content']}"
 
 
 def lore(arguments: Namespace, terminal: Terminal) -> int:
@@ -87,7 +97,7 @@ def documents(arguments: Namespace, terminal: Terminal) -> int:
         else:
             found = hits = memory.documents.search(arguments.query, arguments.n, protocol=arguments.protocols)
     rows = [
-        f"{hit['score']:.3f}  {hit['metadata']['protocol']}  {hit['metadata']['source']}, "
+        f"{hit['score']:.3f} {_parts(hit)}  {hit['metadata']['protocol']}  {hit['metadata']['source']}, "
         f"page {hit['metadata']['page']}  {hit['content']}"
         for hit in hits
     ]
@@ -144,14 +154,21 @@ def reading(arguments: Namespace) -> Iterator["Memory"]:
         yield memory
 
 
-def _scored(
-    found: list[tuple[dict[str, Any], float]], arguments: Namespace, terminal: Terminal, *, most: int
-) -> int:
-    characters = sum(len(row["text"]) for row, _ in found)
+def _scored(found: list["PassageHit"], arguments: Namespace, terminal: Terminal, *, most: int) -> int:
+    characters = sum(len(hit.row["text"]) for hit in found)
     if characters > most:
         terminal.say(f"context_warning: {characters:,} characters, more than {most:,}; nothing was left out")
-    rows = [f"{score:.3f}  {row['id']}  {row['text']}" for row, score in found]
-    return answered([{**row, "score": score} for row, score in found], arguments, terminal, rows)
+    if any(hit.cosine is None for hit in found):
+        terminal.say("the model is away: words alone were compared")
+    rows = [f"{hit.score:.3f} {_parts(hit.parts())}  {hit.row['id']}  {hit.row['text']}" for hit in found]
+    shown = [{**hit.row, "score": hit.score, **hit.parts()} for hit in found]
+    return answered(shown, arguments, terminal, rows)
+
+
+def _parts(parts: dict[str, Any]) -> str:
+    """What meaning and words gave to a hit, such as "(meaning 0.412, words 0.50)"."""
+    meaning = "-" if parts["meaning"] is None else f"{parts['meaning']:.3f}"
+    return f"(meaning {meaning}, words {parts['words']:.2f})"
 
 
 def answered(value: Any, arguments: Namespace, terminal: Terminal, rows: list[str]) -> int:

@@ -18,6 +18,7 @@ from store.generation.context import EXAMPLES
 from store.generation.nearest_examples import nearest_examples
 from store.mcp.access import Access
 from store.memory.documents import documents
+from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS
 from store.memory.memories import LONGEST_TAG, MOST_TAGS
 from store.memory.story import lore, scoped, sessions
@@ -76,9 +77,20 @@ class Tools:
         """Remember a text, with at most 10 tags of at most 50 characters; the same text again is kept too."""
         return self._access.write(lambda memory: memory.memories.store_memory(content, tags))
 
-    def search_memory(self, query: Question, limit: Limit = 5) -> Answer:
-        """The most relevant memories, at least 30 % each, with their relevance in percent."""
-        return self._access.memory.memories.search_memory(query, limit)
+    def search_memory(
+        self,
+        query: Question,
+        limit: Limit = 5,
+        threshold: Annotated[float, Field(ge=0, le=100)] | None = None,
+        near_misses: Annotated[int, Field(ge=0, le=20)] = 0,
+    ) -> Answer:
+        """The most relevant memories, with their relevance in percent.
+
+        Each has at least threshold percent (30 unless this memory has another), or says found_by words.
+        near_misses asks for so many below it.
+        """
+        memories = self._access.memory.memories
+        return memories.search_memory(query, limit, threshold=threshold, near_misses=near_misses)
 
     def query_lore(
         self,
@@ -90,7 +102,7 @@ class Tools:
         """What is known of a world; context_warning where that is longer than max_chars together."""
         self._access.memory.lore.check_known(world_id)
         found = self._access.memory.lore.search(world_id, query, n=n_results)
-        return _within([row["text"] for row, _ in found], max_chars)
+        return _within(found, max_chars)
 
     def query_memory(
         self,
@@ -102,7 +114,7 @@ class Tools:
         """What was said in a session, by its key {character}_{session}; context_warning as for lore."""
         self._access.memory.sessions.check_known(session_id)
         found = self._access.memory.sessions.search(session_id, query, n=n_results)
-        return _within([row["text"] for row, _ in found], max_chars)
+        return _within(found, max_chars)
 
     def delete_session(self, session: Name) -> dict[str, int]:
         """Delete what was said in a session for good, by its key or, without a character, for all of them.
@@ -251,8 +263,10 @@ def _left_out(built: context.ExampleContext) -> list[Answer]:
     ]
 
 
-def _within(texts: list[str], most: int) -> Answer:
-    return {"documents": texts, "context_warning": sum(map(len, texts)) > most}
+def _within(hits: list[PassageHit], most: int) -> Answer:
+    texts = [hit.row["text"] for hit in hits]
+    parts = [{"score": hit.score, **hit.parts()} for hit in hits]
+    return {"documents": texts, "context_warning": sum(map(len, texts)) > most, "scores": parts}
 
 
 def _tool(does: Callable[..., Answer], annotations: ToolAnnotations) -> Tool:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from store.memory.engine.errors import InvalidInput
+from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_count, checked_text
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
@@ -13,7 +14,14 @@ from store.memory.engine.passages import Passages
 MOST_TAGS = 10
 LONGEST_TAG = 50  # characters
 MOST_RESULTS = 20
-RELEVANT = 30.0  # percent; what is below is left out
+_THRESHOLD = "threshold"  # in `meta`: this root's
+_COMPARED = 100  # memories that are looked at, near misses included
+RELEVANT = 30.0  # percent; what is below is left out, unless a call or the root says otherwise
+
+# What passes by words: such a share of the question's telling words in the text or the tags of a memory whose
+# relevance is at most `MARGIN` below the threshold (`bench/retrieval.py`).
+WORDS_SHARE = 0.5
+MARGIN = 15.0  # percent
 
 
 def _joined_tags(row: Any) -> dict[str, str]:
@@ -27,6 +35,7 @@ KIND = MemoryKind(
     tables=("memories",),
     text="content",
     filters=("timestamp",),
+    labels=("tags",),
     order="number DESC",
     written="unixepoch(timestamp)",
     metadata=_joined_tags,
@@ -82,31 +91,51 @@ class Memories:
             "embedding_dimensions": dimensions,
         }
 
-    def search_memory(self, query: str, limit: int = 5) -> dict[str, Any]:
-        """The most relevant memories, each at least 30 %.
+    def search_memory(
+        self, query: str, limit: int = 5, *, threshold: float | None = None, near_misses: int = 0
+    ) -> dict[str, Any]:
+        """The most relevant memories, each at least `threshold` percent (the root's own unless given).
 
-        Raises InvalidInput (a ValueError) for an empty query, and for a limit outside 1–20.
+        A memory below it that shares enough words with the question has `"found_by": "words"`. `near_misses`
+        asks for so many of the others. While the model is away words alone are compared,
+        `query_embedding_generated` is False and `relevance_score` 0.
+
+        Raises InvalidInput (a ValueError) for an empty query, a limit outside 1–20, a threshold outside
+        0–100, and near misses outside 0–20.
         """
         query = checked_text(query, what="the query", most=LONGEST_QUESTION)
         limit = checked_count(limit, what="the limit", most=MOST_RESULTS)
-        found = [
-            (row, cosine)
-            for row, cosine in self.passages.search(query, n=limit)
-            if relevance(cosine) >= RELEVANT
-        ]
+        least = self.threshold if threshold is None else checked_threshold(threshold)
+        if near_misses:
+            checked_count(near_misses, what="the number of near misses", most=MOST_RESULTS)
+        vector = self.passages.question_or_none(query)
+        hits = self.passages.best_with(query, vector, n=_COMPARED)
+        hits.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference; the sort is stable
+        found = [hit for hit in hits if passes(hit, least)]
+        found = sorted(found, key=lambda hit: is_by_words(hit, least))[:limit]
         self.passages.log_retrieval(query, found, scope="")
-        results = [
-            {
-                "memory_id": row["id"],
-                "content": row["content"],
-                "timestamp": row["timestamp"],
-                "relevance_score": relevance(cosine),
-                "tags": json.loads(row["tags"]),
-            }
-            for row, cosine in found
-        ]
         self.passages.questions.record("memories")
-        return {"results": results, "total_results": len(results), "query_embedding_generated": True}
+        results = [
+            {**_answer(hit), **({"found_by": "words"} if is_by_words(hit, least) else {})} for hit in found
+        ]
+        answer = {
+            "results": results,
+            "total_results": len(results),
+            "query_embedding_generated": vector is not None,
+        }
+        if near_misses:
+            others = [hit for hit in hits if not passes(hit, least)]
+            answer |= {"threshold": least, "near_misses": [_answer(hit) for hit in others[:near_misses]]}
+        return answer
+
+    @property
+    def threshold(self) -> float:
+        """The least relevance of a memory that answers, in percent, for this root."""
+        return float(self.passages.database.meta(_THRESHOLD) or RELEVANT)
+
+    def set_threshold(self, percent: float) -> None:
+        """Set this root's threshold. Raises InvalidInput outside 0–100."""
+        self.passages.database.set_meta(_THRESHOLD, f"{checked_threshold(percent):g}")
 
     def edit(
         self, id: str, *, content: str | None = None, tags: Sequence[str] | None = None, actor: str = ""
@@ -118,6 +147,36 @@ class Memories:
         if tags is not None:
             columns["tags"] = json.dumps(checked_tags(tags))
         self.passages.edit(id, actor=actor, **columns)
+
+
+def _answer(hit: PassageHit) -> dict[str, Any]:
+    """A hit in reference 2's form."""
+    return {
+        "memory_id": hit.row["id"],
+        "content": hit.row["content"],
+        "timestamp": hit.row["timestamp"],
+        "relevance_score": relevance(hit.cosine or 0.0),
+        "tags": json.loads(hit.row["tags"]),
+    }
+
+
+def checked_threshold(percent: object) -> float:
+    """A percentage. Raises InvalidInput outside 0–100."""
+    if not isinstance(percent, int | float) or isinstance(percent, bool) or not 0 <= percent <= 100:
+        raise InvalidInput(f"the threshold has to be a percentage from 0 to 100, not {percent!r}")
+    return float(percent)
+
+
+def passes(hit: PassageHit, threshold: float) -> bool:
+    """Whether a memory answers: by its meaning, or by the words that it shares with the question."""
+    return relevance(hit.cosine or 0.0) >= threshold or is_by_words(hit, threshold)
+
+
+def is_by_words(hit: PassageHit, threshold: float) -> bool:
+    """Whether a memory below the threshold has enough of the question's words to answer all the same."""
+    if not hit.found or len(hit.found) < WORDS_SHARE * hit.asked:
+        return False
+    return hit.cosine is None or threshold - MARGIN <= relevance(hit.cosine) < threshold
 
 
 def relevance(cosine: float) -> float:

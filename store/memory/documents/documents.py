@@ -145,14 +145,18 @@ class Documents:
     def search(
         self, question: str, n: int = RESULTS, *, protocol: str | Collection[str] | None = None
     ) -> list[dict[str, Any]]:
-        """The passages nearest to the question: of one protocol, of several, or of all."""
+        """The passages that fit the question best: of one protocol, of several, or of all.
+
+        `score` is words and meaning together; `meaning` (the cosine, None while the model is away) and
+        `words` are its parts.
+        """
         question = checked_text(question, what="the question", most=LONGEST_QUESTION)
         where = {} if protocol is None else {"protocol": _protocols(protocol)}
-        found = self.passages.search(question, n=checked_count(n, what="n"), where=where)
-        for name in sorted({str(row["protocol"]) for row, _ in found}):
+        found = self.passages.best(question, n=checked_count(n, what="n"), where=where)
+        for name in sorted({str(hit.row["protocol"]) for hit in found}):
             self.passages.questions.record(name)
         self.passages.log_retrieval(question, found, scope="")
-        return [{**passage(row), "score": score} for row, score in found]
+        return [{**passage(hit.row), "score": hit.score, **hit.parts()} for hit in found]
 
     def compare(
         self, question: str, protocols: Sequence[str], n: int = RESULTS

@@ -33,6 +33,7 @@ class MemoryKind:
     text: str  # the column that is embedded
     schema: str  # CREATE statements, each ending in ";\n"; run on a file that may have some of the tables
     filters: tuple[str, ...] = ()  # columns to filter by; with the id all that Chroma is given
+    labels: tuple[str, ...] = ()  # columns whose words say as much of an entry as its text does
     scope: str = ""  # the column that says to which world, session or protocol an entry belongs
     order: str = "rowid"  # how entries are listed when nobody asks otherwise
     written: str = (

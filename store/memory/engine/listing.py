@@ -62,10 +62,9 @@ def find(
     offset: int,
     limit: int | None,
 ) -> list[dict[str, Any]]:
-    conditions, values = _conditions(kind, words, where, before)
+    filters, values = conditions(kind, words, where, before)
     chosen = db.execute(  # numbers alone: sorting whole rows would move every vector
-        f"SELECT rowid FROM {kind.table} WHERE {conditions} ORDER BY {_order(db, kind, order)} "
-        "LIMIT ? OFFSET ?",
+        f"SELECT rowid FROM {kind.table} WHERE {filters} ORDER BY {_order(db, kind, order)} LIMIT ? OFFSET ?",
         [*values, -1 if limit is None else limit, offset],
     ).fetchall()
     found: dict[int, dict[str, Any]] = {}
@@ -78,8 +77,8 @@ def find(
 
 
 def count(db: sqlite3.Connection, kind: MemoryKind, *, words: str, where: Where, before: float | None) -> int:
-    conditions, values = _conditions(kind, words, where, before)
-    return int(db.execute(f"SELECT count(*) FROM {kind.table} WHERE {conditions}", values).fetchone()[0])
+    filters, values = conditions(kind, words, where, before)
+    return int(db.execute(f"SELECT count(*) FROM {kind.table} WHERE {filters}", values).fetchone()[0])
 
 
 def counts(db: sqlite3.Connection, kind: MemoryKind, column: str) -> dict[str, int]:
@@ -159,7 +158,8 @@ def _written(kind: MemoryKind) -> str:
     return f"max(coalesce({kind.written}, 0), coalesce(({edited}), 0))"
 
 
-def _conditions(kind: MemoryKind, words: str, where: Where, before: float | None) -> tuple[str, list[Any]]:
+def conditions(kind: MemoryKind, words: str, where: Where, before: float | None) -> tuple[str, list[Any]]:
+    """SQL for these filters, with its values."""
     parts, values = ["TRUE"], list[Any]()
     for column, wanted in where.items():
         if column not in kind.filters:

@@ -17,6 +17,7 @@ Everything that can fail (reading, splitting, embedding) comes before it. Chroma
 derived, and only have vectors, ids and the columns to filter by.
 """
 
+import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,12 +36,14 @@ from store.embedding import open_embedder
 from store.embedding.active_model import ActiveModel
 from store.embedding.embedding_cache import ModelVectors, embed_texts
 from store.embedding.protocol import Embedder
+from store.errors import ModelUnavailable
+from store.memory.engine import fusion, vector_cache
 from store.memory.engine import undo as engine_undo
-from store.memory.engine import vector_cache
 from store.memory.engine.change import MemoryChange
 from store.memory.engine.database import Database
 from store.memory.engine.entries import Entries, Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import LONGEST, checked_text
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.places import Places
@@ -50,6 +53,8 @@ from store.memory.engine.retrieval_log import RetrievalLog, RetrievedText
 from store.memory.engine.settings import LOCAL, memory_settings
 from store.outcome import Outcome
 from store.permissions import Actor
+
+log = logging.getLogger(__name__)
 
 
 class Passages(Entries):
@@ -244,10 +249,42 @@ class Passages(Entries):
         rows = self.rows([hit.id for hit in found])
         return [(row, scores[row["id"]]) for row in rows]
 
-    def log_retrieval(self, question: str, hits: Iterable[tuple[Row, float]], *, scope: str) -> None:
+    def best(self, question: str, *, n: int, where: Where | None = None) -> list[PassageHit]:
+        """The n entries that fit the question best by words and meaning together (`fusion.py`).
+
+        By words alone, with `cosine` None, while the model is away.
+        """
+        return self.best_with(question, self.question_or_none(question), n=n, where=where)
+
+    def best_with(
+        self, question: str, vector: NDArray[np.float32] | None, *, n: int, where: Where | None = None
+    ) -> list[PassageHit]:
+        """As `best`, for a question that is embedded already; by words alone without a vector."""
+        where = where or {}
+        pool = max(n, fusion.POOL)
+        with self.database.reading() as db:
+            words = fusion.word_shares(db, self.kind, question, where, limit=pool)
+        cosines: dict[str, float] = {}
+        if vector is not None:
+            resident = self.resident()
+            cosines = {hit.id: hit.score for hit in resident.nearest(vector, n=pool, where=where)}
+            others = resident.vectors(words.keys() - cosines)
+            cosines |= {id: float(own @ vector) for id, own in others.items()}
+        rows = self.rows([*dict.fromkeys((*cosines, *words))])
+        return fusion.fused(rows, self.kind, question, cosines=cosines, words=words)[:n]
+
+    def question_or_none(self, text: str) -> NDArray[np.float32] | None:
+        """The vector of a question; None, with the reason in the log, while the model is away."""
+        try:
+            return self.question(text)
+        except ModelUnavailable as error:
+            log.warning("%s is searched by words alone: %s", self.kind.name, error)
+            return None
+
+    def log_retrieval(self, question: str, hits: Iterable[PassageHit], *, scope: str) -> None:
         """Log what was handed out for this question, if the setting asks for it."""
         self.actor.check_login()
-        texts = [RetrievedText(row["id"], score, row[self.kind.text]) for row, score in hits]
+        texts = [RetrievedText(hit.row["id"], hit.score, hit.row[self.kind.text]) for hit in hits]
         self._retrievals.record(question, texts, scope=scope, actor=self.actor.name, at=self.clock())
 
     def resident(self) -> ResidentPassages:

@@ -146,8 +146,10 @@ def _section(
 ) -> Section:
     passages = memory.passages[_KINDS[name]]
     number = numbers.get(name, 3)
-    found = passages.search(prompt, n=number, where=where.get(name, {})) if number else []
-    chunks = [ContextChunk(passages.kind.name, row, row[passages.kind.text], score) for row, score in found]
+    found = passages.best(prompt, n=number, where=where.get(name, {})) if number else []
+    chunks = [
+        ContextChunk(passages.kind.name, hit.row, hit.row[passages.kind.text], hit.score) for hit in found
+    ]
     log_retrieved(name.upper(), [chunk.text for chunk in chunks])
     text = "\n".join(chunk.text for chunk in chunks)
     if name == "memory" and chunks:

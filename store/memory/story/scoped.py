@@ -6,6 +6,7 @@ from typing import Any
 
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput
+from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import LONGEST_QUESTION, MOST_CHARS, checked_count, checked_text
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
@@ -31,10 +32,10 @@ class Scoped:
         """Raises UnknownEntry, with the nearest names, if nothing is stored under this key."""
         check_known(key, self.names(), what=self.what)
 
-    def search(self, key: str, query: str, *, n: int = N_RESULTS) -> list[tuple[Row, float]]:
-        """The entries under this key nearest to the question, with their cosines. Raises InvalidInput."""
+    def search(self, key: str, query: str, *, n: int = N_RESULTS) -> list[PassageHit]:
+        """The entries under this key that fit the question best. Raises InvalidInput."""
         query = checked_text(query, what="the question", most=LONGEST_QUESTION)
-        found = self.passages.search(
+        found = self.passages.best(
             query, n=checked_count(n, what="n_results"), where={self.passages.kind.scope: key}
         )
         if found:  # a key that nothing is kept under is not kept either
@@ -62,7 +63,7 @@ class Scoped:
         except Exception as error:  # noqa: BLE001  reference 4: a story goes on without it
             log.error("Error querying %s: %s", what, error)
             return [], False
-        texts = [row["text"] for row, _ in found]
+        texts = [hit.row["text"] for hit in found]
         return texts, sum(map(len, texts)) > max_chars
 
 

@@ -65,8 +65,9 @@ def search(
     ranked = n if mmr is None else 4 * n
     pool = max(_LEAST, ranked)
     found: dict[str, _Candidate] = {}
-    if mode != "full_text":
-        vector = passages.question(question) if vector is None else vector
+    if mode != "full_text" and vector is None:
+        vector = passages.question_or_none(question) if mode == "hybrid" else passages.question(question)
+    if mode != "full_text" and vector is not None:
         _by_meaning(passages, vector, where, pool, found)
     if mode in ("full_text", "hybrid"):
         with passages.database.reading() as db:

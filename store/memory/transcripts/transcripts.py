@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from store.memory.engine.entries import Row
+from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_text
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
@@ -126,7 +127,7 @@ class Transcripts:
         if content_types:
             where["content_type"] = list(content_types)
         hits = transcripts_search.search(self.passages, question, mode=mode, where=where, n=n, mmr=mmr)
-        found = [(hit.chunk, hit.score) for hit in hits if hit.chunk]
+        found = [PassageHit(hit.chunk, hit.score, hit.cosine, 0.0, (), 0) for hit in hits if hit.chunk]
         self.passages.log_retrieval(question, found, scope=session_id or "")
         return hits
 

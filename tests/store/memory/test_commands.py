@@ -172,3 +172,14 @@ def test_an_unknown_protocol_is_answered_with_the_nearest(run: Any, tmp_path: Pa
     run("import-document", str(tmp_path / "a.md"), "--protocol", "aave")
     with pytest.raises(MemedexError, match="no protocol 'avae'; the nearest: 'aave'"):
         run("documents", "liquidity", "--protocol", "avae")
+
+
+def test_the_threshold_is_set_and_near_misses_are_shown(run: Any) -> None:
+    run("store", "alpha beta gamma delta epsilon zeta")
+    question = "alpha eta theta iota kappa"
+    status, found = run("search", question, "--threshold", "95", "--near-misses", "2")
+    assert (status, found["results"], len(found["near_misses"])) == (0, [], 1)
+    assert run("search", question, "--threshold", "5")[1]["total_results"] == 1
+    assert run("threshold", "95") == (0, {"threshold": 95})
+    assert run("threshold") == (0, {"threshold": 95})
+    assert run("search", question)[1]["total_results"] == 0

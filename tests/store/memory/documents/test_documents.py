@@ -27,7 +27,7 @@ def import_content(memory: Memory, name: str, content: str | bytes, protocol: st
 def test_id_is_a_uuid_and_content_and_metadata_are_as_given(memory: Memory) -> None:
     import_content(memory, "paper.md", "# Liquidation\n\nThe threshold is a percentage.", "aave")
     (hit,) = memory.documents.search("liquidation threshold")
-    assert hit.keys() == {"id", "content", "metadata", "score"}
+    assert hit.keys() == {"id", "content", "metadata", "score", "meaning", "words", "words_found"}
     assert str(UUID(hit["id"])) == hit["id"]
     assert hit["content"] == "# Liquidation\n\nThe threshold is a percentage."
     assert hit["metadata"] == {"source": "paper.md", "page": 1, "protocol": "aave"}

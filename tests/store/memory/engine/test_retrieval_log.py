@@ -46,7 +46,7 @@ def test_ids_and_scores_are_logged_without_a_text(logging_memory: Callable[[str]
     first, second = lines(memory)
     assert first["at"] == "2026-01-31T10:00:00Z"
     assert (first["kind"], first["scope"]) == ("memories", "")
-    assert first["hits"] == [{"id": "mem_1769853600", "score": 1.0}]
+    assert first["hits"] == [{"id": "mem_1769853600", "score": 1.25}]
     assert (second["kind"], second["scope"], second["hits"][0]["id"]) == (
         "session_memory",
         "elf_s1",
