@@ -10,6 +10,7 @@ from uuid import uuid4
 from store.disk.files import Disk, content_hash, read_regular
 from store.errors import BadSource
 from store.memory.documents import markup, pdf
+from store.memory.documents.furniture import bodies
 from store.memory.documents.pdf import Rectangle
 from store.memory.engine.entries import Row
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_text
@@ -105,9 +106,10 @@ class Documents:
         name = checked_text(path.name, what="the file's name")
         pages = _pages(content, name=name)
         chunks = [
-            (number, start, end, text[start:end])
-            for number, text in enumerate(pages, start=1)
-            for start, end in split_recursively(text)
+            (number, first + start, first + end, text[first + start : first + end])
+            for number, (text, spans) in enumerate(zip(pages, bodies(pages), strict=True), start=1)
+            for first, last in spans
+            for start, end in split_recursively(text[first:last])
         ]
         vectors, model = self.passages.embed([chunk[3] for chunk in chunks]), self.passages.model
         source = DocumentSource(
