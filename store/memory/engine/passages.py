@@ -17,7 +17,6 @@ Everything that can fail (reading, splitting, embedding) comes before it. Chroma
 derived, and only have vectors, ids and the columns to filter by.
 """
 
-import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,9 +25,6 @@ from copy import copy
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from store.catalog.history import FORGET_VECTORS, MOVE_ASIDE, PROGRAM
 from store.disk.aside import Aside
 from store.disk.files import Disk
@@ -36,28 +32,25 @@ from store.embedding import open_embedder
 from store.embedding.active_model import ActiveModel
 from store.embedding.embedding_cache import ModelVectors, embed_texts
 from store.embedding.protocol import Embedder
-from store.errors import ModelUnavailable
-from store.memory.engine import fusion, vector_cache
 from store.memory.engine import undo as engine_undo
+from store.memory.engine import vector_cache
 from store.memory.engine.change import MemoryChange
 from store.memory.engine.database import Database
-from store.memory.engine.entries import Entries, Row
+from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry
-from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import LONGEST, checked_text
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.places import Places
 from store.memory.engine.questions import Questions
-from store.memory.engine.resident import Found, ResidentPassages, Where
-from store.memory.engine.retrieval_log import RetrievalLog, RetrievedText
+from store.memory.engine.resident import ResidentPassages
+from store.memory.engine.retrieval_log import RetrievalLog
+from store.memory.engine.search import SearchableEntries
 from store.memory.engine.settings import LOCAL, memory_settings
 from store.outcome import Outcome
 from store.permissions import Actor
 
-log = logging.getLogger(__name__)
 
-
-class Passages(Entries):
+class Passages(SearchableEntries):
     """The entries of one kind: write, list, search and undo."""
 
     def __init__(
@@ -227,76 +220,6 @@ class Passages(Entries):
     def _reverse(self, verb: str, actor: str) -> Outcome:
         with self.change(verb, actor=actor) as change:
             return engine_undo.reverse(change, verb, actor or self.actor.name)
-
-    # -- search -------------------------------------------------------------------------------------------
-
-    def question(self, text: str) -> NDArray[np.float32]:
-        """The vector of a question."""
-        return np.asarray(self.embedder.embed_texts([text])[0], dtype=np.float32)
-
-    def nearest(
-        self, vector: NDArray[np.float32], *, n: int, where: Where | None = None, floor: float | None = None
-    ) -> list[Found]:
-        """The n entries with the highest cosine, exactly, none below `floor`. Best first, ties by id."""
-        return self.resident().nearest(vector, n=n, where=where or {}, floor=floor)
-
-    def search(
-        self, text: str, *, n: int, where: Where | None = None, floor: float | None = None
-    ) -> list[tuple[Row, float]]:
-        """The entries nearest in meaning with their cosines, best first."""
-        found = self.nearest(self.question(text), n=n, where=where, floor=floor)
-        scores = {hit.id: hit.score for hit in found}
-        rows = self.rows([hit.id for hit in found])
-        return [(row, scores[row["id"]]) for row in rows]
-
-    def best(self, question: str, *, n: int, where: Where | None = None) -> list[PassageHit]:
-        """The n entries that fit the question best by words and meaning together (`fusion.py`).
-
-        By words alone, with `cosine` None, while the model is away.
-        """
-        return self.best_with(question, self.question_or_none(question), n=n, where=where)
-
-    def best_with(
-        self, question: str, vector: NDArray[np.float32] | None, *, n: int, where: Where | None = None
-    ) -> list[PassageHit]:
-        """As `best`, for a question that is embedded already; by words alone without a vector."""
-        where = where or {}
-        pool = max(n, fusion.POOL)
-        with self.database.reading() as db:
-            words = fusion.word_shares(db, self.kind, question, where, limit=pool)
-        cosines: dict[str, float] = {}
-        if vector is not None:
-            resident = self.resident()
-            cosines = {hit.id: hit.score for hit in resident.nearest(vector, n=pool, where=where)}
-            others = resident.vectors(words.keys() - cosines)
-            cosines |= {id: float(own @ vector) for id, own in others.items()}
-        rows = self.rows([*dict.fromkeys((*cosines, *words))])
-        return fusion.fused(rows, self.kind, question, cosines=cosines, words=words)[:n]
-
-    def question_or_none(self, text: str) -> NDArray[np.float32] | None:
-        """The vector of a question; None, with the reason in the log, while the model is away."""
-        try:
-            return self.question(text)
-        except ModelUnavailable as error:
-            log.warning("%s is searched by words alone: %s", self.kind.name, error)
-            return None
-
-    def log_retrieval(self, question: str, hits: Iterable[PassageHit], *, scope: str) -> None:
-        """Log what was handed out for this question, if the setting asks for it."""
-        self.actor.check_login()
-        texts = [RetrievedText(hit.row["id"], hit.score, hit.row[self.kind.text]) for hit in hits]
-        self._retrievals.record(question, texts, scope=scope, actor=self.actor.name, at=self.clock())
-
-    def resident(self) -> ResidentPassages:
-        """The vectors in memory, brought up to date with the file."""
-        model = self.model
-        resident = self._residents.get(model)  # another thread may erase, or change the model, at any moment
-        if resident is None:
-            self._residents.clear()
-            resident = self._residents[model] = ResidentPassages(self.kind, model=model)
-        with self.database.reading() as db:
-            resident.refresh(db)
-        return resident
 
     # -- for good -----------------------------------------------------------------------------------------
 
