@@ -117,10 +117,11 @@ async def asked(session: Client, calls: tuple[tuple[str, dict[str, Any]], ...]) 
 
 
 def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> None:
-    stored, searched, lore, recalled, papers, both, said, coins, weighed, examples = over_http(
+    stored, searched, missed, lore, recalled, papers, both, said, coins, weighed, examples = over_http(
         address,
         ("store_memory", {"content": "Agents prefer brass submarines", "tags": ["a,b"]}),
         ("search_memory", {"query": "brass submarines"}),
+        ("search_memory", {"query": "brass submarines", "threshold": 100, "near_misses": 1}),
         ("query_lore", {"world_id": "mempool_city", "query": "lamps", "max_chars": 100}),
         ("query_memory", {"session_id": "mira_lantern", "query": "Who lit the lamp?", "n_results": 1}),
         ("search_documents", {"query": "opening fee", "protocols": ["Harbor"]}),
@@ -134,6 +135,8 @@ def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> N
     assert stored["embedding_dimensions"] == 384
     assert searched["results"][0]["memory_id"] == stored["memory_id"]
     assert searched["results"][0]["tags"] == ["a,b"]
+    assert (missed["threshold"], len(missed["near_misses"])) == (100, 1)
+    assert lore["scores"][0].keys() == {"score", "meaning", "words", "words_found"}
     assert (len(lore["documents"]), lore["context_warning"]) == (2, True)
     assert recalled["documents"][0].startswith("User: Who lit the lamp?\nAI: ")
     assert {hit["metadata"]["protocol"] for hit in papers["results"]} == {"harbor"}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from store.errors import ModelUnavailable
 from store.memory.engine.errors import InvalidInput
 from store.memory.inspect.probe import probe_messages
 from store.memory.memory import Memory
@@ -46,6 +47,20 @@ def test_full_text_covers_message_texts_and_chunk_texts(imported: Memory) -> Non
     assert imported.transcripts.search("structured", mode="full_text", content_types=["tool_output"]) == []
     assert imported.transcripts.search("unembedded", mode="full_text") == []
     assert imported.transcripts.search('re" OR (relay*', mode="full_text") == []
+
+
+def test_hybrid_search_goes_by_words_alone_while_the_model_is_away(
+    imported: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(texts: list[str]) -> None:
+        raise ModelUnavailable("no weights")
+
+    monkeypatch.setattr(imported.transcripts.passages.embedder, "embed_texts", refuse)
+    found = imported.transcripts.search("relayer")
+    assert {hit.message["sequence"] for hit in found} == {1, 2}
+    assert {hit.cosine for hit in found} == {None}
+    with pytest.raises(ModelUnavailable):
+        imported.transcripts.search("relayer", mode="semantic")
 
 
 def test_only_the_newest_matches_of_a_common_word_are_ranked(
