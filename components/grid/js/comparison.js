@@ -149,8 +149,8 @@ export class Comparison {
     const unjudged = this.others.filter((each) => !this.verdictOf(each)).length;
     return [
       el("span", { class: "asked" }, verdict ? `${card.name}: ${verdict} ${verdict === "different" ? `from ${other.name}` : other.name}${other.said && verdict === other.verdict ? ` (${other.said})` : ""}` : "Is it a copy?"),
-      ...VERDICTS.map((each) => el("button", { type: "button", class: `verb ${each.tone}`, title: each.title, "aria-pressed": String(verdict === each.verdict), onclick: () => this.grid.decisions.press(() => this.judge(each)) }, el("span", {}, each.label), el("kbd", {}, each.key))),
-      unjudged > 1 ? el("button", { type: "button", class: "tool", onclick: () => this.grid.decisions.press(() => this.judge(VERDICTS[0], { all: true })) }, `Different from all ${unjudged}`, el("kbd", {}, "shift n")) : null,
+      ...VERDICTS.map((each) => el("button", { type: "button", class: `verb ${each.tone}`, title: each.title, "aria-pressed": String(verdict === each.verdict), onclick: () => this.grid.decisions.press(() => this.judge(each)) }, el("span", {}, each.label), el("kbd", {}, this.grid.keyMap.label(each.key)))),
+      unjudged > 1 ? el("button", { type: "button", class: "tool", onclick: () => this.grid.decisions.press(() => this.judge(VERDICTS[0], { all: true })) }, `Different from all ${unjudged}`, el("kbd", {}, this.grid.keyMap.label("shift n"))) : null,
     ].filter(Boolean);
   }
 }

@@ -30,6 +30,7 @@ export class Decisions {
     if (action.goes === "dialog") return this.grid.tagging.show(about, { number, name: addresses.length === 1 ? this.called(addresses, 1) : "" });
     const entry = log.add({ verb: action.verb, reason, goes: action.goes, ...about });
     if (everything) model.drop();
+    model.passShadows();
     entry.effect = action.leaves ? { hide: addresses } : null;
     if (action.leaves) {
       this.remember(entry, addresses);
@@ -91,6 +92,10 @@ export class Decisions {
       if (result.refused.length) this.grid.earlyKeys.rest();
       for (const { item, reason } of result.refused) model.refused.set(item, reason);
       const [first] = result.refused; // has no item if everything was refused
+      if (Object.keys(result.again ?? {}).length) {
+        this.ask(result);
+        continue;
+      }
       const isCalm = first && !first.item && ["undo", "redo"].includes(result.verb); // no decision was lost
       const reason = first && first.reason[0].toUpperCase() + first.reason.slice(1);
       if (isCalm) tools.say(reason);
@@ -100,6 +105,23 @@ export class Decisions {
       if (result.verb === "undo" && !isMoved && result.done.length && data.cards?.some((card) => card.address === result.done[0])) model.moveTo(result.done[0]);
     }
     return model.cursor !== before;
+  }
+
+  /** Asks about coins that somebody else decided meanwhile, and decides them all the same if that is wanted. */
+  ask({ verb, reason = "", again, refused }) {
+    const { log, tools, model } = this.grid;
+    const addresses = Object.keys(again);
+    const action = this.grid.actions.find((each) => each.verb === verb);
+    const { reason: done } = refused.find(({ item }) => item in again);
+    const said = addresses.length > 1 ? `${count(addresses.length, "coin")} decided elsewhere: ${done}` : `${this.called(addresses, 1)}: ${done}`;
+    tools.ask(said, `${action?.label ?? verb} all the same`, () => {
+      const entry = log.add({ verb, reason, addresses, seen: again });
+      entry.effect = { hide: addresses };
+      this.remember(entry, addresses);
+      addresses.forEach((address) => model.refused.delete(address));
+      tools.say((action?.said ?? "{}").replace("{}", () => this.called(addresses, addresses.length)));
+      this.grid.paint({ focus: true });
+    });
   }
 
   /** The coins of a decision, each with the revision that was shown. */

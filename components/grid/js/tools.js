@@ -24,7 +24,7 @@ export class Tools {
     for (const [label, size, title] of SIZES) {
       this.sizes.append(el("button", { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) }, label));
     }
-    this.help = el("button", { type: "button", class: "tool square", title: "Keys (?)", "aria-label": "Keys", onclick: () => grid.help.showModal() }, "?");
+    this.help = el("button", { type: "button", class: "tool square", title: "Keys (?)", "aria-label": "Keys", onclick: () => grid.help.show() }, "?");
     this.menu = el("div", { class: "menu", popover: "auto", onclick: () => this.menu.hidePopover() });
     this.more = el("button", { type: "button", class: "tool square", title: "More", "aria-label": "More" }, el("b", {}, "⋯"));
     this.more.popoverTargetElement = this.menu;
@@ -43,7 +43,7 @@ export class Tools {
     this.fitted = null;
     this.buttons = actions.map((action) => {
       const label = el("span");
-      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, label, el("kbd", {}, action.key));
+      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, label, el("kbd", {}, this.grid.keyMap.label(action.key)));
       return { action, button, label };
     });
   }
@@ -101,6 +101,12 @@ export class Tools {
     const open = this.menu.matches(":popover-open");
     if (open) this.menu.hidePopover();
     return open;
+  }
+
+  /** Shows a message with a button, which stays until the next one. */
+  ask(text, label, act) {
+    this.say(text, "red");
+    this.said.append(el("button", { type: "button", class: "verb", onclick: () => this.grid.decisions.press(act) }, label));
   }
 
   /** Shows a message, also to screen readers. */

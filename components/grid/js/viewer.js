@@ -106,7 +106,7 @@ export class Viewer {
     this.facts.replaceChildren(...facts(this.grid, card, detail, model));
     this.facts.scrollTop = scroll;
     this.verbs.replaceChildren(
-      ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, el("span", {}, action.label), el("kbd", {}, action.key))),
+      ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, el("span", {}, action.label), el("kbd", {}, this.grid.keyMap.label(action.key)))),
     );
   }
 }
