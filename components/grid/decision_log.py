@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from cachetools import LRUCache
 
-from components.grid.elsewhere import decided_since, told
+from components.grid.elsewhere import decided_since, decision_text
 from components.grid.logged_decision import LoggedDecision
 from components.grid.matching import addresses
 from components.shell.decision_text import undone_text
@@ -226,7 +226,7 @@ def _asking(library: Library, elsewhere: Mapping[str, Event]) -> Outcome:
     refused = []
     for address, event in elsewhere.items():
         record = library.get(address)
-        refused.append(Repeatable(address, told(library, event), seen=record.revision))
+        refused.append(Repeatable(address, decision_text(library, event), seen=record.revision))
     return Outcome(refused=refused)
 
 

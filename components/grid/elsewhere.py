@@ -13,7 +13,7 @@ from store.reading.reader import Reader
 
 _LOOKED_AT = 20  # events of a record since it was shown
 _SHADOWS = 60  # on one page
-_TAKEN_BACK = {"undo": "taken back", "redo": "decided again"}
+_REVERSALS = {"undo": "undone", "redo": "redone"}
 
 
 def decided_since(library: Library, address: str, *, seen: int, made: Collection[str]) -> Event | None:
@@ -31,13 +31,13 @@ def decided_since(library: Library, address: str, *, seen: int, made: Collection
     move = next((event for event in events if event.before_tier != event.after_tier), None)
     if move is None or move.decision in made:
         return None
-    return None if move.actor == library.actor_name and move.verb in _TAKEN_BACK else move
+    return None if move.actor == library.actor_name and move.verb in _REVERSALS else move
 
 
-def told(library: Reader, event: Event, *, with_age: bool = True) -> str:
+def decision_text(library: Reader, event: Event, *, with_age: bool = True) -> str:
     """ "approved by ann just now"."""
     who = "you in another window" if event.actor == library.actor_name else event.actor
-    done = _TAKEN_BACK.get(event.verb) or format.done(event.verb)
+    done = _REVERSALS.get(event.verb) or format.done(event.verb)
     return f"{done} by {who}{f' {format.ago(event.created_at)}' if with_age else ''}"
 
 
@@ -51,6 +51,6 @@ def shadows(key: str, library: Library, shown: Sequence[str], *, question: objec
     for address in left[-_SHADOWS:]:
         latest = library.history(address=address, limit=1)
         if latest and latest[0].actor != library.actor_name:
-            gone[address] = told(library, latest[0], with_age=False)
+            gone[address] = decision_text(library, latest[0], with_age=False)
     st.session_state[f"{key}.shadows"] = {"question": question, "shown": list(shown), "gone": [*gone]}
     return gone

@@ -107,19 +107,20 @@ export class Decisions {
     return model.cursor !== before;
   }
 
-  /** Asks about coins that somebody else decided meanwhile, and decides them all the same if that is wanted. */
+  /** Asks about coins that the server would decide only with a reason to, and decides them all the same if that is wanted. */
   ask({ verb, reason = "", again, refused }) {
     const { log, tools, model } = this.grid;
     const addresses = Object.keys(again);
     const action = this.grid.actions.find((each) => each.verb === verb);
     const { reason: done } = refused.find(({ item }) => item in again);
-    const said = addresses.length > 1 ? `${count(addresses.length, "coin")} decided elsewhere: ${done}` : `${this.called(addresses, 1)}: ${done}`;
+    const said = addresses.length > 1 ? `${count(addresses.length, "coin")}: ${done}` : `${this.called(addresses, 1)}: ${done}`;
     tools.ask(said, `${action?.label ?? verb} all the same`, () => {
-      const entry = log.add({ verb, reason, addresses, seen: again });
-      entry.effect = { hide: addresses };
-      this.remember(entry, addresses);
+      const entry = log.add({ verb, reason, addresses, seen: again, is_sure: true });
+      entry.effect = action?.leaves ? { hide: addresses } : null;
+      if (action?.leaves) this.remember(entry, addresses);
       addresses.forEach((address) => model.refused.delete(address));
-      tools.say((action?.said ?? "{}").replace("{}", () => this.called(addresses, addresses.length)));
+      const name = this.called(addresses, addresses.length);
+      tools.say(action?.leaves ? action.said.replace("{}", () => name) : `${action?.label ?? verb}: ${name} …`);
       this.grid.paint({ focus: true });
     });
   }

@@ -105,7 +105,7 @@ export class Tools {
 
   /** Shows a message with a button, which stays until the next one. */
   ask(text, label, act) {
-    this.say(text, "red");
+    this.say(text, "asking");
     this.said.append(el("button", { type: "button", class: "verb", onclick: () => this.grid.decisions.press(act) }, label));
   }
 
@@ -115,7 +115,7 @@ export class Tools {
     setText(said, text);
     said.dataset.tone = tone;
     this.fading?.cancel();
-    if (tone !== "red") this.fading = said.animate({ opacity: [1, 0] }, { duration: 400, delay: READ, fill: "forwards" });
+    if (!tone) this.fading = said.animate({ opacity: [1, 0] }, { duration: 400, delay: READ, fill: "forwards" });
     // Above the dialog that was opened last.
     if (grid.viewer.isOpen || grid.comparison.isOpen) said.hidePopover();
     if (!said.matches(":popover-open")) said.showPopover();

@@ -1,7 +1,5 @@
 """Two people decide about the same coins: nobody overrules the other without having seen it."""
 
-from collections.abc import Iterator
-
 import pytest
 import streamlit as st
 
@@ -74,10 +72,10 @@ def test_one_person_in_two_windows_is_asked_as_well(ann: Library) -> None:
 
 
 @pytest.fixture
-def session_state(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, object]]:
+def session_state(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     state: dict[str, object] = {}
     monkeypatch.setattr(st, "session_state", state)
-    yield state
+    return state
 
 
 @pytest.mark.usefixtures("session_state")
