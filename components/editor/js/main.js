@@ -99,7 +99,8 @@ class Editor {
       this.rows.forEach((row) => row.show(draft.caption[row.facet] ?? null));
       this.tags.show(draft.tags);
     }
-    this.bar.noteThat("");
+    const halfTyped = this.tags.dropHalfTyped();
+    this.bar.noteThat(halfTyped ? `“${halfTyped}” was not added as a tag of the coin before.` : "");
     if (draft && draft.base.revision !== content.revision) this.conflict.meetStored(content);
     if (draft && draft !== content.draft) {
       // The browser had a draft that the server never confirmed.

@@ -17,6 +17,11 @@ export class Saving {
       [...conflict.disputes][0].node.scrollIntoView({ block: "center", behavior: "smooth" });
       return bar.say("failed", "choose between the two texts first");
     }
+    editor.tags.left();
+    if (editor.tags.halfTyped) {
+      editor.tags.input.focus();
+      return bar.say("failed", `“${editor.tags.halfTyped}” is no tag yet: enter adds it`);
+    }
     if (!editor.isChanged) {
       bar.say("rest");
       return next && editor.go(editor.data.ways.bare);
