@@ -72,7 +72,7 @@ def _cased(wanted: ReplaceRequest, found: str) -> str:
     """What is put in place of a text, with its capitals if those were ignored and none were typed."""
     if not wanted.ignores_case or wanted.put != wanted.put.lower() or found == wanted.find:
         return wanted.put
-    if found.isupper() and len(found) > 1:
+    if found.isupper() and sum(map(str.isalpha, found)) > 1:
         return wanted.put.upper()
     return wanted.put[:1].upper() + wanted.put[1:] if found[0].isupper() else wanted.put
 

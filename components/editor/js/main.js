@@ -202,6 +202,15 @@ class Editor {
     if (this.neighbours.row !== row || !row.text) this.neighbours.ask(row, { wait: 0 });
   }
 
+  /** Promotes this coin, whose caption is saved; whether that was asked for here. */
+  promote(address) {
+    const can = this.data.canPromote && address === this.address && !this.bar.promote.disabled;
+    if (!can) return false;
+    this.root.getRootNode().activeElement?.blur(); // done with typing: the page may show what comes of it
+    this.trigger("promote", address);
+    return true;
+  }
+
   /** Counts how much of the model's limit these texts use. */
   async measure(rows = this.rows) {
     const { address } = this;

@@ -104,6 +104,7 @@ def test_a_replacement_that_makes_a_caption_too_long_is_refused(stocked: Library
 def test_a_word_found_in_any_case_keeps_its_capitals() -> None:
     text = "Frog of frogs, FROG"
     assert _after(text, "frog", "toad", ignores_case=True) == "Toad of toads, TOAD"
+    assert _after("A frog on a log", "a ", "one ", ignores_case=True) == "One frog on one log"
     assert _after(text, "frog", "TOAD", ignores_case=True) == "TOAD of TOADs, TOAD", (
         "capitals that were typed"
     )
