@@ -50,7 +50,7 @@ export class Model {
     if (before && JSON.parse(before)[0] !== asked) this.clear();
     this.anchor = null;
     this.moveTo(isSame ? kept : null);
-    return !isSame && Boolean(asked);
+    return !isSame && Boolean(asked || order.trim());
   }
 
   card(address) {

@@ -143,3 +143,15 @@ test("a coin that somebody else decides stays as a shadow where it was, until th
   model.settle([]);
   assert.equal(model.card("b").shadow, undefined, "taken back: it can be decided as before");
 });
+
+test("another order begins at its first card and at the top, also without a filter", () => {
+  const model = new Model("library:ann:pending");
+  model.ask({ asked: "", order: "newest " });
+  model.take(cards("a", "b", "c"));
+  model.settle([]);
+  model.moveTo("b");
+  assert.equal(model.ask({ asked: "", order: "name " }), true);
+  model.take(cards("c", "b", "a"));
+  model.settle([]);
+  assert.equal(model.cursor, "c");
+});
