@@ -38,7 +38,8 @@ export class Decisions {
     }
     addresses.forEach((address) => model.refused.delete(address));
     const name = this.called(addresses, number);
-    tools.say(action.leaves ? action.said.replace("{}", () => name) : `${action.label}: ${name} …`);
+    const why = reason && `: ${reason}`;
+    tools.say(action.leaves ? action.said.replace("{}", () => name) + why : `${action.label}: ${name} …`);
     this.grid.paint({ focus: true });
   }
 
