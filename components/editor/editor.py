@@ -32,7 +32,7 @@ def show(
     following: str = "",
     bare: str = "",
     go: Callable[[str], None],
-    promote: Callable[[], None],
+    promote: Callable[[], None] = lambda: None,
 ) -> None:
     """Show the editor; `bare` is the next coin without a caption, `go` opens a coin, `promote` this one."""
     taxonomy = resources.taxonomy()
