@@ -16,7 +16,7 @@ from store.records import Record
 
 def verbs(library: Library, record: Record) -> None:
     """Draw the buttons for what can be done with this record."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if not library.can_write:
             _more_like(record)
         elif record.tier == "approved":
@@ -28,20 +28,14 @@ def verbs(library: Library, record: Record) -> None:
                 else ""
             )
             forms.button(
-                f"promote-{record.address}", library, partial(_promote, library, record, job_bar.watcher()),
+                f"promote-{record.address}", library, partial(promote, library, record, job_bar.watcher()),
                 button=Button(
                     "Promote to the library", icon="publish", disabled=bool(reason),
                     help=reason or "Embeds it and makes it searchable.",
                 ),
             )  # fmt: skip
         else:
-            forms.show(
-                f"remove-{record.address}", library, partial(_degrade, library, record),
-                button=Button(
-                    "Remove from library", icon="undo",
-                    help="Moves it back to Approved and out of search; caption, tags and vectors are kept.",
-                ),
-            )  # fmt: skip
+            st.badge("In the library", icon=":material/check:", color="green")  # where "Promote" was
             _more_like(record)
         st.page_link(
             "pages/lore.py",
@@ -49,6 +43,15 @@ def verbs(library: Library, record: Record) -> None:
             icon=":material/auto_stories:",
             query_params={"view": "Connections", "coin": record.address},
         )
+        if library.can_write and record.tier != "approved":
+            st.space("stretch")
+            forms.show(
+                f"remove-{record.address}", library, partial(_degrade, library, record),
+                button=Button(
+                    "Remove from library", icon="undo",
+                    help="Moves it back to Approved and out of search; caption, tags and vectors are kept.",
+                ),
+            )  # fmt: skip
 
 
 def _more_like(record: Record) -> None:
@@ -60,9 +63,11 @@ def _more_like(record: Record) -> None:
     )
 
 
-def _promote(library: Library, record: Record, watch: Callable[[Job], Job]) -> None:
-    name = f"Promote {record.name}"
-    watch(library.jobs.start("move", [record.address], name=name, options={"verb": "promote"}))
+def promote(library: Library, record: Record, watch: Callable[[Job], Job] = job_bar.watched) -> None:
+    """Promote this record in the background, unless that is under way."""
+    if record.address not in library.jobs.keys_under_way("move", verb="promote"):
+        name = f"Promote {record.name}"
+        watch(library.jobs.start("move", [record.address], name=name, options={"verb": "promote"}))
 
 
 def _degrade(library: Library, record: Record, _: Mapping[str, Any]) -> str:

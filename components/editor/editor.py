@@ -32,14 +32,19 @@ def show(
     following: str = "",
     bare: str = "",
     go: Callable[[str], None],
+    promote: Callable[[], None] = lambda: None,
 ) -> None:
-    """Show the editor; `bare` is the next coin without a caption, `go` opens a coin."""
+    """Show the editor; `bare` is the next coin without a caption, `go` opens a coin, `promote` this one."""
     taxonomy = resources.taxonomy()
 
     def follow() -> None:
         asked = session.sent(KEY).get("go")
         if isinstance(asked, str) and asked in (previous, following, bare):
             go(asked)
+
+    def promote_saved() -> None:
+        if st.session_state[KEY].get("promote") == record.address:
+            promote()
 
     _component(
         key=KEY,
@@ -50,6 +55,7 @@ def show(
             "library": library.id,
             "folder": library.layout.root.name,  # by which browsers kept drafts before
             "canWrite": library.can_write,
+            "canPromote": library.can_write and record.tier == "approved",
             "model": settings().caption_model,
             "facets": described(),
             "mostTags": MAX_TAGS,
@@ -59,6 +65,7 @@ def show(
         },
         on_go_change=follow,
         on_saved_change=_nothing,
+        on_promote_change=promote_saved,
         on_renew_change=_nothing,
     )
     if library.can_write and not settings().caption_model:

@@ -22,7 +22,7 @@ from components.grid.actions import (
 )
 from components.grid.browse import View, browse, no_matches, show_view
 from components.grid.cards import Mark
-from components.grid.decision_log import Handler
+from components.grid.decision_log import Handler, Repeatable
 from components.grid.grid import go_to, lead_to, show_cards
 from components.grid.logged_decision import LoggedDecision
 from components.grid.ordering import resembling
@@ -63,6 +63,7 @@ __all__ = [
     "Handler",
     "LoggedDecision",
     "Mark",
+    "Repeatable",
     "ResultView",
     "ShownRanking",
     "View",

@@ -16,10 +16,12 @@ from typing import Any, cast
 
 from cachetools import LRUCache
 
+from components.grid.elsewhere import decided_since, decision_text
 from components.grid.logged_decision import LoggedDecision
 from components.grid.matching import addresses
 from components.shell.decision_text import undone_text
 from components.shell.undo import AT_ONCE
+from store.catalog.history import Event
 from store.disk.files import refused
 from store.duplicates.verdicts import Verdict
 from store.errors import LoginEnded, MemedexError
@@ -51,7 +53,13 @@ _VERBS: Mapping[str, Callable[[Library, LoggedDecision], Outcome]] = {
 }
 
 
-_LEADS_TO = {"approve": "approved", "return": "pending", "reject": "trash", "delete": "trash"}
+_LEADS_TO = {
+    "approve": "approved",
+    "return": "pending",
+    "reject": "trash",
+    "delete": "trash",
+    "degrade": "approved",
+}
 
 _MOVES = {
     "approve": "Approve {}",
@@ -71,6 +79,13 @@ class SettledPage:
     results: list[dict[str, Any]] = field(default_factory=list)
     made: set[str] = field(default_factory=set)  # its decisions, by their ids in the history
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeatable(Refusal):
+    """A coin that was decided elsewhere, which the person may decide all the same, having seen that."""
+
+    seen: int = 0  # its revision by then
 
 
 class Ledger:
@@ -175,6 +190,11 @@ def _carry_out(library: Library, entry: LoggedDecision, *, page: SettledPage, is
             entry, stale = _still_as_seen(library, entry)
             if not entry.addresses:
                 return Outcome(refused=stale)
+    elsewhere: dict[str, Event] = {}
+    if entry.verb in _MOVES:
+        entry, elsewhere = _not_decided_elsewhere(library, entry, page)
+        if elsewhere and not entry.addresses:
+            return _asking(library, elsewhere)
     is_long = len(entry.addresses) > AT_ONCE and (entry.verb in _MOVES or entry.verb == "tag")
     try:
         outcome = _begin(library, entry) if is_long else _VERBS[entry.verb](library, entry)
@@ -184,8 +204,30 @@ def _carry_out(library: Library, entry: LoggedDecision, *, page: SettledPage, is
         outcome = _refused(entry, str(error))
     if outcome.decision:
         page.made.add(outcome.decision)
-    outcome.refused += stale
+    outcome.refused += stale + _asking(library, elsewhere).refused
     return outcome
+
+
+def _not_decided_elsewhere(
+    library: Library, entry: LoggedDecision, page: SettledPage
+) -> tuple[LoggedDecision, dict[str, Event]]:
+    """The decision without those coins that another page has moved since they were shown here; and these."""
+    elsewhere = {
+        address: event
+        for address in entry.addresses
+        if (seen := entry.seen.get(address)) is not None
+        and (event := decided_since(library, address, seen=seen, made=page.made))
+        and event.after_tier != _LEADS_TO.get(entry.verb)  # else the store says that it is there already
+    }
+    return replace(entry, addresses=[each for each in entry.addresses if each not in elsewhere]), elsewhere
+
+
+def _asking(library: Library, elsewhere: Mapping[str, Event]) -> Outcome:
+    refused = []
+    for address, event in elsewhere.items():
+        record = library.get(address)
+        refused.append(Repeatable(address, decision_text(library, event), seen=record.revision))
+    return Outcome(refused=refused)
 
 
 def _takes_back_its_own(library: Library, entry: LoggedDecision, page: SettledPage) -> bool:
@@ -226,9 +268,12 @@ def _refused(entry: LoggedDecision, reason: str) -> Outcome:
 
 
 def _result(library: Library, entry: LoggedDecision, outcome: Outcome) -> dict[str, Any]:
+    repeatable = [refusal for refusal in outcome.refused if isinstance(refusal, Repeatable)]
     return {
         "n": entry.n,
         "verb": entry.verb,
+        "reason": entry.reason,
+        "again": {refusal.item: refusal.seen for refusal in repeatable},  # with what was seen by then
         "done": outcome.done[:1],  # the page only needs to know where to look
         "said": undone_text(library, entry.verb, outcome.reversed),
         "refused": [{"item": refusal.item, "reason": refusal.reason} for refusal in outcome.refused[:200]],

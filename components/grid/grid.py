@@ -13,6 +13,7 @@ from components.grid.actions import Action
 from components.grid.cards import Mark, card, details
 from components.grid.comparison import comparison, twins
 from components.grid.decision_log import BOOT, Handler, Ledger
+from components.grid.elsewhere import shadows
 from components.grid.logged_decision import LoggedDecision, belonging, clients_of, strings_of
 from components.shell import login, session
 from components.shell.base_path import base_path
@@ -77,6 +78,12 @@ def show_cards(
             "asked": matching["filter"] if matching else "",
             "order": order,
             "tagging": tagging,
+            "elsewhere": shadows(
+                key,
+                library,
+                [record.address for record in records],
+                question=(matching and matching["filter"], order, page_number.shown(key)),
+            ),
         },
         actions=actions,
         handlers=handlers or {},

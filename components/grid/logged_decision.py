@@ -31,6 +31,7 @@ class LoggedDecision:
     session: str = ""
     add: Sequence[str] = ()  # tags
     remove: Sequence[str] = ()
+    is_sure: bool = False  # it was asked about, and is wanted all the same
 
 
 def entries_of(log: object) -> dict[str, list[LoggedDecision]]:
@@ -90,6 +91,7 @@ def _entry(raw: object) -> LoggedDecision | None:
         session=str(raw.get("session", "")),
         add=strings_of(raw.get("add")),
         remove=strings_of(raw.get("remove")),
+        is_sure=raw.get("is_sure") is True,
     )
 
 

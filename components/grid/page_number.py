@@ -51,6 +51,11 @@ def keep(key: str) -> None:
         turn_to(key, st.session_state[_shown(key)])
 
 
+def shown(key: str) -> int:
+    """The page that was shown last."""
+    return int(st.session_state.get(_shown(key), 1))
+
+
 def _turn(key: str, by: int) -> Handler:
     def handler(_: LoggedDecision) -> None:
         turn_to(key, max(1, st.session_state.get(_shown(key), 1) + by))

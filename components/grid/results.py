@@ -58,6 +58,7 @@ class ShownRanking:
     query: str  # in words; another one starts at the first result, without a selection
     weights: Mapping[Facet, float]
     shown: int  # how many results
+    usual: Mapping[Facet, float] | None = None  # the weights of such a query, unless somebody moves them
     calibrated: Scale | None = None  # the scale that can be switched to …
     uncalibrated: str = ""  # … or why there is none
     view: ResultView = "cards"  # with "map" the page draws the results itself
@@ -108,6 +109,7 @@ def _ranking_data(
         "late": deferred_cards.address(),
         "means": [None if np.isnan(mean) else float(mean) for mean in results.means],
         "weights": {facet: ranking.weights.get(facet, 0.0) for facet in FACETS},
+        "usual": {facet: ranking.usual.get(facet, 0.0) for facet in FACETS} if ranking.usual else None,
         "top": ranking.shown,
         "whole": ranked.is_whole,
         "presets": _presets(library),

@@ -74,10 +74,11 @@ def _mentions(found: list[Mention]) -> None:
     many = f"{len(named):,} entries name it." if len(named) > 1 else "1 entry names it."
     st.caption(many if named else "No entry names it; these come nearest.")
     for mention in found:
-        _line(mention.kind, mention.row, mention.how, mention.score)
+        _line(mention)
 
 
-def _line(kind: str, row: dict[str, object], how: str, score: float | None) -> None:
+def _line(mention: Mention) -> None:
+    kind, row, how, score = mention.kind, mention.row, mention.how, mention.score
     with st.container(border=True, horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         with st.container(gap="xsmall", width="stretch"):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -86,12 +87,15 @@ def _line(kind: str, row: dict[str, object], how: str, score: float | None) -> N
                     color="gray" if how == "meaning" else "green",
                 )
                 st.caption(f"{KINDS[kind].icon} {format.plain(place_of(kind, row))}")
-            st.text(_excerpt(text_of(kind, row)))
+            st.text(_excerpt(text_of(kind, row), mention.place))
         entry_link.open_button(kind, str(row["id"]), key=f"mention-{kind}-{row['id']}")
 
 
-def _excerpt(text: str, *, most: int = 260) -> str:
-    return text if len(text) <= most else f"{text[:most]} …"
+def _excerpt(text: str, place: int, *, most: int = 260) -> str:
+    """What stands around this place; the beginning, as far as that reaches it."""
+    start = 0 if place < most // 2 else text.rfind(" ", 0, place - most // 3) + 1
+    cut = text[start : start + most]
+    return f"{'… ' if start else ''}{cut}{' …' if start + most < len(text) else ''}"
 
 
 def of_text(library: Library, text: str) -> None:

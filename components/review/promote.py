@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from components.grid import Handler, LoggedDecision, Mark
+from components.grid import Handler, LoggedDecision, Mark, Repeatable
 from components.shell import format, forms, job_bar
 from components.shell.forms import Button
 from store.catalog.filters import Filter
@@ -39,7 +39,9 @@ _UNDER_WAY = {
 def ready(library: Library) -> tuple[int, int]:
     """How many could be promoted, and how many more are being promoted."""
     under_way = len(library.jobs.keys_under_way("move", verb="promote"))
-    return max(0, library.count(_READY) - under_way), under_way
+    copies = library.duplicates.copies()
+    waiting = len(_all_ready(library)) if copies else library.count(_READY)
+    return max(0, waiting - under_way), under_way
 
 
 def choose(library: Library) -> Filter:
@@ -90,11 +92,26 @@ def handler(library: Library) -> Handler:
         captioned = set(library.addresses(Filter(tier="approved", captioned=True)))
         ready = [address for address in entry.addresses if address in captioned]
         rest = [address for address in entry.addresses if address not in captioned]
+        copies = {} if entry.is_sure else library.duplicates.copies()
+        asked = [_asked_about(library, address, copies[address]) for address in ready if address in copies]
+        ready = [address for address in ready if address not in copies]
         if ready:
             _start(library, ready, job_bar.watched)
-        return Outcome(refused=[Refusal(address, _obstacle(library, address)) for address in rest[:_SHOWN]])
+        refused = [Refusal(address, _obstacle(library, address)) for address in rest]
+        return Outcome(refused=[*asked, *refused][:_SHOWN])
 
     return start
+
+
+def _asked_about(library: Library, address: str, original: str) -> Refusal:
+    reason = f"judged a copy of {_name(library, original)}"
+    return Repeatable(address, reason, seen=library.get(address).revision)
+
+
+def _all_ready(library: Library) -> list[str]:
+    """All that can be promoted without a question: a copy is promoted by itself only."""
+    copies = library.duplicates.copies()
+    return [address for address in library.addresses(_READY) if address not in copies]
 
 
 def marks(library: Library, records: Sequence[Record]) -> Callable[[Record], Mark]:
@@ -103,6 +120,7 @@ def marks(library: Library, records: Sequence[Record]) -> Callable[[Record], Mar
     under_way = library.jobs.verbs_under_way(addresses)
     troubles = library.blockers(addresses)
     applying = set(library.status().applying)
+    copies = library.duplicates.copies()
 
     def mark(record: Record) -> Mark:
         if record.address in applying:
@@ -111,6 +129,8 @@ def marks(library: Library, records: Sequence[Record]) -> Callable[[Record], Mar
             return {"label": _UNDER_WAY[verb], "tone": "busy"}
         if trouble := troubles.get(record.address):
             return {"label": trouble, "tone": "bad"}
+        if record.address in copies:
+            return {"label": f"a copy of {_name(library, copies[record.address])}", "tone": "warn"}
         if record.is_captioned:
             return {"label": "ready", "tone": "good"}
         return {"label": f"needs {_missing(record) if record.caption else 'caption'}", "tone": "warn"}
@@ -144,7 +164,7 @@ def _missing(record: Record) -> str:
 
 
 def _start_all(library: Library, watch: Callable[[Job], Job]) -> None:
-    _start(library, library.addresses(_READY), watch)
+    _start(library, _all_ready(library), watch)
 
 
 def _start(library: Library, addresses: list[str], watch: Callable[[Job], Job]) -> None:

@@ -16,7 +16,7 @@ from store.catalog.filters import Filter
 from store.errors import BadPicture, MemedexError
 from store.library import Library
 from store.search.query import Part
-from store.search.query_syntax import Question, Term, read, written
+from store.search.query_syntax import Question, Term, read, with_signs, written
 
 EXAMPLES = ("a frog in the rain", "to the moon", "cyberpunk city at night", "sad but funny", "pixel art dog")
 DRAWER = Drawer("search", LINE, "question", names_tier=True)
@@ -70,6 +70,7 @@ def controls(library: Library) -> SearchRequest:
         st.error("This picture cannot be searched with:", icon=":material/broken_image:")
         st.text(refused)
     mended(question.hints)
+    _offer_signs(line or "")
     for fault in (*question.faults, *faults):
         if fault not in question.filter_faults:
             st.caption(f":orange[{format.plain(fault, limit=200)}]")
@@ -101,6 +102,17 @@ def invite(library: Library) -> None:
         for example in EXAMPLES:
             st.button(example, on_click=_put, args=(example,))
     trends.suggest(library, partial(_add_picture, library))
+
+
+def _offer_signs(line: str) -> None:
+    """Say which characters are words in this line, though they look like a minus or a weight."""
+    better = with_signs(line)
+    if better == line:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        said = "“-” between blanks and “3x” before a word are read as words."
+        st.caption(f":orange[{said}]", width="content")
+        st.button(f"Use {format.plain(better, limit=60)}", key="search-signs", on_click=_put, args=(better,))
 
 
 def _put(line: str) -> None:

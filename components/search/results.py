@@ -90,6 +90,7 @@ def show(library: Library, asked: SearchRequest) -> None:
         query=_line(asked.question),
         weights=weights,
         shown=shown,
+        usual=usual,
         calibrated=calibration.scale(asked.parts) if calibration else None,
         uncalibrated="" if calibration else _uncalibrated(library),
         view=view,

@@ -68,9 +68,18 @@ def _compiled(wanted: ReplaceRequest) -> "regex.Pattern[str]":
         raise InvalidRecord(f"the regex is not valid: {error}") from error
 
 
+def _cased(wanted: ReplaceRequest, found: str) -> str:
+    """What is put in place of a text, with its capitals if those were ignored and none were typed."""
+    if not wanted.ignores_case or wanted.put != wanted.put.lower() or found == wanted.find:
+        return wanted.put
+    if found.isupper() and sum(map(str.isalpha, found)) > 1:
+        return wanted.put.upper()
+    return wanted.put[:1].upper() + wanted.put[1:] if found[0].isupper() else wanted.put
+
+
 def _replaced(compiled: "regex.Pattern[str]", wanted: ReplaceRequest, text: str, record: Record) -> str:
     try:
-        put = wanted.put if wanted.is_pattern else lambda _: wanted.put
+        put = wanted.put if wanted.is_pattern else lambda found: _cased(wanted, str(found[0]))
         after = str(compiled.sub(put, text, timeout=SECONDS_FOR_ONE))
     except TimeoutError as error:
         raise InvalidRecord(

@@ -61,6 +61,11 @@ class Duplicates:
         with self._catalog.reading() as db:
             return verdicts.of_decision(db, decision)
 
+    def copies(self) -> dict[str, str]:
+        """Every record that people judged a copy, with the record that it is a copy of."""
+        with self._catalog.reading() as db:
+            return verdicts.copies(db)
+
     def judge(self, address: str, verdict: Verdict, others: Iterable[str], *, actor: str = "") -> Outcome:
         """Record whether a record is a copy of others that look like it, so that nobody is asked again."""
         decision = self._catalog.decide("judge", actor=actor)

@@ -82,6 +82,16 @@ def all_of(db: sqlite3.Connection, address: str) -> list[Judgement]:
     return [past.seen_from(address) for past in _events(db, "v.first = ? OR v.second = ?", address, address)]
 
 
+def copies(db: sqlite3.Connection) -> dict[str, str]:
+    """Every record that is a copy by its current verdicts, with the record that it is a copy of."""
+    rows = db.execute(
+        "SELECT first, second, after FROM verdicts v WHERE after IN ('copy of', 'copied by') AND id = "
+        "(SELECT max(id) FROM verdicts WHERE first = v.first AND second = v.second)"
+    )
+    pairs = ((row["first"], row["second"], row["after"] == "copy of") for row in rows)
+    return {first if is_first else second: second if is_first else first for first, second, is_first in pairs}
+
+
 def of_decision(db: sqlite3.Connection, decision: str) -> list[Judgement]:
     """The verdicts of one decision."""
     return _events(db, "v.decision = ?", decision)

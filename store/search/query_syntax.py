@@ -31,7 +31,7 @@ from store.catalog.query_grammar import (
     parse,
 )
 from store.catalog.query_text import written as written_tree
-from store.catalog.query_tokens import is_starred
+from store.catalog.query_tokens import is_starred, tokens
 from store.records import FACETS, Facet
 from store.search.query import MAX_PARTS
 from store.vectors.weights import MAX_WEIGHT
@@ -116,6 +116,20 @@ def written(question: Question) -> str:
             return plain
     parts = [_part(term, alone=alone, first=not number) for number, term in enumerate(question.terms)]
     return written_tree(AllOf((*parts, *conditions)), "question")
+
+
+def with_signs(line: str) -> str:
+    """The line with a minus for each "-" between blanks and with "3 ×" for "3x", which are words as typed."""
+    found, _ = tokens(line, "question")
+    better = line
+    for token, following in reversed([*pairwise(found)]):
+        if token.kind != "WORD" or following.kind != "WORD":
+            continue
+        if token.text in ("-", "–") and token is not found[0]:
+            better = f"{better[: token.start]}−{better[token.end :]}"
+        elif re.fullmatch(r"(?:\d+|\d*[.,]\d+)x", token.text, re.IGNORECASE):
+            better = f"{better[: token.start]}{token.text[:-1]} ×{better[token.end :]}"
+    return better
 
 
 _PICTURE = MarkedPart("picture", "")

@@ -58,6 +58,17 @@ def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, seed
         assert library.drafts.of(UNCAPTIONED.address) == []
 
 
+def test_a_coin_is_saved_and_promoted_by_one_key(page: Page, seeded: Server) -> None:
+    edit(page, seeded, UNCAPTIONED.address)
+    page.get_by_role("textbox", name="Entity").fill("An ape on a bench")
+    page.get_by_role("textbox", name="Context").fill("Waiting for the next cycle")
+    page.keyboard.press("Control+Shift+Enter")
+    expect(page.get_by_text("In the library")).to_be_visible()
+    with seeded.stored() as library:
+        record = library.get(UNCAPTIONED.address)
+        assert (record.tier, record.caption["entity"]) == ("library", "An ape on a bench")
+
+
 def test_typed_text_survives_a_server_crash(page: Page, serve: Serve, seed: Path, tmp_path: Path) -> None:
     server = serve(shutil.copytree(seed, tmp_path / "res"))
     edit(page, server, UNCAPTIONED.address)

@@ -65,6 +65,10 @@ def test_categories_follow_from_the_tags(page: Page, seeded: Server) -> None:
         tags.fill(tag)
         tags.press("Enter")
     expect(page.get_by_text("Categories: style, other")).to_be_visible()
+    tags.fill("neo")  # half typed
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("“neo” is not in the taxonomy")).to_be_visible()
+    tags.fill("")
     page.keyboard.press("Control+s")
     expect(state(page)).to_have_text("Saved")
     with seeded.stored() as library:

@@ -55,6 +55,7 @@ def test_a_verdict_given_by_key_stays_until_it_is_undone(app: Server, page: Page
     with app.stored() as library:
         [said] = library.duplicates.judgements(COPY)
         assert (said.verdict, said.other) == ("copy of", ORIGINAL)
+    expect(beside.get_by_role("button", name="Reject as a copycat")).to_be_visible()
     grid.press("Escape")
     expect(badge(grid, COPY)).to_be_hidden()
     again = GridPage(page, f"{app.url}/pending")
@@ -92,7 +93,7 @@ def test_a_viewer_can_compare_but_not_judge(
     beside = page.get_by_role("dialog", name="Comparison")
     expect(beside.get_by_text("in approved")).to_be_visible()
     expect(beside.get_by_role("button", name="Different")).to_have_count(0)
-    grid.press("n", "c")
+    grid.press("u", "c")
     reader = open_reader(app.root)
     assert reader.duplicates.judgements(COPY) == []
     reader.close()

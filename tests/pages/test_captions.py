@@ -47,7 +47,7 @@ def test_a_replacement_changes_the_shown_texts_and_is_undone_in_one_step(library
     rerun(app)
     press(app, "Replace in 4 texts")
     finish_jobs()
-    assert library.get(CAT.address).caption["entity"] == "one crying cat at one computer"
+    assert library.get(CAT.address).caption["entity"] == "One crying cat at one computer"
     send(rerun(app), "undo")
     assert library.get(CAT.address).caption["entity"] == CAT.entity
 

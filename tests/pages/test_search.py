@@ -214,3 +214,10 @@ def test_searches_with_different_weights_have_separate_counts(
     library.searches.save("looks", SavedSearch("frog", {"visual": 1.0}, {"tester": 1.0}))
     labels = [button.label for button in opened("search").button]
     assert {"all :blue-badge[2 new]", "looks :blue-badge[3 new]"} <= {*labels}
+
+
+def test_a_minus_between_blanks_is_offered_as_one(library: Library) -> None:
+    app = opened("search", q="frog - cartoon")
+    assert "are read as words" in words(app)
+    app = press(app, "Use frog − cartoon")
+    assert "are read as words" not in words(app)

@@ -11,7 +11,8 @@ export class Bar {
     this.discard = button("Discard", () => editor.discard(), { title: "Back to what is stored" });
     this.saveNext = button("Save & next", () => editor.saving.commit({ next: true }), { title: "Ctrl-Enter: save, and go to the next coin that lacks its caption" });
     this.save = button("Save", () => editor.saving.commit(), { main: true, title: "Ctrl-S: save and stay" });
-    this.node = el("div", { class: "bar-of-all" }, this.state, this.people, el("span", { class: "verbs" }, this.discard, this.saveNext, this.save));
+    this.promote = button("Save & promote", () => editor.saving.commit({ promote: true }), { title: "Ctrl-Shift-Enter: save, and add the coin to the library" });
+    this.node = el("div", { class: "bar-of-all" }, this.state, this.people, el("span", { class: "verbs" }, this.discard, this.promote, this.saveNext, this.save));
     this.note = el("p", { class: "note", hidden: true });
   }
 
@@ -42,6 +43,8 @@ export class Bar {
     const changed = canWrite && isChanged;
     this.save.disabled = !changed || conflict.isOpen;
     this.discard.disabled = !changed;
+    this.promote.hidden = !this.editor.data.canPromote;
+    this.promote.disabled = conflict.isOpen || this.editor.rows.some((row) => row.purpose.required && !row.text.trim());
     this.node.classList.toggle("reading", !canWrite);
   }
 }

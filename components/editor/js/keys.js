@@ -13,11 +13,11 @@ export function listenToKeys(editor) {
   return () => document.removeEventListener("keydown", pressed, true);
 }
 
-function verb(editor, { key, ctrlKey, metaKey, altKey }) {
+function verb(editor, { key, ctrlKey, metaKey, altKey, shiftKey }) {
   const { previous, following } = editor.data.ways;
   if ((ctrlKey || metaKey) && !altKey) {
     if (key.toLowerCase() === "s") return () => editor.saving.commit();
-    if (key === "Enter") return () => editor.saving.commit({ next: true });
+    if (key === "Enter") return () => editor.saving.commit(shiftKey ? { promote: true } : { next: true });
   } else if (altKey) {
     if (key === "ArrowDown") return () => editor.go(following, "That was the last one of this list.");
     if (key === "ArrowUp") return () => editor.go(previous, "This is the first one of this list.");

@@ -99,7 +99,8 @@ class Editor {
       this.rows.forEach((row) => row.show(draft.caption[row.facet] ?? null));
       this.tags.show(draft.tags);
     }
-    this.bar.noteThat("");
+    const halfTyped = this.tags.dropHalfTyped();
+    this.bar.noteThat(halfTyped ? `“${halfTyped}” was not added as a tag of the coin before.` : "");
     if (draft && draft.base.revision !== content.revision) this.conflict.meetStored(content);
     if (draft && draft !== content.draft) {
       // The browser had a draft that the server never confirmed.
@@ -199,6 +200,15 @@ class Editor {
   look(row) {
     this.rows.forEach((other) => other.node.classList.toggle("at", other === row));
     if (this.neighbours.row !== row || !row.text) this.neighbours.ask(row, { wait: 0 });
+  }
+
+  /** Promotes this coin, whose caption is saved; whether that was asked for here. */
+  promote(address) {
+    const can = this.data.canPromote && address === this.address && !this.bar.promote.disabled;
+    if (!can) return false;
+    this.root.getRootNode().activeElement?.blur(); // done with typing: the page may show what comes of it
+    this.trigger("promote", address);
+    return true;
   }
 
   /** Counts how much of the model's limit these texts use. */

@@ -52,7 +52,7 @@ export class Proposals {
     const source = { model: each.model, prompt: each.prompt, text: each.text };
     const put = (text) => {
       editor.suggesting.taken.add(each.id);
-      row.write(text.replace(/\s\/\s*$/, ""), source);
+      row.write(text, source);
     };
     return el(
       "div",

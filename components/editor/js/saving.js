@@ -8,8 +8,8 @@ export class Saving {
     this.isUnderWay = false;
   }
 
-  /** Saves; then opens the next coin without a caption, if requested. */
-  async commit({ next = false } = {}) {
+  /** Saves; then opens the next coin without a caption, or promotes this one, if requested. */
+  async commit({ next = false, promote = false } = {}) {
     const { editor } = this;
     const { address, bar, draftStore, conflict } = editor;
     if (!editor.canWrite || this.isUnderWay) return;
@@ -17,8 +17,14 @@ export class Saving {
       [...conflict.disputes][0].node.scrollIntoView({ block: "center", behavior: "smooth" });
       return bar.say("failed", "choose between the two texts first");
     }
+    editor.tags.left();
+    if (editor.tags.halfTyped) {
+      editor.tags.input.focus();
+      return bar.say("failed", `“${editor.tags.halfTyped}” is no tag yet: enter adds it`);
+    }
     if (!editor.isChanged) {
       bar.say("rest");
+      if (promote) editor.promote(address);
       return next && editor.go(editor.data.ways.bare);
     }
     this.isUnderWay = true;
@@ -33,7 +39,8 @@ export class Saving {
         conflict.meetStored(answer.conflict);
         bar.say("failed", "somebody else saved first; nothing was overwritten");
       } else {
-        this.saved(address, answer.saved, draft);
+        const isPromoted = promote && editor.promote(address);
+        this.saved(address, answer.saved, draft, { isShown: isPromoted });
         if (next) editor.go(editor.data.ways.bare);
       }
     } catch (error) {
@@ -48,7 +55,7 @@ export class Saving {
   }
 
   /** Text typed during the save becomes a draft based on the saved caption. */
-  saved(address, content, draft) {
+  saved(address, content, draft, { isShown = false } = {}) {
     const { editor } = this;
     editor.draftStore.forget(address);
     editor.suggesting.taken.clear();
@@ -64,7 +71,7 @@ export class Saving {
       editor.measure();
       if (editor.history.node.open) editor.history.load();
     }
-    editor.trigger("saved", content.revision);
+    if (!isShown) editor.trigger("saved", content.revision); // else the promotion runs the page
   }
 
   /** Stores an earlier version again. */

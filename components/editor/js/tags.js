@@ -1,6 +1,7 @@
 // The tags, chosen from the taxonomy or typed; the categories follow automatically.
 
 import { el } from "../../grid/js/dom.js";
+import { readTags } from "./typed_tags.js";
 
 export class Tags {
   constructor(editor) {
@@ -10,12 +11,13 @@ export class Tags {
     this.known = el("datalist", { id: `memedex-tags-${Math.random().toString(36).slice(2)}` });
     this.input = el("input", {
       type: "text", list: this.known.id, maxlength: "64", "aria-label": "Tags", placeholder: "add a tag …",
-      onkeydown: (event) => this.pressed(event), onchange: () => this.add(), oninput: (event) => event.inputType === "insertReplacementText" && this.add(),
+      onkeydown: (event) => this.pressed(event), onchange: () => this.left(), oninput: (event) => (event.inputType === "insertReplacementText" ? this.add() : this.ask([])),
     });
     this.proposed = el("div", { class: "proposed" });
+    this.asked = el("div", { class: "proposed", role: "status" });
     this.suggestions = [];
     this.categories = el("span", { class: "categories" });
-    this.node = el("section", { class: "tags" }, el("header", {}, el("b", {}, "Tags"), this.categories), el("div", { class: "box" }, this.chips, this.input), this.proposed, this.known);
+    this.node = el("section", { class: "tags" }, el("header", {}, el("b", {}, "Tags"), this.categories), el("div", { class: "box" }, this.chips, this.input), this.asked, this.proposed, this.known);
   }
 
   offer(categories) {
@@ -56,13 +58,53 @@ export class Tags {
     } else if (event.key === "Backspace" && !this.input.value && this.values.length) this.remove(this.values.at(-1));
   }
 
+  /** Adds what is typed; the beginning of a known tag only if it is meant, which a second time says. */
   add() {
-    const fresh = this.input.value.split(",").map((tag) => tag.trim()).filter((tag) => tag && !this.values.includes(tag));
-    this.input.value = "";
+    const { known, fresh, begun } = readTags(this.input.value, Object.keys(this.of ?? {}));
+    const isMeant = begun.length > 0 && this.input.value === this.askedAbout;
+    this.put([...known, ...fresh, ...(isMeant ? begun.map(({ name }) => name) : [])]);
+    this.input.value = isMeant ? "" : begun.map(({ name }) => name).join(", ");
+    this.ask(isMeant ? [] : begun);
+  }
+
+  /** The field was left: known tags are added, and what would be new waits for enter. */
+  left() {
+    const { known, fresh, begun } = readTags(this.input.value, Object.keys(this.of ?? {}));
+    const waiting = [...begun, ...fresh.map((name) => ({ name, near: [] }))];
+    this.put(known);
+    this.input.value = waiting.map(({ name }) => name).join(", ");
+    this.ask(waiting);
+  }
+
+  put(tags) {
+    const fresh = [...new Set(tags)].filter((tag) => !this.values.includes(tag));
     if (!fresh.length) return;
     this.values.push(...fresh);
     this.refresh();
     this.editor.changed();
+  }
+
+  /** Says that these would be new tags, and offers the known ones that begin like them. */
+  ask(waiting) {
+    this.askedAbout = waiting.length ? this.input.value : null;
+    const chosen = (tag) => ((this.input.value = ""), this.ask([]), this.put([tag]), this.input.focus());
+    this.asked.replaceChildren(
+      ...(waiting.length ? [el("span", { class: "quiet" }, `“${this.input.value}” is not in the taxonomy; enter adds it as new.`)] : []),
+      ...waiting.flatMap(({ near }) => near).map((tag) => el("button", { type: "button", class: "offered", onclick: () => chosen(tag) }, `+ ${tag}`)),
+    );
+  }
+
+  /** What was typed and not added. */
+  get halfTyped() {
+    return this.input.value.trim();
+  }
+
+  /** Empties the field for another coin; returns what was not added. */
+  dropHalfTyped() {
+    const { halfTyped } = this;
+    this.input.value = "";
+    this.ask([]);
+    return halfTyped;
   }
 
   remove(tag) {

@@ -52,6 +52,7 @@ export function dress(node, card, { scores, index }) {
     setText(parts.tags, card.tags.join(" · "));
     setText(parts.mark, card.mark?.label ?? "");
     setHidden(parts.mark, !card.mark);
+    node.classList.toggle("shadow", Boolean(card.shadow));
     node.dataset.tone = card.mark?.tone ?? "";
     setText(parts.twin, card.twin ? likeness(card.twin) : "");
     setHidden(parts.twin, !card.twin);

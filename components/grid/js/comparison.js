@@ -3,10 +3,12 @@
 import { count, el, setText } from "./dom.js";
 import { drawDifference } from "./difference.js";
 
+const COPYCAT = "copycat";
+
 export const VERDICTS = [
-  { key: "n", verdict: "different", label: "Different", tone: "good", said: "Different coins", title: "They have nothing to do with each other; nobody is asked again" },
-  { key: "c", verdict: "copy of", label: "Copy of the other", tone: "bad", said: "A copy", title: "This coin is a copy of the other one" },
-  { key: "b", verdict: "better than", label: "Same coin, better record", tone: "quiet", said: "The better one", title: "Both are the same coin, and this record is the better one" },
+  { key: "u", verdict: "different", label: "Different", tone: "good", said: "different from", title: "They have nothing to do with each other; nobody is asked again" },
+  { key: "c", verdict: "copy of", label: "Copy of the other", tone: "bad", said: "a copy of", title: "This coin is a copy of the other one" },
+  { key: "b", verdict: "better than", label: "Same coin, better record", tone: "quiet", said: "the better record of", title: "Both are the same coin, and this record is the better one" },
 ];
 
 export class Comparison {
@@ -75,7 +77,8 @@ export class Comparison {
     const judged = all ? unjudged : [this.others[this.at]];
     if (!judged.length) return;
     for (const other of judged) this.said.set(other.address, verdict);
-    this.grid.decisions.judge(this.address, verdict, judged.map((other) => other.address), `${said}: ${judged.length > 1 ? count(judged.length, "coin") : judged[0].name}`);
+    const { name } = this.grid.model.card(this.address);
+    this.grid.decisions.judge(this.address, verdict, judged.map((other) => other.address), `${name}: ${said} ${judged.length > 1 ? count(judged.length, "coin") : judged[0].name}`);
     const next = this.others.findIndex((other) => !this.verdictOf(other));
     if (next >= 0) this.at = next;
     this.refresh();
@@ -144,13 +147,23 @@ export class Comparison {
     ];
   }
 
+  /** What follows from the verdict that it is a copy; null where coins cannot be rejected. */
+  rejection() {
+    const { actions, decisions, keyMap } = this.grid;
+    const reject = actions.find(({ verb, reasons }) => verb === "reject" && reasons?.includes(COPYCAT));
+    if (!reject) return null;
+    const key = keyMap.label(String(reject.reasons.indexOf(COPYCAT) + 1));
+    return el("button", { type: "button", class: "verb bad", onclick: () => decisions.press(() => decisions.make(reject, { reason: COPYCAT })) }, el("span", {}, "Reject as a copycat"), el("kbd", {}, key));
+  }
+
   verdicts(card, other) {
     const verdict = this.verdictOf(other);
     const unjudged = this.others.filter((each) => !this.verdictOf(each)).length;
     return [
       el("span", { class: "asked" }, verdict ? `${card.name}: ${verdict} ${verdict === "different" ? `from ${other.name}` : other.name}${other.said && verdict === other.verdict ? ` (${other.said})` : ""}` : "Is it a copy?"),
-      ...VERDICTS.map((each) => el("button", { type: "button", class: `verb ${each.tone}`, title: each.title, "aria-pressed": String(verdict === each.verdict), onclick: () => this.grid.decisions.press(() => this.judge(each)) }, el("span", {}, each.label), el("kbd", {}, each.key))),
-      unjudged > 1 ? el("button", { type: "button", class: "tool", onclick: () => this.grid.decisions.press(() => this.judge(VERDICTS[0], { all: true })) }, `Different from all ${unjudged}`, el("kbd", {}, "shift n")) : null,
+      ...VERDICTS.map((each) => el("button", { type: "button", class: `verb ${each.tone}`, title: each.title, "aria-pressed": String(verdict === each.verdict), onclick: () => this.grid.decisions.press(() => this.judge(each)) }, el("span", {}, each.label), el("kbd", {}, this.grid.keyMap.label(each.key)))),
+      verdict === "copy of" ? this.rejection() : null,
+      unjudged > 1 ? el("button", { type: "button", class: "tool", onclick: () => this.grid.decisions.press(() => this.judge(VERDICTS[0], { all: true })) }, `Different from all ${unjudged}`, el("kbd", {}, this.grid.keyMap.label("shift u"))) : null,
     ].filter(Boolean);
   }
 }

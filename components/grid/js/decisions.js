@@ -30,6 +30,7 @@ export class Decisions {
     if (action.goes === "dialog") return this.grid.tagging.show(about, { number, name: addresses.length === 1 ? this.called(addresses, 1) : "" });
     const entry = log.add({ verb: action.verb, reason, goes: action.goes, ...about });
     if (everything) model.drop();
+    model.passShadows();
     entry.effect = action.leaves ? { hide: addresses } : null;
     if (action.leaves) {
       this.remember(entry, addresses);
@@ -37,7 +38,8 @@ export class Decisions {
     }
     addresses.forEach((address) => model.refused.delete(address));
     const name = this.called(addresses, number);
-    tools.say(action.leaves ? action.said.replace("{}", () => name) : `${action.label}: ${name} …`);
+    const why = reason && `: ${reason}`;
+    tools.say(action.leaves ? action.said.replace("{}", () => name) + why : `${action.label}: ${name} …`);
     this.grid.paint({ focus: true });
   }
 
@@ -91,6 +93,10 @@ export class Decisions {
       if (result.refused.length) this.grid.earlyKeys.rest();
       for (const { item, reason } of result.refused) model.refused.set(item, reason);
       const [first] = result.refused; // has no item if everything was refused
+      if (Object.keys(result.again ?? {}).length) {
+        this.ask(result);
+        continue;
+      }
       const isCalm = first && !first.item && ["undo", "redo"].includes(result.verb); // no decision was lost
       const reason = first && first.reason[0].toUpperCase() + first.reason.slice(1);
       if (isCalm) tools.say(reason);
@@ -100,6 +106,24 @@ export class Decisions {
       if (result.verb === "undo" && !isMoved && result.done.length && data.cards?.some((card) => card.address === result.done[0])) model.moveTo(result.done[0]);
     }
     return model.cursor !== before;
+  }
+
+  /** Asks about coins that the server would decide only with a reason to, and decides them all the same if that is wanted. */
+  ask({ verb, reason = "", again, refused }) {
+    const { log, tools, model } = this.grid;
+    const addresses = Object.keys(again);
+    const action = this.grid.actions.find((each) => each.verb === verb);
+    const { reason: done } = refused.find(({ item }) => item in again);
+    const said = addresses.length > 1 ? `${count(addresses.length, "coin")}: ${done}` : `${this.called(addresses, 1)}: ${done}`;
+    tools.ask(said, `${action?.label ?? verb} all the same`, () => {
+      const entry = log.add({ verb, reason, addresses, seen: again, is_sure: true });
+      entry.effect = action?.leaves ? { hide: addresses } : null;
+      if (action?.leaves) this.remember(entry, addresses);
+      addresses.forEach((address) => model.refused.delete(address));
+      const name = this.called(addresses, addresses.length);
+      tools.say(action?.leaves ? action.said.replace("{}", () => name) : `${action?.label ?? verb}: ${name} …`);
+      this.grid.paint({ focus: true });
+    });
   }
 
   /** The coins of a decision, each with the revision that was shown. */

@@ -76,6 +76,7 @@ function watch() {
     const isPlain = link && !link.target && !event.ctrlKey && !event.metaKey && !event.shiftKey;
     const to = isPlain && new URL(link.getAttribute("href") || ".", document.baseURI); // Streamlit's first page has no name
     keys.leaving = Boolean(to) && to.origin === location.origin && to.pathname !== location.pathname;
+    if (to && !keys.leaving) keys.grids.forEach(({ focus }) => focus.leaveLink(link));
   };
   const asked = (event) => {
     const field = event.composedPath().find((node) => node instanceof Element && node.matches("[class*=st-key-]"))?.querySelector("input");

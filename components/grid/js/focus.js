@@ -37,6 +37,12 @@ export class Focus {
     this.following = requestAnimationFrame(() => setTimeout(() => this.toCursor()));
   }
 
+  /** From a link that led to this page to the cards, where keys act. */
+  leaveLink(link = document.activeElement?.closest("a[href]")) {
+    const isOwn = link && new URL(link.getAttribute("href") || ".", document.baseURI).pathname === location.pathname;
+    if (isOwn && !this.isCovered) this.cursorNode?.focus({ preventScroll: true });
+  }
+
   toCursor({ scroll = true } = {}) {
     const node = this.cursorNode;
     if (!node || this.isCovered) return;

@@ -1,4 +1,5 @@
-// The keyboard: handled on the document before anything else on the page, but not while somebody types.
+// The keyboard: handled on the document before anything else on the page, but not while somebody types. Single characters act
+// only while the focus is in the grid or on the page itself, not on a control elsewhere.
 
 import { VERDICTS } from "./comparison.js";
 import { filterField } from "./filter_field.js";
@@ -16,7 +17,9 @@ export function listenToKeys(grid) {
     if (event.key === "Enter" && target === filterField()) return leaveFilter(grid, target);
     if (isTyping(target) && !(isOwn(grid, target) && !MOVES.test(event.key))) return;
     if (isElsewhere(grid)) return grid.earlyKeys.rest();
-    if (grid.filter.holds(event) || grid.earlyKeys.isTooEarly(event) || take(grid, event, target)) {
+    const pressed = meant(grid, event, target);
+    if (!pressed) return;
+    if (grid.help.isOpen ? pressInHelp(grid, event, target) : grid.filter.holds(event) || grid.earlyKeys.isTooEarly(pressed) || take(grid, pressed, target)) {
       event.preventDefault();
       event.stopImmediatePropagation();
     }
@@ -39,14 +42,28 @@ function isElsewhere(grid) {
   return Boolean(grid.root.getRootNode().host?.closest("[inert]") || document.querySelector("[role=dialog]"));
 }
 
+/** The event as the grid's own keys, or null for a character that is not meant for the cards. */
+function meant(grid, event, target) {
+  const { key, shiftKey, ctrlKey, metaKey, altKey, repeat, timeStamp } = event;
+  const pressed = { key, shiftKey, ctrlKey, metaKey, altKey, repeat, timeStamp };
+  if (key.length > 1) return pressed;
+  if (ctrlKey || metaKey || altKey) return { ...pressed, key: key.toLowerCase() };
+  const character = grid.help.isOpen ? key : isHere(grid, target) ? grid.keyMap.meant(key) : null;
+  return character && { ...pressed, key: character };
+}
+
+/** Whether the focus is in the grid, or on the page itself and not on something else on it. */
+function isHere({ root }, target) {
+  return root.contains(target) || !(target instanceof Element) || target.contains(root.getRootNode().host ?? root);
+}
+
 /** Runs the action of the key; true if it has one. */
 function take(grid, event, target) {
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (grid.help.open) return closeHelp(grid, key);
+  const { key } = event;
   if (grid.tools.closeMenu() && key === "Escape") return grid.focus.follow(), true;
   if ((event.ctrlKey || event.metaKey) && !event.altKey && key === "a" && !grid.viewer.isOpen) return grid.selectPage(), true;
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
-  if (key === "?") return grid.help.showModal(), true;
+  if (key === "?") return grid.help.show(), true;
   const on = (controls) => target instanceof Element && target.matches(controls);
   if ((key === "Enter" || key === " ") && on(CONTROLS)) return false;
   if (key.startsWith("Arrow") && on(WITH_ARROWS) && !grid.root.contains(target)) return false;
@@ -98,12 +115,9 @@ function decide(grid, key) {
   return grid.decisions.make(reasoned, { reason }), true;
 }
 
-/** The next key is meant for the card, not for the button that opened the help. */
-function closeHelp(grid, key) {
-  if (key !== "Escape" && key !== "?" && key !== "Enter") return false;
-  grid.help.close();
-  grid.focus.toCursor();
-  return true;
+function pressInHelp(grid, { key, ctrlKey, metaKey, altKey }, target) {
+  if (ctrlKey || metaKey || altKey || ((key === "Enter" || key === " ") && target.matches(CONTROLS))) return false;
+  return grid.help.take(key);
 }
 
 /** Returns to the cards after the field itself has handled the key. */

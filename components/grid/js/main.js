@@ -10,7 +10,8 @@ import { DecisionLog } from "./log.js";
 import { FilterField } from "./filter_field.js";
 import { EarlyKeys } from "./early_keys.js";
 import { Focus } from "./focus.js";
-import { fillHelp, helpSheet } from "./help.js";
+import { KeySheet } from "./help.js";
+import { KeyMap } from "./key_map.js";
 import { listenToKeys } from "./keys.js";
 import { listenToPointer } from "./pointer.js";
 import { Model, read, write } from "./model.js";
@@ -34,6 +35,7 @@ class Grid {
       waits: (number) => this.sayWaiting(number),
       canDecide: data.undoable,
     });
+    this.keyMap = new KeyMap();
     this.decisions = new Decisions(this);
     this.ranking = new Ranking(this);
     this.tools = new Tools(this);
@@ -44,11 +46,12 @@ class Grid {
     this.filter = new FilterField();
     this.completion = new Completion(this, { known: async () => (await askTags(this.data, { addresses: [] }))?.known ?? [] });
     this.earlyKeys = new EarlyKeys(this);
-    this.help = helpSheet();
+    this.help = new KeySheet(this);
     this.parts = { field: el("div", { class: "cards", role: "row" }) };
     this.frame = el("div", { class: "field", role: "grid", "aria-multiselectable": "true", "aria-label": "Coins" }, this.parts.field);
     this.cards = new Cards(this.parts.field);
-    root.replaceChildren(this.ranking.node, this.tools.node, this.frame, this.viewer.node, this.comparison.node, this.tagging.node, this.help);
+    root.dataset.keys = this.keyMap.isOff ? "off" : "on";
+    root.replaceChildren(this.ranking.node, this.tools.node, this.frame, this.viewer.node, this.comparison.node, this.tagging.node, this.help.node);
     this.resize(read("memedex-size", 168, "localStorage"));
     this.stops = [listenToKeys(this), listenToPointer(this)];
     const leave = () => this.log.flush();
@@ -74,17 +77,27 @@ class Grid {
     this.log.boot = data.boot;
     this.log.beacon = data.beacon;
     this.tools.offer(data.actions, data);
-    if (this.offered !== JSON.stringify(data.actions)) fillHelp(this.help, data.actions, data);
+    if (this.offered !== JSON.stringify(data.actions)) this.help.fill();
     this.offered = JSON.stringify(data.actions);
     const moved = this.decisions.settle(this.log.confirm(data.confirmed ?? {}));
     if (data.ranking) this.ranking.take(data);
-    else this.model.take(data.cards);
+    else this.model.take(data.cards, data.elsewhere);
     this.model.hold(data.matching);
     this.paint({ glide: !first, focus: moved });
     if (data.tagging) this.tagging.showOnce(data.tagging);
     if (isAnother) this.focus.toTop({ focus: !first });
+    if (first) this.focus.leaveLink();
     if (first && !this.log.isEmpty) this.log.sendNow();
     this.nameForeign(first);
+  }
+
+  /** Shows the keys as they are set now. */
+  relabel() {
+    this.root.dataset.keys = this.keyMap.isOff ? "off" : "on";
+    this.tools.made = this.viewer.made = this.comparison.made = null;
+    this.tools.offer(this.data.actions, this.data);
+    this.help.fill();
+    this.refresh();
   }
 
   /** Reports decisions that belong elsewhere and are therefore not sent from here. */

@@ -14,14 +14,23 @@ export class Model {
     this.history = []; // decisions made on this page, newest last, so that undo shows immediately
     this.refused = new Map(); // address → reason
     this.isRanked = false;
+    this.shadows = []; // addresses that others decided while they were on this page
+    this.passed = new Set(); // those that are shown no longer
     this.visible = [];
   }
 
-  take(cards) {
+  /** `elsewhere` says what others made of cards that were on this page: they stay as shadows, where they were. */
+  take(cards, elsewhere = {}) {
     this.cards = new Map(cards.map((card) => [card.address, card]));
     this.order = cards.map((card) => card.address);
     const { order } = this;
     cards.forEach((card, index) => this.remembered.set(card.address, { card, order, index }));
+    this.shadows = Object.keys(elsewhere).filter((address) => this.remembered.has(address) && !this.cards.has(address));
+    cards.forEach(({ address }) => this.passed.delete(address));
+    for (const address of this.shadows) {
+      const known = this.remembered.get(address);
+      if (known.card.shadow !== elsewhere[address]) known.card = { ...known.card, mark: { label: elsewhere[address], tone: "quiet" }, shadow: elsewhere[address] };
+    }
     for (const [address] of this.selection) {
       const card = this.cards.get(address);
       if (card) this.selection.set(address, card.revision);
@@ -41,7 +50,7 @@ export class Model {
     if (before && JSON.parse(before)[0] !== asked) this.clear();
     this.anchor = null;
     this.moveTo(isSame ? kept : null);
-    return !isSame && Boolean(asked);
+    return !isSame && Boolean(asked || order.trim());
   }
 
   card(address) {
@@ -60,12 +69,18 @@ export class Model {
     }
     this.hidden = hidden;
     const visible = this.order.filter((address) => !hidden.has(address));
+    for (const address of this.shadows) if (!hidden.has(address) && !this.passed.has(address)) visible.splice(this.placeAmong(visible, address), 0, address);
     for (const address of shown) {
       // Only the server knows its place among ranked results.
       if (!this.isRanked && !this.cards.has(address) && this.remembered.has(address)) visible.splice(this.placeAmong(visible, address), 0, address);
     }
     this.replaceCursor(visible);
     this.visible = visible;
+  }
+
+  /** Shadows go with the next decision, when cards move anyway; the one under the cursor stays. */
+  passShadows() {
+    for (const address of this.shadows) if (address !== this.cursor) this.passed.add(address);
   }
 
   /** Where a card stands that the server left out: between the neighbours that it had; cards before it may have gone since. */
@@ -133,7 +148,8 @@ export class Model {
 
   select(addresses, chosen) {
     for (const address of addresses) {
-      if (this.card(address)?.blank) continue;
+      const { blank, shadow } = this.card(address) ?? {};
+      if (blank || (shadow && chosen && addresses.length > 1)) continue; // a whole page is meant as it is listed
       if (this.everything) this.except(address, !chosen);
       else if (chosen) this.selection.set(address, this.card(address)?.revision ?? null);
       else this.selection.delete(address);

@@ -45,7 +45,7 @@ export class Ranking {
     else if (similarities) grid.tell("knows", (this.knows = ranking.query));
     this.keep(cards);
     this.sliders.offer(ranking.presets);
-    this.sliders.take(ranking.weights);
+    this.sliders.take(ranking.weights, ranking.usual);
     this.sliders.calibration.show();
     this.sliders.words.show();
     this.views.take(ranking.view, ranking.held);

@@ -17,12 +17,17 @@ export class Sliders {
     this.note = el("p", { class: "note" });
     this.calibration = new Calibration(ranking);
     this.words = new WordSwitch(ranking);
+    this.usual = null;
+    this.movedFor = null; // the query for which somebody moved them here
+    this.back = el("button", { type: "button", class: "tool", onclick: () => this.set(this.usual) }, "Usual weights");
+    this.own = el("p", { class: "own-weights", role: "status", hidden: true }, el("span", {}, "Weights from an earlier query, or from the link: not the usual ones."), " ", this.back);
     this.node = el(
       "section",
       { class: "sliders", "aria-label": "Weights" },
       el("div", { class: "settings" }, this.presetRow, this.words.node, this.calibration.node),
       el("div", { class: "rows" }, ...this.rows.map(({ node }) => node)),
       this.note,
+      this.own,
     );
   }
 
@@ -56,7 +61,8 @@ export class Sliders {
   }
 
   /** Takes the server's weights, unless a slider is being moved or its last value is still to be sent. */
-  take(weights) {
+  take(weights, usual = null) {
+    this.usual = usual;
     if (!this.timer) this.put(weights);
     this.paint();
   }
@@ -66,6 +72,7 @@ export class Sliders {
   }
 
   moved() {
+    this.movedFor = this.ranking.query;
     this.paint();
     this.ranking.again();
     this.restSoon();
@@ -93,10 +100,16 @@ export class Sliders {
       const same = FACET_NAMES.every((name) => preset.weights[name] === weights[name]);
       preset.button.setAttribute("aria-pressed", String(same));
     }
+    this.own.hidden = !isCarried(weights, { usual: this.usual, query: this.ranking.query, movedFor: this.movedFor });
     setText(this.note, total ? "" : "All weights are zero: nothing is searched. Give at least one facet a weight.");
   }
 
   stop() {
     clearTimeout(this.timer);
   }
+}
+
+/** Whether weights are neither the usual ones nor moved for this query: that deserves a sign. */
+export function isCarried(weights, { usual, query, movedFor }) {
+  return Boolean(usual) && movedFor !== query && FACET_NAMES.some((name) => weights[name] !== usual[name]);
 }

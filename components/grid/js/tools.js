@@ -2,6 +2,7 @@
 // fit moves behind the last button.
 
 import { count, el, icon, setText } from "./dom.js";
+import { Reasons, placeBelow } from "./reasons.js";
 
 const SIZES = [["S", 120, "Small cards"], ["M", 168, "Medium cards"], ["L", 248, "Large cards"]];
 const ALWAYS = 3; // actions that stay visible as long as possible
@@ -24,7 +25,7 @@ export class Tools {
     for (const [label, size, title] of SIZES) {
       this.sizes.append(el("button", { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) }, label));
     }
-    this.help = el("button", { type: "button", class: "tool square", title: "Keys (?)", "aria-label": "Keys", onclick: () => grid.help.showModal() }, "?");
+    this.help = el("button", { type: "button", class: "tool square", title: "Keys (?)", "aria-label": "Keys", onclick: () => grid.help.show() }, "?");
     this.menu = el("div", { class: "menu", popover: "auto", onclick: () => this.menu.hidePopover() });
     this.more = el("button", { type: "button", class: "tool square", title: "More", "aria-label": "More" }, el("b", {}, "⋯"));
     this.more.popoverTargetElement = this.menu;
@@ -43,8 +44,9 @@ export class Tools {
     this.fitted = null;
     this.buttons = actions.map((action) => {
       const label = el("span");
-      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, label, el("kbd", {}, action.key));
-      return { action, button, label };
+      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, label, el("kbd", {}, this.grid.keyMap.label(action.key)));
+      const reasons = action.reasons?.length ? new Reasons(this.grid, action) : null;
+      return { action, button, label, reasons, node: reasons ? el("span", { class: "split" }, button, reasons.opener, reasons.menu) : button };
     });
   }
 
@@ -52,9 +54,10 @@ export class Tools {
     const size = model.chosenCount;
     const matching = this.grid.data?.matching;
     const elsewhere = [...model.selection.keys()].filter((address) => !model.visible.includes(address)).length;
-    for (const { action, button, label } of this.buttons) {
+    for (const { action, button, label, reasons } of this.buttons) {
       setText(label, size > 1 && !action.single ? `${action.label} ${size.toLocaleString("en")}` : action.label);
       button.disabled = !model.targets(action).length;
+      if (reasons) reasons.opener.disabled = button.disabled;
     }
     if (model.everything) setText(this.chosen, `${model.everything.except.length ? "" : "All "}${size.toLocaleString("en")} that match selected`);
     else setText(this.chosen, size ? `${size.toLocaleString("en")} selected${elsewhere ? `, ${elsewhere.toLocaleString("en")} not on this page` : ""}` : "");
@@ -72,7 +75,7 @@ export class Tools {
   /** Moves actions that do not fit behind the last button, least important first. */
   fit({ width = this.width } = {}) {
     this.width = width;
-    const verbs = this.buttons.map(({ button }) => button);
+    const verbs = this.buttons.map(({ node }) => node);
     const shown = [...verbs, this.chosen, this.none, this.back, this.all, this.everything, this.undo, this.redo];
     // Measuring forces a layout, so only after a change of width.
     const now = JSON.stringify([width, ...shown.map((node) => (node.hidden ? null : node.textContent))]);
@@ -92,15 +95,20 @@ export class Tools {
   }
 
   placeMenu() {
-    const { bottom, right } = this.more.getBoundingClientRect();
-    Object.assign(this.menu.style, { top: `${bottom + 6}px`, right: `${document.documentElement.clientWidth - right}px` });
+    placeBelow(this.menu, this.more);
   }
 
-  /** Whether the menu was open. */
+  /** Whether a menu was open. */
   closeMenu() {
-    const open = this.menu.matches(":popover-open");
-    if (open) this.menu.hidePopover();
-    return open;
+    const open = [this.menu, ...this.buttons.flatMap(({ reasons }) => reasons?.menu ?? [])].filter((menu) => menu.matches(":popover-open"));
+    open.forEach((menu) => menu.hidePopover());
+    return open.length > 0;
+  }
+
+  /** Shows a message with a button, which stays until the next one. */
+  ask(text, label, act) {
+    this.say(text, "asking");
+    this.said.append(el("button", { type: "button", class: "verb", onclick: () => this.grid.decisions.press(act) }, label));
   }
 
   /** Shows a message, also to screen readers. */
@@ -109,7 +117,7 @@ export class Tools {
     setText(said, text);
     said.dataset.tone = tone;
     this.fading?.cancel();
-    if (tone !== "red") this.fading = said.animate({ opacity: [1, 0] }, { duration: 400, delay: READ, fill: "forwards" });
+    if (!tone) this.fading = said.animate({ opacity: [1, 0] }, { duration: 400, delay: READ, fill: "forwards" });
     // Above the dialog that was opened last.
     if (grid.viewer.isOpen || grid.comparison.isOpen) said.hidePopover();
     if (!said.matches(":popover-open")) said.showPopover();

@@ -2,6 +2,7 @@
 
 import { age, el, icon, setText } from "./dom.js";
 import { breakdown } from "./bars.js";
+import { copyButton } from "./copy.js";
 import { twinsOf } from "./comparison.js";
 
 const FACETS = [["entity", "Entity"], ["context", "Context"], ["visual", "Visual"], ["emotions", "Emotions"]];
@@ -106,7 +107,7 @@ export class Viewer {
     this.facts.replaceChildren(...facts(this.grid, card, detail, model));
     this.facts.scrollTop = scroll;
     this.verbs.replaceChildren(
-      ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, el("span", {}, action.label), el("kbd", {}, action.key))),
+      ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, el("span", {}, action.label), el("kbd", {}, this.grid.keyMap.label(action.key)))),
     );
   }
 }
@@ -125,10 +126,15 @@ function facts(grid, card, detail, model) {
     card.facets ? section("Why it is here", breakdown(grid, card)) : null,
     detail ? captions(caption) : null,
     ...(detail?.fields ?? []).map(([label, value]) => section(label, el("p", { dir: "auto" }, value))),
-    section("Address", el("p", { class: "address" }, el("code", {}, card.address), detail?.explorer ? link(detail.explorer) : null)),
+    section("Address", el("p", { class: "address" }, ...address(grid, card.address), detail?.explorer ? link(detail.explorer) : null)),
     detail ? section("Mentions", el("p", {}, link(detail.mentions))) : null,
     detail?.history?.length ? section("History", el("ol", { class: "history" }, ...detail.history.map((line) => el("li", {}, el("span", {}, line.what), el("time", {}, line.when))))) : null,
   ].filter(Boolean);
+}
+
+function address(grid, text) {
+  const code = el("code", {}, text);
+  return [code, copyButton(text, { what: "the address", marks: () => getSelection().selectAllChildren(code), says: (said) => grid.tools.say(said) })];
 }
 
 function born(seconds, unknown) {

@@ -35,6 +35,7 @@ class Mention:
     row: Row
     how: How
     score: float | None = None  # the cosine, where it is near in meaning
+    place: int = 0  # of the name or ticker, in characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def mentions(memory: "Memory", record: Record, *, near: int = NEAR) -> list[Ment
     found: list[Mention] = []
     about = "\n".join(filter(None, [record.name, record.description, *record.caption.values()]))
     for passages in memory.passages.values():
-        named = [Mention(passages.kind.name, row, how) for row, how in _naming(passages, record)]
+        named = [*_naming(passages, record)]
         found += named
         if near and passages.count():
             known = {mention.row["id"] for mention in named}
@@ -77,8 +78,8 @@ def coins_in(library: Reader, text: str) -> list[Mentioned]:
             row["ticker"].lower().lstrip("$") not in words
         ):
             continue
-        if how := _how(text, name=row["name"], ticker=row["ticker"]):
-            found.append(Mentioned(library.get(row["address"]), how))
+        if named := _named(text, name=row["name"], ticker=row["ticker"]):
+            found.append(Mentioned(library.get(row["address"]), named[0]))
     return found
 
 
@@ -88,7 +89,7 @@ def coins_near(library: Reader, text: str, *, n: int = NEAR) -> list[Mentioned]:
     return [Mentioned(library.get(hit.address), "meaning", hit.score) for hit in results.hits]
 
 
-def _naming(passages: Passages, record: Record) -> Iterator[tuple[Row, How]]:
+def _naming(passages: Passages, record: Record) -> Iterator[Mention]:
     phrases = [phrase for given in (record.name, record.ticker) if (phrase := _phrase(given))]
     if not phrases:
         return
@@ -100,10 +101,10 @@ def _naming(passages: Passages, record: Record) -> Iterator[tuple[Row, How]]:
         ).fetchall()
     found = 0
     for row in passages.rows([row[0] for row in rows]):
-        how = _how(row[passages.kind.text], name=record.name, ticker=record.ticker)
-        if how and found < _MOST:
+        named = _named(row[passages.kind.text], name=record.name, ticker=record.ticker)
+        if named and found < _MOST:
             found += 1
-            yield row, how
+            yield Mention(passages.kind.name, row, named[0], place=named[1])
 
 
 def _phrase(text: str) -> str:
@@ -111,25 +112,24 @@ def _phrase(text: str) -> str:
     return f'"{" ".join(words)}"' if words else ""
 
 
-def _how(text: str, *, name: str, ticker: str) -> How | None:
+def _named(text: str, *, name: str, ticker: str) -> tuple[How, int] | None:
+    """How a text names a coin, and from which character on."""
     words = _WORD.findall(name)
-    if words and _has(text, words, case=len(words) == 1):
-        return "name"
+    if words and (found := _search(text, words, case=len(words) == 1)):
+        return "name", found.start()
     sign = ticker.lstrip("$")
     if not sign.strip():
         return None
-    if re.search(rf"\${re.escape(sign)}(?!\w)", text, re.IGNORECASE):
-        return "ticker"
-    capitals = len(sign) >= _SHORTEST_TICKER and re.search(rf"(?<!\w){re.escape(sign.upper())}(?!\w)", text)
-    return "ticker" if capitals else None
+    found = re.search(rf"\${re.escape(sign)}(?!\w)", text, re.IGNORECASE)
+    if not found and len(sign) >= _SHORTEST_TICKER:
+        found = re.search(rf"(?<!\w){re.escape(sign.upper())}(?!\w)", text)
+    return ("ticker", found.start()) if found else None
 
 
-def _has(text: str, words: Sequence[str], *, case: bool) -> bool:
+def _search(text: str, words: Sequence[str], *, case: bool) -> re.Match[str] | None:
     between = r"\W+"
     if not case:
-        return bool(
-            re.search(rf"(?<!\w){between.join(map(re.escape, words))}(?!\w)", text, flags=re.IGNORECASE)
-        )
+        return re.search(rf"(?<!\w){between.join(map(re.escape, words))}(?!\w)", text, flags=re.IGNORECASE)
     word = words[0]
-    spellings = {word[:1].upper() + word[1:], word.upper()}
-    return any(re.search(rf"(?<!\w){re.escape(spelling)}(?!\w)", text) for spelling in spellings)
+    spellings = (re.escape(word[:1].upper() + word[1:]), re.escape(word.upper()))
+    return re.search(rf"(?<!\w)(?:{'|'.join(spellings)})(?!\w)", text)

@@ -1,5 +1,7 @@
 """Promotion tells what became of each coin until somebody has read it."""
 
+from components.grid import LoggedDecision
+from components.review import promote
 from store.library import Library
 from tests.browser.coins import COINS
 from tests.pages.conftest import finish_jobs, opened, rerun, send, words
@@ -11,3 +13,20 @@ def test_promotion_summaries_stay_visible(library: Library) -> None:
     finish_jobs()
     assert "**2 promoted** · tester" in words(rerun(app))
     assert "**2 promoted** · tester" in words(opened("approved"))
+
+
+def test_a_copy_is_promoted_only_if_that_is_wanted_all_the_same(library: Library) -> None:
+    copy, original, other = (coin.address for coin in COINS[:3])
+    library.degrade([copy, other])
+    library.duplicates.judge(copy, "copy of", [original])
+    send(opened("approved"), "promote-all")
+    finish_jobs()
+    assert (library.get(copy).tier, library.get(other).tier) == ("approved", "library")
+    entry = LoggedDecision(1, "promote", [copy], {}, "", "")
+    refused = promote.handler(library)(entry)
+    assert refused is not None
+    assert [refusal.reason for refusal in refused.refused] == [f"judged a copy of {COINS[1].name}"]
+    assert (
+        promote.marks(library, [library.get(copy)])(library.get(copy))["label"]
+        == f"a copy of {COINS[1].name}"
+    )

@@ -11,8 +11,9 @@ from store.catalog.filters import Filter
 from store.errors import InvalidRecord, NothingToUndo
 from store.library import Library
 from store.progress import Progress
+from store.records import Record
 from store.runtime import open_library
-from tests.store.conftest import address, approved_with_caption, fresh_root
+from tests.store.conftest import address, approved_with_caption, coin, fresh_root
 from tests.store.hashed import Hashed
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
@@ -98,3 +99,20 @@ def test_a_pattern_that_takes_too_long_is_stopped(stocked: Library) -> None:
 def test_a_replacement_that_makes_a_caption_too_long_is_refused(stocked: Library) -> None:
     with pytest.raises(InvalidRecord, match="more than 20,000 characters"):
         find_replacements(stocked, "t", "x" * 19_999)
+
+
+def test_a_word_found_in_any_case_keeps_its_capitals() -> None:
+    text = "Frog of frogs, FROG"
+    assert _after(text, "frog", "toad", ignores_case=True) == "Toad of toads, TOAD"
+    assert _after("A frog on a log", "a ", "one ", ignores_case=True) == "One frog on one log"
+    assert _after(text, "frog", "TOAD", ignores_case=True) == "TOAD of TOADs, TOAD", (
+        "capitals that were typed"
+    )
+    assert _after(text, "Frog", "toad") == "toad of frogs, FROG"
+    assert _after(text, "(f)rog", r"\1ish", is_pattern=True, ignores_case=True) == "Fish of fishs, Fish"
+
+
+def _after(text: str, find: str, put: str, **how: bool) -> str:
+    record = Record({**coin(0).sidecar, "caption": {"entity": text}}, "approved")
+    [change] = replacements([record], ReplaceRequest(find, put, **how))
+    return change.after

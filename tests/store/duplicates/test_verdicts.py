@@ -29,6 +29,17 @@ def look_alikes(library: Library) -> Library:
     return library
 
 
+def test_copies_are_listed_with_their_originals_as_long_as_the_verdict_stands(look_alikes: Library) -> None:
+    look_alikes.duplicates.judge(COPY, "copy of", [ONE], actor="ann")
+    look_alikes.duplicates.judge(ONE, "copied by", [THIRD], actor="ann")
+    look_alikes.duplicates.judge(LONER, "different", [ONE], actor="ann")
+    assert look_alikes.duplicates.copies() == {COPY: ONE, THIRD: ONE}
+    look_alikes.duplicates.judge(THIRD, "different", [ONE], actor="ann")
+    look_alikes.undo(actor="ann")
+    look_alikes.duplicates.judge(COPY, "better than", [ONE], actor="ann")
+    assert look_alikes.duplicates.copies() == {THIRD: ONE}
+
+
 def badges(library: Library) -> set[str]:
     return set(library.duplicates.suspicions(library.addresses(Filter())))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from store.catalog.filters import Filter
 from store.records import FACETS
 from store.search.query import MAX_PARTS
-from store.search.query_syntax import Question, Term, read, written
+from store.search.query_syntax import Question, Term, read, with_signs, written
 from tests.store.catalog.test_filter_syntax import FILTERS
 
 WORDS = st.lists(st.from_regex(r"\A[a-z]{1,8}\Z"), min_size=1, max_size=4).map(" ".join)
@@ -99,3 +99,31 @@ def test_a_quoted_phrase_among_words_is_required() -> None:
     asked = read('frog "to the moon" tag:dog')
     assert [term.said for term in asked.terms] == ["frog to the moon"]
     assert asked.filter == Filter(words='"to the moon"', tags=("dog",))
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("frog - cartoon", "frog − cartoon"),
+        ("frog – pixel art", "frog − pixel art"),
+        ("3x dog", "3 × dog"),
+        ("sad cat - 0.5x rain", "sad cat − 0.5 × rain"),
+        ("frog -cartoon", "frog -cartoon"),
+        ("5 x 5 grid", "5 x 5 grid"),
+        ("- frog", "- frog"),
+        ("tag:dog - cat", "tag:dog − cat"),
+        ("frog-cartoon", "frog-cartoon"),
+        ("frog −", "frog −"),
+    ],
+)
+def test_what_looks_like_a_sign_is_offered_as_one(typed: str, meant: str) -> None:
+    assert with_signs(typed) == meant
+    assert with_signs(meant) == meant
+
+
+def test_an_offered_sign_means_what_it_looks_like() -> None:
+    assert [(term.said, term.weight) for term in read(with_signs("frog - cartoon")).terms] == [
+        ("frog", 1.0),
+        ("cartoon", -1.0),
+    ]
+    assert [(term.said, term.weight) for term in read(with_signs("3x dog")).terms] == [("dog", 3.0)]

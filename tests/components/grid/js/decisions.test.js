@@ -49,3 +49,18 @@ test("an undo that a reload left behind moves no cursor", () => {
   assert.equal(decisions.settle([undone({}, "b")]), false);
   assert.equal(model.cursor, "a");
 });
+
+test("a coin decided elsewhere is asked about, and decided all the same with what is known then", () => {
+  const { entries, decisions } = opened("a", "b");
+  const { grid } = decisions;
+  grid.actions = [{ verb: "reject", label: "Reject", said: "Rejected {}" }];
+  let asked;
+  grid.tools.ask = (text, label, act) => (asked = { text, label, act });
+  decisions.settle([{ n: 1, verb: "reject", reason: "scam", done: [], again: { a: 7 }, refused: [{ item: "a", reason: "approved by ann just now" }] }]);
+  assert.equal(asked.label, "Reject all the same");
+  assert.match(asked.text, /approved by ann just now/);
+  assert.equal(entries.length, 0, "nothing is decided before the answer");
+  asked.act();
+  const { verb, reason, addresses, seen } = entries[0];
+  assert.deepEqual({ verb, reason, addresses, seen }, { verb: "reject", reason: "scam", addresses: ["a"], seen: { a: 7 } });
+});

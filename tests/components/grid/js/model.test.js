@@ -125,3 +125,33 @@ test("a range includes both ends in either order", () => {
   assert.deepEqual(model.range("c", "b"), ["b", "c"]);
   assert.deepEqual(model.range("gone", "b"), ["b"]);
 });
+
+test("a coin that somebody else decides stays as a shadow where it was, until the next decision", () => {
+  const model = shown("a", "b", "c", "d");
+  model.moveTo("b");
+  model.take(cards("a", "d"), { b: "approved by ann", c: "rejected by ann" });
+  model.settle([]);
+  assert.deepEqual(model.visible, ["a", "b", "c", "d"]);
+  assert.equal(model.cursor, "b", "the cursor does not jump");
+  assert.equal(model.card("b").mark.label, "approved by ann");
+  model.select(model.visible, true);
+  assert.deepEqual([...model.selection.keys()], ["a", "d"], "a whole page is selected without its shadows");
+  model.passShadows();
+  model.settle([hide("a")]);
+  assert.deepEqual(model.visible, ["b", "d"], "the one under the cursor stays");
+  model.take(cards("b", "d"), {});
+  model.settle([]);
+  assert.equal(model.card("b").shadow, undefined, "taken back: it can be decided as before");
+});
+
+test("another order begins at its first card and at the top, also without a filter", () => {
+  const model = new Model("library:ann:pending");
+  model.ask({ asked: "", order: "newest " });
+  model.take(cards("a", "b", "c"));
+  model.settle([]);
+  model.moveTo("b");
+  assert.equal(model.ask({ asked: "", order: "name " }), true);
+  model.take(cards("c", "b", "a"));
+  model.settle([]);
+  assert.equal(model.cursor, "c");
+});

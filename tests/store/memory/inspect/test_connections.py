@@ -27,6 +27,9 @@ def test_mentions_of_a_coin_are_found_by_name_and_ticker(memory: Memory, coins: 
         memory.lore.add_lore("city", "neither", "Nothing of the kind.")
         found = {mention.row["lore_id"]: mention.how for mention in mentions(memory, frog)}
         assert found == {"named": "name", "ticker": "ticker", "neither": "meaning"}
+        for mention in mentions(memory, frog, near=0):
+            text = mention.row["text"][mention.place :]
+            assert text.lower().startswith((frog.name.lower(), f"${frog.ticker.lower()}"))
 
 
 def test_coins_named_in_a_text_are_found(memory: Memory, coins: Library) -> None:

@@ -1,0 +1,25 @@
+// The reasons of an action, in a menu for mouse and touch; the digits do the same.
+
+import { el } from "./dom.js";
+
+export class Reasons {
+  constructor(grid, action) {
+    this.menu = el("div", { class: "menu", popover: "auto", onclick: () => this.menu.hidePopover() });
+    this.opener = el("button", { type: "button", class: `verb ${action.tone} opener`, title: `${action.label} with a reason`, "aria-label": `${action.label} with a reason` }, "▾");
+    this.opener.popoverTargetElement = this.menu;
+    this.menu.addEventListener("beforetoggle", () => placeBelow(this.menu, this.opener));
+    this.menu.append(
+      ...action.reasons.map((reason, at) =>
+        el("button", { type: "button", class: "tool", onclick: () => grid.decisions.press(() => grid.decisions.make(action, { reason })) }, reason, el("kbd", {}, grid.keyMap.label(String(at + 1)))),
+      ),
+    );
+  }
+}
+
+/** Puts a menu below its button, its right edges in line, or its left ones where that has no room. */
+export function placeBelow(menu, button) {
+  const { bottom, left, right } = button.getBoundingClientRect();
+  const { clientWidth } = document.documentElement;
+  const isNarrow = right < 240;
+  Object.assign(menu.style, { top: `${bottom + 6}px`, right: isNarrow ? "auto" : `${clientWidth - right}px`, left: isNarrow ? `${left}px` : "auto" });
+}

@@ -1,0 +1,16 @@
+// A tag that is half typed is not taken for a new one.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { readTags } from "../../../../components/editor/js/typed_tags.js";
+
+const KNOWN = ["neon", "neon lights", "dog"];
+
+test("known tags are found in any case, and others are new", () => {
+  assert.deepEqual(readTags("Neon, quite free,, DOG ", KNOWN), { known: ["neon", "dog"], fresh: ["quite free"], begun: [] });
+});
+
+test("the beginning of a known tag is neither", () => {
+  assert.deepEqual(readTags("neo", KNOWN), { known: [], fresh: [], begun: [{ name: "neo", near: ["neon", "neon lights"] }] });
+});

@@ -1,0 +1,99 @@
+"""Two people decide about the same coins: nobody overrules the other without having seen it."""
+
+import pytest
+import streamlit as st
+
+from components.grid.decision_log import Ledger
+from components.grid.elsewhere import shadows
+from store.catalog.filters import Filter
+from store.library import Library
+from store.permissions import Actor
+from tests.components.grid.test_decision_log import entry
+from tests.store.conftest import address
+
+
+@pytest.fixture
+def ann(library: Library) -> Library:
+    return library.for_actor(Actor("ann@x.org"))
+
+
+@pytest.fixture
+def ben(library: Library) -> Library:
+    return library.for_actor(Actor("ben@x.org"))
+
+
+def seen(library: Library, *numbers: int) -> dict[str, int]:
+    return {address(number): library.get(address(number)).revision for number in numbers}
+
+
+def test_a_coin_that_somebody_decided_since_is_asked_about(ann: Library, ben: Library) -> None:
+    shown = seen(ben, 0, 1)
+    ann.approve([address(0)])
+    log, page = Ledger(), "page"
+    log.apply(ben, page, [entry(1, "reject", 0, 1, seen=shown, reason="scam")], handlers={})
+    [result] = log.confirmed([page], actor=ben.actor_name)[page]["results"]
+    assert (ben.get(address(0)).tier, ben.get(address(1)).tier) == ("approved", "trash")
+    assert result["refused"] == [{"item": address(0), "reason": "approved by ann@x.org just now"}]
+    assert result["reason"] == "scam"
+    # All the same: the page sends what it was told.
+    log.apply(ben, page, [entry(2, "reject", 0, seen=result["again"], reason="scam")], handlers={})
+    assert ben.get(address(0)).tier == "trash"
+
+
+def test_the_same_decision_of_two_people_is_no_question(ann: Library, ben: Library) -> None:
+    shown = seen(ben, 0)
+    ann.reject([address(0)])
+    log = Ledger()
+    log.apply(ben, "page", [entry(1, "reject", 0, seen=shown)], handlers={})
+    [result] = log.confirmed(["page"], actor=ben.actor_name)["page"]["results"]
+    assert result["again"] == {}
+
+
+def test_what_changed_without_a_decision_is_decided_at_once(ann: Library, ben: Library) -> None:
+    shown = seen(ben, 0, 1)
+    ann.edit_tags([address(0)], add=["dog"])
+    log = Ledger()
+    steps = [
+        entry(1, "approve", 1, seen=shown),
+        entry(2, "undo"),
+        entry(3, "reject", 0, 1, seen=shown),  # as seen before its own decision and undo
+    ]
+    log.apply(ben, "page", steps, handlers={})
+    assert set(ben.addresses(Filter(tier="trash"))) >= {address(0), address(1)}
+
+
+def test_one_person_in_two_windows_is_asked_as_well(ann: Library) -> None:
+    shown = seen(ann, 0)
+    ann.approve([address(0)])
+    log = Ledger()
+    log.apply(ann, "page", [entry(1, "reject", 0, seen=shown)], handlers={})
+    [result] = log.confirmed(["page"], actor=ann.actor_name)["page"]["results"]
+    assert result["refused"][0]["reason"] == "approved by you in another window just now"
+
+
+@pytest.fixture
+def session_state(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    state: dict[str, object] = {}
+    monkeypatch.setattr(st, "session_state", state)
+    return state
+
+
+@pytest.mark.usefixtures("session_state")
+def test_a_coin_that_another_person_decided_stays_as_a_shadow(ann: Library, ben: Library) -> None:
+    everything = [address(number) for number in range(4)]
+    assert shadows("pending", ben, everything, question="all") == {}
+    ann.approve([address(1)])
+    ben.approve([address(2)])
+    left = [address(0), address(3)]
+    for _ in range(2):  # as long as the question is the same
+        assert shadows("pending", ben, left, question="all") == {address(1): "approved by ann@x.org"}
+    assert shadows("pending", ben, left, question="dogs") == {}
+
+
+@pytest.mark.usefixtures("session_state")
+def test_a_shadow_ends_with_an_own_decision_on_it(ann: Library, ben: Library) -> None:
+    shadows("pending", ben, [address(0), address(1)], question="all")
+    ann.approve([address(1)])
+    assert shadows("pending", ben, [address(0)], question="all")
+    ben.reject([address(1)])
+    assert shadows("pending", ben, [address(0)], question="all") == {}
