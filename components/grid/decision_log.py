@@ -223,7 +223,7 @@ def _not_decided_elsewhere(
 
 
 def _asking(library: Library, elsewhere: Mapping[str, Event]) -> Outcome:
-    refused = []
+    refused: list[Refusal] = []
     for address, event in elsewhere.items():
         record = library.get(address)
         refused.append(Repeatable(address, decision_text(library, event), seen=record.revision))
