@@ -43,7 +43,7 @@ def show(
             go(asked)
 
     def promote_saved() -> None:
-        if st.session_state[KEY].get("promote") == record.address:
+        if session.sent(KEY).get("promote") == record.address:
             promote()
 
     _component(

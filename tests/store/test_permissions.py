@@ -160,7 +160,7 @@ def arguments(stocked: Library, tmp_path: Path) -> dict[str, Any]:
             "state": "taken", "target": tmp_path / "copy.sqlite3", "text": "a frog", "texts": {"entity": "x"},
             "thing": "tag:dog", "ticker": "C1", "value": "x", "verb": "approve", "verdict": "different",
             "wanted": {captioned.address: said}, "actor": "eve", "reason": "repair", "words": "frog",
-            "work": lambda _: 0,
+            "answer": "", "work": lambda _: 0,
             "GoldenQueries.delete.line": "a frog", "GoldenQueries.restore.line": "a cat",
             "GoldenQueries.import_content.content": b'{"queries": []}',
             "Trash.empty.expected": 9, "Library.use_kept_vectors.model": KeptVectors("another model", 8),
@@ -244,7 +244,16 @@ def test_a_viewer_cannot_repair_or_store_an_evaluation(stocked: Library, setting
 
 DATABASES = ("store/disk/sqlite.py", "store/catalog/catalog.py", "store/memory/engine/database.py")
 # These open or close the connection, or say whether there is one.
-NOT_WRITING = {"__init__", "_prepare", "close", "leave_to_parent", "can_write", "check_writable", "_writer"}
+NOT_WRITING = {
+    "__init__",
+    "_prepare",
+    "_take_over",
+    "close",
+    "leave_to_parent",
+    "can_write",
+    "check_writable",
+    "_writer",
+}
 
 
 @pytest.mark.parametrize("folder", ["store", "components", "pages"])

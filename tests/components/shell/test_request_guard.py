@@ -2,8 +2,9 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -16,6 +17,8 @@ from streamlit import config
 
 from components.shell import login, request_guard, request_id, server_names
 from components.shell.request_guard import RequestGuard
+
+T = TypeVar("T")
 
 
 @pytest.fixture(autouse=True)
@@ -53,13 +56,19 @@ APP = Starlette(
 )
 
 
+def finished(work: Coroutine[Any, Any, T]) -> T:
+    """Run it in a thread of its own: `asyncio.run` would drop the loop of this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
 def ask(method: str = "GET", path: str = "/", *, host: str = "127.0.0.1:8501", **more: Any) -> httpx.Response:
     async def answered() -> httpx.Response:
         transport = httpx.ASGITransport(APP, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
             return await client.request(method, path, **more)
 
-    return asyncio.run(answered())
+    return finished(answered())
 
 
 async def connect(app: RequestGuard, **headers: str) -> list[str]:
@@ -132,7 +141,7 @@ def test_streamlit_itself_is_told_the_names(options: Any) -> None:
 def test_another_origin_changes_nothing(origin: str) -> None:
     assert ask("POST", headers={"Origin": origin}).status_code == 403
     app = RequestGuard(APP)
-    refused = asyncio.run(connect(app, host="127.0.0.1:8501", origin=origin))
+    refused = finished(connect(app, host="127.0.0.1:8501", origin=origin))
     assert refused == ["websocket.close 1008"]
 
 
@@ -217,8 +226,8 @@ def test_unfinished_bodies_of_strangers_leave_room_for_others(monkeypatch: pytes
             asked = [client.post("/", content=chunks(1, pause=0.02)) for _ in range(4)]
             return sorted(answer.status_code for answer in await asyncio.gather(*asked, client.get("/")))
 
-    assert asyncio.run(together(known=False)) == [200, 200, 200, 503, 503]
-    assert asyncio.run(together(known=True)) == [200] * 5
+    assert finished(together(known=False)) == [200, 200, 200, 503, 503]
+    assert finished(together(known=True)) == [200] * 5
 
 
 def test_uploads_and_media_ask_for_the_login(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,6 +263,6 @@ def test_the_number_of_open_pages_is_limited(monkeypatch: pytest.MonkeyPatch) ->
         over.set()
         return await connect(app, host="localhost")
 
-    assert asyncio.run(opened([False] * 4)) == [["websocket.accept"]] * 3 + [["websocket.close 1013"]]
+    assert finished(opened([False] * 4)) == [["websocket.accept"]] * 3 + [["websocket.close 1013"]]
     over = asyncio.Event()
-    assert asyncio.run(opened([True, True])) == [["websocket.accept"], ["websocket.close 1013"]]
+    assert finished(opened([True, True])) == [["websocket.accept"], ["websocket.close 1013"]]

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from store.catalog.filters import Filter
-from store.exporting import FORMATS, export
+from store.exporting import export
+from store.exporting.formats import LOSSLESS
 from store.importing.captions import captions_at, captions_dropped
 from store.library import Library
 from store.tasks.import_captions import Preview, preview, start
@@ -29,7 +30,7 @@ def import_and_wait(library: Library, shown: Preview) -> None:
 
 
 @pytest.mark.parametrize("ending", ["", ".zip"])
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", LOSSLESS)
 def test_importing_an_export_restores_only_captions_changed_since(
     library: Library, coins: list[str], tmp_path, form: str, ending: str
 ) -> None:
