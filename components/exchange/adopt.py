@@ -21,7 +21,7 @@ def show(library: Library) -> None:
     """A path to look at, what was found there, and the reports of the last adoptions."""
     if not library.can_write:
         return
-    st.subheader("Take over another program's data", anchor=False)
+    st.subheader("Import from another program", anchor=False)
     with st.container(border=True):
         st.caption(
             "Folders and files of other systems: meme libraries with Chroma, memories, lore, transcripts, "
@@ -48,7 +48,7 @@ def offer(library: Library) -> None:
             width="stretch",
         )
         st.button(
-            "Look at it", key="adopt-own", on_click=_look, args=(str(library.layout.memecoins),),
+            "Preview", key="adopt-own", on_click=_look, args=(str(library.layout.memecoins),),
             help="Count what would come in: tags, categories and vectors.",
         )  # fmt: skip
 
@@ -59,7 +59,7 @@ def link(library: Library) -> None:
         st.markdown(
             f":material/inventory_2: Another program's Chroma lies in this folder: {count:,} vectors."
         )
-        st.page_link("pages/exchange.py", label="Look at it", icon=":material/arrow_forward:")
+        st.page_link("pages/exchange.py", label="Preview", icon=":material/arrow_forward:")
 
 
 def _ask_path() -> None:
@@ -69,7 +69,7 @@ def _ask_path() -> None:
             placeholder=server_paths.placeholder("/home/me/other/res  or  captions.jsonl"),
             key="memedex.adopt_text",
         )
-        if st.form_submit_button("Look at it"):
+        if st.form_submit_button("Preview"):
             try:
                 named = server_paths.named(path or "")
             except NotPermitted as error:
@@ -118,7 +118,7 @@ def _preview(library: Library, survey: DataSurvey, number: int) -> None:
             )
         with st.container(horizontal=True):
             st.button(
-                "Take it over", type="primary", key=f"adopt-{number}", on_click=_start,
+                "Import", type="primary", key=f"adopt-{number}", on_click=_start,
                 args=(library, survey, f"{_MODEL}-{number}" if survey.needs_model else ""),
             )  # fmt: skip
             st.button(

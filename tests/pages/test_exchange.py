@@ -58,10 +58,10 @@ def test_another_programs_folder_is_looked_at_then_taken_over(empty: Library, tm
     (other / "one.txt").write_text("A dog.")
     app = opened("exchange")
     app.text_input(key="memedex.adopt_text").set_value(str(other))
-    press(app, "Look at it")
+    press(app, "Preview")
     assert "Pictures with captions beside them" in words(app)
     assert not empty.counts()["pending"]
-    press(app, "Take it over")
+    press(app, "Import")
     finish_jobs()
     assert empty.counts()["pending"] == 1
     assert "1 taken, 0 already there, 0 refused" in words(opened("exchange"))
