@@ -22,7 +22,7 @@ export class Comparison {
     this.question = el("span", { class: "asked" });
     // Created once: a button that is pressed must not be exchanged when the server answers.
     const { decisions } = grid;
-    const button = (look, label, decide, title = null) => el("button", { type: "button", class: look, title, onclick: () => decisions.press(decide) }, el("span", {}, label), el("kbd"));
+    const button = (look, label, decide, title = null) => el("button", { type: "button", class: look, title, onclick: (event) => decisions.press(event, decide) }, el("span", {}, label), el("kbd"));
     this.buttons = VERDICTS.map((each) => button(`verb ${each.tone}`, each.label, () => this.judge(each), each.title));
     this.reject = button("verb bad", "Reject as a copycat", () => decisions.make(this.rejection, { reason: COPYCAT }));
     this.forAll = button("tool", "", () => this.judge(VERDICTS[0], { all: true }));

@@ -19,8 +19,8 @@ export class Tools {
     this.none = el("button", { type: "button", class: "tool square", title: "Clear the selection (esc)", "aria-label": "Clear the selection", onclick: () => grid.clear() }, icon("cross"));
     this.back = el("button", { type: "button", class: "tool", onclick: () => grid.bringBack() });
     this.picking = el("span", { class: "picking" });
-    this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: () => grid.decisions.press(() => grid.decisions.undoOrRedo("undo")) }, icon("undo"));
-    this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: () => grid.decisions.press(() => grid.decisions.undoOrRedo("redo")) }, icon("redo"));
+    this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("undo")) }, icon("undo"));
+    this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("redo")) }, icon("redo"));
     this.sizes = el("span", { class: "sizes", role: "group", "aria-label": "Card size" });
     for (const [label, size, title] of SIZES) {
       this.sizes.append(el("button", { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) }, label));
@@ -44,7 +44,7 @@ export class Tools {
     this.fitted = null;
     this.buttons = actions.map((action) => {
       const label = el("span");
-      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, label, el("kbd", {}, this.grid.keyMap.label(action.key)));
+      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: (event) => this.grid.decisions.press(event, () => this.grid.decisions.make(action)) }, label, el("kbd", {}, this.grid.keyMap.label(action.key)));
       const reasons = action.reasons?.length ? new Reasons(this.grid, action) : null;
       return { action, button, label, reasons, node: reasons ? el("span", { class: "split" }, button, reasons.opener, reasons.menu) : button };
     });
@@ -116,7 +116,7 @@ export class Tools {
   /** Shows a message with a button, which stays until the next one. */
   ask(text, label, act) {
     this.say(text, "asking");
-    this.said.append(el("button", { type: "button", class: "verb", onclick: () => this.grid.decisions.press(act) }, label));
+    this.said.append(el("button", { type: "button", class: "verb", onclick: (event) => this.grid.decisions.press(event, act) }, label));
   }
 
   /** Shows a message, also to screen readers. */
