@@ -1,6 +1,6 @@
 // A coin beside a similar one: both pictures, the differences, and the verdict on the pair.
 
-import { count, el, setText } from "./dom.js";
+import { count, el, setAttribute, setHidden, setText } from "./dom.js";
 import { drawDifference } from "./difference.js";
 
 const COPYCAT = "copycat";
@@ -19,7 +19,14 @@ export class Comparison {
     this.title = el("h2", {});
     this.strip = el("div", { class: "strip", role: "tablist", "aria-label": "Coins that look like it" });
     this.body = el("div", { class: "pair" });
-    this.verbs = el("div", { class: "verbs" });
+    this.question = el("span", { class: "asked" });
+    // Created once: a button that is pressed must not be exchanged when the server answers.
+    const { decisions } = grid;
+    const button = (look, label, decide, title = null) => el("button", { type: "button", class: look, title, onclick: (event) => decisions.press(event, decide) }, el("span", {}, label), el("kbd"));
+    this.buttons = VERDICTS.map((each) => button(`verb ${each.tone}`, each.label, () => this.judge(each), each.title));
+    this.reject = button("verb bad", "Reject as a copycat", () => decisions.make(this.rejection, { reason: COPYCAT }));
+    this.forAll = button("tool", "", () => this.judge(VERDICTS[0], { all: true }));
+    this.verbs = el("div", { class: "verbs" }, this.question, ...this.buttons, this.reject, this.forAll);
     this.node = el(
       "dialog",
       { class: "comparison", tabindex: "-1", "aria-label": "Comparison" },
@@ -108,7 +115,7 @@ export class Comparison {
     this.strip.children[this.at]?.scrollIntoView({ block: "nearest", inline: "nearest" });
     this.body.replaceChildren(...(other ? this.pair(card, other) : [el("p", { class: "none" }, known ? "No other coin has its picture, its name or its ticker." : "Looking for coins that look like it …")]));
     this.verbs.hidden = !other || !data.undoable;
-    this.verbs.replaceChildren(...(other ? this.verdicts(card, other) : []));
+    if (other) this.offer(card, other);
   }
 
   tab(other, at) {
@@ -147,24 +154,23 @@ export class Comparison {
     ];
   }
 
-  /** What follows from the verdict that it is a copy; null where coins cannot be rejected. */
-  rejection() {
-    const { actions, decisions, keyMap } = this.grid;
-    const reject = actions.find(({ verb, reasons }) => verb === "reject" && reasons?.includes(COPYCAT));
-    if (!reject) return null;
-    const key = keyMap.label(String(reject.reasons.indexOf(COPYCAT) + 1));
-    return el("button", { type: "button", class: "verb bad", onclick: () => decisions.press(() => decisions.make(reject, { reason: COPYCAT })) }, el("span", {}, "Reject as a copycat"), el("kbd", {}, key));
+  /** What follows from the verdict that it is a copy; undefined where coins cannot be rejected. */
+  get rejection() {
+    return this.grid.actions.find(({ verb, reasons }) => verb === "reject" && reasons?.includes(COPYCAT));
   }
 
-  verdicts(card, other) {
+  /** What the buttons say about this pair. */
+  offer(card, other) {
     const verdict = this.verdictOf(other);
     const unjudged = this.others.filter((each) => !this.verdictOf(each)).length;
-    return [
-      el("span", { class: "asked" }, verdict ? `${card.name}: ${verdict} ${verdict === "different" ? `from ${other.name}` : other.name}${other.said && verdict === other.verdict ? ` (${other.said})` : ""}` : "Is it a copy?"),
-      ...VERDICTS.map((each) => el("button", { type: "button", class: `verb ${each.tone}`, title: each.title, "aria-pressed": String(verdict === each.verdict), onclick: () => this.grid.decisions.press(() => this.judge(each)) }, el("span", {}, each.label), el("kbd", {}, this.grid.keyMap.label(each.key)))),
-      verdict === "copy of" ? this.rejection() : null,
-      unjudged > 1 ? el("button", { type: "button", class: "tool", onclick: () => this.grid.decisions.press(() => this.judge(VERDICTS[0], { all: true })) }, `Different from all ${unjudged}`, el("kbd", {}, this.grid.keyMap.label("shift u"))) : null,
-    ].filter(Boolean);
+    setText(this.question, verdict ? `${card.name}: ${verdict} ${verdict === "different" ? `from ${other.name}` : other.name}${other.said && verdict === other.verdict ? ` (${other.said})` : ""}` : "Is it a copy?");
+    VERDICTS.forEach((each, at) => setAttribute(this.buttons[at], "aria-pressed", String(verdict === each.verdict)));
+    setHidden(this.forAll, unjudged < 2);
+    setText(this.forAll.firstChild, `Different from all ${unjudged}`);
+    const { rejection } = this;
+    setHidden(this.reject, verdict !== "copy of" || !rejection);
+    const keys = [...VERDICTS.map(({ key }) => key), rejection ? String(rejection.reasons.indexOf(COPYCAT) + 1) : "", "shift u"];
+    [...this.buttons, this.reject, this.forAll].forEach((button, at) => setText(button.lastChild, this.grid.keyMap.label(keys[at])));
   }
 }
 

@@ -2,18 +2,20 @@
 
 import { count } from "./dom.js";
 
-const SLIP = 400; // ms within which a second click is ignored: nobody has seen its coin yet
+// ms within which a second click is ignored, as nobody has seen its coin yet: if the browser counts both as a double
+// click, or a button's key is held down, and otherwise, as the hand moved in between.
+const SLIP = { same: 400, moved: 200 };
 
 export class Decisions {
   constructor(grid) {
     this.grid = grid;
   }
 
-  /** Decides by a button. Keys have no such limit. */
-  press(decide) {
-    const now = performance.now();
-    if (now - (this.pressedAt ?? -SLIP) < SLIP) return;
-    this.pressedAt = now;
+  /** Decides by a click on a button. Keys that act on the cards have no such limit. */
+  press({ detail, timeStamp }, decide) {
+    const limit = detail === 1 ? SLIP.moved : SLIP.same;
+    if (timeStamp - (this.pressedAt ?? -Infinity) < limit) return;
+    this.pressedAt = performance.now(); // a busy page shows the next coin only now
     decide();
   }
 

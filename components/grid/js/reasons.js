@@ -10,7 +10,7 @@ export class Reasons {
     this.menu.addEventListener("beforetoggle", () => placeBelow(this.menu, this.opener));
     this.menu.append(
       ...action.reasons.map((reason, at) =>
-        el("button", { type: "button", class: "tool", onclick: () => grid.decisions.press(() => grid.decisions.make(action, { reason })) }, reason, el("kbd", {}, grid.keyMap.label(String(at + 1)))),
+        el("button", { type: "button", class: "tool", onclick: (event) => grid.decisions.press(event, () => grid.decisions.make(action, { reason })) }, reason, el("kbd", {}, grid.keyMap.label(String(at + 1)))),
       ),
     );
   }

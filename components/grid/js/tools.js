@@ -1,7 +1,7 @@
 // The bar above the cards: the actions, their number of coins and their keys. One row at any width: what does not
 // fit moves behind the last button.
 
-import { count, el, icon, setText } from "./dom.js";
+import { arrange, count, el, icon, setText } from "./dom.js";
 import { Reasons, placeBelow } from "./reasons.js";
 
 const SIZES = [["S", 120, "Small cards"], ["M", 168, "Medium cards"], ["L", 248, "Large cards"]];
@@ -19,8 +19,8 @@ export class Tools {
     this.none = el("button", { type: "button", class: "tool square", title: "Clear the selection (esc)", "aria-label": "Clear the selection", onclick: () => grid.clear() }, icon("cross"));
     this.back = el("button", { type: "button", class: "tool", onclick: () => grid.bringBack() });
     this.picking = el("span", { class: "picking" });
-    this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: () => grid.decisions.press(() => grid.decisions.undoOrRedo("undo")) }, icon("undo"));
-    this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: () => grid.decisions.press(() => grid.decisions.undoOrRedo("redo")) }, icon("redo"));
+    this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("undo")) }, icon("undo"));
+    this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("redo")) }, icon("redo"));
     this.sizes = el("span", { class: "sizes", role: "group", "aria-label": "Card size" });
     for (const [label, size, title] of SIZES) {
       this.sizes.append(el("button", { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) }, label));
@@ -44,7 +44,7 @@ export class Tools {
     this.fitted = null;
     this.buttons = actions.map((action) => {
       const label = el("span");
-      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, label, el("kbd", {}, this.grid.keyMap.label(action.key)));
+      const button = el("button", { type: "button", class: `verb ${action.tone}`, "data-verb": action.verb, onclick: (event) => this.grid.decisions.press(event, () => this.grid.decisions.make(action)) }, label, el("kbd", {}, this.grid.keyMap.label(action.key)));
       const reasons = action.reasons?.length ? new Reasons(this.grid, action) : null;
       return { action, button, label, reasons, node: reasons ? el("span", { class: "split" }, button, reasons.opener, reasons.menu) : button };
     });
@@ -80,18 +80,26 @@ export class Tools {
     // Measuring forces a layout, so only after a change of width.
     const now = JSON.stringify([width, ...shown.map((node) => (node.hidden ? null : node.textContent))]);
     if (!width || this.node.hidden || this.fitted === now) return;
-    this.fitted = now;
-    this.verbs.replaceChildren(...verbs);
-    this.picking.replaceChildren(this.chosen, this.none, this.back, this.all, this.everything);
-    this.right.replaceChildren(this.undo, this.redo, this.sizes, this.help, this.more);
-    this.menu.replaceChildren();
-    this.more.hidden = true;
-    const foldable = [...verbs.slice(ALWAYS).reverse(), this.sizes, this.help, this.all, this.everything, ...verbs.slice(1, ALWAYS).reverse()];
-    for (const node of foldable.filter((each) => !each.hidden)) {
-      if (this.node.scrollWidth <= this.node.clientWidth) break;
-      this.more.hidden = false;
-      this.menu.prepend(node);
-    }
+    const isOpen = this.menu.matches(":popover-open");
+    this.fitted = isOpen ? null : now; // again when the menu is closed: nothing leaves it while somebody presses it
+    const folding = [...verbs.slice(ALWAYS).reverse(), this.sizes, this.help, this.all, this.everything, ...verbs.slice(1, ALWAYS).reverse()].filter((node) => !node.hidden);
+    // From what is folded now, so that as few buttons as possible are moved.
+    let folded = folding.filter((node) => this.menu.contains(node)).length;
+    while (!this.fold(folding, folded) && folded < folding.length) folded += 1;
+    while (folded && !isOpen && this.fold(folding, folded - 1)) folded -= 1;
+    this.fold(folding, folded);
+  }
+
+  /** Moves the first of these behind the last button, and all others into the bar; whether the bar has room for them. */
+  fold(folding, number) {
+    const folded = folding.slice(0, number).reverse();
+    const unfolded = (...nodes) => nodes.filter((node) => !folded.includes(node));
+    this.more.hidden = !number;
+    arrange(this.menu, folded);
+    arrange(this.verbs, unfolded(...this.buttons.map(({ node }) => node)));
+    arrange(this.picking, unfolded(this.chosen, this.none, this.back, this.all, this.everything));
+    arrange(this.right, unfolded(this.undo, this.redo, this.sizes, this.help, this.more));
+    return this.node.scrollWidth <= this.node.clientWidth;
   }
 
   placeMenu() {
@@ -108,7 +116,7 @@ export class Tools {
   /** Shows a message with a button, which stays until the next one. */
   ask(text, label, act) {
     this.say(text, "asking");
-    this.said.append(el("button", { type: "button", class: "verb", onclick: () => this.grid.decisions.press(act) }, label));
+    this.said.append(el("button", { type: "button", class: "verb", onclick: (event) => this.grid.decisions.press(event, act) }, label));
   }
 
   /** Shows a message, also to screen readers. */

@@ -106,8 +106,16 @@ export class Viewer {
     this.shown = card.address;
     this.facts.replaceChildren(...facts(this.grid, card, detail, model));
     this.facts.scrollTop = scroll;
+    this.offer(actions);
+  }
+
+  /** Creates the buttons, once for each set of actions and keys: one that is pressed must not be exchanged. */
+  offer(actions) {
+    const offered = JSON.stringify(actions.map((action) => [action, this.grid.keyMap.label(action.key)]));
+    if (this.offered === offered) return;
+    this.offered = offered;
     this.verbs.replaceChildren(
-      ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: () => this.grid.decisions.press(() => this.grid.decisions.make(action)) }, el("span", {}, action.label), el("kbd", {}, this.grid.keyMap.label(action.key)))),
+      ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: (event) => this.grid.decisions.press(event, () => this.grid.decisions.make(action)) }, el("span", {}, action.label), el("kbd", {}, this.grid.keyMap.label(action.key)))),
     );
   }
 }

@@ -64,3 +64,27 @@ test("a coin decided elsewhere is asked about, and decided all the same with wha
   const { verb, reason, addresses, seen } = entries[0];
   assert.deepEqual({ verb, reason, addresses, seen }, { verb: "reject", reason: "scam", addresses: ["a"], seen: { a: 7 } });
 });
+
+/** How many of these clicks decide, each handled when it is made; `detail` is the browser's count of clicks at one place. */
+function decidedBy(t, ...clicks) {
+  const { decisions } = opened("a", "b", "c");
+  let number = 0;
+  const now = t.mock.method(performance, "now", () => 0);
+  for (const { at, handled = at, detail = 1 } of clicks) {
+    now.mock.mockImplementation(() => handled);
+    decisions.press({ timeStamp: at, detail }, () => (number += 1));
+  }
+  return number;
+}
+
+test("a double click decides once, also if the hand moved or the page was busy", (t) => {
+  assert.equal(decidedBy(t, { at: 1000 }, { at: 1350, detail: 2 }), 1);
+  assert.equal(decidedBy(t, { at: 1000 }, { at: 1150 }), 1);
+  assert.equal(decidedBy(t, { at: 1000, handled: 1900 }, { at: 1500, handled: 1901 }), 1);
+  assert.equal(decidedBy(t, { at: 1000, detail: 0 }, { at: 1350, detail: 0 }), 1, "enter held down on a button");
+});
+
+test("two clicks of a quick hand at different places decide twice", (t) => {
+  assert.equal(decidedBy(t, { at: 1000 }, { at: 1290 }), 2);
+  assert.equal(decidedBy(t, { at: 1000 }, { at: 1450, detail: 2 }), 2);
+});
