@@ -55,7 +55,7 @@ def test_replacing_leaves_unchecked_texts_unchanged(page: Page, seeded: Server) 
     expect(page.locator(".memedex-rows li")).to_have_count(1)
     with seeded.stored() as library:
         assert library.get(DOG.address).caption["entity"] == DOG.entity
-        assert library.get(FROG.address).caption["entity"].startswith("one green frog")
+        assert library.get(FROG.address).caption["entity"].startswith("One green frog")
 
 
 def test_categories_follow_from_the_tags(page: Page, seeded: Server) -> None:

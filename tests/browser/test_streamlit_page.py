@@ -15,13 +15,12 @@ _WATCH = """() => {
   new MutationObserver((changes) => changes.forEach(({ oldValue }) => window.states.add(oldValue)))
     .observe(document.querySelector("[data-testid=stApp]"), { attributes: true, attributeOldValue: true });
 }"""
-_CALL = "([module, call]) => import(module).then((its) => new Function('its', `return ${call}`)(its))"
 
 
 def ask(page: Page, call: str) -> Any:
     """The value of this expression, in which `its` is the module that reads Streamlit's page."""
     module = f"{javascript._folder()}/shell/js/streamlit_page.js"
-    return page.evaluate(_CALL, [module, call])
+    return page.evaluate(f"(module) => import(module).then((its) => {call})", module)
 
 
 def is_covered(page: Page) -> bool:

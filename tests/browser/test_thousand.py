@@ -82,7 +82,7 @@ def test_a_whole_review_session_by_keyboard(app: Server, page: Page) -> None:
     grid.press("d")
     beside = page.get_by_role("dialog", name="Comparison")
     expect(beside.get_by_text("exact picture").first).to_be_visible()
-    grid.press("n", "1")
+    grid.press("u", "1")
     expect(beside).to_be_hidden()
     grid.expect_settled()
 
