@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -91,10 +92,8 @@ def tags_of(value: Any) -> list[str]:
     """The tags of a list, of a JSON list or of one text with commas (or semicolons) between them."""
     if isinstance(value, str):
         if value.lstrip().startswith("["):
-            try:
+            with suppress(ValueError, RecursionError):  # else it is a text with commas that begins so
                 return tags_of(json.loads(value))
-            except ValueError:
-                pass
         value = value.split("," if "," in value else ";")
     if not isinstance(value, list):
         return []
