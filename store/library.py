@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from store.captions.replacement import Replacement
-from store.catalog import history
 from store.catalog.catalog import DISK_ERRORS
 from store.chroma.follower import LibraryFollower
 from store.embedding import embedding_cache, reembed
@@ -149,7 +148,6 @@ class Library(Reader):
         In the library, only changed facets are embedded again. Refuses a record whose revision differs from
         `revision`. `sources` names the model of each facet that a model wrote. Ends the person's own draft.
         """
-
         written = edits.with_caption(caption, tags=tags, revision=revision, taxonomy=lambda: self.taxonomy)
         outcome = self._changing.rewrite("caption", [address], written, actor=actor, sources=sources)
         if outcome.done and not outcome.decision:  # it said so already
@@ -204,15 +202,12 @@ class Library(Reader):
     def edit_taxonomy(
         self, entries: Mapping[str, str], *, verb: str = "taxonomy", decision: str, actor: str = ""
     ) -> None:
-        """Replace the known tags and their categories.
+        """Replace the known tags and their categories, once for each decision; undo restores the file.
 
-        `edit_tags` then updates the records (`tasks/tags.py`).
-
-        Runs once for each decision; undo restores the file.
+        The records are updated by `edit_tags` (`tasks/tags.py`).
         """
         decided = self.catalog.decide(verb, actor=actor, id=decision)
-        if not taxonomy_file.is_made_by(self.catalog, decision):
-            taxonomy_file.edit(self.catalog, self.layout, self._disk, entries, decision=decided)
+        taxonomy_file.edit(self.catalog, self.layout, self._disk, entries, decision=decided)
 
     # -- undo ----------------------------------------------------------------------------------------------
 
@@ -223,10 +218,9 @@ class Library(Reader):
         """
         self.catalog.check_writable()
         person = actor or self.actor_name
-        with self.catalog.reading() as db:
-            last = history.to_undo(db, person)
-        stopped = cancel_own.stop_own(self.jobs, self.decisions(limit=100), actor=person, last=last)
-        if stopped and not stopped.done and stopped.decision != last:
+        last = self.to_undo(actor=person)
+        stopped = cancel_own.stop_own(self.jobs, actor=person, last=last)
+        if stopped and not stopped.done and (last is None or stopped.decision != last.id):
             return Outcome()
         return self._undoing.undo(n, actor=actor)
 
@@ -254,8 +248,7 @@ class Library(Reader):
         done = reembed.embed_all(self.catalog, self.layout, embedder, progress=progress)
         if done:
             self._model.use(embedder)
-            if self._follower:
-                self._follower.wake_if_needed()
+            self._changed()
         return done
 
     def use_kept_vectors(self, model: KeptVectors) -> None:

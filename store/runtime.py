@@ -18,7 +18,7 @@ from store.jobs import Jobs
 from store.jobs.background_worker import Worker
 from store.library import Library
 from store.progress import Progress
-from store.reading.reader import Status
+from store.reading.status import Status
 from store.settings import settings
 from store.tags import taxonomy_file
 from store.tasks import KINDS

@@ -11,12 +11,11 @@ from secrets import token_hex
 
 from store.backup import manifest
 from store.backup.manifest import Manifest, digest_of
+from store.backup.other_files import copy_other, other_files
 from store.catalog import checksums
 from store.catalog.rows import state_of
-from store.disk.aside import PREFIX, moved_aside
 from store.disk.files import Disk, content_hash
 from store.disk.layout import Layout
-from store.disk.sqlite import identify, to_read
 from store.errors import BadBackup, NotWritten
 from store.operations import Operation, State
 from store.outcome import Outcome, Refusal
@@ -26,7 +25,6 @@ from store.records import TIERS
 
 _LOOKS = 10  # at the places of a picture that another process is moving
 _PAUSE = 0.02  # seconds between two of them
-_BESIDE_SQLITE = ("-wal", "-shm", "-journal")
 
 
 def backup(reader: Reader, destination: Path, *, progress: Progress | None = None) -> Outcome:
@@ -48,12 +46,12 @@ def backup_memory(root: Path, destination: Path, *, progress: Progress | None = 
     progress, outcome, layout = progress or Progress(), Outcome(), Layout(root.resolve())
 
     def copy(place: Path) -> None:
-        listed, files = Manifest(), [*_others(layout)]
+        listed, files = Manifest(), [*other_files(layout)]
         progress.what, progress.total = "copying", len(files)
         for path in files:
             if progress.cancelled:
                 return
-            listed.files.update(_copy_other(path, place / path.relative_to(layout.root), place))
+            listed.files.update(copy_other(path, place / path.relative_to(layout.root), place))
             progress.done += 1
         _finish(place, listed, progress)
         outcome.done += listed.files
@@ -102,8 +100,8 @@ def _copy(reader: Reader, place: Path, outcome: Outcome, progress: Progress) -> 
             _copy_record(db, source, target, address, state, listed, outcome)
             progress.done += 1
     listed.files[_name(target.catalog, place)] = digest_of(target.catalog)
-    for path in (*_unknown(reader, states), *_others(source)):
-        listed.files.update(_copy_other(path, place / path.relative_to(source.root), place))
+    for path in (*_unknown(reader, states), *other_files(source)):
+        listed.files.update(copy_other(path, place / path.relative_to(source.root), place))
     _finish(place, listed, progress)
 
 
@@ -231,58 +229,6 @@ def _unknown(reader: Reader, states: Collection[str]) -> list[Path]:
         if path.suffix in (".json", ".jpg") and path.stem not in known and not path.name.startswith(".")
         if path.is_file() and not path.is_symlink()
     ]
-
-
-def _others(layout: Layout) -> Iterator[Path]:
-    """Files that no catalog knows: the root's own taxonomy, the memory, what was set aside.
-
-    Without the memory's Chroma: it is derived, and may still contain deleted texts.
-    """
-    if (layout.root / "taxonomy.json").is_file():
-        yield layout.root / "taxonomy.json"
-    derived = layout.root / "memory" / "chroma"
-    aside = [one.place for one in moved_aside(layout.memecoins, layout.chroma)]
-    for folder in (layout.root / "memory", layout.set_aside, *aside):
-        for path in sorted(folder.rglob("*")):
-            if path == derived.with_suffix(".dirty") or path.is_relative_to(derived):
-                continue
-            if path.is_file() and not path.is_symlink() and path.suffix not in (".lock", ".holder"):
-                yield path
-
-
-def _copy_other(source: Path, target: Path, place: Path) -> dict[str, str]:
-    """Copy one file, a database through SQLite because it may be in use; returns its manifest entry."""
-    if source.name.endswith(_BESIDE_SQLITE) and not source.parent.name.startswith(PREFIX):
-        return {}
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        if _is_database(source) and not source.parent.name.startswith(PREFIX):
-            with (
-                contextlib.closing(sqlite3.connect(to_read(source), uri=True)) as db,
-                contextlib.closing(_new(target)) as copy,
-            ):
-                db.backup(copy)
-                copy.execute("PRAGMA journal_mode = DELETE")
-        else:
-            shutil.copyfile(source, target)
-    except FileNotFoundError:  # removed a moment ago
-        return {}
-    except sqlite3.DatabaseError as error:
-        if type(error) is not sqlite3.DatabaseError:
-            raise
-        shutil.copyfile(source, target)  # damaged, or nobody knows what: as it is
-    return {_name(target, place): digest_of(target)}
-
-
-def _is_database(path: Path) -> bool:
-    try:
-        return identify(path) is not None
-    except sqlite3.DatabaseError:
-        return False
-
-
-def _new(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, isolation_level=None)
 
 
 def _sync(place: Path, listed: Manifest) -> None:

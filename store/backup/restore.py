@@ -14,13 +14,14 @@ from store.backup.manifest import Manifest, digest_of
 from store.catalog import checksums
 from store.catalog.catalog import OWNER
 from store.chroma.collections import COLLECTIONS
-from store.chroma.contents import own_names, ownership
+from store.chroma.contents import own_names
 from store.chroma.folder import remove_files
+from store.chroma.ownership import ownership
 from store.disk.aside import PREFIX
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock, holder_file
-from store.disk.sqlite import to_read
+from store.disk.sqlite_identity import to_read
 from store.errors import BadBackup, NotWritten
 from store.outcome import Outcome
 from store.progress import Progress

@@ -12,7 +12,8 @@ from uuid import uuid4
 
 from store.catalog import checksums, snapshots
 from store.disk.files import Disk, refused
-from store.disk.sqlite import CATALOG_ID, SqliteFile, identify, move_foreign_logs
+from store.disk.sqlite import SqliteFile
+from store.disk.sqlite_identity import CATALOG_ID, identify, move_foreign_logs
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten
 from store.operations import CaptionSource, DecisionIntent
 from store.progress import Progress

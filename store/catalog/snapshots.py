@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from store.disk.files import Disk
-from store.disk.sqlite import to_read
+from store.disk.sqlite_identity import to_read
 from store.errors import CatalogDamaged, NotWritten
 from store.progress import Progress
 

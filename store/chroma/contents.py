@@ -1,22 +1,18 @@
-"""What a Chroma folder contains and whose it is: read with SQLite alone, without Chroma or writing.
-
-Memedex only deletes or rewrites collections whose metadata carry its mark, with the token of the catalog (or
-memory database) that they are derived from. `docs/decisions.md` says why.
-"""
+"""What a Chroma folder contains, read with SQLite alone: without Chroma, and without writing."""
 
 import re
 import shutil
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from store.disk.sqlite import check_size
+from store.disk.sqlite_identity import check_size
 
 MARK = "memedex"  # in every collection's metadata: the token of what the collection is derived from
 DATABASE = "chroma.sqlite3"
@@ -69,37 +65,6 @@ class Contents:
         return f"a Chroma that Memedex did not make here, with {'; '.join(named)}"
 
 
-# Whether a collection without a mark is ours all the same: (the collection, its ids) → yes or no.
-Proof = Callable[[FoundCollection, Sequence[str]], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Ownership:
-    """Which collections of a folder are ours."""
-
-    contents: Contents
-    own: tuple[FoundCollection, ...] = ()
-    unmarked: tuple[str, ...] = field(default=())  # names of those of `own` that an earlier version made
-
-    @property
-    def others(self) -> tuple[FoundCollection, ...]:
-        own = {one.id for one in self.own}
-        return tuple(one for one in self.contents.collections if one.id not in own)
-
-    @property
-    def is_wholly_ours(self) -> bool:
-        """Whether nothing in it belongs, or may belong, to another program."""
-        return not (self.contents.fault or self.others or self.contents.strays)
-
-    def is_foreign(self, wanted: Mapping[str, str]) -> bool:
-        """Whether it is in the way: unreadable, without anything of ours, or with a name that we need."""
-        if self.contents.fault:
-            return True
-        if not self.own:
-            return bool(self.contents.collections or self.contents.strays)
-        return any(one.name in wanted for one in self.others)
-
-
 def own_names(folder: Path) -> tuple[str, ...]:
     """The names of Chroma's own files and folders here, without others beside them."""
     if not folder.is_dir():
@@ -123,18 +88,6 @@ def read_contents(folder: Path) -> Contents:
         return Contents(strays=tuple(sorted(indexes)), fault=str(error), names=names)
     known = {segment for one in found for segment in one.segments}
     return Contents(found, tuple(sorted(indexes - known)), "", names)
-
-
-def ownership(folder: Path, *, owners: Mapping[str, str], proof: Proof) -> Ownership:
-    """Whose each collection is. `owners` maps our collections to the token that their mark must carry."""
-    contents = read_contents(folder)
-    marked = [one for one in contents.collections if owners.get(one.name, "") == one.metadata.get(MARK)]
-    bare = [one for one in contents.collections if MARK not in one.metadata and one.name in owners]
-    try:
-        proved = [one for one in bare if not one.has_documents and proof(one, read_ids(folder, one))]
-    except (OSError, sqlite3.Error):
-        proved = []
-    return Ownership(contents, (*marked, *proved), tuple(one.name for one in proved))
 
 
 def read_ids(folder: Path, collection: FoundCollection) -> list[str]:
@@ -175,45 +128,6 @@ def metadata_keys(folder: Path, collection: FoundCollection, *, limit: int = 200
             [collection.id, limit],
         )
         return {str(row[0]) for row in rows} - {_DOCUMENT}
-
-
-def is_of_version_1(collection: FoundCollection, models: set[str]) -> bool:
-    """Whether its metadata are those of Memedex before there was a mark: only the model's name."""
-    return set(collection.metadata) == {"model"} and collection.metadata["model"] in models
-
-
-def remove_collections(folder: Path, collections: Sequence[FoundCollection]) -> None:
-    """Delete these collections from a Chroma that no process has open; others stay.
-
-    Uses SQL, because their index may be what is broken, and opening it can end the process. The tables are
-    those of chromadb 1.5.9; `VACUUM` leaves nothing of the deleted rows in free pages. Raises sqlite3.Error
-    or OSError.
-    """
-    for one in collections:
-        for segment in one.segments:
-            if (folder / segment).is_dir():
-                shutil.rmtree(folder / segment)
-    ids = [(one.id,) for one in collections]
-    segments = [(segment,) for one in collections for segment in one.segments]
-    rows = "(SELECT id FROM embeddings WHERE segment_id = ?)"
-    with closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as db:
-        db.execute("PRAGMA secure_delete = 1")
-        db.execute("BEGIN IMMEDIATE")
-        for table, column in (
-            ("embedding_fulltext_search", "rowid"), ("embedding_metadata", "id"),
-            ("embedding_metadata_array", "id"),
-        ):  # fmt: skip
-            db.executemany(f"DELETE FROM {table} WHERE {column} IN {rows}", segments)
-        for table, column in (
-            ("embeddings", "segment_id"), ("max_seq_id", "segment_id"), ("segment_metadata", "segment_id"),
-            ("segments", "id"),
-        ):  # fmt: skip
-            db.executemany(f"DELETE FROM {table} WHERE {column} = ?", segments)
-        db.executemany("DELETE FROM embeddings_queue WHERE topic LIKE '%/' || ?", ids)
-        db.executemany("DELETE FROM collection_metadata WHERE collection_id = ?", ids)
-        db.executemany("DELETE FROM collections WHERE id = ?", ids)
-        db.execute("COMMIT")
-        db.execute("VACUUM")
 
 
 def _collections(folder: Path) -> tuple[FoundCollection, ...]:

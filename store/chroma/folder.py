@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from store.chroma.contents import DATABASE, Ownership, Proof, ownership, remove_collections
+from store.chroma.contents import DATABASE
+from store.chroma.ownership import Ownership, Proof, ownership, remove_collections
 from store.disk.aside import Aside, finish_moves, move_aside
 from store.disk.files import Disk
 

@@ -9,8 +9,9 @@ from store.catalog.catalog import Catalog
 from store.catalog.rows import get
 from store.chroma.base_follower import BATCH, ChromaFollower
 from store.chroma.collections import COLLECTIONS, NO_FILES, Point, flush, made_with, stamp
-from store.chroma.contents import FoundCollection, is_of_version_1
+from store.chroma.contents import FoundCollection
 from store.chroma.folder import ChromaFolder
+from store.chroma.ownership import is_of_version_1
 from store.chroma.probe import probe
 from store.chroma.process import ChromaProcess
 from store.disk.aside import Aside

@@ -176,16 +176,7 @@ class Memory:
     @property
     def generation(self) -> tuple[int, ...]:
         """Changes with every change of an entry or a model, and with every counted question."""
-        found = []
-        for passages in self.passages.values():
-            with passages.database.reading() as db:
-                found += db.execute(
-                    "SELECT (SELECT coalesce(max(number), 0) FROM changes), "
-                    "(SELECT coalesce(sum(times), 0) FROM queried), "
-                    "(SELECT coalesce(max(number), 0) FROM decisions), "
-                    "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')"
-                ).fetchone()
-        return tuple(found)
+        return tuple(number for passages in self.passages.values() for number in passages.generation)
 
     def retrieve(
         self, prompt: str, *, world: str, character: str, session: str | None = None

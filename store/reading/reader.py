@@ -4,7 +4,6 @@ import hmac
 import json
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Self
@@ -37,6 +36,7 @@ from store.lru import LruCache
 from store.maps import Maps
 from store.permissions import Actor
 from store.progress import Progress
+from store.reading.status import Status, waiting_for_vectors
 from store.records import Facet
 from store.search import golden_queries, saved_searches
 from store.search.calibration import Calibration, Calibrations
@@ -54,23 +54,6 @@ from store.tags.taxonomy import Taxonomy
 from store.vectors.blocks import VectorSnapshot
 
 _KEPT_WORDS = 64  # questions
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """The library's health, in words for a page."""
-
-    model: str
-    model_status: str
-    can_write: bool
-    chroma_behind: int  # records
-    applying: tuple[str, ...]  # addresses in operations that are decided and not finished
-    generation: int
-    chroma_fault: str = ""  # "" while Chroma follows
-    stuck: str = ""  # why a decided operation is not finished; "" when all are
-    faults: tuple[str, ...] = ()  # files that cannot be taken in
-    moved_aside: tuple[str, ...] = ()  # what others left in the way, and where it lies now
-    unreadable: tuple[str, ...] = ()  # pictures that cannot be embedded; they are tried again
 
 
 class Reader(RecordLists):
@@ -157,18 +140,7 @@ class Reader(RecordLists):
 
     def waiting_for_vectors(self) -> str:
         """How many coins of the library wait for vectors, unseen by searches, and why; "" if none does."""
-        with self.catalog.reading() as db:
-            (count,) = db.execute(
-                "SELECT count(*) FROM records WHERE tier = 'library' "
-                "AND id NOT IN (SELECT record FROM embeddings)"
-            ).fetchone()
-        if not count:
-            return ""
-        coins = "1 coin of the library waits" if count == 1 else f"{count:,} coins of the library wait"
-        status = self._model.status
-        if status.startswith("unavailable"):
-            return f"{coins} for vectors, because the model is {status}"
-        return f"{coins} for vectors by {self.model}: doctor --repair (System status: Repair) computes them"
+        return waiting_for_vectors(self.catalog, self._model)
 
     # -- history ------------------------------------------------------------------------------------------
 

@@ -13,7 +13,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from store.disk.sqlite import connect, identify
+from store.disk.sqlite import connect
+from store.disk.sqlite_identity import identify
 from store.errors import ForeignFile, InvalidRecord, UnknownSession
 from store.permissions import OPERATOR, Actor
 from store.sessions import password

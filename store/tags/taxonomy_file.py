@@ -21,14 +21,14 @@ _TO_WRITE = "taxonomy to write"  # in the catalog while a decided text is not ye
 
 def edit(
     catalog: Catalog, layout: Layout, disk: Disk, entries: Mapping[str, str], *, decision: DecisionIntent
-) -> bool:
-    """Make this the taxonomy; False if it is already. Raises BadSource or NotWritten."""
+) -> None:
+    """Make this the taxonomy, once for each decision. Raises BadSource or NotWritten."""
+    if _is_made_by(catalog, decision.id):
+        return
     finish(catalog, layout, disk)
     before, after = _text(catalog, layout), written(parsed(entries, path=layout.own_taxonomy))
-    if before == after:
-        return False
-    _decide(catalog, layout, disk, before=before, after=after, decision=decision)
-    return True
+    if before != after:
+        _decide(catalog, layout, disk, before=before, after=after, decision=decision)
 
 
 def undo(catalog: Catalog, layout: Layout, disk: Disk, *, decision: DecisionIntent, more: bool) -> bool:
@@ -91,7 +91,7 @@ def _is_edited_by_hand(catalog: Catalog, layout: Layout, text: str) -> bool:
         return True  # somebody is in the middle of it; opening says what is wrong with it
 
 
-def is_made_by(catalog: Catalog, decision: str) -> bool:
+def _is_made_by(catalog: Catalog, decision: str) -> bool:
     """Whether this decision has changed the taxonomy already."""
     with catalog.reading() as db:
         row = db.execute("SELECT 1 FROM taxonomies WHERE decision = ?", [decision]).fetchone()
@@ -134,7 +134,7 @@ def _decide(
 def _is_decided(catalog: Catalog, decision: DecisionIntent) -> bool:
     """Whether its commit took effect although it raised, for example because only the fsync failed."""
     with contextlib.suppress(*DISK_ERRORS):
-        return is_made_by(catalog, decision.id)
+        return _is_made_by(catalog, decision.id)
     return False
 
 

@@ -46,7 +46,7 @@ def reverse(library: "Library", verb: Literal["undo", "redo"], *, at_once: int) 
     coming = [decision for options in before for decision in options["decisions"]]
     chosen = "".join(_chosen(library, verb, actor=library.actor_name, besides=coming))
     if verb == "undo":
-        cancel_own.stop_own(library.jobs, library.decisions(limit=100), actor=library.actor_name, last=chosen)
+        cancel_own.stop_own(library.jobs, actor=library.actor_name, last=library.decision(chosen))
     if coming and not chosen:
         raise NothingToUndo("nothing more to undo")
     if chosen and start(library, [chosen], at_once=-1 if coming else at_once):

@@ -13,7 +13,7 @@ from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
-from store.disk.sqlite import is_log
+from store.disk.sqlite_identity import is_log
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile
 from store.vectors import matrix_files
 from store.writing.surviving_rows import TABLES, take_rows

@@ -10,7 +10,7 @@ from store.catalog import snapshots
 from store.catalog.snapshots import CatalogSnapshot
 from store.disk.files import content_hash
 from store.disk.layout import Layout
-from store.disk.sqlite import to_read
+from store.disk.sqlite_identity import to_read
 from store.writing.sqlite_pages import RawRows, Value
 
 # Truth that sidecars do not hold, and of `records` where each was last; all other rows come from these.

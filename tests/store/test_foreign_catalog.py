@@ -9,7 +9,7 @@ import pytest
 from store.catalog.history import MOVE_ASIDE
 from store.disk.aside import moved_aside
 from store.disk.layout import Layout
-from store.disk.sqlite import CATALOG_ID
+from store.disk.sqlite_identity import CATALOG_ID
 from store.errors import CatalogTooNew, ForeignFile
 from store.maintenance import doctor
 from store.reading.reader import Reader

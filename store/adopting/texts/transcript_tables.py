@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from store.disk.sqlite import CATALOG_ID, MEMORY_ID, check_size
+from store.disk.sqlite_identity import CATALOG_ID, MEMORY_ID, check_size
 from store.errors import BadSource, ModelUnavailable
 from store.memory.text.extraction import CONTENT_TYPES
 

@@ -10,8 +10,9 @@ from store.catalog.catalog import OWNER
 from store.chroma.base_follower import BATCH, ChromaFollower
 from store.chroma.collections import Point, made_with
 from store.chroma.comparison import ask
-from store.chroma.contents import FoundCollection, is_of_version_1
+from store.chroma.contents import FoundCollection
 from store.chroma.folder import ChromaFolder
+from store.chroma.ownership import is_of_version_1
 from store.chroma.process import ChromaProcess
 from store.disk.aside import Aside
 from store.disk.files import Disk

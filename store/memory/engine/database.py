@@ -7,7 +7,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from store.disk.files import Disk, refused
-from store.disk.sqlite import MEMORY_ID, SqliteFile, identify, move_foreign_logs, to_inspect
+from store.disk.sqlite import SqliteFile
+from store.disk.sqlite_identity import MEMORY_ID, identify, move_foreign_logs, to_inspect
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten, ReadOnly
 from store.memory.engine.kind import MemoryKind
 

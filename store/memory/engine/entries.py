@@ -114,6 +114,18 @@ class Entries:
         with self.database.reading() as db:
             return listing.last_forgetting(db, by)
 
+    @property
+    def generation(self) -> tuple[int, ...]:
+        """Changes with every change of an entry or the model, and with every counted question."""
+        with self.database.reading() as db:
+            row = db.execute(
+                "SELECT (SELECT coalesce(max(number), 0) FROM changes), "
+                "(SELECT coalesce(sum(times), 0) FROM queried), "
+                "(SELECT coalesce(max(number), 0) FROM decisions), "
+                "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')"
+            ).fetchone()
+        return tuple(row)
+
     def latest_decision(self) -> int:
         """The number of the latest decision of anybody; 0 if there is none."""
         with self.database.reading() as db:

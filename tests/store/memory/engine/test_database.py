@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from store.disk.files import Disk
-from store.disk.sqlite import MEMORY_ID
+from store.disk.sqlite_identity import MEMORY_ID
 from store.errors import CatalogDamaged, NotWritten, ReadOnly
 from store.memory import doctor
 from store.memory.engine.reembedding import reembed

@@ -1,10 +1,11 @@
-"""A session with messages of every kind and its events."""
+"""A session with messages of every kind and its events; where the database of transcripts lies."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from store.memory.engine.places import Places
 from store.memory.memory import Memory
 from tests.store.memory.transcripts.sessions import EVENTS, MESSAGES, lines
 
@@ -24,3 +25,8 @@ def session(tmp_path: Path) -> Path:
 def imported(memory: Memory, session: Path) -> Memory:
     memory.transcripts.import_sessions([session])
     return memory
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return Places(tmp_path / "res").database("transcripts")

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from store.disk.files import Disk
@@ -14,67 +13,13 @@ from store.memory.engine.database import Database
 from store.memory.engine.places import Places
 from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
-from store.memory.text.extraction import CONTENT_TYPES
 from store.memory.transcripts.tables import KIND, TABLES
 from tests.store.memory.bags import Bags
-
-INLINE = ", ".join(f"{kind}_vector FLOAT[3072]" for kind in CONTENT_TYPES)
+from tests.store.memory.transcripts.version_1 import found, vector, version_1
 
 
 class PowerCut(BaseException):
     pass
-
-
-def version_1(path: Path, *, count: int, as_json: bool = False) -> None:
-    """A database as the reference's version 0.2.0 wrote it, with `count` messages."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute(
-            "CREATE TABLE transcripts (id VARCHAR PRIMARY KEY, user_id VARCHAR NOT NULL, session_id VARCHAR "
-            "NOT NULL, project_slug VARCHAR, sequence INTEGER NOT NULL, role VARCHAR NOT NULL, content JSON "
-            "NOT NULL, turn INTEGER, ts TIMESTAMP, text_content TEXT, synced_at TIMESTAMP, "
-            f"{INLINE}, embedding_model VARCHAR)"
-        )
-        db.execute("CREATE INDEX idx_transcripts_session ON transcripts (session_id)")
-        db.execute("CREATE TABLE schema_meta (key VARCHAR PRIMARY KEY, value VARCHAR)")
-        db.execute("INSERT INTO schema_meta VALUES ('version', '1')")
-        for number in range(count):
-            numbers = vector(number)
-            value = json.dumps(numbers.tolist()) if as_json else numbers.tobytes()
-            blocks = [
-                {"type": "thinking", "thinking": f"hm {number}"},
-                {"type": "text", "text": f"so {number}"},
-            ]
-            role, content, vectors = [
-                ("user", f"question {number}", (value, None, None, None)),
-                ("assistant", blocks, (None, value, value, None)),
-                ("tool", f"output {number}", (None, None, None, value)),
-                ("tool", "not embedded yet", (None, None, None, None)),
-            ][number % 4]
-            db.execute(
-                f"INSERT INTO transcripts VALUES ({', '.join('?' * 16)})",
-                [
-                    f"m{number}", "ann", f"s{number % 7}", "bridges", number, role, json.dumps(content), 1,
-                    "2026-01-31T10:00:00Z", None, "2026-01-31 10:00:00", *vectors, "text-embedding-3-large",
-                ],
-            )  # fmt: skip
-        db.commit()
-
-
-def vector(number: int) -> np.ndarray:
-    return np.random.default_rng(number).standard_normal(8).astype(np.float32)
-
-
-def found(path: Path) -> dict[str, list[tuple]]:
-    with closing(sqlite3.connect(path)) as db:
-        names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        tables = [name for name in ("transcripts", "transcript_vectors", "schema_meta") if name in names]
-        return {name: db.execute(f"SELECT * FROM {name} ORDER BY 1").fetchall() for name in tables}
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return Places(tmp_path / "res").database("transcripts")
 
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["bytes", "JSON"])
@@ -200,31 +145,6 @@ def test_a_version_1_file_without_vector_columns_only_gets_its_version(
     assert found(path)["schema_meta"] == [("version", "2")]
 
 
-@pytest.mark.parametrize("version", ["3", "10", "two"])
-def test_a_newer_version_is_refused_and_not_touched(path: Path, bags: Bags, version: str) -> None:
-    version_1(path, count=3)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE schema_meta SET value = ?", [version])
-        db.commit()
-    before = path.read_bytes()
-    with Memory.open(path.parent.parent, embedder=bags) as memory:
-        assert "newer" in memory.status().faults["transcript_vectors"]
-        assert memory.transcripts.sessions() == []
-    assert path.read_bytes() == before
-    assert [name for name in path.parent.glob("transcripts*") if name != path] == []
-
-
-def test_a_file_of_a_newer_memedex_is_refused_and_not_touched(tmp_path: Path, bags: Bags) -> None:
-    Memory.open(tmp_path / "res", embedder=bags).close()
-    path = Places(tmp_path / "res").database("memories")
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA user_version = 99")
-    before = path.read_bytes()
-    with Memory.open(tmp_path / "res", embedder=bags) as memory:
-        assert "newer" in memory.status().faults["memories"]
-    assert path.read_bytes() == before
-
-
 def _without_created_at(tables: dict[str, list[tuple]]) -> dict[str, list[tuple]]:
     """Drop `created_at`, the time at which the row was inserted."""
     return {**tables, "transcript_vectors": [row[:-1] for row in tables["transcript_vectors"]]}
@@ -269,51 +189,6 @@ def test_migrated_texts_above_the_chunk_limit_are_split_with_exact_spans(
     assert memory.transcripts.cut_long_chunks() == 0
     memory.undo()
     assert passages.get("m0_user_query_0")["total_chunks"] == 1
-
-
-def foreign(path: Path, change: str) -> dict[str, bytes]:
-    """A file of version 1 that was changed so; returns the bytes of all files beside it."""
-    version_1(path, count=4, as_json=True)
-    with closing(sqlite3.connect(path)) as db:
-        for statement in change.split(";"):
-            db.execute(statement)
-        db.commit()
-    return {file.name: file.read_bytes() for file in path.parent.iterdir()}
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE transcripts SET user_query_vector = '[1, \"x\"]' WHERE user_query_vector IS NOT NULL",
-        "UPDATE transcripts SET user_query_vector = x'0102' WHERE user_query_vector IS NOT NULL",
-        "ALTER TABLE transcripts RENAME COLUMN content TO content_json",
-        "UPDATE schema_meta SET value = '3'",
-        "CREATE TABLE transcript_vectors (id TEXT, vector_json TEXT)",
-        "CREATE TABLE events (id TEXT, data TEXT)",
-    ],
-)
-def test_a_file_that_cannot_be_upgraded_is_not_touched_and_costs_one_kind(
-    path: Path, reopen: Callable[[], Memory], change: str
-) -> None:
-    before = foreign(path, change)
-    memory = reopen()
-    assert [*memory.status().faults] == ["transcript_vectors"]
-    memory.memories.store_memory("the others work")
-    assert {name: (path.parent / name).read_bytes() for name in before} == before
-
-
-@pytest.mark.parametrize("name", ["words", "changes", "meta"])
-def test_a_file_with_tables_of_our_names_costs_one_kind_and_keeps_its_rows(
-    path: Path, reopen: Callable[[], Memory], name: str
-) -> None:
-    foreign(path, f"CREATE TABLE {name} (x);INSERT INTO {name} VALUES ('theirs')")
-    before = found(path)
-    memory = reopen()
-    assert [*memory.status().faults] == ["transcript_vectors"]
-    memory.close()
-    assert found(path) == before
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute(f"SELECT x FROM {name}").fetchall() == [("theirs",)]
 
 
 def test_vectors_as_json_text_in_the_table_of_vectors_become_numbers(
