@@ -29,15 +29,19 @@ from store.runtime import open_library
 
 
 class Instant:
-    """An embedder whose vectors cost nothing, so that only the store's own time remains."""
+    """An embedder whose vectors cost nothing and mean nothing, so that only the store's own time remains.
 
-    name = fingerprint = "instant"
-    dimensions = 768
+    `named` gives it the name of another model, which can then open the library.
+    """
+
     token_limit = 256
     cross_modal_scale = 1.0
     status = "ready"
 
-    def __init__(self) -> None:
+    def __init__(self, named: Embedder | None = None) -> None:
+        self.name = named.name if named else "instant"
+        self.fingerprint = named.fingerprint if named else "instant"
+        self.dimensions = named.dimensions if named else 768
         self._random = np.random.default_rng(1)
 
     def warm(self) -> None:

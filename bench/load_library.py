@@ -2,12 +2,9 @@
 
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-from PIL import Image
-
+from bench.library import Instant
 from bench.pending import queue
 from store.catalog.filters import Filter
 from store.embedding import open_embedder
@@ -15,35 +12,6 @@ from store.runtime import open_library
 
 MODEL = "offline"
 _BATCH = 500
-
-
-class MadeUp:
-    """The model's name with vectors that cost nothing and mean nothing."""
-
-    token_limit = 256
-    cross_modal_scale = 1.0
-    status = "ready"
-
-    def __init__(self) -> None:
-        model = open_embedder(MODEL)
-        self.name, self.fingerprint, self.dimensions = model.name, model.fingerprint, model.dimensions
-        self._random = np.random.default_rng(3)
-
-    def warm(self) -> None:
-        pass
-
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
-
-    def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
-        return self._rows(len(texts))
-
-    def embed_images(self, images: Sequence[Image.Image]) -> np.ndarray:
-        return self._rows(len(images))
-
-    def _rows(self, count: int) -> np.ndarray:
-        rows = self._random.standard_normal((count, self.dimensions), dtype=np.float32)
-        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
 def prepared(root: Path, size: int) -> Path:
@@ -54,7 +22,7 @@ def prepared(root: Path, size: int) -> Path:
     os.environ["MEMEDEX_EMBEDDER"] = MODEL
     queue(root, size)
     _write_captions(root, size)
-    with open_library(root, embedder=MadeUp()) as library:
+    with open_library(root, embedder=Instant(named=open_embedder(MODEL))) as library:
         pending = [record.address for record in library.find(Filter(tier="pending"))]
         chosen = [address for address in pending if int(address[-32:], 16) % 2]
         for start in range(0, len(chosen), _BATCH):

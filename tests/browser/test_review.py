@@ -8,37 +8,23 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from store.disk.layout import Layout
-from store.library import Library
 from tests.browser.conftest import Serve, dashboard
 from tests.browser.dashboard import Server
 from tests.browser.delayed_messages import DelayedMessages
 from tests.browser.grid_page import GridPage, filled_library
-from tests.store.conftest import CREATED_AT, coin
-
-COINS = 90
-
-
-STRANGE = '<img src=x onerror="window.obeyed = true"> **bold** [link](http://example.com)'
+from tests.browser.pending_coins import add_pending, tier
+from tests.store.conftest import coin
 
 
 @pytest.fixture(scope="module")
 def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    def fill(library: Library) -> None:
-        library.add(coin(number) for number in range(COINS))
-        library.add([coin(COINS, token_name=STRANGE, description=STRANGE, created_at=CREATED_AT + 50)])
-
-    with dashboard(filled_library(tmp_path_factory.mktemp("review"), fill)) as server:
+    with dashboard(filled_library(tmp_path_factory.mktemp("review"), add_pending)) as server:
         yield server
 
 
 @pytest.fixture
 def grid(app: Server, page: Page) -> GridPage:
     return GridPage(page, f"{app.url}/pending")
-
-
-def tier(app: Server, address: str) -> str:
-    with app.stored() as library:
-        return library.get(address).tier
 
 
 def test_a_burst_of_thirty_keys_is_thirty_decisions(app: Server, grid: GridPage) -> None:

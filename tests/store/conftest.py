@@ -26,6 +26,7 @@ from store.importing.candidate import Candidate
 from store.library import Library
 from store.runtime import open_library
 from tests.store.hashed import Hashed
+from tests.store.language_model_server import LanguageModelServer, running
 
 CREATED_AT = 1_700_000_000
 TAXONOMY = {"dog": "animals", "cat": "animals", "moon": "space"}
@@ -188,10 +189,36 @@ def captioned(library: Library) -> Callable[..., list[str]]:
     return prepare
 
 
+@pytest.fixture
+def three_addresses(library: Library, captioned: Callable[..., list[str]]) -> list[str]:
+    """Three coins of the library."""
+    addresses = captioned(1, 2, 3)
+    library.promote(addresses)
+    return addresses
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
+    """A server that answers as a language model; requests to it have a key."""
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
+    with running() as server:
+        yield server
+
+
 def approved_with_caption(library: Library, *numbers: int) -> list[str]:
     addresses = [address(number) for number in numbers]
     library.add(coin(number) for number in numbers)
     library.approve(addresses)
     for number in numbers:
         library.caption(address(number), caption=written(f"text {number}"))
+    return addresses
+
+
+def create_in_tier(library: Library, tier: str, *numbers: int) -> list[str]:
+    """Create captioned coins in this tier and return their addresses."""
+    addresses = approved_with_caption(library, *numbers)
+    if tier == "pending":
+        library.send_back(addresses)
+    elif tier == "library":
+        library.promote(addresses)
     return addresses

@@ -11,7 +11,7 @@ from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library, open_reader
 from store.writing import transitions
-from tests.store.conftest import address, approved_with_caption, coin, normal_picture, written
+from tests.store.conftest import address, coin, create_in_tier, normal_picture, written
 from tests.store.hashed import Hashed
 from tests.store.invariants import holds
 
@@ -51,16 +51,6 @@ MOVES = [
     ("delete", "approved", "trash"),
     ("delete", "library", "trash"),
 ]
-
-
-def create_in_tier(library: Library, tier: str, *numbers: int) -> list[str]:
-    """Create captioned coins in this tier and return their addresses."""
-    addresses = approved_with_caption(library, *numbers)
-    if tier == "pending":
-        library.send_back(addresses)
-    elif tier == "library":
-        library.promote(addresses)
-    return addresses
 
 
 @pytest.mark.parametrize(("verb", "source", "target"), MOVES)

@@ -1,33 +1,17 @@
 """The numbered log on the server: each decision is applied once, in order, however often it arrives."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from components.grid.decision_log import BOOT, Ledger
 from components.grid.logged_decision import LoggedDecision, entries_of
-from store.catalog.filters import Filter
 from store.errors import ModelUnavailable
 from store.library import Library
 from store.outcome import Outcome
 from store.permissions import Actor
+from tests.components.grid.decisions import approved, entry
 from tests.store.conftest import address
-
-
-@pytest.fixture
-def decision_log() -> Ledger:
-    return Ledger()
-
-
-def entry(n: int, verb: str, *numbers: int, boot: str = BOOT, **more: Any) -> LoggedDecision:
-    seen = more.pop("seen", {})
-    addresses = [address(number) for number in numbers]
-    return LoggedDecision(n, verb, addresses, seen, more.pop("reason", ""), boot, **more)
-
-
-def approved(library: Library) -> set[str]:
-    return set(library.addresses(Filter(tier="approved")))
 
 
 def test_a_decision_that_arrives_again_is_not_repeated(library: Library, decision_log: Ledger) -> None:

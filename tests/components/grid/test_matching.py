@@ -5,28 +5,14 @@ from typing import Any
 
 import pytest
 
-from components.grid.decision_log import BOOT, Ledger
-from components.grid.logged_decision import LoggedDecision, entries_of
+from components.grid.decision_log import Ledger
+from components.grid.logged_decision import entries_of
 from components.grid.matching import addresses, offered
 from store.catalog.filters import Filter
 from store.library import Library
 from tests.components.conftest import COINS
+from tests.components.grid.decisions import approved, entry
 from tests.store.conftest import address, coin
-
-
-@pytest.fixture
-def decision_log() -> Ledger:
-    return Ledger()
-
-
-def entry(n: int, verb: str, *numbers: int, boot: str = BOOT, **more: Any) -> LoggedDecision:
-    seen = more.pop("seen", {})
-    addresses = [address(number) for number in numbers]
-    return LoggedDecision(n, verb, addresses, seen, more.pop("reason", ""), boot, **more)
-
-
-def approved(library: Library) -> set[str]:
-    return set(library.addresses(Filter(tier="approved")))
 
 
 def matching(library: Library, **more: Any) -> dict[str, Any]:

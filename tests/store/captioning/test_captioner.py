@@ -2,7 +2,6 @@
 loopback."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,17 +11,10 @@ from store.captioning.captioner import CaptionDraft, Captioner, CaptionRequest
 from store.errors import CaptioningFailed, InvalidRecord, ProviderBusy, ProviderRefuses
 from store.llm.client import import_litellm, price
 from store.llm.prompts import BUILT_IN, filled
-from tests.store.language_model_server import GOOD, Answer, LanguageModelServer, fails, running, says
+from tests.store.language_model_server import GOOD, Answer, LanguageModelServer, fails, says
 
 PICTURE = b"\x89PNG, as far as its first bytes go"
 JSON = json.dumps(GOOD)
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
-    monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
-    with running() as server:
-        yield server
 
 
 def question(**more: Any) -> CaptionRequest:

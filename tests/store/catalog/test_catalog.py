@@ -13,27 +13,20 @@ from tests.store.conftest import address
 from tests.store.duplicates.copies import badges, coin_with_drawing, drawing, matches_of
 from tests.store.hashed import Hashed
 
-FIRST, SECOND, THIRD = address(0), address(1), address(2)
+FIRST = address(0)
 
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
 @pytest.fixture
-def three_coins(library: Library) -> Library:
-    """A library of unrelated coins."""
+def old_root(library: Library) -> Path:
+    """The root of a library with a catalog of version 1; its first and last coin have the same picture."""
     library.add(coin_with_drawing(number) for number in range(3))
-    library.duplicates.examine()
-    return library
-
-
-@pytest.fixture
-def old_root(three_coins: Library) -> Path:
-    """The root of a library with a catalog of version 1."""
-    three_coins.add([coin_with_drawing(3, drawing(0))])
-    three_coins.approve([FIRST], actor="ann")
-    three_coins.close()
-    path = three_coins.layout.catalog
+    library.add([coin_with_drawing(3, drawing(0))])
+    library.approve([FIRST], actor="ann")
+    library.close()
+    path = library.layout.catalog
     made = path.with_name("new.sqlite3")
     path.rename(made)
     with sqlite3.connect(path) as db:
@@ -50,7 +43,7 @@ def old_root(three_coins: Library) -> Path:
         db.execute("DELETE FROM meta WHERE key = 'duplicates'")
     db.close()
     made.unlink()
-    return three_coins.layout.root
+    return library.layout.root
 
 
 def test_an_older_catalog_is_migrated_and_keeps_its_content(old_root: Path) -> None:

@@ -7,9 +7,11 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from subprocess import CompletedProcess, run
+from typing import Any
 from unittest.mock import patch
 
 from store.cli import main
+from store.reading.reader import Reader
 from store.settings import settings
 from tests.store.conftest import address
 
@@ -69,3 +71,13 @@ def _text_stream() -> TextIOWrapper:
 def _text_of(stream: TextIOWrapper) -> str:
     assert isinstance(stream.buffer, BytesIO)
     return stream.buffer.getvalue().decode("utf-8")
+
+
+def tier(root: Path, key: str) -> str:
+    with Reader(root) as reader:
+        return reader.get(key).tier
+
+
+def caption(root: Path, key: str) -> dict[str, Any]:
+    with Reader(root) as reader:
+        return dict(reader.get(key).sidecar["caption"])

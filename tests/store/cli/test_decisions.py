@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import pytest
 
@@ -11,21 +11,10 @@ from store.catalog.filters import Filter
 from store.embedding import open_embedder
 from store.reading.reader import Reader
 from store.runtime import open_library
-from tests.store.cli.program import ALSO_KEPT, APPROVED, CAPTIONED, KEPT, NOWHERE, PENDING, Run
+from tests.store.cli.program import ALSO_KEPT, APPROVED, CAPTIONED, KEPT, NOWHERE, PENDING, Run, caption, tier
 from tests.store.conftest import address, coin, picture
 from tests.store.hashed import Hashed
 from tests.store.invariants import chroma_agrees_with_the_sidecars
-
-
-def tier(root: Path, key: str) -> str:
-    with Reader(root) as reader:
-        return reader.get(key).tier
-
-
-def caption(root: Path, key: str) -> dict[str, Any]:
-    with Reader(root) as reader:
-        return dict(reader.get(key).sidecar["caption"])
-
 
 # -- import ------------------------------------------------------------------------------------------------
 

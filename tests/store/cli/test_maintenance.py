@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,18 +10,8 @@ from store.disk.layout import Layout
 from store.embedding import open_embedder
 from store.reading.reader import Reader
 from store.runtime import open_library
-from tests.store.cli.program import CAPTIONED, KEPT, PENDING, Run
+from tests.store.cli.program import CAPTIONED, KEPT, PENDING, Run, caption, tier
 from tests.store.invariants import chroma_agrees_with_the_sidecars
-
-
-def tier(root: Path, key: str) -> str:
-    with Reader(root) as reader:
-        return reader.get(key).tier
-
-
-def caption(root: Path, key: str) -> dict[str, Any]:
-    with Reader(root) as reader:
-        return dict(reader.get(key).sidecar["caption"])
 
 
 def test_doctor_exits_with_0_when_all_is_well(run: Run, root: Path) -> None:

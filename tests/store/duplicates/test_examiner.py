@@ -17,14 +17,6 @@ FIRST, SECOND, THIRD = address(0), address(1), address(2)
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
-@pytest.fixture
-def three_coins(library: Library) -> Library:
-    """A library of unrelated coins."""
-    library.add(coin_with_drawing(number) for number in range(3))
-    library.duplicates.examine()
-    return library
-
-
 def test_a_cancelled_examination_continues_later(library: Library) -> None:
     library.add(coin_with_drawing(number, drawing(0)) for number in range(20))
     progress = Progress()

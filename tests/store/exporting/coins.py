@@ -1,13 +1,10 @@
-"""Three records to export."""
+"""Three records to export, and what an import reads of an export."""
 
+from store.importing import Candidate, candidates
 from store.records import Record
 
 MINT = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
-
-
 OTHER = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
-
-
 THIRD = "0x" + "ab" * 20
 
 
@@ -40,3 +37,9 @@ def records():
         "odd": 1,
     }
     return [record(tags=["dog|wolf"]), pending, record(THIRD, "approved", caption=odd)]
+
+
+def imported(path):
+    found = list(candidates([path]))
+    assert [one for one in found if not isinstance(one, Candidate)] == []
+    return {one.sidecar["token_address"]: one for one in found}

@@ -12,17 +12,11 @@ from store.disk.images import normalise
 from store.errors import BadSource
 from store.exporting import export
 from store.exporting.formats import LOSSLESS
-from store.importing import Candidate, archives, candidates
+from store.importing import archives
 from store.importing.tables import MAX_ROWS, rows_of
-from tests.store.exporting.coins import MINT, OTHER, THIRD, record, records
+from tests.store.exporting.coins import MINT, OTHER, THIRD, imported, record, records
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
-
-
-def imported(path):
-    found = list(candidates([path]))
-    assert [one for one in found if not isinstance(one, Candidate)] == []
-    return {one.sidecar["token_address"]: one for one in found}
 
 
 @pytest.mark.parametrize("ending", ["", ".zip"])

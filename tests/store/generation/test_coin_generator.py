@@ -1,7 +1,7 @@
 """A coin is generated, parsed and normalised; copies are recognised."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -13,23 +13,9 @@ from store.library import Library
 from store.records import MAX_FACET
 from tests.store.conftest import address, coin
 from tests.store.generation.generated_coin import COIN, MODEL
-from tests.store.language_model_server import LanguageModelServer, fails, running, says
+from tests.store.language_model_server import LanguageModelServer, fails, says
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
-    monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
-    with running() as server:
-        yield server
-
-
-@pytest.fixture
-def three_addresses(library: Library, captioned: Callable[..., list[str]]) -> list[str]:
-    addresses = captioned(1, 2, 3)
-    library.promote(addresses)
-    return addresses
 
 
 @pytest.mark.parametrize("ticker", ["DO GE", "DO/GE", "DO\\GE"])

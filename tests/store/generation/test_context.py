@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 
 import pytest
 
@@ -16,13 +15,6 @@ pytestmark = pytest.mark.usefixtures("without_chroma")
 
 
 PICTURE = re.compile(r" !\[.*\]\(data:.*\)")
-
-
-@pytest.fixture
-def three_addresses(library: Library, captioned: Callable[..., list[str]]) -> list[str]:
-    addresses = captioned(1, 2, 3)
-    library.promote(addresses)
-    return addresses
 
 
 def test_the_context_uses_the_reference_1_format_without_empty_facets(

@@ -4,21 +4,15 @@ import pytest
 
 from store.errors import BadSource, ReadOnly
 from store.exporting.places import appearing
-from store.importing import Candidate, candidates
+from store.importing import candidates
 from store.runtime import open_library, open_reader
 from store.tasks.export import KEPT, remove, start, zipped
 from store.tasks.export import destination as where
 from tests.store.conftest import approved_with_caption
-from tests.store.exporting.coins import MINT
+from tests.store.exporting.coins import MINT, imported
 from tests.store.hashed import Hashed
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
-
-
-def imported(path):
-    found = list(candidates([path]))
-    assert [one for one in found if not isinstance(one, Candidate)] == []
-    return {one.sidecar["token_address"]: one for one in found}
 
 
 def test_an_interrupted_background_export_starts_over(root):

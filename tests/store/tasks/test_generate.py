@@ -1,7 +1,7 @@
 """Generating in the background: results stay until dismissed, and a request is never repeated by itself."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from threading import Event
 
 import pytest
@@ -12,23 +12,9 @@ from store.library import Library
 from store.settings import settings
 from store.tasks import generate
 from tests.store.generation.generated_coin import COIN, MODEL
-from tests.store.language_model_server import LanguageModelServer, fails, running, says
+from tests.store.language_model_server import LanguageModelServer, fails, says
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModelServer]:
-    monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
-    with running() as server:
-        yield server
-
-
-@pytest.fixture
-def three_addresses(library: Library, captioned: Callable[..., list[str]]) -> list[str]:
-    addresses = captioned(1, 2, 3)
-    library.promote(addresses)
-    return addresses
 
 
 def start_job(library: Library, addresses: list[str]) -> Job:

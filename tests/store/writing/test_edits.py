@@ -11,8 +11,8 @@ from store.library import Library
 from store.search.query import Part, Query
 from tests.store.conftest import (
     address,
-    approved_with_caption,
     coin,
+    create_in_tier,
     written,
 )
 from tests.store.invariants import holds
@@ -21,16 +21,6 @@ FIRST, SECOND, THIRD = address(0), address(1), address(2)
 
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
-
-
-def create_in_tier(library: Library, tier: str, *numbers: int) -> list[str]:
-    """Create captioned coins in this tier and return their addresses."""
-    addresses = approved_with_caption(library, *numbers)
-    if tier == "pending":
-        library.send_back(addresses)
-    elif tier == "library":
-        library.promote(addresses)
-    return addresses
 
 
 def test_caption_changes_only_the_given_facets(library: Library) -> None:

@@ -7,19 +7,8 @@ from store.memory.engine.errors import InvalidInput
 from store.memory.engine.reembedding import reembed
 from store.memory.inspect.context_preview import REFERENCE, assemble, store_template, stored_template
 from store.memory.memory import Memory
-from store.memory.story.sessions import exchange
-from store.memory.story.worlds import World
 from store.permissions import Actor
-
-
-def add_world_and_session(memory: Memory) -> None:
-    """Add a world with twelve chunks and a session with five exchanges."""
-    lore = "\n".join(f"Gate {number} stands. {'stone ' * 120}" for number in range(12))
-    memory.lore.put_world(World("city", "The City", "Welcome.", lore, file="city.yaml"))
-    for number in range(5):
-        memory.sessions.add_memory(
-            "mira_one", str(number), exchange(f"question {number}", f"answer {number}")
-        )
+from tests.store.memory.inspect.city import add_world_and_session
 
 
 def test_the_assembled_context_matches_the_reference(memory: Memory) -> None:
