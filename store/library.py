@@ -231,7 +231,7 @@ class Library(Reader):
     def undo_decisions(
         self, decisions: Sequence[str], *, actor: str = "", progress: Progress | None = None
     ) -> Outcome:
-        """Undo these decisions one by one, newest first, whoever made them; an undo among them is redone.
+        """Undo these decisions one by one, newest first, of any person; an undo among them is redone.
 
         Records changed since are refused one by one; decisions already undone are skipped. If it is
         cancelled, the rest can still be undone.

@@ -3,10 +3,12 @@
 import re
 import sys
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from packaging.requirements import Requirement
 
 from store import __version__
 from store.cli import dashboard, main
@@ -14,6 +16,8 @@ from store.disk.layout import PROGRAM
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+IMPORT = re.compile(r"^ *(?:from|import) (\w+)[\w.]*(?: import .*| as \w+)?$", re.MULTILINE)
+DISTRIBUTIONS = {"PIL": "pillow", "argon2": "argon2-cffi", "open_clip": "open-clip-torch", "yaml": "pyyaml"}
 
 
 def pinned(name: str) -> set[str]:
@@ -24,6 +28,47 @@ def pinned(name: str) -> set[str]:
 def test_the_pinned_requirements_match_the_package_dependencies() -> None:
     assert pinned("requirements.txt") >= set(PROJECT["dependencies"])
     assert pinned("requirements-clip.txt") >= set(PROJECT["optional-dependencies"]["clip"])
+
+
+def test_everything_imported_is_a_declared_dependency() -> None:
+    extras = PROJECT["optional-dependencies"]
+    declared = {named(line) for line in [*PROJECT["dependencies"], *extras["clip"], *extras["duckdb"]]}
+    program = [path for folder in ("store", "components", "pages") for path in (ROOT / folder).rglob("*.py")]
+    found = {name for path in [*program, *ROOT.glob("*.py")] for name in imported(path)}
+    others = found - sys.stdlib_module_names - {"store", "components", "pages"}
+    assert {"streamlit", "chromadb", "yaml", "torch"} <= others, "imports inside functions count as well"
+    assert {named(DISTRIBUTIONS.get(name, name)) for name in others} - declared == set()
+
+
+def test_the_pinned_requirements_are_all_that_the_dependencies_need() -> None:
+    """The list is installed with `--no-deps`; docs/decisions.md (62) says what it leaves out."""
+    pins = dict(line.split("==") for line in pinned("requirements.txt"))
+    versions = {named(name): version for name, version in pins.items()}
+    waiting, missing = [named(line) for line in PROJECT["dependencies"]], set()
+    seen = set(waiting)
+    while waiting:
+        for requirement in map(Requirement, requires(waiting.pop()) or []):
+            name = named(requirement.name)
+            if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+                continue
+            if name not in versions:
+                missing.add(name)
+                continue
+            assert requirement.specifier.contains(versions[name], prereleases=True), str(requirement)
+            if name not in seen:
+                seen.add(name)
+                waiting.append(name)
+    assert missing == {"boto3", "kubernetes", "sentence-transformers"}
+
+
+def named(requirement: str) -> str:
+    """The normalised name of a distribution (https://peps.python.org/pep-0503/#normalized-names)."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[=\[]", requirement)[0]).lower()
+
+
+def imported(path: Path) -> set[str]:
+    """The names of the packages that a file imports, inside functions as well."""
+    return set(IMPORT.findall(path.read_text(encoding="utf-8")))
 
 
 def test_nothing_is_pinned_twice() -> None:

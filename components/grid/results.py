@@ -48,7 +48,7 @@ class Ranked:
     made_from: tuple[Any, ...]
     rows: dict[str, int]
     table: pa.Table
-    is_whole: bool  # whether no other record can come into the list, whatever the weights
+    is_whole: bool  # whether no weights bring another record into the list
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class ShownRanking:
     view: ResultView = "cards"  # with "map" the page draws the results itself
     held: Mapping[str, float] | None = None  # what "versus" compares with: weights, and `calibrated` 1 or 0
     groups: Mapping[str, int] | None = None  # of the records with one number only the best is shown
-    pinned: Sequence[str] = ()  # first, marked as exact matches, whatever the weights
+    pinned: Sequence[str] = ()  # first with any weights, marked as exact matches
 
 
 def show_results(

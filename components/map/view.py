@@ -208,7 +208,7 @@ def _begin(library: Library, space: str) -> None:
     if last is not None and last.can_resume:
         library.jobs.resume(last.id)
     elif last is None or not last.is_under_way:
-        options = {"space": space, "anew": True}
+        options = {"space": space, "from_scratch": True}
         job_bar.start(
             library.jobs, "map", name=f"Compute the map of {_space(space).lower()}", options=options
         )

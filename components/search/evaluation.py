@@ -151,8 +151,8 @@ def _add(library: Library, given: Mapping[str, Any]) -> str:
 def _calibration(library: Library) -> None:
     held = library.calibration.in_force()
     st.caption(
-        "A text lies closer to texts than to pictures, whatever they show. Calibrated, every facet's cosines "
-        "are brought to one scale by fixed figures, so that equal weights have equal say."
+        "A text lies closer to texts than to pictures, even of the same thing. Calibrated, every facet's "
+        "cosines are brought to one scale by fixed figures, so that equal weights have equal say."
     )
     if held is None:
         count = library.counts()["library"]

@@ -32,7 +32,7 @@ class _Recognising(Protocol):
         """The name for people."""
 
     def recognise(self, path: Path) -> DataSurvey | None:
-        """What is there, if it is this system's; reads only. None for anything else, whatever its bytes.
+        """What is there, if it is this system's; reads only. None for all other content, damaged files too.
 
         Damaged data of this system is a survey with refusals.
         """

@@ -76,7 +76,7 @@ def _storable(text: str) -> str:
 
 
 def _object_in(answer: str) -> dict[str, Any]:
-    """The first JSON object with a facet in it, wherever it begins."""
+    """The first JSON object with a facet in it, at any position."""
     decoder = json.JSONDecoder(strict=False)  # models put line breaks into strings
     for start in [match.start() for match in re.finditer(r"\{", answer)][:MAX_STARTS]:
         try:

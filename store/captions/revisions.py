@@ -36,7 +36,7 @@ def of(db: sqlite3.Connection, address: str) -> list[Revision]:
     before = WrittenCaption({}, [])
     first: dict[
         tuple[Facet, str], CaptionSource | None
-    ] = {}  # who wrote a text first, wherever it stands again
+    ] = {}  # who wrote a text first, also if it was restored later
     for event in reversed(events(db, address=address, limit=-1)):
         # What stood before is what was known last: a rebuilt catalog has no memory of it.
         after = _written(db, event.after)

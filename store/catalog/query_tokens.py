@@ -68,7 +68,7 @@ class Token(NamedTuple):
 
     @property
     def filters(self) -> bool:
-        """Whether it is a filter wherever it is."""
+        """Whether it is a filter in every place of a line."""
         return self.kind in _CONDITIONS or (self.kind == "WORD" and is_starred(self.text))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from store.catalog.emoji import in_words
 
-MOST = 1_000  # records with a share: few enough to be among the candidates whatever the sliders say
+MOST = 1_000  # records with a share: few enough to be among the candidates with any weights
 _WEIGHTS = "10, 10, 1, 1, 5"  # name, ticker, description, captions, tags; measured on the golden queries
 _WORDS = 16  # of a question that are looked for
 _FEW = 2_000  # records that may always have a word …

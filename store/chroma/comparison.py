@@ -28,7 +28,7 @@ class Expected:
     model: str
     noun: str  # what its ids stand for, in the plural
     ids: AbstractSet[str]
-    waiting: AbstractSet[str]  # ids that Chroma has not got yet, whatever it says of them
+    waiting: AbstractSet[str]  # ids that wait for Chroma; its answers about them do not count
     point: Callable[[str], Point | None]  # None: it is gone by now
 
 

@@ -35,7 +35,7 @@ def serve(arguments: Namespace, terminal: Terminal) -> int:
         if arguments.http:
             http.serve(server(access), port=arguments.http, token=settings().mcp_token)
         else:
-            sys.stdout = sys.__stdout__  # the protocol's; it diverts whatever else prints by itself
+            sys.stdout = sys.__stdout__  # the protocol's; all other output is diverted by it
             server(access).run("stdio")
     finally:
         access.close()

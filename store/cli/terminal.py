@@ -22,7 +22,7 @@ _JOINER = "\N{ZERO WIDTH JOINER}"  # part of many an emoji, and harmless
 
 
 class Terminal:
-    """The two streams of this process, both UTF-8 whatever the locale."""
+    """The two streams of this process, both UTF-8 in every locale."""
 
     def __init__(self) -> None:
         self._answers = _in_utf8(sys.stdout, errors="replace")

@@ -165,7 +165,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Connection(sqlite3.Connection):
-    """Refuses what no database can hold by a named error, wherever it came from."""
+    """Raises InvalidRecord for values that no database can hold."""
 
     def execute(self, sql: str, values: Any = (), /) -> sqlite3.Cursor:
         """Execute a statement. Raises InvalidRecord for half a character and for an endless number."""

@@ -122,7 +122,7 @@ class Examiner:
         with self._catalog.writing() as db:
             for image_hash, found in near.items():
                 _note(db, image_hash, found)
-            for row in batch:  # as they are now, whatever happened to them meanwhile
+            for row in batch:  # as they are now: they may have changed meanwhile
                 db.execute("DELETE FROM unexamined WHERE record = ?", [row["record"]])
                 now = db.execute("SELECT address FROM records WHERE id = ?", [row["record"]]).fetchone()
                 if now:

@@ -86,7 +86,7 @@ class EndpointEmbedder:
                 timeout=TIMEOUT,
                 api_base=settings().embedding_api_base or None,
             )
-        except Exception as error:  # providers raise whatever they like; it becomes one readable error
+        except Exception as error:  # providers raise errors of any class; they become one readable error
             raise ModelUnavailable(readable(error, model=self._model)) from error
         rows = sorted(answer.data, key=lambda row: int(row["index"]))
         if len(rows) != len(texts):

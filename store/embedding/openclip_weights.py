@@ -2,7 +2,7 @@
 
 A model is written `MODEL/TAG` (weights from the local cache), `MODEL/TAG@FILE` or `MODEL@FILE` (a checkpoint
 file). OpenAI's weights were trained with QuickGELU, yet open_clip 3.3 builds them with plain GELU and only
-warns. We switch QuickGELU on for the tag `openai`, wherever the weights come from, for every tag that
+warns. We switch QuickGELU on for the tag `openai`, for weights from every source, for every tag that
 open_clip marks so, and for TorchScript files, which only OpenAI published.
 """
 

@@ -90,7 +90,7 @@ class Downloads:
         content = bytearray()
         for piece in answer.iter_bytes(_PIECE):
             content += piece
-            if len(content) > self._limit:  # whatever it said beforehand, and however well it was compressed
+            if len(content) > self._limit:  # with any announced length, and any compression
                 raise BadSource(self._too_large())
         if content[:256].lstrip().startswith(b"<"):
             raise BadSource(f"{host} has a web page or an SVG drawing there, not a picture that is read")

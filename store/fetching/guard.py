@@ -26,9 +26,7 @@ _NOT_GLOBAL_4 = tuple(
         "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
     )
 )  # fmt: skip
-_UNICAST_6 = IPv6Network(
-    "2000::/3"
-)  # the one part of IPv6 that is given out; whatever lies outside is refused
+_UNICAST_6 = IPv6Network("2000::/3")  # the one part of IPv6 that is assigned; everything outside is refused
 _NOT_GLOBAL_6 = tuple(
     IPv6Network(block)
     for block in ("2001::/23", "2001:db8::/32", "3fff::/20")  # protocols, Teredo among them; documentation

@@ -91,7 +91,7 @@ def stream(
             if size > MAX_ANSWER:
                 return
             yield piece
-    except Exception as error:  # providers raise whatever they like; it becomes one readable error
+    except Exception as error:  # providers raise errors of any class; they become one readable error
         raise CaptioningFailed(readable(error, model=model)) from error
 
 
@@ -121,7 +121,7 @@ def read(answer: str, *, model: str, prompt: str, sources: Iterable[str]) -> Gen
 
 
 def _format(answer: str, *, model: str) -> dict[str, str]:
-    """The fields of a coin from a JSON object in an answer, wherever it is and however deeply nested.
+    """The fields of a coin from a JSON object in an answer, in any place and at any depth.
 
     Raises CaptioningFailed, saying what came instead.
     """

@@ -1,4 +1,4 @@
-"""Map one coin's metadata, under whatever field names, to the sidecar of reference 1."""
+"""Map one coin's metadata, with the field names of many programs, to the sidecar of reference 1."""
 
 import contextlib
 import re
@@ -23,7 +23,7 @@ _OWN = ("tier", HOLDS)  # said by exports and `list --json`, known by the librar
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _MILLISECONDS = 1e11  # as seconds, that is the year 5138
 _MICROSECONDS = 1e14
-_LARGEST = 2**63  # whatever it counts; an integer of 400 digits cannot be divided into seconds
+_LARGEST = 2**63  # in any unit; an integer of 400 digits cannot be divided into seconds
 
 
 def sidecar_of(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@
     library.jobs.get(job.id)                         # state, done, refused, rate, seconds left
     library.jobs.pause(job.id)                       # resume, cancel, try_again; refused to viewers
 
-A job is a row of the catalog, and so is each of its items (a key, and whatever else the work needs). An item
+A job is a row of the catalog, and so is each of its items (a key, and what else the work needs). An item
 is marked in the same transaction as its result (`ItemDone(item, write=…)`), so nothing is done twice. A job
 without items reports through `context.progress`. Work that cannot continue after a restart, because it needs
 an upload or an open page, is `library.jobs.run(name, work)`: it is listed and can be cancelled, and ends

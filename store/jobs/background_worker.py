@@ -81,7 +81,7 @@ class Worker:
                 self._begin()
 
     def retry(self) -> None:
-        """Work now, whatever failed before, because a person asked."""
+        """Work now, even after failures, because a person asked."""
         with self._changed:
             self._rests_until = 0.0
         self.wake()

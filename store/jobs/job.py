@@ -25,7 +25,7 @@ class Job:
     options: Mapping[str, Any]
     note: Mapping[str, Any]  # what the work keeps for itself and for the page, such as its cost so far
     error: str  # why it failed
-    total: int  # items, or whatever the work counts; 0 while that is not known
+    total: int  # items, or another unit of the work; 0 while it is unknown
     done: int
     refused: int
     made_at: float  # UNIX seconds

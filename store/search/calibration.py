@@ -1,6 +1,6 @@
 """The usual range of each facet's cosines: fixed figures that bring all facets to one scale.
 
-A text is closer to texts than to pictures, whatever both show (CLIP's modality gap), so equal weights do not
+A text is closer to texts than to pictures of the same thing (CLIP's modality gap), so equal weights do not
 have equal effect. A calibrated search uses (cosine - mean) / deviation instead of a cosine, with mean and
 deviation over a fixed set of queries and all records of the library: for texts the hundred of
 reference_questions.txt, for pictures and examples up to a hundred of the library's records, chosen by their

@@ -30,7 +30,7 @@ class Part:
     like: str | None = None
     weight: float = 1.0
     facets: tuple[Facet, ...] = FACETS
-    key: PartKey = field(init=False, repr=False, compare=False)  # what is embedded, whatever it weighs
+    key: PartKey = field(init=False, repr=False, compare=False)  # what is embedded, without the weight
 
     def __post_init__(self) -> None:
         if sum(given is not None for given in (self.text, self.image, self.like)) != 1:

@@ -14,7 +14,7 @@ OPEN = 7 * 86_400  # seconds after its last use in which a link to it may still 
 _STEP = 3_600  # seconds; a picture in use is marked as used no more often than that
 _NAME = 16  # hex digits of the SHA-256 of the normalised picture
 _NAMED = re.compile(rf"picture:([0-9a-f]{{{_NAME}}})(?![\w.-])", re.IGNORECASE)
-# Wherever a line can be kept: saved searches lie in meta, what was generated or asked for in jobs.
+# All places that store lines: saved searches lie in meta, what was generated or asked for in jobs.
 _LINES = (
     ("meta", "value"), ("golden", "line"), ("judgements", "line"), ("evaluations", "report"),
     ("jobs", "options"), ("jobs", "note"), ("job_items", "key"), ("job_items", "payload"),

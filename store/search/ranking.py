@@ -10,7 +10,7 @@ Fused with the query's words, a record's share of them (catalog/words.py) adds
 
 FUSION · share · Σ w_f · σ_f / Σ w_f      σ_f: the deviation of the query's cosines with facet f
 
-so that words count as much as FUSION deviations, whatever the model, query and weights. Only few records have
+so that words count as much as FUSION deviations with every model, query and weight. Only few records have
 a share. A record without one that is among the best fused ones is among the best by the first formula too,
 because what is above it there is above it here. So a page that has the best by that formula for any weights
 (skyline.py), and all records with a share, has all that it can show.
@@ -188,8 +188,8 @@ def _fused(
 
 
 def _weighted(filled: NDArray[np.float64], shares: list[float], scale: Scale) -> NDArray[np.float64]:
-    # Facet after facet in double precision, not a matrix product: equal records get equal scores in whatever
-    # row they stand, and the page, which does the same sums in JavaScript, gets the same order.
+    # Facet after facet in double precision, not a matrix product: equal records get equal scores in any
+    # row, and the page, which does the same sums in JavaScript, gets the same order.
     scores = np.zeros(filled.shape[1])
     for share, centre, spread, values in zip(shares, *scale, filled, strict=True):
         if share:

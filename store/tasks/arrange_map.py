@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 def _arrange(context: "JobContext[Library]") -> None:
     """Add new records to a stored map; compute another only on request."""
-    library, space = context.library, space_of(context.job.options["space"])
+    library, options = context.library, context.job.options
+    space = space_of(options["space"])
     fingerprint, snapshot = library.embedder.fingerprint, library.snapshot()
     with library.catalog.reading() as db:
         known = stored_maps.arranged(db, space, fingerprint=fingerprint)
-    if known is None or context.job.options.get("anew"):
+    if known is None or options.get("from_scratch") or options.get("anew"):  # its name in jobs of 1.0
         made = neighbourly(snapshot, space, progress=context.progress)
     else:
         made = carried(known, snapshot, interpolate(known, snapshot))

@@ -84,7 +84,7 @@ def load(place: Path, *, fingerprint: str) -> Matrices | None:
             return None
         blocks = list(_blocks(place, about["addresses"]))
         return Matrices(dimensions=about["dimensions"], blocks=blocks, generation=about["generation"])
-    except Exception:  # noqa: BLE001  NumPy raises whatever a damaged header leads it to
+    except Exception:  # noqa: BLE001  a damaged header makes NumPy raise errors of any class
         return None
 
 

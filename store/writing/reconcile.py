@@ -254,7 +254,11 @@ def _folder_lost(folder: LostFolder) -> Fault:
         reason = f"{folder.path} is no folder, which keeps {about} from being found"
         return Fault("", reason, "repair sets aside what stands there", (folder.path,))
     reason = f"the folder {folder.path} is gone, with {about}"
-    return Fault("", reason, "put it back, from a backup or wherever it went; repair lets the records go")
+    return Fault(
+        "",
+        reason,
+        "restore it from a backup or from where it was moved; repair removes its records from the catalog",
+    )
 
 
 def _existing(layout: Layout, tier: Tier, address: str) -> tuple[Path, ...]:

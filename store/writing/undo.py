@@ -43,7 +43,7 @@ class Undo:
     def undo_decisions(
         self, decisions: Sequence[str], *, actor: str, progress: Progress | None = None
     ) -> Outcome:
-        """Undo these decisions one by one, whoever made them; an undo among them is redone."""
+        """Undo these decisions of any person one by one; an undo among them is redone."""
         outcome = Outcome()
         progress = progress or Progress()
         with self._catalog.reading() as db:

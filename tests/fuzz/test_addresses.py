@@ -1,4 +1,4 @@
-"""A page opened at any address, whatever its parameters say, is shown without an error."""
+"""A page is shown without an error at any address, with any parameters."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Whatever a browser posts to the routes, or sends as the state of a component, is answered or left out."""
+"""Anything that a browser posts to the routes, or sends as a component's state, is answered or ignored."""
 
 import json
 from collections.abc import Iterator, Mapping

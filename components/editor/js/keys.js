@@ -1,4 +1,4 @@
-// The editor's keys, wherever the focus is; returns a function that stops listening.
+// The editor's keys, with the focus in any place of the page; returns a function that stops listening.
 
 export function listenToKeys(editor) {
   const pressed = (event) => {

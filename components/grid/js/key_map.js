@@ -31,7 +31,7 @@ export class KeyMap {
     return key.slice(0, at) + (this.typed[key.slice(at)] ?? key.slice(at));
   }
 
-  /** Uses this character for a key; whatever it stood for takes the key's former one, so that none is lost. */
+  /** Uses this character for a key; the action that had it gets the key's former one, so that none is lost. */
   assign(key, character) {
     const lower = character.toLowerCase();
     const former = this.label(key);

@@ -1,4 +1,4 @@
-"""Weights are loaded once, by whoever comes first, and hashed once."""
+"""Weights are loaded once, by the first thread that needs them, and hashed once."""
 
 import threading
 from pathlib import Path

@@ -115,7 +115,9 @@ def test_the_map_job_stores_a_map_and_updates_it(
     kept = arrange()
     assert kept.points.tolist() == seen.points.tolist()
     assert kept.points[:8].tolist() == first.points.tolist()
-    assert arrange(anew=True).at > first.at
+    second = arrange(from_scratch=True)
+    assert second.at > first.at
+    assert arrange(anew=True).at > second.at, "jobs of 1.0 have the option's earlier name"
 
 
 def reopened_maps(library: Library) -> Maps:
@@ -151,11 +153,11 @@ def test_a_stored_pca_map_recomputes_only_changed_records(
     assert sorted(laid_out) == sorted([address(0), address(9)])
     with library.catalog.writing() as db:
         db.execute("DELETE FROM maps WHERE name = 'flat entity'")
-    anew = reopened_maps(library).of("entity")
-    assert anew is not None
-    assert points_by_address(anew).keys() == points_by_address(after).keys()
+    reopened = reopened_maps(library).of("entity")
+    assert reopened is not None
+    assert points_by_address(reopened).keys() == points_by_address(after).keys()
     assert all(
-        np.allclose(points_by_address(anew)[name], place, atol=1e-6)
+        np.allclose(points_by_address(reopened)[name], place, atol=1e-6)
         for name, place in points_by_address(after).items()
     )
 

@@ -218,7 +218,7 @@ def test_only_the_facets_edited_by_hand_are_embedded_again(
     assert embedder.asked == asked + 2
     assert library.search(Query((Part(text="repainted by hand"),))).hits[0].address == FIRST
     assert contents(library).waiting == {FIRST}
-    assert not library.catalog.meta("chroma_rebuild"), "for one record not all of Chroma is made anew"
+    assert not library.catalog.meta("chroma_rebuild"), "for one record not all of Chroma is rebuilt"
     holds(library)
 
 

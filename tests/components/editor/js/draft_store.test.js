@@ -120,7 +120,7 @@ test("a window's own words come first, and what it has written since a compariso
   assert.equal(mine.nextOther("coin").draft.caption.entity, "theirs and more");
 });
 
-test("words of one coin are no other's, whatever the addresses look like", () => {
+test("words of one coin are never another's, even if their addresses are alike", () => {
   const { store } = opened();
   store.hold("a:coin", words("long"));
   assert.equal(opened().store.open("coin", null), null);

@@ -1,4 +1,4 @@
-// Messages of the stream, in whatever pieces they come.
+// Messages of the stream, which arrive in pieces of any size.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -9,7 +9,7 @@ from store.memory.engine.names import check_known, nearest
 def test_names_spelled_alike_come_first_the_most_similar_before() -> None:
     known = ["frogland", "frostland", "peaks", "Frogs"]
     assert nearest("froglnd", known)[:2] == ["frogland", "frostland"]
-    assert nearest("FROGLAND", known)[0] == "frogland", "whatever the case"
+    assert nearest("FROGLAND", known)[0] == "frogland", "upper and lower case are equal"
     assert nearest("qqq", known) == []
 
 

@@ -1,4 +1,4 @@
-"""Undo takes back the latest decision of any kind, whatever the clock says."""
+"""Undo reverses the latest decision of any kind, even if the clock was set back."""
 
 import sqlite3
 from collections.abc import Callable
