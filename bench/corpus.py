@@ -72,10 +72,10 @@ def make(kind: str, *, size: int, dimensions: int, questions: int) -> Corpus:
     vectors: dict[Facet, Array] = {facet: around(subjects) for facet in FACETS}
     present = {facet: random.random(size) > (1 / 3 if facet in OPTIONAL else 0) for facet in FACETS}
     addresses = [f"local-{number:032x}" for number in random.permutation(size)]
-    asked = around(
+    queries = around(
         random.integers(0, 100, questions)
     )  # last: the rest is the same for any number of questions
-    return Corpus(kind, addresses, vectors, present, asked, truth(addresses, vectors, present, asked))
+    return Corpus(kind, addresses, vectors, present, queries, truth(addresses, vectors, present, queries))
 
 
 def unit(rows: Array) -> Array:
@@ -84,10 +84,10 @@ def unit(rows: Array) -> Array:
 
 
 def truth(
-    addresses: list[str], vectors: dict[Facet, Array], present: dict[Facet, NDArray[np.bool_]], asked: Array
+    addresses: list[str], vectors: dict[Facet, Array], present: dict[Facet, NDArray[np.bool_]], queries: Array
 ) -> list[set[str]]:
     """The ten best of section 5 for each query, in double precision, by code independent of the program."""
-    return [set(best) for best in _best(addresses, vectors, present, asked, count=10)]
+    return [set(best) for best in _best(addresses, vectors, present, queries, count=10)]
 
 
 def best(corpus: Corpus, *, count: int) -> list[list[str]]:
@@ -99,15 +99,15 @@ def _best(
     addresses: list[str],
     vectors: dict[Facet, Array],
     present: dict[Facet, NDArray[np.bool_]],
-    asked: Array,
+    queries: Array,
     *,
     count: int,
 ) -> list[list[str]]:
-    scores = np.zeros((len(addresses), len(asked)))
+    scores = np.zeros((len(addresses), len(queries)))
     for facet in CAPTION_FACETS:
-        cosines = vectors[facet].astype(np.float64) @ asked.T.astype(np.float64)
+        cosines = vectors[facet].astype(np.float64) @ queries.T.astype(np.float64)
         has = present[facet][:, None]
         scores += WEIGHTS[facet] * np.where(has, cosines, cosines.mean(axis=0, where=has))
     return [
-        [addresses[row] for row in np.argsort(-scores[:, number])[:count]] for number in range(len(asked))
+        [addresses[row] for row in np.argsort(-scores[:, number])[:count]] for number in range(len(queries))
     ]

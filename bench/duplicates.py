@@ -203,12 +203,12 @@ def latency(count: int) -> None:
             loading = timed(lambda: found.refresh(db))
             prints = [print_of() for _ in range(100)]
             alone = [timed(partial(found.near, print_)) for print_ in prints]
-            asked = [f"0x{int(number):040x}" for number in random.integers(0, count, 100)]
+            addresses = [f"0x{int(number):040x}" for number in random.integers(0, count, 100)]
 
             def ask(address: str) -> None:
                 suspects(db, address, near=found.unknown(db, address))
 
-            whole = [timed(partial(ask, one)) for one in asked]
+            whole = [timed(partial(ask, one)) for one in addresses]
         catalog.close()
     print(f"\n| among {count:,} records, milliseconds | median | 95th percentile |\n| --- | --- | --- |")
     for what, seconds in (("neighbours of one picture", alone), ("all duplicates of a new record", whole)):

@@ -66,15 +66,15 @@ def templates(folder: Path) -> None:
         print(f"| {label} | {chosen.sum()} | {hits[0]} | {hits[1]} |")
     print(f"| chance | | {5 / len(keys):.0%} | {10 / len(keys):.0%} |")
     described = {key: set(text.replace(",", " ").split()) for key, _, text in rows}
-    asked = [
+    keywords = [
         word for word in KEYWORDS.read_text().split() if any(word in words for words in described.values())
     ]
-    best = np.argsort(-(model.embed(asked) @ meaning.T), axis=1)[:, :5]
+    best = np.argsort(-(model.embed(keywords) @ meaning.T), axis=1)[:, :5]
     found = [
         any(word in described.get(keys[row], ()) for row in top)
-        for word, top in zip(asked, best, strict=True)
+        for word, top in zip(keywords, best, strict=True)
     ]
-    print(f"| one keyword: a template described with it | {len(asked)} | {np.mean(found):.0%} | |")
+    print(f"| one keyword: a template described with it | {len(keywords)} | {np.mean(found):.0%} | |")
 
 
 def emoji(folder: Path, names: Path) -> None:
@@ -115,8 +115,8 @@ def emoji(folder: Path, names: Path) -> None:
         spoken = {
             row["hexcode"].lower().replace("-fe0f", ""): row["annotation"] for row in csv.DictReader(file)
         }
-    asked = MiniLM().embed([spoken[str(code)] for code in tested])
-    found = [np.mean(rank_of(asked @ rows.T, np.arange(len(tested))) < 10) for rows in meaning]
+    vectors = MiniLM().embed([spoken[str(code)] for code in tested])
+    found = [np.mean(rank_of(vectors @ rows.T, np.arange(len(tested))) < 10) for rows in meaning]
     print(f"| an emoji by its name, in the first 10 | {np.mean(found):.0%} |")
 
 

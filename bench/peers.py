@@ -214,12 +214,12 @@ class Milvus:
         from pymilvus import AnnSearchRequest, WeightedRanker
 
         question = self._corpus.questions[number].tolist()
-        asked = [
+        queries = [
             AnnSearchRequest([question], facet, {"metric_type": "COSINE"}, limit=50)
             for facet in CAPTION_FACETS
         ]
         ranker = WeightedRanker(*(WEIGHTS[facet] / 10 for facet in CAPTION_FACETS))
-        found = self.client.hybrid_search("coins", asked, ranker, limit=50)[0]
+        found = self.client.hybrid_search("coins", queries, ranker, limit=50)[0]
         return [self._corpus.addresses[int(one["id"])] for one in found]
 
 

@@ -73,9 +73,9 @@ def documents(memory: Memory) -> None:
             memory.documents.import_document(_PAPERS / file, protocol=name)
     known = memory.documents.protocols()
     texts = [_plain(row["content"]) for row in memory.documents.passages.find(limit=None)]
-    asked = [row for row in table("retrieval_documents.tsv") if row[0] in known]
-    held = [row for row in asked if any(_plain(row[1]) in text for text in texts)]
-    for row in asked:
+    questions = [row for row in table("retrieval_documents.tsv") if row[0] in known]
+    held = [row for row in questions if any(_plain(row[1]) in text for text in texts)]
+    for row in questions:
         if row not in held:
             print(f"no passage holds {row[1]!r} of {row[0]}")
     print(f"{len(known)} documents, {len(texts)} passages, {len(held)} questions over all of them")
@@ -99,23 +99,23 @@ def memories(memory: Memory) -> None:
             right.append((content, question))
     unrelated = (_HERE / "retrieval_unrelated.txt").read_text(encoding="utf-8").splitlines()
     passages = memory.memories.passages
-    asked = [(content, passages.best(question, n=60)) for content, question in right]
+    ranked = [(content, passages.best(question, n=60)) for content, question in right]
     others = [passages.best(question, n=60) for question in unrelated]
-    print(f"{passages.count()} memories, {len(asked)} paraphrases, {len(others)} unrelated questions")
+    print(f"{passages.count()} memories, {len(ranked)} paraphrases, {len(others)} unrelated questions")
     for name, order in ORDERS.items():
         ranks = [
             next((n for n, hit in enumerate(order(hits), 1) if hit.row["content"] == content), 999)
-            for content, hits in asked
+            for content, hits in ranked
         ]
         print(_line(name, ranks))
     for threshold in (20.0, 25.0, 30.0, 35.0):
         for name, does in (("meaning", _by_cosine), ("with words", passes)):
             found = sum(
                 any(hit.row["content"] == content and does(hit, threshold) for hit in hits[:5])
-                for content, hits in asked
+                for content, hits in ranked
             )
             false = sum(any(does(hit, threshold) for hit in hits) for hits in others)
-            print(f"{threshold:4.0f} % {name:11} right {found}/{len(asked)}, false {false}/{len(others)}")
+            print(f"{threshold:4.0f} % {name:11} right {found}/{len(ranked)}, false {false}/{len(others)}")
     print(f"weight of words: {fusion.WEIGHT}")
 
 

@@ -7,5 +7,5 @@ from components.shell.page import open_page
 library = open_page("Generate")
 
 welcome.stop_without_coins(library)
-asked = context.controls(library)
-generate.show(library, asked)
+request = context.controls(library)
+generate.show(library, request)

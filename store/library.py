@@ -42,17 +42,17 @@ class Library(Reader):
         self._journal = Journal(self.catalog, self.layout, self._disk)
         self._follower: LibraryFollower | None = None  # in the process that writes (`store/runtime.py`)
         self._found: list[Fault] = []  # files that cannot be taken in
-        self._in_hand = InFlight()
+        self._in_flight = in_flight = InFlight()
         self._path = WritePath(
-            self.catalog, self.layout, self._journal, embedder=lambda: self.embedder, in_hand=self._in_hand
+            self.catalog, self.layout, self._journal, embedder=lambda: self.embedder, in_flight=in_flight
         )
-        self._undoing_one = threading.Lock()
+        self._undo_lock = threading.Lock()
 
     def _make_parts(self) -> None:
         super()._make_parts()
-        self._changing = Transitions(self.catalog, self._path, changed=self._changed)
+        self._transitions = Transitions(self.catalog, self._path, changed=self._changed)
         self.trash = Trash(self.catalog, self.layout, self._disk, changed=self._changed)
-        self._undoing = Undo(self.catalog, self.layout, self._disk, self._changing, self._undoing_one)
+        self._undo = Undo(self.catalog, self.layout, self._disk, self._transitions, self._undo_lock)
 
     def _changed(self) -> None:
         """Tell the followers that something changed."""
@@ -61,15 +61,15 @@ class Library(Reader):
 
     def approve(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
         """Move records from pending to approved."""
-        return self._changing.move("approve", addresses, actor=actor)
+        return self._transitions.move("approve", addresses, actor=actor)
 
     def send_back(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
         """Move records from approved to pending; in the history the verb is `return`."""
-        return self._changing.move("return", addresses, actor=actor)
+        return self._transitions.move("return", addresses, actor=actor)
 
     def reject(self, addresses: Iterable[str], *, reason: str = "", actor: str = "") -> Outcome:
         """Move records from pending or approved to the trash."""
-        return self._changing.move("reject", addresses, actor=actor, reason=reason)
+        return self._transitions.move("reject", addresses, actor=actor, reason=reason)
 
     def promote(
         self, addresses: Iterable[str], *, progress: Progress | None = None, actor: str = ""
@@ -78,19 +78,19 @@ class Library(Reader):
 
         Records without a caption are refused.
         """
-        return self._changing.move("promote", addresses, actor=actor, progress=progress)
+        return self._transitions.move("promote", addresses, actor=actor, progress=progress)
 
     def degrade(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
         """Move records from the library to approved; caption, tags and vectors stay."""
-        return self._changing.move("degrade", addresses, actor=actor)
+        return self._transitions.move("degrade", addresses, actor=actor)
 
     def delete(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
         """Move records from any tier to the trash."""
-        return self._changing.move("delete", addresses, actor=actor)
+        return self._transitions.move("delete", addresses, actor=actor)
 
     def restore(self, addresses: Iterable[str], *, actor: str = "") -> Outcome:
         """Move records from the trash to their former tier."""
-        return self._changing.move("restore", addresses, actor=actor)
+        return self._transitions.move("restore", addresses, actor=actor)
 
     def move(
         self, verb: Move, addresses: Iterable[str], *, decision: str, reason: str = "", actor: str = ""
@@ -99,7 +99,7 @@ class Library(Reader):
 
         Raises Superseded if the decision was undone meanwhile.
         """
-        return self._changing.move(verb, addresses, actor=actor, reason=reason, decision=decision)
+        return self._transitions.move(verb, addresses, actor=actor, reason=reason, decision=decision)
 
     # -- verbs that change what a record says --------------------------------------------------------------
 
@@ -122,11 +122,11 @@ class Library(Reader):
 
         decided = self.catalog.decide("import", actor=actor, reason=shown(source), id=decision)
         if decision:
-            self._changing.check_not_undone(decision)
+            self._transitions.check_not_undone(decision)
         report, waits = ImportReport(), False
         for batch in batches(candidates, transitions.EMBEDDED, progress):
             changes, payload = ingest(batch, report, reader=self, taxonomy=self.taxonomy)
-            self._changing.carry_out(decided, changes, payload, report)
+            self._transitions.carry_out(decided, changes, payload, report)
             waits = waits or any(change.after.tier == "library" for change in changes)
         if waits and embed:
             with contextlib.suppress(MemedexError):  # no model: they wait, and doctor says so
@@ -149,7 +149,7 @@ class Library(Reader):
         `revision`. `sources` names the model of each facet that a model wrote. Ends the person's own draft.
         """
         written = edits.with_caption(caption, tags=tags, revision=revision, taxonomy=lambda: self.taxonomy)
-        outcome = self._changing.rewrite("caption", [address], written, actor=actor, sources=sources)
+        outcome = self._transitions.rewrite("caption", [address], written, actor=actor, sources=sources)
         if outcome.done and not outcome.decision:  # it said so already
             with contextlib.suppress(*DISK_ERRORS):
                 self.drafts.discard(address, actor=actor)
@@ -160,7 +160,7 @@ class Library(Reader):
     ) -> Outcome:
         """Replace texts as one decision. A record changed since the preview is refused."""
         addresses, written = edits.with_replacements(wanted)
-        return self._changing.rewrite("replace", addresses, written, actor=actor, progress=progress)
+        return self._transitions.rewrite("replace", addresses, written, actor=actor, progress=progress)
 
     def import_captions(
         self, wanted: Mapping[str, Mapping[str, Any]], *, decision: str, actor: str = ""
@@ -170,7 +170,7 @@ class Library(Reader):
         A record changed since the preview is refused; records done by an earlier part are skipped.
         """
         written = edits.with_imported(wanted, taxonomy=lambda: self.taxonomy)
-        return self._changing.rewrite("captions", wanted, written, actor=actor, decision=decision)
+        return self._transitions.rewrite("captions", wanted, written, actor=actor, decision=decision)
 
     def edit_tags(
         self,
@@ -189,7 +189,7 @@ class Library(Reader):
         that decision, as in `move`.
         """
         names = rename or {}
-        return self._changing.rewrite(
+        return self._transitions.rewrite(
             "rename tag" if names else "tag",
             addresses,
             edits.with_tags(add=add, remove=remove, names=names, taxonomy=lambda: self.taxonomy),
@@ -222,11 +222,11 @@ class Library(Reader):
         stopped = cancel_own.stop_own(self.jobs, actor=person, last=last)
         if stopped and not stopped.done and (last is None or stopped.decision != last.id):
             return Outcome()
-        return self._undoing.undo(n, actor=actor)
+        return self._undo.undo(n, actor=actor)
 
     def redo(self, n: int = 1, *, actor: str = "") -> Outcome:
         """Redo the last undo, unless the person decided something since."""
-        return self._undoing.redo(n, actor=actor)
+        return self._undo.redo(n, actor=actor)
 
     def undo_decisions(
         self, decisions: Sequence[str], *, actor: str = "", progress: Progress | None = None
@@ -236,7 +236,7 @@ class Library(Reader):
         Records changed since are refused one by one; decisions already undone are skipped. If it is
         cancelled, the rest can still be undone.
         """
-        return self._undoing.undo_decisions(decisions, actor=actor, progress=progress)
+        return self._undo.undo_decisions(decisions, actor=actor, progress=progress)
 
     # -- model, Chroma, files -----------------------------------------------------------------------------
 

@@ -113,7 +113,7 @@ class LibraryRuntime(Library):
         self._saver = MatrixSaver(catalog, layout, saved=self._resident.release)
         self._resident.on_refresh = self._saver.save_if_due
         self._prefetcher = EmbeddingPrefetcher(
-            catalog, embedder=lambda: self.embedder, picture=self.picture, in_hand=self._in_hand
+            catalog, embedder=lambda: self.embedder, picture=self.picture, in_flight=self._in_flight
         )
         self._watchers: list[Worker] = []  # who looks at what is new, once somebody wants that
         self._inbox: list[Watcher] = []  # one at most

@@ -75,7 +75,7 @@ def test_no_message_and_no_help_uses_an_earlier_name() -> None:
 
 
 def test_no_page_uses_an_old_label() -> None:
-    told = [
+    found = [
         f"{path.relative_to(ROOT)}: {text}"
         for folder in ("components", "pages")
         for ending, read in (("py", _python), ("js", _script))
@@ -84,7 +84,7 @@ def test_no_page_uses_an_old_label() -> None:
         for text in read(path)
         if text in OLD_LABELS
     ]
-    assert told == []
+    assert found == []
 
 
 # Names that meant nothing outside this project; each has a plain one (docs/decisions.md).

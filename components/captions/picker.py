@@ -53,17 +53,18 @@ def pick(library: Library) -> Picked | None:
             label_visibility="collapsed",
         )  # fmt: skip
         line = parsed(words or "", base=_LISTS[chosen_list or first], actor=library.actor_name)
-        asked = line.filter
-        Drawer("caption", "caption-words", changed=_forget_link).show(library, asked)
+        filter = line.filter
+        Drawer("caption", "caption-words", changed=_forget_link).show(library, filter)
         mended([*line.faults, *line.hints])
-        order = [] if line.faults else library.addresses(asked)  # without them, more than was meant
+        order = [] if line.faults else library.addresses(filter)  # without them, more than was meant
         chosen = linked or (library.get(order[0]) if order else None)
         if chosen is None:
             _say_nothing_is_there(library, chosen_list or first, words or "")
             return None
         go(chosen.address)  # it stays here when saving takes it off the list
         st.caption(format.counted(len(order), "coin"), width="content")
-        bare = set(order if asked.captioned is False else library.addresses(replace(asked, captioned=False)))
+        uncaptioned = replace(filter, captioned=False)
+        bare = set(order if filter == uncaptioned else library.addresses(uncaptioned))
         picked = browse(library, chosen, order, bare=bare)
         return picked if picked.bare else replace(picked, bare=_elsewhere(library, chosen))
 

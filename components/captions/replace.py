@@ -103,14 +103,14 @@ def _selection(library: Library) -> tuple[list[Record], list[str]]:
             label_visibility="collapsed",
         )
         tiers = _SCOPES[scope or next(iter(_SCOPES))]
-        asked = parsed(line or "", base=Filter(tier=tiers[0]), actor=library.actor_name)
-        Drawer("replace", "replace-line").show(library, asked.filter.among(tiers))
-    if asked.faults:  # without what was not understood, it would be far more than was meant
-        return [], asked.faults
+        line_filter = parsed(line or "", base=Filter(tier=tiers[0]), actor=library.actor_name)
+        Drawer("replace", "replace-line").show(library, line_filter.filter.among(tiers))
+    if line_filter.faults:  # without what was not understood, it would be far more than was meant
+        return [], line_filter.faults
     records: list[Record] = []
     for tier in tiers:
-        records += library.find(replace(asked.filter, tier=tier))
-    return records, [*asked.hints]
+        records += library.find(replace(line_filter.filter, tier=tier))
+    return records, [*line_filter.hints]
 
 
 def _preview(library: Library, found: list[Replacement], records: dict[str, Record]) -> None:

@@ -38,9 +38,9 @@ def show(
     taxonomy = resources.taxonomy()
 
     def follow() -> None:
-        asked = session.sent(KEY).get("go")
-        if isinstance(asked, str) and asked in (previous, following, bare):
-            go(asked)
+        target = session.sent(KEY).get("go")
+        if isinstance(target, str) and target in (previous, following, bare):
+            go(target)
 
     def promote_saved() -> None:
         if session.sent(KEY).get("promote") == record.address:

@@ -42,9 +42,9 @@ def show_rows(
     """
 
     def follow() -> None:
-        asked = session.sent(key).get("go")
-        if isinstance(asked, str) and asked in {row.record.address for row in rows}:
-            go(asked)
+        target = session.sent(key).get("go")
+        if isinstance(target, str) and target in {row.record.address for row in rows}:
+            go(target)
 
     _component(
         key=key,

@@ -88,9 +88,9 @@ def _ask_which(library: Library) -> None:
             "Filter", key="export-line", placeholder="tag:dog -tag:nsfw category:animals after:2025-01 words",
             help="As in the search line of the queues; empty for everything.",
         )  # fmt: skip
-        asked = parsed(line or "", base=Filter(tier=_PLACES[place][0]), actor=library.actor_name)
-        Drawer("export", "export-line").show(library, asked.filter.among(_PLACES[place]))
-    mended([*asked.faults, *asked.hints])
+        query = parsed(line or "", base=Filter(tier=_PLACES[place][0]), actor=library.actor_name)
+        Drawer("export", "export-line").show(library, query.filter.among(_PLACES[place]))
+    mended([*query.faults, *query.hints])
 
 
 def _which(library: Library) -> list[str]:
@@ -99,10 +99,10 @@ def _which(library: Library) -> list[str]:
         return list(chosen)
     place, line = st.session_state["export-from"], st.session_state["export-line"] or ""
     tiers = _PLACES[place]
-    asked = parsed(line, base=Filter(tier=tiers[0]), actor=library.actor_name)
-    if asked.faults:  # without what was not understood, it would be far more than was meant
+    query = parsed(line, base=Filter(tier=tiers[0]), actor=library.actor_name)
+    if query.faults:  # without what was not understood, it would be far more than was meant
         return []
-    return [address for tier in tiers for address in library.addresses(replace(asked.filter, tier=tier))]
+    return [address for tier in tiers for address in library.addresses(replace(query.filter, tier=tier))]
 
 
 def _ask_form() -> None:
@@ -145,8 +145,8 @@ def _hand_over(library: Library, addresses: list[str]) -> None:
 
 
 def _form() -> dict[str, str]:
-    said = st.session_state
-    return {"format": said["export-format"], "texts": said.get("export-texts") or JOINED}
+    fields = st.session_state
+    return {"format": fields["export-format"], "texts": fields.get("export-texts") or JOINED}
 
 
 def _result(library: Library, job: Job) -> None:
@@ -167,8 +167,8 @@ def _result(library: Library, job: Job) -> None:
                 help="The file alone; the coins stay as they are.", on_click=remove, args=(library, job),
             )  # fmt: skip
         refused = f", {job.refused:,} refused" if job.refused else ""
-        told = f"{format.plain(job.name)}{refused} · {format.ago(job.ended_at)}"
-        st.caption(f"{told} · {place.name}" if place.exists() else told)
+        summary = f"{format.plain(job.name)}{refused} · {format.ago(job.ended_at)}"
+        st.caption(f"{summary} · {place.name}" if place.exists() else summary)
     if job.error:
         st.text(job.error)
     for item in library.jobs.items(job.id, state="refused", limit=50):

@@ -46,9 +46,9 @@ def controls(library: Library) -> str:
             "What should be made", key=_QUESTION, bind="query-params", icon=":material/search:",
             type="search", placeholder="dog with sunglasses in cyberpunk style", label_visibility="collapsed",
         )  # fmt: skip
-        asked = query_syntax.read(line or "", base=Filter(tier="library"), actor=library.actor_name)
-        Drawer("gen", _QUESTION, "question").show(library, asked.filter)
-    mended(asked.hints)
+        question = query_syntax.read(line or "", base=Filter(tier="library"), actor=library.actor_name)
+        Drawer("gen", _QUESTION, "question").show(library, question.filter)
+    mended(question.hints)
     return (line or "").strip()
 
 
@@ -89,9 +89,9 @@ def chosen(library: Library, line: str, *, top: int) -> list[Record]:
 
 
 def _nearest(library: Library, line: str, *, top: int) -> list[str]:
-    asked = query_syntax.read(line, base=Filter(tier="library"), actor=library.actor_name)
-    parts, faults = query_pictures.parts_of(library, asked)
-    faults = [*asked.faults, *faults]
+    question = query_syntax.read(line, base=Filter(tier="library"), actor=library.actor_name)
+    parts, faults = query_pictures.parts_of(library, question)
+    faults = [*question.faults, *faults]
     if faults or not parts:
         raise InvalidRecord(faults[0] if faults else "say what the coin should be about, not only a filter")
     weights = result_link.weights()
@@ -102,7 +102,9 @@ def _nearest(library: Library, line: str, *, top: int) -> list[str]:
     groups = library.duplicates.groups() if st.session_state.get(_FOLDED) else {}
     enough = min(MAX_TOP, top + len(groups))  # also when all copies are among the first
     fused = result_link.linked_fusion()
-    query = Query(parts, weights=weights, top=enough, filter=asked.filter, calibrated=calibrated, fused=fused)
+    query = Query(
+        parts, weights=weights, top=enough, filter=question.filter, calibrated=calibrated, fused=fused
+    )
     return [hit.address for hit in folded(library.search(query).hits, groups)[:top]]
 
 

@@ -32,9 +32,9 @@ def point_sheet(key: str, topic: Hashable) -> Sheet:
 def show(key: str, library: Reader, drawn: Sheet, colours: Colours) -> None:
     """Draw a sheet; the browser requests what it lacks of it from `requests`, beside the page's runs."""
     drawn.colour(colours)
-    told = session.sent(key).get("chosen")
-    if isinstance(told, Mapping) and told.get("sheet") == drawn.name:
-        drawn.select(str(told.get("bits")))
+    selection = session.sent(key).get("chosen")
+    if isinstance(selection, Mapping) and selection.get("sheet") == drawn.name:
+        drawn.select(str(selection.get("bits")))
     _component(
         key=key,
         data={

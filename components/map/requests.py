@@ -33,22 +33,22 @@ async def serve(request: Request) -> Response:
     return await answered(request, answer)
 
 
-def answer(library: Library, asked: Mapping[str, Any]) -> Response:
+def answer(library: Library, data: Mapping[str, Any]) -> Response:
     """The points that changed since this version, the colours if they are others, and cards of these rows.
 
     Asked by `{"sheet": name, "version": 3, "colouring": name, "cards": [rows]}`.
     """
-    sheet = drawn_sheet(str(asked.get("sheet")))
+    sheet = drawn_sheet(str(data.get("sheet")))
     if sheet is None:
         return PlainTextResponse("not drawn here", 404)
-    missing: dict[str, Any] = {"cards": _cards(library, sheet, asked.get("cards"))}
-    version = asked.get("version")
+    missing: dict[str, Any] = {"cards": _cards(library, sheet, data.get("cards"))}
+    version = data.get("version")
     if type(version) is int and version < sheet.version:
         missing["version"] = sheet.version  # before the points: what comes meanwhile is sent again
         rows, points = sheet.since(version)
         missing["rows"] = text(rows.tobytes())
         missing["points"] = text(points.tobytes())
-    if isinstance(asked.get("colouring"), str) and asked["colouring"] != sheet.colouring:
+    if isinstance(data.get("colouring"), str) and data["colouring"] != sheet.colouring:
         missing["colouring"], missing["colours"] = sheet.colouring, text(sheet.colours)
     return JSONResponse(missing, headers={"Cache-Control": "no-store"})
 
@@ -58,9 +58,9 @@ def text(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def _cards(library: Reader, drawn: Sheet, asked: object) -> dict[str, dict[str, str]]:
+def _cards(library: Reader, drawn: Sheet, data: object) -> dict[str, dict[str, str]]:
     """Name and picture of these points, by their number."""
-    rows = asked[:_PICTURES] if isinstance(asked, list) else []
+    rows = data[:_PICTURES] if isinstance(data, list) else []
     wanted = {drawn.addresses[row]: row for row in rows if type(row) is int and drawn.standing(row)}
     return {
         str(wanted[record.address]): {

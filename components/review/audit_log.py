@@ -87,7 +87,7 @@ def _since(library: Library, asked: AuditFilter) -> None:
     if day is None or hour is None:
         return
     at = datetime.combine(day, hour, UTC).timestamp()
-    chosen = audit.since(library, at, asked=asked)
+    chosen = audit.since(library, at, filter=asked)
     whose = f" of {format.plain(asked.actor)}" if asked.actor else ""
     what = f" ({format.done(asked.verb)})" if asked.verb else ""
     st.markdown(f"{format.counted(len(chosen), 'decision')}{whose}{what} since then")

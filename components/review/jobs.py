@@ -113,7 +113,7 @@ def _buttons(library: Library, job: Job) -> None:
             button=Button("Continue", icon="play_arrow", kind="primary"),
         )  # fmt: skip
         _stop(library, job)
-    elif job.refused and not job.is_passing:
+    elif job.refused and not job.is_ephemeral:
         forms.button(
             f"list-again-{job.id}", library, partial(library.jobs.try_again, job.id),
             button=Button(f"Try {format.counted(job.refused, 'refused one')} again", icon="replay"),

@@ -24,13 +24,13 @@ def tidy() -> None:
     if _IS_READ in st.session_state:
         return
     st.session_state[_IS_READ] = True
-    said = {name: st.query_params.get_all(name) for name in st.query_params}
-    nonsense = [name for name, values in said.items() if any(map(_is_nonsense, values))]
+    parameters = {name: st.query_params.get_all(name) for name in st.query_params}
+    nonsense = [name for name, values in parameters.items() if any(map(_is_nonsense, values))]
     for name in nonsense:
         del st.query_params[name]
     renamed = {
         name: now
-        for name, values in said.items()
+        for name, values in parameters.items()
         for (ending, before), now in _RENAMED.items()
         if name.endswith(ending) and values == [before]
     }

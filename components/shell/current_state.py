@@ -84,7 +84,7 @@ def bar(job: Job) -> dict[str, Any]:
         "figures": job_text.figures(job),
         "fraction": round(job.fraction or 0.0, 4),
         "stopping": job.is_stopping,
-        "pausable": not job.is_passing,
+        "pausable": not job.is_ephemeral,
     }
 
 

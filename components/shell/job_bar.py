@@ -32,7 +32,7 @@ def begin(jobs: Jobs, name: str, work: Callable[[Progress], Any]) -> None:
 
 def is_busy(jobs: Jobs) -> bool:
     """Whether a job that ends with the program is running, so that it is not started twice."""
-    return any(job.is_passing or not job.total for job in jobs.under_way())
+    return any(job.is_ephemeral or not job.total for job in jobs.under_way())
 
 
 def watch(library: Library, *, are_bars_drawn: bool) -> None:

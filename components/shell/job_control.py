@@ -37,9 +37,9 @@ async def control(request: Request) -> Response:
     return await answered(request, _control)
 
 
-def _control(library: Library, asked: Mapping[str, Any]) -> Response:
+def _control(library: Library, data: Mapping[str, Any]) -> Response:
     """`{"job": 7, "verb": "pause" or "stop", "key": …}`; sent again with the same key, it does nothing."""
-    number, verb, key = asked.get("job"), asked.get("verb"), asked.get("key")
+    number, verb, key = data.get("job"), data.get("verb"), data.get("key")
     verbs = {"pause": library.jobs.pause, "stop": library.jobs.cancel}
     if (
         type(number) is not int
@@ -52,7 +52,7 @@ def _control(library: Library, asked: Mapping[str, Any]) -> Response:
         return PlainTextResponse("a job, a verb and a key are needed", 400)
     if not library.can_write:
         return PlainTextResponse("jobs can only be looked at here", 403)
-    request = (library.id, asked["session"], key)
+    request = (library.id, data["session"], key)
     with _lock:
         if request not in _done:
             try:

@@ -63,7 +63,7 @@ def _is_left(root: Path) -> bool:
         return False
     reader = Reader(layout.root)
     try:
-        states = {job.state for job in reader.jobs.open() if not job.is_passing}
+        states = {job.state for job in reader.jobs.open() if not job.is_ephemeral}
     finally:
         reader.close()
     return not states.isdisjoint({"waiting", "running", "interrupted"})

@@ -61,8 +61,8 @@ def mark(claims: Claims) -> str:
     """
     if not claims.get("is_logged_in"):
         return ""
-    told = json.dumps([str(claims.get(name, "")) for name in _TELLS_APART])
-    return sha256(told.encode()).hexdigest()[:32]
+    identity = json.dumps([str(claims.get(name, "")) for name in _TELLS_APART])
+    return sha256(identity.encode()).hexdigest()[:32]
 
 
 def expires(claims: Claims) -> float:

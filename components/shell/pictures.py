@@ -49,10 +49,10 @@ def routes() -> list[Route]:
 
 def serve(request: Request) -> Response:
     """Serve one picture; not `async`, so that Starlette runs it in a thread that may wait for the disk."""
-    asked = _NAME.fullmatch(request.path_params["name"])
-    if not asked:
+    match = _NAME.fullmatch(request.path_params["name"])
+    if not match:
         return _not_found()
-    image_hash, size, signature = asked[1], int(asked[2]), asked[3]
+    image_hash, size, signature = match[1], int(match[2]), match[3]
     if login.is_required() and not login.is_permitted(logins.of_request(request)):
         return PlainTextResponse("log in to see this", 401, headers={"Cache-Control": "no-store"})
     library = library_of_routes()

@@ -26,10 +26,10 @@ def store(library: Library, content: bytes) -> str:
     return name
 
 
-def picture(library: Library, said: str) -> bytes | None:
+def picture(library: Library, name: str) -> bytes | None:
     """The picture that a query names: an uploaded one, or that of a coin; None if there is none."""
-    shown: bytes | None = st.session_state.get(_SHOWN, {}).get(said)
-    return shown or (query_binding.picture(library, said) if said else None)
+    shown: bytes | None = st.session_state.get(_SHOWN, {}).get(name)
+    return shown or (query_binding.picture(library, name) if name else None)
 
 
 def parts_of(library: Library, question: Question) -> tuple[tuple[Part, ...], list[str]]:

@@ -158,7 +158,7 @@ class Captioner:
         return (answer[:MAX_ANSWER] if isinstance(answer, str) else ""), used, finished != _NEVER
 
     def _complete(self, litellm: Any, messages: Sequence[Mapping[str, Any]], question: CaptionRequest) -> Any:
-        asked: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "model": self.model,
             "messages": list(messages),
             "api_base": self._api_base,
@@ -169,21 +169,21 @@ class Captioner:
         }
         streams = self._streams
         try:
-            completion = (self._streamed if streams else litellm.completion)(**asked)
+            completion = (self._streamed if streams else litellm.completion)(**arguments)
         except litellm.InternalServerError as error:
             if streams or "data:" not in str(error)[:300]:
                 raise
             completion = None
         if completion is None:  # it does otherwise than it was asked: that is how it is asked from now on
             self._streams = not streams
-            completion = (litellm.completion if streams else self._streamed)(**asked)
+            completion = (litellm.completion if streams else self._streamed)(**arguments)
         return completion
 
-    def _streamed(self, **asked: Any) -> Any:
+    def _streamed(self, **arguments: Any) -> Any:
         """The pieces of an answer put together; None if nothing came in pieces."""
         litellm = self._litellm.get()
         chunks, size = [], 0
-        stream = litellm.completion(**asked, stream=True)
+        stream = litellm.completion(**arguments, stream=True)
         for chunk in stream:
             chunks.append(chunk)
             size += len(chunk.choices[0].delta.content or "") if chunk.choices else 0
@@ -191,21 +191,21 @@ class Captioner:
                 break
         if not size:
             return None
-        completion = litellm.stream_chunk_builder(chunks, messages=asked["messages"])
+        completion = litellm.stream_chunk_builder(chunks, messages=arguments["messages"])
         if not getattr(getattr(completion, "usage", None), "total_tokens", 0):
-            _count(litellm, completion, asked)
+            _count(litellm, completion, arguments)
         # litellm says "stop" of a connection that was closed in the middle, too.
         if size <= MAX_ANSWER and not getattr(stream, "received_finish_reason", "stop"):
             completion.choices[0].finish_reason = _NEVER
         return completion
 
 
-def _count(litellm: Any, completion: Any, asked: Mapping[str, Any]) -> None:
+def _count(litellm: Any, completion: Any, arguments: Mapping[str, Any]) -> None:
     """Estimate the tokens of a streamed answer if its server does not say, so that a budget counts them."""
     text = completion.choices[0].message.content or ""
     completion.usage = litellm.Usage(
-        prompt_tokens=litellm.token_counter(model=asked["model"], messages=asked["messages"]),
-        completion_tokens=litellm.token_counter(model=asked["model"], text=text),
+        prompt_tokens=litellm.token_counter(model=arguments["model"], messages=arguments["messages"]),
+        completion_tokens=litellm.token_counter(model=arguments["model"], text=text),
     )
 
 

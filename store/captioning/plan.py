@@ -91,12 +91,12 @@ def plan_trial(library: "Reader", addresses: Sequence[str], variants: Sequence[t
 def _plan(
     library: "Reader",
     addresses: Sequence[str],
-    asked: Sequence[tuple[str, str]],
+    choices: Sequence[tuple[str, str]],
     *,
     only: Facet | None,
     hint: str,
 ) -> Plan:
-    variants = tuple(Variant(_named(model), library.prompts.get(prompt)) for model, prompt in asked)
+    variants = tuple(Variant(_named(model), library.prompts.get(prompt)) for model, prompt in choices)
     chosen = tuple(dict.fromkeys(addresses))
     litellm = import_litellm()
     prompt_tokens, cost, sees = 0, 0.0, True
@@ -140,10 +140,10 @@ def _tokens(
     counted = 0
     for address in sample:
         try:
-            asked = question(library.get(address), b"", variant.prompt.text, tags, only=only, hint=hint)
+            request = question(library.get(address), b"", variant.prompt.text, tags, only=only, hint=hint)
         except UnknownRecord:
             continue
-        counted += int(litellm.token_counter(model=variant.model, messages=asked.messages()))
+        counted += int(litellm.token_counter(model=variant.model, messages=request.messages()))
         counted += _PICTURE_TOKENS
     return counted * len(addresses) // len(sample)
 

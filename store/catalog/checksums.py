@@ -66,8 +66,8 @@ def row(db: sqlite3.Connection, table: str, key: int | str) -> tuple[sqlite3.Row
     ).fetchone()
     if found is None:
         return None
-    said = db.execute(f"SELECT {sum_of(db, table)} FROM {table} WHERE {TABLES[table]} = ?", [key])
-    return found, int(said.fetchone()[0])
+    checksum = db.execute(f"SELECT {sum_of(db, table)} FROM {table} WHERE {TABLES[table]} = ?", [key])
+    return found, int(checksum.fetchone()[0])
 
 
 def recorded(db: sqlite3.Connection, table: str, key: int | str) -> int | None:

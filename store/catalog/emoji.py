@@ -12,8 +12,8 @@ def in_words(text: str) -> str:
     """
     if text.isascii():
         return text
-    said = " ".join("".join(map(_spoken, text)).split())
-    return said or text
+    words = " ".join("".join(map(_spoken, text)).split())
+    return words or text
 
 
 def _spoken(sign: str) -> str:

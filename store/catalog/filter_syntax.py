@@ -67,33 +67,33 @@ class _Narrowing:
         self._names_tier = names_tier  # a page about one tier has said it
         self._faults = faults
 
-    def all(self, asked: Filter, items: Iterable[Node]) -> Filter:
+    def all(self, filter: Filter, items: Iterable[Node]) -> Filter:
         for item in items:
-            narrowed = self._one(asked, item)
+            narrowed = self._one(filter, item)
             if isinstance(narrowed, str):
                 self._faults.append(narrowed)
             else:
-                asked = narrowed
-        return asked
+                filter = narrowed
+        return filter
 
-    def _one(self, asked: Filter, item: Node) -> Filter | str:
+    def _one(self, filter: Filter, item: Node) -> Filter | str:
         """The filter with one more condition, or the fault."""
         if isinstance(item, Word):
-            return with_words(asked, item.text)
+            return with_words(filter, item.text)
         if isinstance(item, Phrase):
-            return with_words(asked, f'"{item.text}"')
+            return with_words(filter, f'"{item.text}"')
         if isinstance(item, Condition):
-            return self._condition(asked, item)
+            return self._condition(filter, item)
         if isinstance(item, Not) and isinstance(item.item, Condition) and item.item.key in DENIED:
-            return self._condition(asked, item.item, changes=DENIED)
+            return self._condition(filter, item.item, changes=DENIED)
         if isinstance(item, Not):
             inner = self._inner(item.item)
-            return asked if inner == Filter() else replace(asked, none_of=(*asked.none_of, inner))
+            return filter if inner == Filter() else replace(filter, none_of=(*filter.none_of, inner))
         if isinstance(item, AnyOf):
             choice = tuple(map(self._inner, item.items))
-            return asked if Filter() in choice else replace(asked, any_of=(*asked.any_of, choice))
+            return filter if Filter() in choice else replace(filter, any_of=(*filter.any_of, choice))
         if isinstance(item, AllOf):
-            return self.all(asked, item.items)
+            return self.all(filter, item.items)
         return "A part with a weight, a sign or facets cannot stand in parentheses or beside OR."
 
     def _inner(self, item: Node) -> Filter:
@@ -105,7 +105,7 @@ class _Narrowing:
         return inner.all(Filter(), (item,))
 
     def _condition(
-        self, asked: Filter, item: Condition, *, changes: Mapping[str, Change] = CHANGES
+        self, filter: Filter, item: Condition, *, changes: Mapping[str, Change] = CHANGES
     ) -> Filter | str:
         key, value = item.key, item.value
         if key not in KEYS and not (key == TIER and self._names_tier):
@@ -118,7 +118,7 @@ class _Narrowing:
             return f"{key}: needs a value"
         if key == "by" and value == ME:
             value = self._who
-        return changes[key](asked, value)
+        return changes[key](filter, value)
 
 
 def corrected(line: str, *, names_tier: bool = False) -> str:
@@ -187,8 +187,8 @@ def values(line: str, key: str, dialect: Dialect = "filter") -> list[str]:
 def edited(line: str, key: str, new: Iterable[str], dialect: Dialect = "filter") -> str:
     """The line with these values for one key, otherwise unchanged."""
     kept = [item for item in parse(line, dialect).tree.items if _key(item) != key]
-    said = [Condition(key.removeprefix("-"), value) for value in new]
-    items = (*kept, *(map(Not, said) if key.startswith("-") else said))
+    conditions = [Condition(key.removeprefix("-"), value) for value in new]
+    items = (*kept, *(map(Not, conditions) if key.startswith("-") else conditions))
     return written_tree(AllOf(items), dialect)
 
 

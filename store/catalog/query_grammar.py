@@ -178,8 +178,8 @@ def _parser(dialect: Dialect) -> "Lark":
             return Word(_spaced(found[0]))
 
         def phrase(self, found: list[Token]) -> Phrase | None:
-            said = _spaced(inside(found[0]))
-            return Phrase(said) if said else None
+            text = _spaced(inside(found[0]))
+            return Phrase(text) if text else None
 
         def condition(self, found: list[Token]) -> Condition:
             key, _, value = found[0].removeprefix("+").partition(":")
@@ -205,7 +205,7 @@ def _part(found: Sequence[Any]) -> MarkedPart | Word:
     weight: float | None = None
     facets: tuple[Facet, ...] = ()
     source: Source = "text"
-    said: list[str] = []
+    text: list[str] = []
     for token in found:
         if token.type in ("SIGN", "CLOSE_SIGN"):
             sign = "+" if token == "+" else "−"
@@ -218,14 +218,14 @@ def _part(found: Sequence[Any]) -> MarkedPart | Word:
         elif token.type == "COIN":
             name, coin = token.split(":")
             source = "like" if name.lower() == "like" else "picture"
-            said.append(coin)
-        elif token.type == "PICTURE" and not said:
+            text.append(coin)
+        elif token.type == "PICTURE" and not text:
             source = "picture"
         else:
-            said.append(inside(token) if token.type == "QUOTED" else token)
+            text.append(inside(token) if token.type == "QUOTED" else token)
     last = found[-1].type
     return MarkedPart(
-        source, _spaced(" ".join(said)), sign, weight, facets, last == "QUOTED", found[0].type == "CLOSE_SIGN"
+        source, _spaced(" ".join(text)), sign, weight, facets, last == "QUOTED", found[0].type == "CLOSE_SIGN"
     )
 
 

@@ -40,16 +40,16 @@ class _Text:
         return self._all(tree.items)
 
     def _all(self, items: Sequence[Node]) -> str:
-        said = [self._one(item) for item in items]
+        parts = [self._one(item) for item in items]
         ended = [
             f"{text};" if _needs_end(item) and self._is_short else text
-            for item, text in zip(items[:-1], said[:-1], strict=True)
+            for item, text in zip(items[:-1], parts[:-1], strict=True)
         ]
-        return self._between.join([*ended, *said[-1:]])
+        return self._between.join([*ended, *parts[-1:]])
 
     def _choice(self, choice: AnyOf) -> str:
-        said = [self._all(one.items if isinstance(one, AllOf) else (one,)) for one in choice.items]
-        return " OR ".join(said if self._is_short else [f"({text};)" for text in said])
+        parts = [self._all(one.items if isinstance(one, AllOf) else (one,)) for one in choice.items]
+        return " OR ".join(parts if self._is_short else [f"({text};)" for text in parts])
 
     def _group(self, node: Node) -> str:
         """In parentheses that cannot be taken for plain text."""
@@ -106,10 +106,10 @@ def _part(part: MarkedPart) -> str:
     weight = "" if part.weight is None else f"{Decimal(str(part.weight)).normalize():f} × "
     facets = f"{','.join(part.facets)}:" if part.facets else ""
     if part.source != "text":
-        said = f"{part.source}{':' if part.said else ''}{part.said}"
+        text = f"{part.source}{':' if part.said else ''}{part.said}"
     elif part.is_quoted:
-        said = _quoted(part.said)
+        text = _quoted(part.said)
     else:
-        said = f" {part.said}" if part.facets else part.said
+        text = f" {part.said}" if part.facets else part.said
     sign = f"{part.sign} " if part.sign and not part.is_close else part.sign.replace("−", "-")
-    return f"{sign}{weight}{facets}{said}"
+    return f"{sign}{weight}{facets}{text}"

@@ -75,11 +75,11 @@ class RecordLists:
         with self.catalog.reading() as db:
             return catalog_rows.addresses(db, filter)
 
-    def exact_matches(self, said: Iterable[str], filter: Filter, *, limit: int) -> list[Record]:
+    def exact_matches(self, texts: Iterable[str], filter: Filter, *, limit: int) -> list[Record]:
         """Records whose address, ticker or name equals one of these texts, in that order."""
         found: dict[str, Record] = {}
         with self.catalog.reading() as db:
-            for text in dict.fromkeys(said):
+            for text in dict.fromkeys(texts):
                 exact = catalog_rows.exact_matches(db, text, filter, limit=limit)
                 found |= {record.address: record for record in exact if record.address not in found}
         return list(found.values())[:limit]
@@ -113,12 +113,12 @@ class RecordLists:
 
     def _label_counts(self, kind: str, filter: Filter) -> dict[str, int]:
         """Cached for each generation: every page run asks, and counting 100,000 records takes 0.1 s."""
-        asked = (kind, filter, self.generation)
-        found = self._labels.get(asked)
+        key = (kind, filter, self.generation)
+        found = self._labels.get(key)
         if found is None or filter.suspicious is not None:  # that changes outside operations too
             with self.catalog.reading() as db:
                 found = catalog_rows.label_counts(db, kind, filter)
-            self._labels[asked] = found
+            self._labels[key] = found
         return dict(found)
 
     def source_counts(self, filter: Filter) -> dict[str, int]:

@@ -147,27 +147,27 @@ def came_since(db: sqlite3.Connection, addresses: Sequence[str], moment: float) 
     return int(row[0])
 
 
-def exact_matches(db: sqlite3.Connection, said: str, filter: Filter, *, limit: int) -> list[Record]:
+def exact_matches(db: sqlite3.Connection, text: str, filter: Filter, *, limit: int) -> list[Record]:
     """The record with this address; else records with this ticker, then records with this name.
 
     Ignores case, accents and a leading $; in an address, case is ignored only if it is an EVM one.
     """
     where, values = conditions(filter)
-    address = said.strip()
+    address = text.strip()
     spelt = address.lower() if is_evm(address) else address
     meant = db.execute(f"{_RECORD} WHERE r.address = ? AND {where}", [spelt, *values]).fetchone()
     if meant:
         return [_record(meant)]
-    wanted = _bare(said)
+    wanted = _bare(text)
     if not wanted:
         return []
     if any(sign.isalnum() for sign in wanted):
-        among, asked = "r.id IN (SELECT rowid FROM words WHERE words MATCH ?)", [_phrase(wanted)]
+        among, parameters = "r.id IN (SELECT rowid FROM words WHERE words MATCH ?)", [_phrase(wanted)]
     else:  # signs alone, which the words do not hold
-        among, asked = "(r.name LIKE ? OR r.ticker LIKE ?)", [f"%{wanted}%"] * 2
+        among, parameters = "(r.name LIKE ? OR r.ticker LIKE ?)", [f"%{wanted}%"] * 2
     rows = db.execute(
         f"SELECT r.id, r.name, r.ticker FROM records r WHERE {among} AND {where} ORDER BY r.address",
-        [*asked, *values],
+        [*parameters, *values],
     ).fetchall()
     found = [row["id"] for row in rows if _bare(row["ticker"]) == wanted]
     found += [row["id"] for row in rows if _bare(row["name"]) == wanted and row["id"] not in found]

@@ -57,18 +57,18 @@ def forms(word: str) -> list[str]:
 
 def word_shares(db: sqlite3.Connection, text: str) -> WordShares:
     """The shares of the library's records for the words of a text."""
-    asked = content_words(text)
+    words = content_words(text)
     (total,) = db.execute("SELECT count(*) FROM records").fetchone()
     most = min(max(_FEW, total // 10), _MANY)
-    telling = {word: number for word in asked if (number := records_with(db, forms(word))) <= most}
+    telling = {word: number for word in words if (number := records_with(db, forms(word))) <= most}
     if not telling:
-        return WordShares({}, asked)
+        return WordShares({}, words)
     either = " OR ".join(f'"{form}"' for word in telling for form in forms(word))
     rows = _best(db, either, ranked=2 * MOST)
     if len(rows) < MOST and sum(telling.values()) > 2 * MOST:
         rows = _best(db, either, ranked=-1)  # what is not in the library had the better places
     best = rows[0][1] if rows else 0.0
-    return WordShares({address: score / best for address, score in rows}, asked)
+    return WordShares({address: score / best for address, score in rows}, words)
 
 
 def _best(db: sqlite3.Connection, either: str, *, ranked: int) -> list[tuple[str, float]]:

@@ -18,7 +18,7 @@ from store.progress import Progress
 log = logging.getLogger(__name__)
 
 BATCH = 1_000  # points; well below Chroma's get_max_batch_size of 5,461
-PATIENCE = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait
+TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or somebody must not wait
 
 
 class Closable(Protocol):
@@ -72,7 +72,7 @@ class ChromaFollower(ABC):
 
     def close(self) -> None:
         """Stop after the current batch, which is cut short after a while, and remove the dirty marker."""
-        while not self.worker.close(patience=PATIENCE):
+        while not self.worker.close(timeout=TIMEOUT):
             self._end_asked()
         with self._in_use():
             self._let_go_cleanly()
@@ -190,7 +190,7 @@ class ChromaFollower(ABC):
     @contextmanager
     def _in_use(self) -> Iterator[None]:
         """Use Chroma's files until the block ends; a process that hangs is killed after a while."""
-        while not self._using.acquire(timeout=PATIENCE):
+        while not self._using.acquire(timeout=TIMEOUT):
             self._end_asked()
         try:
             yield

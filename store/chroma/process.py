@@ -20,7 +20,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LIMIT = 300.0  # seconds for one answer; a damaged index has been seen to hang
-_PATIENCE = 20.0  # seconds to write out its indexes when it is asked to end
+_TIMEOUT = 20.0  # seconds to write out its indexes when it is asked to end
 _LAST_WORDS = 5.0  # seconds for a process that closed its pipes to end
 _KEPT = 200  # lines of what it said last; a line is cut after …
 _LONGEST = 1_000  # … so many characters
@@ -69,16 +69,14 @@ class ChildProcess(Generic[M]):
         if self._process is None:
             return
         process = self._process
-        with _ended_after(process, _PATIENCE) as is_late, contextlib.suppress(OSError):
+        with _ended_after(process, _TIMEOUT) as is_late, contextlib.suppress(OSError):
             assert process.stdin is not None
             pickle.dump(None, process.stdin)
             process.stdin.close()
             process.wait()
         status = self._reap()
         if is_late() or status:
-            why = (
-                f"did not end within {_PATIENCE:.0f} seconds" if is_late() else f"ended with status {status}"
-            )
+            why = f"did not end within {_TIMEOUT:.0f} seconds" if is_late() else f"ended with status {status}"
             raise ChromaEnded(self._with_what_it_said(f"Chroma's process {why}"))
 
     def _call(self, method: Callable[Concatenate[M, P], T], *arguments: P.args, **keywords: P.kwargs) -> T:

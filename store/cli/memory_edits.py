@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from store.cli import stored_vectors
 from store.cli.memory_queries import answered, reading
-from store.cli.open_library import CHROMA_PATIENCE, root_of
+from store.cli.open_library import CHROMA_TIMEOUT, root_of
 from store.cli.output import as_json, named
 from store.cli.terminal import Terminal
 from store.errors import BadSource
@@ -209,7 +209,7 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
     from store.memory import doctor as checking
 
     with _writing(arguments, terminal) as memory:
-        memory.wait_for_chroma(CHROMA_PATIENCE)
+        memory.wait_for_chroma(CHROMA_TIMEOUT)
         found = checking.repair(memory) if arguments.repair else checking.check(memory)
     for finding in found:
         terminal.say(f"{finding.kind}: {finding.what} ({finding.remedy})")
@@ -227,6 +227,6 @@ def _writing(arguments: Namespace, terminal: Terminal) -> Iterator["Memory"]:
 
     with Memory.open(root_of(arguments)) as memory:
         yield memory
-        if not memory.wait_for_chroma(CHROMA_PATIENCE):
+        if not memory.wait_for_chroma(CHROMA_TIMEOUT):
             found = memory.status()
             terminal.say(f"Chroma is {found.chroma_behind:,} entries behind {found.chroma_fault}".rstrip())

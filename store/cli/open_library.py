@@ -21,7 +21,7 @@ from store.settings import settings
 
 _R = TypeVar("_R", bound=Reader)
 _SLICE = 0.2  # seconds between two looks at Chroma
-CHROMA_PATIENCE = 330.0  # seconds in which Chroma may show no progress; a probe of its files may take 300
+CHROMA_TIMEOUT = 330.0  # seconds in which Chroma may show no progress; a probe of its files may take 300
 
 
 def typed_path(text: str) -> Path:
@@ -100,7 +100,7 @@ def follow(library: Library, terminal: Terminal) -> None:
         progress.what = "Chroma follows"
         progress.total = behind = _behind(library)
         moved = time.monotonic()
-        while not progress.cancelled and time.monotonic() - moved < CHROMA_PATIENCE:
+        while not progress.cancelled and time.monotonic() - moved < CHROMA_TIMEOUT:
             if library.wait_for_chroma(_SLICE):
                 return True
             if _fault(library):

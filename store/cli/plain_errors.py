@@ -46,5 +46,5 @@ def is_short_of_memory(error: BaseException | None) -> bool:
 def _named(error: BaseException | None) -> str:
     if is_short_of_memory(error):
         return NO_MEMORY
-    said = " ".join(str(error).split())
-    return said or type(error).__name__
+    message = " ".join(str(error).split())
+    return message or type(error).__name__

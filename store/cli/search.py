@@ -56,18 +56,18 @@ def _question(arguments: Namespace) -> Question:
     """The line, narrowed by the flags, with their pictures; wrong usage if it asks nothing."""
     usage: ArgumentParser = arguments.parser
     line, actor = arguments.text or "", arguments.actor or current_user()
-    asked = read(line, base=filter_of(arguments), actor=actor)
-    terms = list(asked.terms)
+    question = read(line, base=filter_of(arguments), actor=actor)
+    terms = list(question.terms)
     if arguments.image is None and _SHOWN.said in [term.said for term in terms if term.source == "picture"]:
         usage.error("the line asks for a picture; --image names its file")
     if arguments.image is not None and not any((term.source, term.said) == ("picture", "") for term in terms):
         terms.append(_SHOWN)
     if arguments.like is not None:
         terms.append(Term("like", arguments.like))
-    asked = replace(asked, terms=tuple(terms))
-    if not asked.terms and asked.filter.is_open and asked.filter.tier is None:
-        usage.error(asked.faults[0] if asked.faults else "a query needs a text, a picture or an example")
-    return replace(asked, filter=replace(asked.filter, tier=asked.filter.tier or "library"))
+    question = replace(question, terms=tuple(terms))
+    if not question.terms and question.filter.is_open and question.filter.tier is None:
+        usage.error([*question.faults, "a query needs a text, a picture or an example"][0])
+    return replace(question, filter=replace(question.filter, tier=question.filter.tier or "library"))
 
 
 def _compare(
@@ -95,13 +95,13 @@ def _compare(
     meant = did_you_mean(reader, question, arguments.text or "") if words and not exact else None
     fits = results.fits or bool(exact)
     if arguments.json:
-        said = {
+        fields = {
             "fits": fits,
             "did_you_mean": meant,
             "exact_matches": [one.address for one in exact],
             "named": [_format(one.address, one) for one in named],
         }
-        terminal.answer_json({**_compared_json(arguments, question, results, found), **said})
+        terminal.answer_json({**_compared_json(arguments, question, results, found), **fields})
     elif found:
         head = ("SCORE", "NAME", "TICKER", "ADDRESS", "FROM")
         terminal.answer_table(head, [_hit_row(hit, record) for hit, record in found])
@@ -139,8 +139,8 @@ def _list(arguments: Namespace, terminal: Terminal, reader: Reader, question: Qu
         terminal.say("no records")
 
 
-def _picture(reader: Reader, shown: bytes | None, said: str) -> bytes | None:
-    return picture(reader, said) if said else shown
+def _picture(reader: Reader, shown: bytes | None, name: str) -> bytes | None:
+    return picture(reader, name) if name else shown
 
 
 def _content(path: Path) -> bytes:

@@ -120,22 +120,22 @@ def file_hash(path: Path) -> str | None:
 
 def refused(error: Exception, place: Path) -> str:
     """Explain an error of the disk, or of SQLite on it, with the remedy."""
-    said = str(error)
+    message = str(error)
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    if full or "disk is full" in said or ("disk I/O" in said and not _has_room(place)):
+    if full or "disk is full" in message or ("disk I/O" in message and not _has_room(place)):
         return f"the disk that holds {place} is full; make room and try again"
-    if getattr(error, "errno", None) == errno.EMFILE or ("unable to open" in said and not _has_handles()):
+    if getattr(error, "errno", None) == errno.EMFILE or ("unable to open" in message and not _has_handles()):
         return (
             "this program has more files and connections open than the system lets it; close some pages, or "
             "allow it more (ulimit -n), and try again"
         )
-    if "unable to open" in said:
+    if "unable to open" in message:
         return (
             f"{place}, or something in it, is gone or may not be opened; put it back or mend the permission"
         )
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    return said
+    return message
 
 
 def _has_handles() -> bool:

@@ -13,7 +13,7 @@ from store.disk.aside import carry_out_moves, move_aside
 from store.disk.files import Disk
 from store.errors import LibraryInUse, ReadOnly
 
-_PATIENCE = 2.0  # seconds; longer than a command that only looks, shorter than anybody's patience
+_TIMEOUT = 2.0  # seconds; longer than a command that only looks, shorter than anybody's patience
 
 
 class WriterLock:
@@ -33,7 +33,7 @@ class WriterLock:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._make_way()
-            self._lock.acquire(timeout=_PATIENCE)
+            self._lock.acquire(timeout=_TIMEOUT)
         except Timeout:
             raise LibraryInUse(
                 f"the library in {self._path.parent} is in use by {holder(self._path)}; close that one first "

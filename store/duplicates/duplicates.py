@@ -18,10 +18,10 @@ class Duplicates:
     """`library.duplicates`: similar records, people's verdicts, and the search for more."""
 
     def __init__(
-        self, catalog: Catalog, appearance: PictureSimilarity, neighbours: Neighbours, examiner: Examiner
+        self, catalog: Catalog, pictures: PictureSimilarity, neighbours: Neighbours, examiner: Examiner
     ) -> None:
         self._catalog = catalog
-        self._appearance = appearance
+        self._pictures = pictures
         self._neighbours = neighbours
         self._examiner = examiner
 
@@ -29,7 +29,7 @@ class Duplicates:
         """Every other record with the same or a confusable picture, name or ticker, most confident first."""
         with self._catalog.reading() as db:
             near = self._neighbours.unknown(db, address)
-            return findings.suspects(db, address, near=near, similar=similar(self._appearance, address))
+            return findings.suspects(db, address, near=near, similar=similar(self._pictures, address))
 
     def called(self, name: str, ticker: str) -> dict[str, list[str]]:
         """Records outside the trash that read as this name or ticker, with "name", "ticker" or both."""

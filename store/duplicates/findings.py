@@ -95,11 +95,11 @@ def suspects(
         found.setdefault(row["address"], (row, []))[1].append(
             DuplicateFinding(kind, sure, address, row["address"])
         )
-    said = verdicts.standing(db, address)
+    verdicts_of_coin = verdicts.standing(db, address)
     result = [
         Suspect(
             address, other, row["shown"], row["shown_ticker"], row["tier"],
-            tuple(sorted(findings, key=lambda finding: -finding.confidence)), said.get(other),
+            tuple(sorted(findings, key=lambda finding: -finding.confidence)), verdicts_of_coin.get(other),
         )
         for other, (row, findings) in found.items()
     ]  # fmt: skip

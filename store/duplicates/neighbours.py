@@ -122,8 +122,8 @@ def _distances(plain: fingerprints.Bytes, coarse: Words, fine: Words) -> NDArray
     """(N,): the distance of each picture by the nearest of the views that can match; 256 means far."""
     best = np.full(coarse.shape[1], _FAR, np.int16)
     low, words = _lowest(plain)[0], _words(plain)[0]
-    asked = {(low[mine], words[mine].tobytes(), other): mine for mine, other in _PAIRS}
-    for (key, _, other), mine in asked.items():  # without a border, WHOLE and TRIMMED are the same
+    places = {(low[mine], words[mine].tobytes(), other): mine for mine, other in _PAIRS}
+    for (key, _, other), mine in places.items():  # without a border, WHOLE and TRIMMED are the same
         close = np.flatnonzero(np.bitwise_count(coarse[other] ^ key) <= _COARSE)
         if len(close):
             bits = np.bitwise_count(fine[other, close] ^ words[mine]).sum(axis=1, dtype=np.int16)

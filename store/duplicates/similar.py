@@ -11,13 +11,13 @@ _LEAST, _MOST = 0.6, 0.95  # how sure the furthest and the closest are
 _KEPT = 50
 
 
-def similar(appearance: PictureSimilarity, address: str) -> dict[str, float]:
+def similar(pictures: PictureSimilarity, address: str) -> dict[str, float]:
     """Other records whose pictures' vectors are close to this one's, with a confidence for each.
 
     Empty if the library has no usable model, or nothing to compare.
     """
     try:
-        looks = appearance.looks()
+        looks = pictures.looks()
     except MemedexError:
         return {}
     vector = looks.vector(address)

@@ -49,10 +49,10 @@ class EmbeddingPrefetcher:
         *,
         embedder: Callable[[], Embedder],
         picture: Callable[[str], Path],
-        in_hand: InFlight,
+        in_flight: InFlight,
     ) -> None:
         self._catalog = catalog
-        self._in_hand = in_hand
+        self._in_flight = in_flight
         self._embedder = embedder
         self._picture = picture  # where the picture of an address lies at this moment
         self._known: tuple[Embedder, Callable[[str], str]] | None = None  # the model, and its pictures' keys
@@ -179,7 +179,7 @@ class EmbeddingPrefetcher:
     def _embed(
         self, sources: Sequence[EmbeddingSource], embedder: Embedder, failed: dict[str, Exception]
     ) -> int:
-        with self._in_hand.background([source.key for source in sources]) as mine:
+        with self._in_flight.background([source.key for source in sources]) as mine:
             self._left |= len(mine) < len(sources)
             with self._catalog.reading() as db:  # promoting may have come to them meanwhile
                 sources = embedding_cache.unknown(db, (source for source in sources if source.key in mine))

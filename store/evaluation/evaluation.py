@@ -120,17 +120,17 @@ def evaluate(
     progress = progress or Progress()
     given = all_of(reader) if goldens is None else list(goldens)
     here = set(reader.snapshot().addresses)
-    asked = [(one, found) for one in given if (found := [a for a in one.answers if a in here])]
-    if not asked:
+    questions = [(one, found) for one in given if (found := [a for a in one.answers if a in here])]
+    if not questions:
         raise InvalidRecord("no golden query has an answer in this library; save some first")
     presets = {**ASKED, **reader.presets.all()} if presets is None else presets
     settings = [(name, *setting) for name in presets for setting in _SETTINGS]
-    progress.what, progress.total = "asking golden queries", len(asked) * len(settings)
+    progress.what, progress.total = "asking golden queries", len(questions) * len(settings)
     figures = reader.calibration.in_force() or calibration.passing(reader.snapshot(), reader.embedder)
     rows = []
     for name, calibrated, fused in settings:
         places = []
-        for one, answers in asked:
+        for one, answers in questions:
             found = _found(reader, one, presets[name], figures if calibrated else None, fused=fused)
             right = set(answers)
             places.append(tuple(at for at, address in enumerate(found, start=1) if address in right))
@@ -141,8 +141,8 @@ def evaluate(
     return Evaluation(
         model=reader.model,
         at=time.time(),
-        lines=tuple(one.line for one, _ in asked),
-        right=tuple(len(set(answers)) for _, answers in asked),
+        lines=tuple(one.line for one, _ in questions),
+        right=tuple(len(set(answers)) for _, answers in questions),
         left_out=tuple(one.line for one in given if not here.intersection(one.answers)),
         rows=tuple(rows),
     )
@@ -153,16 +153,16 @@ def all_of(reader: "Reader") -> list[Golden]:
 
     Judgements override the stored answers: good results are right, bad ones are not.
     """
-    said = reader.golden.judgements()
-    kept = [_corrected(one, said.get(one.line, {})) for one in reader.golden.all()]
+    judgements = reader.golden.judgements()
+    kept = [_corrected(one, judgements.get(one.line, {})) for one in reader.golden.all()]
     lines = {one.line for one in kept}
     return [*kept, *(one for one in reader.golden.by_judgement() if one.line not in lines)]
 
 
-def _corrected(golden: Golden, said: Mapping[str, bool]) -> Golden:
-    good = [address for address, is_good in said.items() if is_good]
+def _corrected(golden: Golden, judgements: Mapping[str, bool]) -> Golden:
+    good = [address for address, is_good in judgements.items() if is_good]
     answers = dict.fromkeys([*golden.answers, *good])
-    return replace(golden, answers=tuple(one for one in answers if said.get(one) is not False))
+    return replace(golden, answers=tuple(one for one in answers if judgements.get(one) is not False))
 
 
 def elsewhere(reader: "Reader", goldens: Iterable[Golden]) -> dict[str, str]:

@@ -102,11 +102,11 @@ class Downloads:
 
 def _asked_for(answer: httpx.Response) -> float | None:
     """Retry-After, in seconds or as a date (RFC 9110, 10.2.3)."""
-    said = answer.headers.get("retry-after", "").strip()
-    if said.isdecimal():
-        return float(said[:9])
+    header = answer.headers.get("retry-after", "").strip()
+    if header.isdecimal():
+        return float(header[:9])
     try:
-        return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
     except (ValueError, TypeError):
         return None
 

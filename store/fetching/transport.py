@@ -43,7 +43,7 @@ class GuardedTransport(httpx.BaseTransport):
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        asked = httpcore.Request(
+        core_request = httpcore.Request(
             method=request.method,
             url=httpcore.URL(
                 scheme=request.url.raw_scheme,
@@ -56,7 +56,7 @@ class GuardedTransport(httpx.BaseTransport):
             extensions=request.extensions,
         )
         with _as_httpx():
-            answer = self._pool.handle_request(asked)
+            answer = self._pool.handle_request(core_request)
         if not isinstance(answer.extensions.get("network_stream"), GuardedStream):
             answer.close()  # a pool that opens connections by itself must not go unnoticed
             raise BadSource("the answer came over a connection that nobody checked; nothing is fetched")

@@ -126,8 +126,8 @@ def _format(answer: str, *, model: str) -> dict[str, str]:
     Raises CaptioningFailed, saying what came instead.
     """
     if "{" not in answer:
-        said = " ".join(answer.split())
-        what = f"answered in words, not with a coin: “{said[:_QUOTED]}”" if said else "gave an empty answer"
+        text = " ".join(answer.split())
+        what = f"answered in words, not with a coin: “{text[:_QUOTED]}”" if text else "gave an empty answer"
         raise CaptioningFailed(f"{model} {what}; ask for something else, or choose another model")
     # Read backwards, so that a key's first text counts: what lies deeper never hides what stands above it.
     coins = [

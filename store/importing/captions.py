@@ -87,12 +87,12 @@ def _text(
     """One facet; if an export's table is beside it, only what was changed since the export."""
     text = texts.decoded(tree.read(name, limit=texts.MAX_BYTES)).strip()
     address = checked_address(Path(stem(name)).name)
-    said = readings.get(address)
-    if said is None or said.holds != JOINED:
-        which = said.holds if said else facet
-        if said is None or text != said.caption.get(which, "").strip():
+    reading = readings.get(address)
+    if reading is None or reading.holds != JOINED:
+        which = reading.holds if reading else facet
+        if reading is None or text != reading.caption.get(which, "").strip():
             yield ImportedCaption(tree.item(name), address, {which: text}, None)
-    elif text != joined(said.caption, said.tags or []):
+    elif text != joined(reading.caption, reading.tags or []):
         raise BadSource(
             "it was changed, and in a joined line nobody can tell where a facet ends; "
             "change its line in records.jsonl instead, or export one facet alone"

@@ -131,8 +131,8 @@ def _heading(head: str) -> str:
 
 
 def _delimiter(text: str) -> str:
-    if said := _SEPARATOR.match(text):
-        return said[1]
+    if match := _SEPARATOR.match(text):
+        return match[1]
     first = text.lstrip().partition("\n")[0]
     return max(",;\t|", key=first.count)
 

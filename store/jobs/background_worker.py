@@ -97,15 +97,15 @@ class Worker:
             before = self._failures
             return self._changed.wait_for(is_over, timeout) and self._due == inf and self.trouble is None
 
-    def close(self, *, patience: float | None = None) -> bool:
-        """Stop before the next batch; returns whether it stopped within `patience` seconds."""
+    def close(self, *, timeout: float | None = None) -> bool:
+        """Stop before the next batch; returns whether it stopped within `timeout` seconds."""
         with self._changed:
             self._is_closing = True
             self._progress.cancel()
             self._changed.notify_all()
         if self._thread is None:
             return True
-        self._thread.join(patience)
+        self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def _begin(self) -> None:

@@ -4,7 +4,7 @@ from store.catalog.history import PastDecision
 from store.jobs import Job, Jobs
 
 _DECIDING = ("move", "tags")  # kinds of work that a person takes back like any decision
-_PATIENCE = 60.0  # seconds that what is in hand may take
+_TIMEOUT = 60.0  # seconds that what is in hand may take
 
 
 def stop_own(jobs: Jobs, *, actor: str, last: PastDecision | None) -> Job | None:
@@ -12,12 +12,12 @@ def stop_own(jobs: Jobs, *, actor: str, last: PastDecision | None) -> Job | None
 
     `last` is this person's last decision, None if there is none. Returns None if no such job is running.
     """
-    mine = [job for job in jobs.under_way() if job.actor == actor and not job.is_passing]
+    mine = [job for job in jobs.under_way() if job.actor == actor and not job.is_ephemeral]
     for job in sorted(mine, key=lambda job: job.id, reverse=True):
         is_last = last is not None and job.decision == last.id
         has_decided_nothing = job.done == 0 and job.made_at > (last.created_at if last else 0.0)
         if job.kind in _DECIDING and (is_last or has_decided_nothing):
             jobs.cancel(job.id)
-            jobs.wait(job.id, timeout=_PATIENCE)
+            jobs.wait(job.id, timeout=_TIMEOUT)
             return jobs.get(job.id)
     return None

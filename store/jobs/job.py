@@ -41,7 +41,7 @@ class Job:
         return self.state in FINISHED
 
     @property
-    def is_passing(self) -> bool:
+    def is_ephemeral(self) -> bool:
         return self.kind == EPHEMERAL
 
     @property
@@ -52,7 +52,7 @@ class Job:
     @property
     def can_resume(self) -> bool:
         """Whether `resume` can continue it."""
-        return self.state in ("paused", "interrupted", "failed") and not self.is_passing
+        return self.state in ("paused", "interrupted", "failed") and not self.is_ephemeral
 
     @property
     def left(self) -> int:

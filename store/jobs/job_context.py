@@ -68,7 +68,7 @@ class JobContext(Generic[L]):
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._cursor = 0
-        self._in_hand: set[int] = set()
+        self._in_flight: set[int] = set()
         self._failure: BaseException | None = None
         self._pace: deque[tuple[float, int]] = deque([(self.began, 0)])
 
@@ -121,7 +121,7 @@ class JobContext(Generic[L]):
         if settled:
             self._repository.record(self.job.id, settled, worked=self.worked_since())
         with self._lock:
-            self._in_hand -= {result.item.position for result in results}
+            self._in_flight -= {result.item.position for result in results}
             if settled:
                 self._pace.append((time.monotonic(), len(settled)))
                 while self._pace[0][0] < time.monotonic() - _MINUTE and len(self._pace) > 2:
@@ -158,8 +158,8 @@ class JobContext(Generic[L]):
 
     def _free(self, position: int, count: int) -> list[Item]:
         """Items behind this position that no lane is working on; they wait too until they are stored."""
-        found = self._repository.waiting_after(self.job.id, position, count + len(self._in_hand))
-        return [item for item in found if item.position not in self._in_hand][:count]
+        found = self._repository.waiting_after(self.job.id, position, count + len(self._in_flight))
+        return [item for item in found if item.position not in self._in_flight][:count]
 
     def _next(self, count: int) -> list[Item]:
         with self._lock:
@@ -167,7 +167,7 @@ class JobContext(Generic[L]):
             items = self._free(self._cursor, count) or self._free(0, count)
             if items:
                 self._cursor = items[-1].position
-                self._in_hand |= {item.position for item in items}
+                self._in_flight |= {item.position for item in items}
         return items
 
 

@@ -118,7 +118,7 @@ class Jobs:
         """Finish the work in progress and keep the rest, even after the program ends."""
         runner = self._directed()
         job = self._there(number)
-        if not job.is_passing and self._repository.change(
+        if not job.is_ephemeral and self._repository.change(
             number, "paused", among=["waiting", "running", "interrupted"]
         ):
             runner.stop(number)
@@ -126,7 +126,7 @@ class Jobs:
     def resume(self, number: int, *, options: Mapping[str, Any] | None = None) -> None:
         """Continue a paused, interrupted or failed job, with new options such as a larger budget."""
         runner = self._directed()
-        if not self._there(number).is_passing:
+        if not self._there(number).is_ephemeral:
             among: list[State] = ["paused", "interrupted", "failed"]
             if self._seen(self._there(number)).state == "interrupted":
                 among.append("running")  # by its row only: its end could not be written down
@@ -144,7 +144,7 @@ class Jobs:
     def try_again(self, number: int) -> bool:
         """Try refused items again; False if there were none."""
         runner = self._directed()
-        if self._there(number).is_passing or not self._repository.try_again(number):
+        if self._there(number).is_ephemeral or not self._repository.try_again(number):
             return False
         runner.wake()
         return True

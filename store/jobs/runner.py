@@ -18,7 +18,7 @@ from store.progress import Progress
 
 log = logging.getLogger(__name__)
 
-_PATIENCE = 5.0  # seconds a closing library waits for work in hand; what is not finished comes again
+_TIMEOUT = 5.0  # seconds a closing library waits for work in hand; what is not finished comes again
 _RESULTS = 50  # of passing work, kept in memory
 
 
@@ -104,9 +104,9 @@ class Runner(Generic[L]):
             self._is_closing = True
             for context in self._live.values():
                 context.stop()
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _TIMEOUT
         for worker in self.workers:
-            worker.close(patience=max(0.0, until - time.monotonic()))
+            worker.close(timeout=max(0.0, until - time.monotonic()))
 
     def _of(self, queue: str) -> list[str]:
         return [kind.name for kind in self._kinds.values() if kind.queue == queue]
@@ -144,7 +144,7 @@ class Runner(Generic[L]):
             log.exception("the job %r failed", job.name)
             error, goes_on = f"{type(caught).__name__}: {caught}", isinstance(caught, OSError)
         # A disk that was away, for its end as well: the work goes on when it is back, without anybody's help.
-        self._unended[job.id] = context, error, goes_on and not job.is_passing
+        self._unended[job.id] = context, error, goes_on and not job.is_ephemeral
         counted = context.progress
         self._repository.count(job.id, total=counted.total, done=counted.done, worked=context.worked_since())
         self._end(context, error)
@@ -164,8 +164,8 @@ class Runner(Generic[L]):
         left = bool(self._repository.waiting_after(number, 0, 1))
         end: State = "failed" if error else "done"
         if self._is_closing and not error and (left or (context.is_stopping and not context.job.total)):
-            end = "failed" if context.job.is_passing else "interrupted"
-            error = CUT_SHORT if context.job.is_passing else ""
+            end = "failed" if context.job.is_ephemeral else "interrupted"
+            error = CUT_SHORT if context.job.is_ephemeral else ""
         self._repository.change(number, end, among=["running"], error=error)
         if error or (not left and context.job.total):  # the last item was done while somebody pressed pause
             self._repository.change(number, end, among=["paused"], error=error)

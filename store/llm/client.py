@@ -151,14 +151,14 @@ def failure(error: Exception, *, model: str, about: str) -> CaptioningFailed:
 
 def _retry_after(headers: Mapping[str, str] | None) -> float | None:
     """Seconds to wait, from a number or a date (RFC 9110, 10.2.3)."""
-    said = (headers or {}).get("retry-after")
-    if not said:
+    header = (headers or {}).get("retry-after")
+    if not header:
         return None
     try:
-        seconds = float(said)
+        seconds = float(header)
     except ValueError:
         try:
-            seconds = parsedate_to_datetime(said).timestamp() - time.time()
+            seconds = parsedate_to_datetime(header).timestamp() - time.time()
         except (ValueError, OverflowError):
             return None
     return min(max(0.0, seconds), _LONGEST_WAIT) if seconds == seconds else None

@@ -76,9 +76,9 @@ def by_day(reader: Reader, *, since: float) -> list[tuple[int, Tier | None, Tier
     return [tuple(row) for row in rows]
 
 
-def find(reader: Reader, asked: AuditFilter, *, offset: int = 0, limit: int = 100) -> list[PastDecision]:
+def find(reader: Reader, filter: AuditFilter, *, offset: int = 0, limit: int = 100) -> list[PastDecision]:
     """These decisions, newest first."""
-    where, values = _conditions("d", asked)
+    where, values = _conditions("d", filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
             "SELECT d.*, (SELECT count(*) FROM history h WHERE h.decision = d.id) + "
@@ -92,9 +92,9 @@ def find(reader: Reader, asked: AuditFilter, *, offset: int = 0, limit: int = 10
     ]
 
 
-def count(reader: Reader, asked: AuditFilter) -> int:
+def count(reader: Reader, filter: AuditFilter) -> int:
     """How many decisions match."""
-    where, values = _conditions("d", asked)
+    where, values = _conditions("d", filter)
     with reader.catalog.reading() as db:
         return int(db.execute(f"SELECT count(*) FROM decisions d WHERE {where}", values).fetchone()[0])
 
@@ -109,9 +109,9 @@ def verbs(reader: Reader) -> list[str]:
     return _distinct(reader, "verb")
 
 
-def figures(reader: Reader, asked: AuditFilter) -> AuditFigures:
+def figures(reader: Reader, filter: AuditFilter) -> AuditFigures:
     """How many were approved and rejected, how fast, and the reasons for rejections."""
-    standing, values = _standing(asked)
+    standing, values = _standing(filter)
     with reader.catalog.reading() as db:
         made = dict(db.execute(f"SELECT h.verb, count(*) {standing} GROUP BY h.verb", values).fetchall())
         hours = db.execute(
@@ -125,9 +125,9 @@ def figures(reader: Reader, asked: AuditFilter) -> AuditFigures:
     return AuditFigures(made.get("approve", 0), made.get("reject", 0), hours, dict(map(tuple, reasons)))
 
 
-def decisions_by_day(reader: Reader, asked: AuditFilter) -> list[DecisionsOfDay]:
+def decisions_by_day(reader: Reader, filter: AuditFilter) -> list[DecisionsOfDay]:
     """These decisions counted by day and verb, oldest first; together they are `count`."""
-    where, values = _conditions("d", asked)
+    where, values = _conditions("d", filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
             f"SELECT CAST(d.at / 86400 AS INTEGER), d.verb, count(*) FROM decisions d WHERE {where} "
@@ -137,9 +137,9 @@ def decisions_by_day(reader: Reader, asked: AuditFilter) -> list[DecisionsOfDay]
     return [DecisionsOfDay(*row) for row in rows]
 
 
-def reviews_by_day(reader: Reader, asked: AuditFilter) -> list[ReviewsOfDay]:
+def reviews_by_day(reader: Reader, filter: AuditFilter) -> list[ReviewsOfDay]:
     """The approvals and rejections of `figures` by day, oldest first."""
-    standing, values = _standing(asked)
+    standing, values = _standing(filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
             "SELECT CAST(h.at / 86400 AS INTEGER), sum(h.verb = 'approve'), sum(h.verb = 'reject') "
@@ -149,13 +149,13 @@ def reviews_by_day(reader: Reader, asked: AuditFilter) -> list[ReviewsOfDay]:
     return [ReviewsOfDay(*row) for row in rows]
 
 
-def since(reader: Reader, at: float, *, asked: AuditFilter) -> list[str]:
+def since(reader: Reader, at: float, *, filter: AuditFilter) -> list[str]:
     """The decisions to reverse, in this order, to restore the state at this moment.
 
     In a chain decision → undo → redo …, only the last link can be reversed. Reverse it if the chain made
     since `at` has odd length; an even one cancels out.
     """
-    where, values = _conditions("d", asked)
+    where, values = _conditions("d", filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
             f"SELECT d.id, d.reverses, d.reversed FROM decisions d WHERE {where} AND d.at >= ? "
@@ -168,18 +168,18 @@ def since(reader: Reader, at: float, *, asked: AuditFilter) -> list[str]:
     return [row["id"] for row in rows if not row["reversed"] and links[row["id"]] % 2]
 
 
-def as_csv(reader: Reader, asked: AuditFilter) -> str:
+def as_csv(reader: Reader, filter: AuditFilter) -> str:
     """Every record of every decision as a line, protected against formulas in spreadsheets."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(HEADINGS)
     with reader.catalog.reading() as db:
-        writer.writerows([inert(cell) for cell in line] for line in _lines(db, asked))
+        writer.writerows([inert(cell) for cell in line] for line in _lines(db, filter))
     return out.getvalue()
 
 
-def _lines(db: sqlite3.Connection, asked: AuditFilter) -> Iterator[tuple[str, ...]]:
-    where, values = _conditions("h", asked)
+def _lines(db: sqlite3.Connection, filter: AuditFilter) -> Iterator[tuple[str, ...]]:
+    where, values = _conditions("h", filter)
     rows = db.execute(
         "SELECT h.*, coalesce(r.name, '') AS name, coalesce(d.reversed, 0) AS reversed, "
         "coalesce(h.before ->> 'tier', '') AS source, coalesce(h.after ->> 'tier', '') AS target "
@@ -200,9 +200,9 @@ def _distinct(reader: Reader, column: str) -> list[str]:
         return [row[0] for row in db.execute(f"SELECT DISTINCT {column} FROM decisions ORDER BY {column}")]
 
 
-def _standing(asked: AuditFilter) -> tuple[str, list[Any]]:
+def _standing(filter: AuditFilter) -> tuple[str, list[Any]]:
     """SQL and values that select approvals and rejections that were not undone."""
-    where, values = _conditions("h", asked)
+    where, values = _conditions("h", filter)
     found = (
         "FROM history h LEFT JOIN decisions d ON d.id = h.decision "
         f"WHERE {where} AND h.verb IN (?, ?) AND NOT coalesce(d.reversed, 0)"
@@ -210,13 +210,13 @@ def _standing(asked: AuditFilter) -> tuple[str, list[Any]]:
     return found, [*values, *_FIRST_LOOKS]
 
 
-def _conditions(table: str, asked: AuditFilter) -> tuple[str, list[Any]]:
+def _conditions(table: str, filter: AuditFilter) -> tuple[str, list[Any]]:
     parts, values = ["TRUE"], []
     for condition, value in (
-        ("who = ?", asked.actor or None),
-        ("verb = ?", asked.verb or None),
-        ("at >= ?", asked.since),
-        ("at < ?", asked.until),
+        ("who = ?", filter.actor or None),
+        ("verb = ?", filter.verb or None),
+        ("at >= ?", filter.since),
+        ("at < ?", filter.until),
     ):
         if value is not None:
             parts.append(f"{table}.{condition}")

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 Pictures = Callable[[str], bytes | None]
 
 
-def picture(reader: "Reader", said: str) -> bytes | None:
+def picture(reader: "Reader", name: str) -> bytes | None:
     """The picture that a query names: an uploaded one, or that of a coin; None if there is none."""
-    content = reader.samples.get(said)
+    content = reader.samples.get(name)
     if content is None:
         try:
-            content = reader.picture(said).read_bytes()
+            content = reader.picture(name).read_bytes()
         except (MemedexError, OSError):
             return None
     return content
@@ -56,8 +56,8 @@ def exact_matches(reader: "Reader", question: Question, line: str, *, limit: int
     """Coins whose address, ticker or name equals the line, as a whole or its text alone."""
     texts = [term.said for term in question.terms if term.source == "text" and term.weight > 0]
     whole = line.encode(errors="ignore").decode().strip()  # without half a character, which no database holds
-    said = [whole, *texts] if len(texts) == len(question.terms) <= 1 else texts
-    return reader.exact_matches(filter(None, said), question.filter, limit=limit)
+    names = [whole, *texts] if len(texts) == len(question.terms) <= 1 else texts
+    return reader.exact_matches(filter(None, names), question.filter, limit=limit)
 
 
 def did_you_mean(reader: "Reader", question: Question, line: str) -> str | None:

@@ -73,7 +73,7 @@ class Reader(RecordLists):
         """Make what all actors share."""
         catalog = self.catalog
         self._resident = ResidentVectors(catalog, self.layout, self._model)
-        self._appearance = PictureSimilarity(catalog, self._model, picture=self.picture)
+        self._pictures = PictureSimilarity(catalog, self._model, picture=self.picture)
         self._neighbours = Neighbours()
         self._examiner = Examiner(catalog, self._neighbours, picture=self.picture)
         self._golden_faults: list[str] = []
@@ -97,7 +97,7 @@ class Reader(RecordLists):
     def _make_parts(self) -> None:
         """Make the parts other than records, with their verbs, on the catalog of this actor."""
         catalog, layout = self.catalog, self.layout
-        self.duplicates = Duplicates(catalog, self._appearance, self._neighbours, self._examiner)
+        self.duplicates = Duplicates(catalog, self._pictures, self._neighbours, self._examiner)
         self.drafts = Drafts(catalog)
         self.suggestions = Suggestions(catalog)
         self.prompts = Prompts(catalog, layout, self._disk)
@@ -207,12 +207,12 @@ class Reader(RecordLists):
         text = words_asked(query)
         if not text:
             return NO_WORDS
-        asked = (text, self.generation)
-        found = self._words.get(asked)
+        key = (text, self.generation)
+        found = self._words.get(key)
         if found is None:
             with self.catalog.reading() as db:
                 found = word_shares(db, text)
-            self._words[asked] = found
+            self._words[key] = found
         return found
 
     @property
@@ -226,7 +226,7 @@ class Reader(RecordLists):
         Raises UnknownRecord for an unknown `like`, ModelUnavailable for a text-only model.
         """
         self.catalog.actor.check_login()
-        return self._appearance.ordered(addresses, order, like=self.get(like) if order == "like" else None)
+        return self._pictures.ordered(addresses, order, like=self.get(like) if order == "like" else None)
 
     def snapshot(self) -> VectorSnapshot:
         """The vectors of every library record as they are now."""
@@ -235,7 +235,7 @@ class Reader(RecordLists):
 
     def text_neighbours(self, address: str, facet: Facet, text: str) -> TextNeighbours:
         """The records closest to this text in a facet, and how well it fits the record's picture."""
-        picture = self._appearance.vector(self.get(address))
+        picture = self._pictures.vector(self.get(address))
         return self._resident.search().neighbours(facet, text, own=address, picture=picture)
 
     # -- all is well --------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def measure(snapshot: VectorSnapshot, embedder: Embedder) -> Figures:
     own = {facet: _rows(snapshot, facet, rows) for facet in FACETS}
     few = {facet: found[:_OWN] for facet, found in own.items()}
     across = embedder.cross_modal_scale
-    asked: dict[Kind, dict[Facet, tuple[Vector, float]]] = {
+    directions: dict[Kind, dict[Facet, tuple[Vector, float]]] = {
         "text": {facet: (texts, across if facet == "image" else 1.0) for facet in FACETS},
         "image": {facet: (few["image"], 1.0 if facet == "image" else across) for facet in FACETS},
         "like": {facet: (few[facet], 1.0) for facet in FACETS},
@@ -91,7 +91,7 @@ def measure(snapshot: VectorSnapshot, embedder: Embedder) -> Figures:
             for facet, (questions, scale) in of.items()
             if len(own[facet]) and len(questions)
         }
-        for kind, of in asked.items()
+        for kind, of in directions.items()
     }
 
 

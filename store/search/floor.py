@@ -30,10 +30,10 @@ def floor(snapshot: VectorSnapshot, embedder: Embedder) -> float:
     """The highest cosine of a nonsense query with a caption; -1 without captions."""
     count = len(snapshot)
     rows = np.unique(np.linspace(0, count - 1, min(count, _COMPARED)).astype(np.intp))
-    asked = embedder.embed_texts(list(nonsense_questions()))
+    vectors = embedder.embed_texts(list(nonsense_questions()))
     best = -1.0
     for number in CAPTIONS:
         own = rows[snapshot.present[number, rows]]
         if len(own):
-            best = max(best, float((snapshot.rows(own, FACETS[number]) @ asked.T).max()))
+            best = max(best, float((snapshot.rows(own, FACETS[number]) @ vectors.T).max()))
     return best

@@ -67,8 +67,8 @@ def checked_line(line: str) -> str:
     if len(line) > _LONGEST:
         raise InvalidRecord(f"a question has at most {_LONGEST:,} characters")
     parts_of(line)
-    asked = query_syntax.read(line)
-    return query_syntax.written(replace(asked, filter=query_syntax.read("").filter))
+    question = query_syntax.read(line)
+    return query_syntax.written(replace(question, filter=query_syntax.read("").filter))
 
 
 def checked_collection(name: str) -> str:

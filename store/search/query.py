@@ -93,9 +93,9 @@ class Query:
         """The weight of every facet, in the order of FACETS."""
         if self.weights is not None:
             return dict(self.weights)
-        asked = [part for part in self.parts if part.weight]
-        usual = {facet: max(DEFAULT_WEIGHTS[part.kind][facet] for part in asked) for facet in FACETS}
-        spoken = {facet for part in asked for facet in part.facets}
+        weighted = [part for part in self.parts if part.weight]
+        usual = {facet: max(DEFAULT_WEIGHTS[part.kind][facet] for part in weighted) for facet in FACETS}
+        spoken = {facet for part in weighted for facet in part.facets}
         if any(usual[facet] for facet in spoken):
             return usual
         # Of pictures alone, in words, or of captions, with a picture: it is meant.
@@ -109,5 +109,5 @@ def _is_half(character: str) -> bool:
 
 def words_asked(query: Query) -> str:
     """The words of a query's texts, without negative parts and those limited to some facets."""
-    said = (part.text for part in query.parts if part.text and part.weight > 0 and part.facets == FACETS)
-    return " ".join(said)
+    texts = (part.text for part in query.parts if part.text and part.weight > 0 and part.facets == FACETS)
+    return " ".join(texts)

@@ -101,8 +101,8 @@ def read(line: str, *, base: Filter | None = None, actor: str = filter_syntax.ME
         terms = [Term("text", loose, 1.0, own), *terms] if own else terms
     if len(terms) > MAX_PARTS:
         faults.append(f"only the first {MAX_PARTS} parts are asked")
-    said = (*faults, *filter_faults)
-    return Question(tuple(terms[:MAX_PARTS]), filter, said, tuple(filter_faults), parsed.hints)
+    messages = (*faults, *filter_faults)
+    return Question(tuple(terms[:MAX_PARTS]), filter, messages, tuple(filter_faults), parsed.hints)
 
 
 def written(question: Question) -> str:
@@ -176,10 +176,10 @@ def _is_expression(items: Sequence[Node]) -> bool:
 
 def _asked(item: Node) -> list[str]:
     """The words of an item that are searched by meaning, without negated ones."""
-    said = [] if isinstance(item, Not) else leaves(item)
+    conditions = [] if isinstance(item, Not) else leaves(item)
     return [
         leaf.text.removesuffix("*") if is_starred(leaf.text) else leaf.text
-        for leaf in said
+        for leaf in conditions
         if isinstance(leaf, Word | Phrase)
     ]
 

@@ -111,12 +111,12 @@ def rank(
             first[words.rows] += gain * words.shares
             if wrong is not None:
                 wrong[words.rows] += np.float32(1e-6)  # of this float32 sum
-        asked = compared = total
+        candidates = compared = total
         if mask is not None or not any(similarities.complete[facet] for facet in used):
             eligible = similarities.present[used].any(axis=0)
             if mask is not None:
                 eligible &= mask
-                asked = int(np.count_nonzero(mask))
+                candidates = int(np.count_nonzero(mask))
             compared = int(np.count_nonzero(eligible))
             first[~eligible] = -np.inf
         count = min(top, compared)
@@ -131,7 +131,7 @@ def rank(
     found = rows.tolist()
     order = sorted(zip((-scores).tolist(), map(addresses.__getitem__, found), found, strict=True))[:top]
     best = [row for _, _, row in order]
-    return Ranking(best, [-score for score, _, _ in order], shares, compared, asked - compared, gain)
+    return Ranking(best, [-score for score, _, _ in order], shares, compared, candidates - compared, gain)
 
 
 def _candidates(

@@ -94,8 +94,8 @@ class Search:
         began = time.perf_counter()
         weights = query.sliders
         snapshot = self._matrices.snapshot()
-        said = self._words(snapshot, words)
-        counted = said if query.fused else None
+        shares = self._words(snapshot, words)
+        counted = shares if query.fused else None
         fits = True
         if any(weights.values()):
             similarities = self._compared(snapshot, query.parts)
@@ -118,7 +118,7 @@ class Search:
             scale=scale,
             mask=mask,
             why_empty=why_empty,
-            words=said,
+            words=shares,
             fits=fits,
         )
 
@@ -202,7 +202,7 @@ class Search:
         spoken = [(part.weight, self._spoken(part, snapshot, embedded)) for part in parts]
         directions: Directions = {}
         for facet in FACETS:
-            terms = [(weight, said[facet]) for weight, said in spoken if facet in said]
+            terms = [(weight, vectors[facet]) for weight, vectors in spoken if facet in vectors]
             if terms:
                 total = sum(abs(weight) for weight, _ in terms)
                 summed = np.sum([vector * (weight / total) for weight, vector in terms], axis=0)

@@ -46,13 +46,13 @@ class Similarities:
         self.means = np.full(
             len(FACETS), np.nan
         )  # (5,): the neutral values, NaN where no record has the facet
-        for number, asked in self._asked.items():
+        for number, direction in self._asked.items():
             if self.spoken[number]:  # the mean of the products is the product with the mean
-                self.means[number] = snapshot.means[number] @ asked.exact.astype(np.float64)
+                self.means[number] = snapshot.means[number] @ direction.exact.astype(np.float64)
         self._filled = np.zeros((len(FACETS), len(self.addresses)), np.float32)
         self._blended = np.empty(0, np.float32)  # (N,) once scanned, never exact
-        said = [directions[FACETS[number]] for number in _BLENDED if number in self._asked]
-        self._can_blend = len(said) == len(_BLENDED) and all(np.array_equal(own, said[0]) for own in said)
+        used = [directions[FACETS[number]] for number in _BLENDED if number in self._asked]
+        self._can_blend = len(used) == len(_BLENDED) and all(np.array_equal(own, used[0]) for own in used)
         self._scanned: set[int] = set()
         self._exact = np.zeros(len(self.addresses), np.bool_)
 
@@ -101,15 +101,17 @@ class Similarities:
     def approximate(self, gains: Sequence[float]) -> tuple[Vector, Vector]:
         """Σ gain · cosine of each row, a missing one at its mean, and a bound of the error."""
         given = np.where(self.spoken, gains, 0.0)
-        blend, rest = self._least_to_scan(given)
+        share, rest = self._least_to_scan(given)
         scores, wrong = np.zeros((2, len(self.addresses)), np.float32)
         scratch = np.empty_like(scores)
         slope = offset = 0.0
-        if blend:
-            asked = self._scan_blend()
-            np.multiply(self._blended, np.float32(blend), out=scores)
-            np.multiply(self._snapshot.combined_errors, np.float32(blend * asked.error_slope()), out=wrong)
-            offset = blend * asked.error_floor()
+        if share:
+            direction = self._scan_blend()
+            np.multiply(self._blended, np.float32(share), out=scores)
+            np.multiply(
+                self._snapshot.combined_errors, np.float32(share * direction.error_slope()), out=wrong
+            )
+            offset = share * direction.error_floor()
         for number in np.flatnonzero(rest).tolist():
             self._scan(number)
             scores += np.multiply(self._filled[number], np.float32(rest[number]), out=scratch)
@@ -120,7 +122,7 @@ class Similarities:
         wrong += np.float32(offset)
         rows = np.flatnonzero(self._exact)
         wrong[rows] = quantised.ROUNDING * sum(gains) + 1e-6
-        if blend:  # it never becomes exact itself
+        if share:  # it never becomes exact itself
             scores[rows] = given.astype(np.float32) @ self._filled[:, rows]
         return scores, wrong
 
@@ -130,8 +132,8 @@ class Similarities:
             self._scan(number)
         found = self._filled[:, rows]
         slopes, offsets = np.zeros((2, len(FACETS)), np.float32)
-        for number, asked in self._asked.items():
-            slopes[number], offsets[number] = asked.error_slope(), asked.error_floor()
+        for number, direction in self._asked.items():
+            slopes[number], offsets[number] = direction.error_slope(), direction.error_floor()
         wrong = np.outer(slopes, self._snapshot.errors[rows]) + offsets[:, None]
         wrong[~self.present[:, rows] | self._exact[rows]] = 0
         return found - wrong, found + wrong
@@ -142,12 +144,12 @@ class Similarities:
         everything = len(rows) > _MANY and 8 * len(rows) > len(self.addresses)
         if everything:
             rows = np.arange(len(self.addresses))
-        for number, asked in self._asked.items():
+        for number, direction in self._asked.items():
             if everything:
                 found = np.empty(len(rows), np.float32)
-                self._snapshot.products(FACETS[number], asked.exact, out=found)
+                self._snapshot.products(FACETS[number], direction.exact, out=found)
             else:
-                found = self._snapshot.products_of(rows, FACETS[number], asked.exact)
+                found = self._snapshot.products_of(rows, FACETS[number], direction.exact)
             self._filled[number, rows] = self._with_means(number, found, rows)
         self._exact[rows] = True
         if everything:  # neither bytes nor the blend can say more
@@ -174,32 +176,32 @@ class Similarities:
             return 0.0, gains
         facets, together = self._snapshot.errors.mean(), self._snapshot.combined_errors.mean()
 
-        def cost(blend: float) -> tuple[int, float]:
-            rest = self._beside_blend(gains, blend)
-            wrong = blend * together + np.abs(rest).sum() * facets
+        def cost(share: float) -> tuple[int, float]:
+            rest = self._beside_blend(gains, share)
+            wrong = share * together + np.abs(rest).sum() * facets
             if wrong > _LOOSE * gains.sum() * facets:
                 return len(FACETS) + 1, wrong
             scans = sum(bool(gain) and number not in self._scanned for number, gain in enumerate(rest))
-            return scans + bool(blend and not len(self._blended)), wrong
+            return scans + bool(share and not len(self._blended)), wrong
 
-        blend = min([0.0, *(gains[_BLENDED] / USUAL[_BLENDED])], key=cost)
-        return float(blend), self._beside_blend(gains, blend)
+        share = min([0.0, *(gains[_BLENDED] / USUAL[_BLENDED])], key=cost)
+        return float(share), self._beside_blend(gains, share)
 
-    def _beside_blend(self, gains: Floats, blend: float) -> Floats:
-        rest = np.where(self.spoken, gains - blend * USUAL, 0.0)
+    def _beside_blend(self, gains: Floats, share: float) -> Floats:
+        rest = np.where(self.spoken, gains - share * USUAL, 0.0)
         return np.where(np.abs(rest) > 1e-9 * gains.max(), rest, 0.0)
 
     def _scan_blend(self) -> Direction:
-        asked = self._asked[int(_BLENDED[0])]
+        direction = self._asked[int(_BLENDED[0])]
         if not len(self._blended):
             found = np.empty(len(self.addresses), np.float32)
-            self._snapshot.approximate_combined(asked, out=found)
+            self._snapshot.approximate_combined(direction, out=found)
             for number in _BLENDED:
                 if self.spoken[number] and not self.complete[number]:
                     mean = np.float32(USUAL[number] * self.means[number])
                     np.add(found, mean, out=found, where=~self.present[number])
             self._blended = found
-        return asked
+        return direction
 
     def _with_means(self, number: int, found: Vector, rows: Rows | slice) -> Vector:
         return np.where(self.present[number, rows], found, np.float32(np.nan_to_num(self.means[number])))

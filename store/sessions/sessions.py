@@ -121,10 +121,10 @@ class LoginSessions:
 
     def end_all(self) -> int:
         """End every login; returns how many. Raises NotPermitted unless an administrator."""
-        going_on = [one for one in self.all() if not one.is_over(time.time())]
-        for session in going_on:
+        active = [one for one in self.all() if not one.is_over(time.time())]
+        for session in active:
             self.end_login(session.login, ended_by=self._actor.name)
-        return len(going_on)
+        return len(active)
 
     def end_login(self, login: str, *, ended_by: str) -> None:
         """End a login by its full mark, which only its own browser knows: a logout."""

@@ -47,14 +47,14 @@ def retry(jobs: Jobs, job: Job) -> None:
     if job.can_resume:
         jobs.resume(job.id)
         return
-    asked = job.options
+    options = job.options
     start(
         jobs,
-        asked["prompt"],
-        asked["addresses"],
-        model=asked["model"],
-        budget=asked["budget"],
-        pictures=asked["pictures"],
+        options["prompt"],
+        options["addresses"],
+        model=options["model"],
+        budget=options["budget"],
+        pictures=options["pictures"],
     )
     jobs.dismiss(job.id)
 
@@ -69,22 +69,22 @@ def own_jobs(jobs: Jobs, actor: str) -> list[Job]:
 
 
 def _generate(job_context: "JobContext[Library]") -> None:
-    asked = job_context.job.options
+    options = job_context.job.options
     if job_context.job.note.get("asked") and _has_come(job_context):
         return
     job_context.progress.what = "asking the model"
     given = context.build(
         job_context.library,
-        asked["addresses"],
-        budget=asked["budget"],
-        model=asked["model"],
-        pictures=asked["pictures"],
+        options["addresses"],
+        budget=options["budget"],
+        model=options["model"],
+        pictures=options["pictures"],
     )
     sources, answer = [example.record.address for example in given.examples], ""
     pieces = coin_generator.stream(
         given,
-        asked["prompt"],
-        model=asked["model"],
+        options["prompt"],
+        model=options["model"],
         api_base=settings().caption_api_base or None,
         timeout=settings().caption_timeout,
     )
@@ -100,7 +100,7 @@ def _generate(job_context: "JobContext[Library]") -> None:
         job_context.store_note(answer=answer, asked=job_context.is_stopping)
     if not job_context.is_stopping:
         coin_generator.read(
-            answer, model=asked["model"], prompt=asked["prompt"], sources=sources
+            answer, model=options["model"], prompt=options["prompt"], sources=sources
         )  # or it has failed
 
 

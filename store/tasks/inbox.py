@@ -112,8 +112,8 @@ class Inbox:
             return
         reasons = {name: _reason(shown(name), done.refused) for name in wanted}
         self._note(wanted, found, reasons)
-        said = [(name, why) for name, why in reasons.items() if why and known.get(name, ("", ""))[1] != why]
-        self._tell(said)
+        news = [(name, why) for name, why in reasons.items() if why and known.get(name, ("", ""))[1] != why]
+        self._tell(news)
         report.done += done.done
         report.present |= done.present
         report.refused += done.refused

@@ -63,13 +63,13 @@ def quantise(rows: Vector) -> Quantised:
     steps, errors = np.empty(count, np.float32), np.empty(count, np.float32)
     for start in range(0, count, _ROWS):
         some = slice(start, start + _ROWS)
-        turned = _rotated(rows[some])
-        step = np.abs(turned).max(axis=1, initial=0) / np.float32(LARGEST)
-        scaled = turned / np.where(step, step, 1)[:, None]
+        rotated = _rotated(rows[some])
+        step = np.abs(rotated).max(axis=1, initial=0) / np.float32(LARGEST)
+        scaled = rotated / np.where(step, step, 1)[:, None]
         codes[some] = rounded = np.rint(scaled, out=scaled)
         rounded *= step[:, None]
-        turned -= rounded
-        steps[some], errors[some] = step, np.linalg.norm(turned, axis=1)
+        rotated -= rounded
+        steps[some], errors[some] = step, np.linalg.norm(rotated, axis=1)
     return Quantised(codes, steps, errors)
 
 
@@ -81,17 +81,17 @@ def direction(vector: Vector) -> Direction:
     )
 
 
-def products(codes: Codes, asked: Direction) -> NDArray[np.float64]:
+def products(codes: Codes, direction: Direction) -> NDArray[np.float64]:
     """The integer dot products of all rows' codes with the direction's; multiply by both steps."""
     import numkong  # uses what the processor has for bytes; NumPy does not, and is ten times slower
 
-    return np.asarray(numkong.cdist(asked.codes, codes, "dot"))[0] if len(codes) else np.empty(0)
+    return np.asarray(numkong.cdist(direction.codes, codes, "dot"))[0] if len(codes) else np.empty(0)
 
 
 def _rotated(rows: Vector) -> Any:
     group, signs, matrix = _rotation(rows.shape[1])
-    turned = (rows * signs).reshape(-1, group) @ matrix
-    return turned.reshape(rows.shape)
+    rotated = (rows * signs).reshape(-1, group) @ matrix
+    return rotated.reshape(rows.shape)
 
 
 @lru_cache(maxsize=8)

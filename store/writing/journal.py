@@ -90,13 +90,13 @@ class Journal:
         """Finish operations even if needed files were deleted; returns what was done, one sentence each."""
         with self._catalog.lock:
             self._lost = MissingFiles(self._catalog, self._layout, self._disk)
-            said = self._lost.said
+            messages = self._lost.said
             try:
                 with contextlib.suppress(LibraryStuck):  # by something else as well: the status says by what
                     self.finish_all()
             finally:
                 self._lost = None
-            return said
+            return messages
 
     def unfinished(self) -> list[Operation]:
         with self._catalog.reading() as db:

@@ -31,13 +31,13 @@ class WritePath:
         journal: Journal,
         *,
         embedder: Callable[[], Embedder],
-        in_hand: InFlight,
+        in_flight: InFlight,
     ) -> None:
         self._catalog = catalog
         self._layout = layout
         self._journal = journal
         self._embedder = embedder
-        self._in_hand = in_hand
+        self._in_flight = in_flight
 
     def changes(
         self, addresses: Sequence[str], after: Callable[[Record, State], State], outcome: Outcome
@@ -71,7 +71,7 @@ class WritePath:
         if not ready:
             return True
         try:
-            with self._in_hand.foreground({source.key for source in payload.wanted}):
+            with self._in_flight.foreground({source.key for source in payload.wanted}):
                 self._compute_vectors(payload)
                 operation = Operation(
                     uuid4().hex, decision.id, decision.verb, decision.actor, time.time(), tuple(ready),

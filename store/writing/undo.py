@@ -24,12 +24,12 @@ class Undo:
     """Reverses decisions, one at a time; records changed since are refused."""
 
     def __init__(
-        self, catalog: Catalog, layout: Layout, disk: Disk, changing: Transitions, lock: threading.Lock
+        self, catalog: Catalog, layout: Layout, disk: Disk, transitions: Transitions, lock: threading.Lock
     ) -> None:
         self._catalog = catalog
         self._layout = layout
         self._disk = disk
-        self._changing = changing
+        self._transitions = transitions
         self._one_at_a_time = lock  # two at one time must not both choose the same decision
 
     def undo(self, n: int, *, actor: str) -> Outcome:
@@ -115,7 +115,7 @@ class Undo:
             done += len(batch)
             # Only the last part takes it back: what a crash or a full disk left over can still be taken back.
             part = decision if done == len(goals) else replace(decision, reverses=None)
-            if not self._changing.apply(part, batch, reversed_, outcome):
+            if not self._transitions.apply(part, batch, reversed_, outcome):
                 return False
         if done < len(goals):
             return False

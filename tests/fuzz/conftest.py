@@ -34,5 +34,5 @@ def _streamlit_is_quiet() -> None:
 @pytest.fixture(autouse=True)
 def _no_traceback_in_the_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     yield
-    told = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
-    assert not told, f"logged: {told[0]}"
+    messages = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+    assert not messages, f"logged: {messages[0]}"

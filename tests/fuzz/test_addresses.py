@@ -48,10 +48,10 @@ SAID = strategies.one_of(
 @strategies.composite
 def addresses(draw: strategies.DrawFn) -> tuple[str, dict[str, str]]:
     page = draw(strategies.sampled_from(sorted(PARAMETERS)))
-    said = draw(
+    parameters = draw(
         strategies.dictionaries(strategies.sampled_from(PARAMETERS[page]), SAID, min_size=1, max_size=4)
     )
-    return page, {name: text.encode(errors="ignore").decode() for name, text in said.items()}
+    return page, {name: text.encode(errors="ignore").decode() for name, text in parameters.items()}
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +69,8 @@ def shown(library: Library) -> Iterator[None]:
 
 @pytest.mark.usefixtures("shown")
 @fuzz(share=0.03)
-@given(asked=addresses())
-def test_any_address_of_a_page_is_shown(asked: tuple[str, dict[str, str]]) -> None:
-    page, said = asked
+@given(page_and_parameters=addresses())
+def test_any_address_of_a_page_is_shown(page_and_parameters: tuple[str, dict[str, str]]) -> None:
+    page, parameters = page_and_parameters
     with bounded():
-        assert opened(page, reading_only=False, **said).title
+        assert opened(page, reading_only=False, **parameters).title

@@ -173,13 +173,13 @@ def test_any_state_of_the_grid_is_shown(library: Library, session: dict[str, Any
 
 
 @fuzz(share=0.03)
-@given(asked=altered({"version": 1, "colouring": "c", "cards": [0, 1]}), bits=altered("gA=="))
-def test_any_request_and_selection_of_a_map_is_answered(library: Library, asked: Any, bits: Any) -> None:
+@given(sent=altered({"version": 1, "colouring": "c", "cards": [0, 1]}), bits=altered("gA=="))
+def test_any_request_and_selection_of_a_map_is_answered(library: Library, sent: Any, bits: Any) -> None:
     sheet = Sheet("topic")
     sheet.update([KEPT], np.zeros((1, 2), np.float32), changed=())
     with bounded():
-        asked = {**asked, "sheet": sheet.name} if isinstance(asked, dict) else {}
-        assert requests.answer(library, asked).status_code in (200, 404)
+        sent = {**sent, "sheet": sheet.name} if isinstance(sent, dict) else {}
+        assert requests.answer(library, sent).status_code in (200, 404)
         sheet.select(str(bits))
         assert set(sheet.chosen()) <= {KEPT}
 

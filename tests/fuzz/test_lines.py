@@ -97,6 +97,6 @@ FILTER = {**asdict(Filter(tier="pending", words="dog", tags=("dog",))), "since":
 def test_any_filter_of_a_page_selects_coins_or_none(
     library: Library, filter: object, generation: object, left_out: object
 ) -> None:
-    asked = {"filter": json.dumps(filter), "generation": generation, "except": left_out}
+    sent = {"filter": json.dumps(filter), "generation": generation, "except": left_out}
     with bounded():
-        assert len(matching.addresses(library, asked)) <= 8
+        assert len(matching.addresses(library, sent)) <= 8

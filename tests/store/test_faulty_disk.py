@@ -84,7 +84,7 @@ def says_why(name: str, verb: Callable[..., Any], given: dict[str, Any], *, root
     except MemedexError:
         return True
     except (OSError, sqlite3.OperationalError) as error:
-        return any(told in refused(error, root) for told in TOLD)
+        return any(reason in refused(error, root) for reason in TOLD)
     return True
 
 

@@ -111,9 +111,9 @@ def test_no_file_found_in_a_root_is_destroyed(
     kept = {path.read_bytes() for path in root.rglob("*") if path.is_file()}
     for name, content in files.items():
         assert content in kept or not content, f"{name} is gone"
-    told = " ".join(places_in_histories(root))
+    places = " ".join(places_in_histories(root))
     for aside in moved_aside(Layout(root).memecoins, Layout(root).chroma, root / "memory"):
-        assert aside.place.name in told
+        assert aside.place.name in places
 
 
 def use(root: Path) -> None:

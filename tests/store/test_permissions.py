@@ -143,7 +143,7 @@ def arguments(stocked: Library, tmp_path: Path) -> dict[str, Any]:
     (inbox / "coin.json").write_text("{}")
     captioned = stocked.get(address(4))
     replacement = Replacement(captioned.address, captioned.revision, "entity", "text 4 entity", "other words")
-    said = {"caption": {"entity": "other words"}, "tags": None, "revision": captioned.revision}
+    values = {"caption": {"entity": "other words"}, "tags": None, "revision": captioned.revision}
     with stocked.catalog.reading() as db:
         query = Query((Part(text="a frog"),))
         return {
@@ -156,17 +156,17 @@ def arguments(stocked: Library, tmp_path: Path) -> dict[str, Any]:
             "kept": {"answers": [FIRST], "collection": "own", "who": "ann"}, "key": "model", "keys": [FIRST],
             "kind": "move", "limit": 5, "line": "a frog", "model": "another model", "moment": 0.0,
             "name": "dogs", "number": 1, "options": {}, "order": "approved", "others": [SECOND],
-            "progress": Progress(), "query": query, "removed": removed, "said": ["dog"], "space": "image",
+            "progress": Progress(), "query": query, "removed": removed, "space": "image",
             "state": "taken", "target": tmp_path / "copy.sqlite3", "text": "a frog", "texts": {"entity": "x"},
             "thing": "tag:dog", "ticker": "C1", "value": "x", "verb": "approve", "verdict": "different",
-            "wanted": {captioned.address: said}, "actor": "eve", "reason": "repair", "words": "frog",
+            "wanted": {captioned.address: values}, "actor": "eve", "reason": "repair", "words": "frog",
             "answer": "", "work": lambda _: 0,
             "GoldenQueries.delete.line": "a frog", "GoldenQueries.restore.line": "a cat",
             "GoldenQueries.import_content.content": b'{"queries": []}',
             "Trash.empty.expected": 9, "Library.use_kept_vectors.model": KeptVectors("another model", 8),
             "Library.approve.addresses": [FIRST], "Library.degrade.addresses": [address(4)],
             "Library.edit_tags.add": ["moon"], "Library.send_back.addresses": [SECOND],
-            "Library.labels.kind": "tag", "Library.replace.wanted": [replacement],
+            "Library.labels.kind": "tag", "Library.exact_matches.texts": ["dog"], "Library.replace.wanted": [replacement],
             "Library.restore.addresses": [THIRD], "Prompts.get.name": "caption",
             "Prompts.store.name": "caption", "Prompts.versions.name": "caption",
             "SavedSearches.save.thing": SavedSearch("x"),

@@ -32,10 +32,10 @@ def test_a_second_process_is_told_which_process_holds_the_library(root: Path) ->
     with other_process(root, HOLD) as holder:
         assert holder.stdout
         assert holder.stdout.readline() == "open\n"
-        with pytest.raises(LibraryInUse) as told:
+        with pytest.raises(LibraryInUse) as refusal:
             open_library(root, embedder=Hashed())
-        assert f"in use by process {holder.pid} since" in str(told.value)
-        assert "close that one first" in str(told.value)
+        assert f"in use by process {holder.pid} since" in str(refusal.value)
+        assert "close that one first" in str(refusal.value)
         holder.kill()
         holder.wait()
     with open_library(root, embedder=Hashed()) as library:

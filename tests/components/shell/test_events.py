@@ -50,7 +50,7 @@ def open_sessions(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return sessions
 
 
-def asked(token: str | None, *, login: Claims | None = None) -> Request:
+def request_with(token: str | None, *, login: Claims | None = None) -> Request:
     """GET /events as a page's script sends it."""
     headers = {"X-Memedex-Token": token} if token is not None else {}
     if login:
@@ -68,7 +68,7 @@ def lived(scenario: Callable[[], Awaitable[None]]) -> None:
 
 
 async def answer(token: str | None, **more: Any) -> Response:
-    return await events.serve(asked(token, **more))
+    return await events.serve(request_with(token, **more))
 
 
 async def opened(token: str, **more: Any) -> "Stream":
@@ -215,19 +215,19 @@ def test_what_a_model_writes_for_one_person_nobody_else_is_told(library: Library
 def test_a_job_is_told_with_its_progress(library: Library) -> None:
     def look(progress: Progress) -> None:
         progress.total, progress.done = 4, 1
-        told.append(current_state.read(library))
+        states.append(current_state.read(library))
 
-    told: list[State] = []
+    states: list[State] = []
     job = library.jobs.run("Import list.json", look)
     assert library.jobs.wait(job.id, timeout=60)
-    [bar] = told[0]["bars"]
+    [bar] = states[0]["bars"]
     assert (bar["id"], bar["name"], bar["fraction"], bar["pausable"]) == (
         job.id,
         "Import list.json",
         0.25,
         False,
     )
-    assert told[0]["jobs"] == str(job.id)
+    assert states[0]["jobs"] == str(job.id)
     assert current_state.read(library)["jobs"] == ""
 
 

@@ -181,9 +181,9 @@ def test_one_facet_is_regenerated_with_a_hint_and_the_other_facets(model: Langua
     model.answers = [says(json.dumps({"visual": "Flat"}))]
     made = draft(model, only="visual", hint="shorter", caption={"entity": "a dog", "context": "doge"})
     assert (made.caption, made.tags) == ({"visual": "Flat"}, [])
-    asked = model.asked[0]["messages"][0]["content"][0]["text"]
+    prompt = model.asked[0]["messages"][0]["content"][0]["text"]
     for words in ("Write visual alone", "shorter", "entity: a dog"):
-        assert words in asked
+        assert words in prompt
     assert model.asked[0]["response_format"]["json_schema"]["schema"]["required"] == ["visual"]
 
 

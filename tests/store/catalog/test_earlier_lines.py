@@ -19,30 +19,30 @@ EARLIER = json.loads(Path(__file__).with_name("earlier_lines.json").read_text(en
 NOTHING = asdict(Filter())
 
 
-def asked(filter: dict[str, Any]) -> dict[str, Any]:
+def narrowing(filter: dict[str, Any]) -> dict[str, Any]:
     """The fields set in a filter, with its words in the form of full-text search, sorted."""
-    said = {name: value for name, value in json.loads(json.dumps(filter)).items() if value != NOTHING[name]}
-    said = {name: value for name, value in said.items() if value != []}
-    return {**said, "words": sorted(matching(said["words"]).split())} if "words" in said else said
+    narrow = {name: value for name, value in json.loads(json.dumps(filter)).items() if value != NOTHING[name]}
+    narrow = {name: value for name, value in narrow.items() if value != []}
+    return {**narrow, "words": sorted(matching(narrow["words"]).split())} if "words" in narrow else narrow
 
 
-def term(source: str, said: str, weight: float, facets: str) -> Term:
+def term(source: str, narrow: str, weight: float, facets: str) -> Term:
     about = FACETS if facets == "all" else tuple(one for one in FACETS if one in facets.split(","))
-    return Term(source, said, weight, about)  # type: ignore[arg-type]
+    return Term(source, narrow, weight, about)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("earlier", EARLIER["filters"], ids=lambda earlier: earlier["line"])
 def test_an_old_filter_line_parses_the_same(earlier: dict[str, Any]) -> None:
     line = parsed(earlier["line"], base=Filter(tier="pending"), actor="ann")
-    assert asked(asdict(line.filter)) == asked(earlier["filter"])
+    assert narrowing(asdict(line.filter)) == narrowing(earlier["filter"])
     assert line.faults == earlier["faults"]
 
 
 @pytest.mark.parametrize("earlier", EARLIER["questions"], ids=lambda earlier: earlier["line"])
 def test_an_old_search_line_parses_the_same(earlier: dict[str, Any]) -> None:
     question = read(earlier["line"], actor="ann")
-    assert list(question.terms) == [term(*said) for said in earlier["terms"]]
-    assert asked(asdict(question.filter)) == asked(earlier["filter"])
+    assert list(question.terms) == [term(*narrow) for narrow in earlier["terms"]]
+    assert narrowing(asdict(question.filter)) == narrowing(earlier["filter"])
     assert list(question.faults) == earlier["faults"]
 
 

@@ -65,7 +65,7 @@ def test_a_process_that_does_not_close_in_time_is_killed_and_reported(
     chroma: ChromaProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pid = stop(chroma)
-    monkeypatch.setattr(process, "_PATIENCE", 0.5)
+    monkeypatch.setattr(process, "_TIMEOUT", 0.5)
     with pytest.raises(ChromaEnded, match="did not end within"):
         chroma.close()
     assert is_gone(pid)
@@ -87,8 +87,8 @@ def test_a_failure_includes_the_last_lines_of_the_process_output(
 @pytest.fixture
 def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait long for the process to end or for the next attempt."""
-    monkeypatch.setattr(base_follower, "PATIENCE", 0.2)
-    monkeypatch.setattr(process, "_PATIENCE", 0.2)
+    monkeypatch.setattr(base_follower, "TIMEOUT", 0.2)
+    monkeypatch.setattr(process, "_TIMEOUT", 0.2)
 
 
 def test_a_library_with_a_hanging_chroma_reports_its_state_and_closes(

@@ -40,9 +40,9 @@ def test_what_is_no_systems_data_and_wrong_names_are_refused(run: Run, tmp_path:
 
 def test_empty_trash_names_files_and_bytes_and_waits_for_yes(run: Run, root: Path) -> None:
     run("reject", PENDING)
-    asked = run("empty-trash")
-    assert asked.returncode == 1
-    assert "1 coins, 2 files," in asked.stderr
+    preview = run("empty-trash")
+    assert preview.returncode == 1
+    assert "1 coins, 2 files," in preview.stderr
     assert "there is nothing to delete" in run("empty-trash", "--older-than", "1").stderr
     assert run("empty-trash", "--yes").returncode == 0
     assert not list((root / "memecoins" / "trash").iterdir())

@@ -89,9 +89,9 @@ def test_many_refusals_with_one_reason_are_printed_as_one_line(run: Run, root: P
     nobody = [address(number) for number in range(100, 130)]
     done = run("approve", *nobody, "--json")
     assert done.returncode == 1
-    told = [line for line in done.stderr.splitlines() if "refused 30 for one reason" in line]
-    assert len(told) == 1
-    assert nobody[0] in told[0]
+    lines = [line for line in done.stderr.splitlines() if "refused 30 for one reason" in line]
+    assert len(lines) == 1
+    assert nobody[0] in lines[0]
     assert nobody[20] not in done.stderr
     assert {refusal["item"] for refusal in json.loads(done.stdout)["refused"]} == set(nobody)
 

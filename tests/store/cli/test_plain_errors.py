@@ -30,8 +30,8 @@ def test_warnings_and_thread_failures_are_printed_as_one_sentence_each(
         thread.start()
         thread.join()
 
-    said = capsys.readouterr().err
-    assert said.splitlines() == [
+    printed = capsys.readouterr().err
+    assert printed.splitlines() == [
         "Chroma is behind: [Errno 24] Too many open files",
         "memedex-looks stopped: there was not enough memory; what is done is kept",
     ]

@@ -15,8 +15,8 @@ def test_forget_vectors_requires_yes_and_is_recorded_in_the_history(run: Run, ro
         ("offline", True),
         ("litellm:paid", False),
     ]
-    asked = run("delete-vectors", "litellm:paid")
-    assert (asked.returncode, "2 vectors, 6,144 bytes" in asked.stderr) == (1, True)
+    preview = run("delete-vectors", "litellm:paid")
+    assert (preview.returncode, "2 vectors, 6,144 bytes" in preview.stderr) == (1, True)
     assert run("delete-vectors", "offline", "--yes").returncode == 1, "questions are embedded with it"
     done = run("delete-vectors", "litellm:paid", "--yes", "--actor", "ann")
     assert done.returncode == 0

@@ -22,9 +22,9 @@ def move(folder: Path) -> Path:
 
 
 def finish(folder: Path) -> list[Aside]:
-    told: list[Aside] = []
-    finish_moves(folder, note=told.append, disk=Disk())
-    return told
+    notes: list[Aside] = []
+    finish_moves(folder, note=notes.append, disk=Disk())
+    return notes
 
 
 def test_files_created_before_the_move_is_recorded_stay_in_place(foreign: Path) -> None:

@@ -68,8 +68,8 @@ def test_transparent_pixels_become_white():
 @pytest.mark.parametrize("mode", ["P", "LA", "RGB", "L"])
 def test_every_kind_of_png_transparency_is_recognised(mode):
     image = Image.new(mode, (64, 64), 0 if mode in ("P", "L") else (0, 0) if mode == "LA" else (0, 0, 0))
-    said = {} if mode == "LA" else {"transparency": (0, 0, 0) if mode == "RGB" else 0}
-    assert is_near(opened(normalise(encoded(image, **said))).getpixel((256, 256)), (255, 255, 255))
+    options = {} if mode == "LA" else {"transparency": (0, 0, 0) if mode == "RGB" else 0}
+    assert is_near(opened(normalise(encoded(image, **options))).getpixel((256, 256)), (255, 255, 255))
 
 
 def test_transparent_edges_do_not_show_the_hidden_colour():

@@ -25,8 +25,8 @@ db.close()
 
 def noted(path: Path) -> str:
     """What another process reads, which would remove the log if no lock told of this one."""
-    asked = [sys.executable, "-c", _ASK, str(path)]
-    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    command = [sys.executable, "-c", _ASK, str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def identify_catalog(library: Library) -> None:

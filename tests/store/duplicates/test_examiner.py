@@ -69,12 +69,12 @@ def test_an_examination_notifies_open_pages_at_intervals_and_at_its_end(
     library.add([*(coin_with_drawing(number) for number in range(39)), coin_with_drawing(39, drawing(0))])
     seconds = iter(range(1_000))
     library.duplicates._examiner._clock = lambda: float(next(seconds))
-    generation, told = library.generation, library.derived
+    generation, derived = library.generation, library.derived
     assert library.duplicates.examine() == 40
     assert library.generation == generation, "the records are as they were"
-    assert 1 <= library.derived - told <= 6
+    assert 1 <= library.derived - derived <= 6
     assert badges(library) == {FIRST: "exact picture", address(39): "exact picture"}
     library.duplicates.examine()
-    told = library.derived
+    derived = library.derived
     library.duplicates.examine()
-    assert library.derived == told, "nothing new was found"
+    assert library.derived == derived, "nothing new was found"

@@ -57,14 +57,14 @@ def test_a_verdict_is_shown_for_both_records_with_its_actor_and_time(look_alikes
     assert (outcome.done, outcome.refused) == ([ONE], [])
     assert verdicts_of(look_alikes, COPY) == {ONE: "copy of", THIRD: None}
     assert verdicts_of(look_alikes, ONE) == {COPY: "copied by", THIRD: None}
-    (told,) = look_alikes.duplicates.judgements(ONE)
-    assert (told.verdict, told.other, told.actor, told.decision) == (
+    (judgement,) = look_alikes.duplicates.judgements(ONE)
+    assert (judgement.verdict, judgement.other, judgement.actor, judgement.decision) == (
         "copied by",
         COPY,
         "ann",
         outcome.decision,
     )
-    assert told.created_at > 0
+    assert judgement.created_at > 0
 
 
 @pytest.mark.parametrize(
@@ -149,13 +149,13 @@ def test_verdicts_are_listed_as_decisions(look_alikes: Library) -> None:
         2,
         False,
     )
-    assert [{told.address, told.other} for told in look_alikes.duplicates.judgements_of(made.id)] == [
+    assert [{one.address, one.other} for one in look_alikes.duplicates.judgements_of(made.id)] == [
         {ONE, THIRD},
         {ONE, COPY},
     ]
     look_alikes.undo(actor="ann")
     assert look_alikes.decisions()[1].is_undone
-    assert all(told.is_undone for told in look_alikes.duplicates.judgements_of(made.id))
+    assert all(judgement.is_undone for judgement in look_alikes.duplicates.judgements_of(made.id))
 
 
 def test_repeating_a_verdict_records_no_decision(look_alikes: Library) -> None:

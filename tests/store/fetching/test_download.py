@@ -69,12 +69,12 @@ def test_a_slow_response_body_times_out(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "least"), [("7", 7), ("Wed, 21 Oct 2099 07:28:00 GMT", 1e9), ("soon", None)]
+    ("header", "least"), [("7", 7), ("Wed, 21 Oct 2099 07:28:00 GMT", 1e9), ("soon", None)]
 )
 def test_the_retry_after_header_of_a_busy_server_is_used(
-    server: Server, said: str, least: float | None
+    server: Server, header: str, least: float | None
 ) -> None:
-    server.answers["/a"] = respond_with(b"", status=429, Retry_After=said)
+    server.answers["/a"] = respond_with(b"", status=429, Retry_After=header)
     with pytest.raises(TryLater) as caught:
         downloads().picture(server.url("/a"))
     assert caught.value.seconds is None if least is None else caught.value.seconds >= least

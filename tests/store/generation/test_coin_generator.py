@@ -53,14 +53,14 @@ def test_a_coin_is_streamed_parsed_and_saved_with_its_sources(
 def test_a_copy_is_recognised_by_its_caption_and_by_its_name(
     library: Library, three_addresses: list[str]
 ) -> None:
-    said = {"entity": "text 2 entity", "context": "text 2 context", "name": "Another", "ticker": "OTHR"}
+    coin = {"entity": "text 2 entity", "context": "text 2 context", "name": "Another", "ticker": "OTHR"}
     near = coin_generator.nearest(
-        library, coin_generator.read(json.dumps(said), model=MODEL, prompt="x", sources=three_addresses)
+        library, coin_generator.read(json.dumps(coin), model=MODEL, prompt="x", sources=three_addresses)
     )
     assert (near[0].address, near[0].is_copy, near[0].same) == (address(2), True, ())
     assert near[0].cosine == pytest.approx(1, abs=1e-5)
     assert not any(one.is_copy for one in near[1:])
-    named = {**said, "entity": "new", "context": "newer", "name": "coin 3", "ticker": "c3"}
+    named = {**coin, "entity": "new", "context": "newer", "name": "coin 3", "ticker": "c3"}
     near = coin_generator.nearest(
         library, coin_generator.read(json.dumps(named), model=MODEL, prompt="x", sources=three_addresses)
     )
@@ -72,8 +72,8 @@ def test_an_existing_name_or_ticker_is_found_even_when_captions_differ(
 ) -> None:
     library.promote(captioned(*range(1, 9)))
     library.add([coin(9)])
-    said = {"entity": "text 2 entity", "context": "text 2 context", "name": "C0in 7", "ticker": "$c9"}
-    made = coin_generator.read(json.dumps(said), model=MODEL, prompt="x", sources=())
+    fields = {"entity": "text 2 entity", "context": "text 2 context", "name": "C0in 7", "ticker": "$c9"}
+    made = coin_generator.read(json.dumps(fields), model=MODEL, prompt="x", sources=())
     near = {one.address: one for one in coin_generator.nearest(library, made, top=1)}
     assert near[address(7)].same == ("name",)
     assert near[address(7)].cosine is not None
@@ -96,20 +96,20 @@ def test_a_coin_is_found_anywhere_in_an_answer(answer: str) -> None:
 
 
 def test_an_answer_with_unusual_keys_and_values_is_normalised() -> None:
-    said = {"Name": "N", "Ticker": "$ Rain ", "caption": {"Entity": "x" * 30_000, "context": "half \ud83d"}}
-    made = coin_generator.read(json.dumps(said), model=MODEL, prompt="x", sources=())
+    fields = {"Name": "N", "Ticker": "$ Rain ", "caption": {"Entity": "x" * 30_000, "context": "half \ud83d"}}
+    made = coin_generator.read(json.dumps(fields), model=MODEL, prompt="x", sources=())
     assert (made.name, made.ticker, made.caption["context"]) == ("N", "RAIN", "half")
     assert len(made.caption["entity"]) == MAX_FACET
 
 
 def test_top_level_fields_win_over_nested_ones() -> None:
-    said = {**COIN, "creator": {"name": "Bob", "ticker": "BOB"}, "like": [{"entity": "a toad"}]}
-    made = coin_generator.read(json.dumps(said), model=MODEL, prompt="x", sources=())
+    fields = {**COIN, "creator": {"name": "Bob", "ticker": "BOB"}, "like": [{"entity": "a toad"}]}
+    made = coin_generator.read(json.dumps(fields), model=MODEL, prompt="x", sources=())
     assert (made.name, made.ticker, made.caption["entity"]) == ("Rain Frog", "RAIN", "a frog in the rain")
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         ("", "gave an empty answer"),
         ("I'm sorry, I can't.", "answered in words, not with a coin: “I'm sorry, I can't.”"),
@@ -119,8 +119,8 @@ def test_top_level_fields_win_over_nested_ones() -> None:
         ("[1]", "in words"),
     ],
 )
-def test_an_answer_without_a_coin_raises_a_descriptive_error(answer: str, told: str) -> None:
-    with pytest.raises(CaptioningFailed, match=told):
+def test_an_answer_without_a_coin_raises_a_descriptive_error(answer: str, message: str) -> None:
+    with pytest.raises(CaptioningFailed, match=message):
         coin_generator.read(answer, model=MODEL, prompt="x", sources=())
 
 

@@ -27,8 +27,8 @@ def test_the_context_uses_the_reference_1_format_without_empty_facets(
         for place, number in enumerate((3, 2, 1), start=1)
     ]
     assert all(example.picture for example in made.examples)
-    said = PICTURE.sub("", context.as_markdown(made)).split("\n\n")  # exactly the text sent to the model
-    assert made.tokens == sum(map(count_tokens, said)) + 3 * PICTURE_TOKENS
+    sections = PICTURE.sub("", context.as_markdown(made)).split("\n\n")  # exactly the text sent to the model
+    assert made.tokens == sum(map(count_tokens, sections)) + 3 * PICTURE_TOKENS
     assert made.left_out == ()
 
 

@@ -64,7 +64,7 @@ def test_a_name_of_ten_megabytes_is_left_to_record_validation(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds"),
+    ("date", "seconds"),
     [
         (1_693_440_000, 1_693_440_000),
         (1_693_440_000.9, 1_693_440_000),
@@ -78,8 +78,8 @@ def test_a_name_of_ten_megabytes_is_left_to_record_validation(tmp_path):
         ("", None),
     ],
 )
-def test_dates_in_every_common_format_are_read(tmp_path, said, seconds):
-    coins, refused = import_folder(tmp_path, {"x.json": sidecar(created_at=said), "x.png": png()})
+def test_dates_in_every_common_format_are_read(tmp_path, date, seconds):
+    coins, refused = import_folder(tmp_path, {"x.json": sidecar(created_at=date), "x.png": png()})
     assert not refused
     assert coins[0].sidecar.get("created_at") == seconds
 

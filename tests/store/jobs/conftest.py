@@ -11,7 +11,7 @@ from tests.store.jobs.harness import JobHarness
 
 @pytest.fixture
 def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobHarness]:
-    monkeypatch.setattr(runner, "_PATIENCE", 60.0)  # the machine may be busy
+    monkeypatch.setattr(runner, "_TIMEOUT", 60.0)  # the machine may be busy
     harness = JobHarness(tmp_path)
     yield harness
     harness.jobs.close()

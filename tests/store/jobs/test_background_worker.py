@@ -148,7 +148,7 @@ def test_closing_waits_no_longer_than_its_timeout(created_workers: list[Worker])
     worker = Worker("hanging", hang)
     worker.wake()
     assert began.wait(60)
-    assert not worker.close(patience=0)
+    assert not worker.close(timeout=0)
     may_end.set()
     assert worker.close()
 
@@ -200,12 +200,12 @@ def test_jobs_continue_after_the_catalog_was_briefly_missing(
 def test_a_queue_that_cannot_start_a_job_starts_it_later(
     harness: JobHarness, error: Exception, monkeypatch: pytest.MonkeyPatch, immediate_retries: None
 ) -> None:
-    asked: list[int] = []
+    begun: list[int] = []
     next_waiting = harness.jobs._repository.next_waiting
 
     def failing(kinds: Any) -> Job | None:
-        asked.append(1)
-        if len(asked) <= 3:
+        begun.append(1)
+        if len(begun) <= 3:
             raise error
         return next_waiting(kinds)
 

@@ -100,9 +100,9 @@ def test_a_job_interrupted_by_a_restart_waits_until_it_is_resumed(
     killed.close()
     close = background_worker.Worker.close
 
-    def close_told(worker: background_worker.Worker, *, patience: float) -> bool:
+    def close_told(worker: background_worker.Worker, *, timeout: float) -> bool:
         gate.open.set()  # the work was told to stop before
-        return close(worker, patience=patience)
+        return close(worker, timeout=timeout)
 
     with monkeypatch.context() as patch:
         patch.setattr(background_worker.Worker, "close", close_told)

@@ -124,6 +124,6 @@ def test_a_killed_drafting_run_repeats_only_the_requests_in_progress(
         for one in library.addresses(Filter()):
             kept = library.suggestions.of(one, states=["open", "replaced"])
             assert [each.facet for each in kept].count("entity") == 1
-    asked = Counter(str(each["messages"][0]["content"][0]["text"]) for each in model.asked)
-    assert len(asked) == count
-    assert sum(asked.values()) <= count + lanes
+    requests = Counter(str(each["messages"][0]["content"][0]["text"]) for each in model.asked)
+    assert len(requests) == count
+    assert sum(requests.values()) <= count + lanes

@@ -6,7 +6,7 @@ from store.llm.client import _retry_after
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds"),
+    ("header", "seconds"),
     [
         ("7", 7),
         ("-7", 0),
@@ -19,5 +19,5 @@ from store.llm.client import _retry_after
         ("", None),
     ],
 )
-def test_a_wait_is_a_bounded_number_of_seconds_or_unknown(said: str, seconds: float | None) -> None:
-    assert _retry_after({"retry-after": said}) == seconds
+def test_a_wait_is_a_bounded_number_of_seconds_or_unknown(header: str, seconds: float | None) -> None:
+    assert _retry_after({"retry-after": header}) == seconds

@@ -75,12 +75,12 @@ def test_a_flipped_byte_blocks_no_list_and_is_reported_and_repaired(
         assert {record.address for record in reader.find(Filter())} == {FIRST, SECOND, THIRD}
         assert reader.named("coin", Filter(), limit=5)
     assert any("not what was written" in finding.what for finding in doctor.check_unopened(stocked))
-    told: list[str] = []
+    messages: list[str] = []
     with open_library(stocked, embedder=Hashed()) as library:
-        left = doctor.repair(library, tell=told.append)
+        left = doctor.repair(library, tell=messages.append)
 
         assert not [finding for finding in left if "Chroma" not in finding.what]
-        assert told == []
+        assert messages == []
         assert library.find(Filter()) == records
         assert library.history(limit=-1) == events
         assert library.drafts.own(SECOND, actor="ann") == {"entity": "half a DRAFT"}
@@ -95,12 +95,12 @@ def test_a_row_with_a_damaged_key_is_restored_next_to_the_damaged_one(stocked: P
         db.execute("DROP TRIGGER golden_update_sum")
         db.execute("UPDATE golden SET line = 'what is OLDENG'")
         db.execute(trigger)
-    told: list[str] = []
+    messages: list[str] = []
     with open_library(stocked, embedder=Hashed()) as library:
-        doctor.repair(library, tell=told.append)
+        doctor.repair(library, tell=messages.append)
         assert {one.line for one in library.golden.all()} == {"what is GOLDEN", "what is OLDENG"}
         assert repair.find(library.catalog) == []
-    assert "row what is OLDENG of golden could not be given back" in told[0]
+    assert "row what is OLDENG of golden could not be given back" in messages[0]
 
 
 def test_damaged_text_is_never_written_to_a_file_or_a_backup(stocked: Path, tmp_path: Path) -> None:
@@ -121,10 +121,10 @@ def test_an_unrepairable_row_is_reported_and_left_unchanged(stocked: Path) -> No
     with open_library(stocked, embedder=Hashed()) as library:
         library.drafts.save(FIRST, {"entity": "written SINCE"}, actor="bob")
     flip(stocked, b"written SINCE", b"written SINGE")
-    told: list[str] = []
+    messages: list[str] = []
     with open_library(stocked, embedder=Hashed()) as library:
-        doctor.repair(library, tell=told.append)
-        assert "drafts could not be given back" in told[0]
+        doctor.repair(library, tell=messages.append)
+        assert "drafts could not be given back" in messages[0]
         assert library.drafts.own(FIRST, actor="bob") == {"entity": "written SINGE"}
         assert repair.find(library.catalog) == []
 

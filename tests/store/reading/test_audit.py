@@ -103,13 +103,13 @@ def test_undoing_everything_since_a_time_includes_earlier_undos_and_redos(
     library.redo(actor="ann")
     library.undo(actor="bob")
     library.redo(actor="bob")
-    outcome = library.undo_decisions(audit.since(library, TWO, asked=AuditFilter()), actor="eve")
+    outcome = library.undo_decisions(audit.since(library, TWO, filter=AuditFilter()), actor="eve")
     assert not outcome.refused
     assert tiers(library) == before
 
 
 def test_undoing_everything_of_one_user_keeps_the_decisions_of_others(reviewed: Library) -> None:
-    reviewed.undo_decisions(audit.since(reviewed, TWO, asked=AuditFilter(actor="bob")), actor="eve")
+    reviewed.undo_decisions(audit.since(reviewed, TWO, filter=AuditFilter(actor="bob")), actor="eve")
     assert [tiers(reviewed)[address(number)] for number in range(5)] == [
         "approved",
         "approved",

@@ -31,8 +31,8 @@ def test_every_demo_coin_is_found_first_by_ticker_name_and_address(demo_library:
     coins = demo_library.find(IN_LIBRARY)
     assert len(coins) > 100
     for one in coins:
-        asked = (one.ticker, one.ticker.lower(), f"${one.ticker}", one.name, one.name.upper(), one.address)
-        for line in asked:
+        lines = (one.ticker, one.ticker.lower(), f"${one.ticker}", one.name, one.name.upper(), one.address)
+        for line in lines:
             found = exact_matches(demo_library, read(line, base=IN_LIBRARY), line, limit=5)
             assert found[0].address == one.address, line
             assert demo_library.named(line, IN_LIBRARY, limit=5)[0].address == one.address, line

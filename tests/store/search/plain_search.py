@@ -108,8 +108,8 @@ def similarity(library: Library, query: Query, address: str, facet: Facet) -> fl
     """s_f = Σ c_p · s_(p,f) / Σ |c_p|."""
     if facet not in library[address]:
         return None
-    said = [(part.weight, cosine(library, part, facet, library[address][facet])) for part in query.parts]
-    spoken = [(weight, value) for weight, value in said if value is not None and weight]
+    cosines = [(part.weight, cosine(library, part, facet, library[address][facet])) for part in query.parts]
+    spoken = [(weight, value) for weight, value in cosines if value is not None and weight]
     if not spoken:
         return None
     return sum(weight * value for weight, value in spoken) / sum(abs(weight) for weight, _ in spoken)

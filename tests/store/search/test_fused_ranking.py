@@ -87,10 +87,11 @@ def random_similarities(seed: int) -> tuple[Similarities, Words, np.random.Gener
         for row in range(ROWS)
     )
     direction = random.normal(0, 1, DIMENSIONS)
-    asked = dict.fromkeys(FACETS, (direction / np.linalg.norm(direction)).astype(np.float32))
+    directions = dict.fromkeys(FACETS, (direction / np.linalg.norm(direction)).astype(np.float32))
     chosen = np.sort(random.choice(ROWS, 40, replace=False))
     shares = random.random(40).astype(np.float32).astype(np.float64)
-    return Similarities(load(rows, dimensions=DIMENSIONS).snapshot(), asked), Words(chosen, shares), random
+    snapshot = load(rows, dimensions=DIMENSIONS).snapshot()
+    return Similarities(snapshot, directions), Words(chosen, shares), random
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -98,9 +99,9 @@ def test_the_best_fused_results_are_exact_and_sent_to_the_page(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("store.search.similarities.FEW", 100)
-    asked, words, random = random_similarities(seed)
+    directions, words, random = random_similarities(seed)
     mask = random.random(ROWS) < 0.8
-    sent = skyline(asked, np.flatnonzero(mask), top=15, limit=ROWS)
+    sent = skyline(directions, np.flatnonzero(mask), top=15, limit=ROWS)
     assert sent is not None
     sent = np.union1d(sent, words.rows)
     fresh, _, _ = random_similarities(seed)
@@ -110,11 +111,11 @@ def test_the_best_fused_results_are_exact_and_sent_to_the_page(
         weights: dict[Facet, float] = dict(zip(FACETS, random.integers(0, 5, 5).astype(float), strict=True))
         if not any(weights.values()):
             continue
-        asked, words, _ = random_similarities(seed)
-        found = rank(asked, weights, top=15, mask=mask, words=words)
+        directions, words, _ = random_similarities(seed)
+        found = rank(directions, weights, top=15, mask=mask, words=words)
         shares = np.array([weights[facet] for facet in FACETS]) / sum(weights.values())
         scores = filled @ shares
-        gain = FUSION * float(shares @ asked.deviations)
+        gain = FUSION * float(shares @ directions.deviations)
         scores[words.rows] += gain * words.shares
         scores[~mask | np.isnan(cosines[:, shares > 0]).all(axis=1)] = -np.inf
         best = np.argsort(-scores, kind="stable")[:15]
@@ -122,6 +123,6 @@ def test_the_best_fused_results_are_exact_and_sent_to_the_page(
         assert found.rows == best.tolist()
         assert found.scores == pytest.approx(scores[best].tolist(), abs=1e-6)
         assert set(found.rows) <= set(sent.tolist())
-        for hit in hits(asked, found, weights, words=words):
+        for hit in hits(directions, found, weights, words=words):
             given = sum(one.contribution for one in hit.facets.values()) + hit.words.contribution
             assert given == pytest.approx(hit.score, abs=1e-6)

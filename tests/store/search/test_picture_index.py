@@ -200,7 +200,7 @@ def test_incrementally_updated_scores_equal_recomputed_ones(library: Library) ->
         verb = (library.approve, library.send_back)[int(random.integers(0, 2))]
         verb(some)
         kept = ordered(library, "approved")
-        library._appearance._looks = None
+        library._pictures._looks = None
         assert ordered(library, "approved") == kept
 
 

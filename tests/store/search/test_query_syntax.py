@@ -32,9 +32,9 @@ TERMS = st.one_of(
 def test_every_question_can_be_formatted_and_parsed_again(
     terms: tuple[Term, ...], filter: Filter, phrases: list[str]
 ) -> None:
-    asked = Question(terms, replace(filter, words=" ".join(f'"{phrase}"' for phrase in phrases)))
-    line = written(asked)
-    assert read(line) == asked, line
+    question = Question(terms, replace(filter, words=" ".join(f'"{phrase}"' for phrase in phrases)))
+    line = written(question)
+    assert read(line) == question, line
     assert not read(line).faults
 
 
@@ -90,15 +90,15 @@ def test_a_line_is_parsed_as_the_user_means_it(line: str, same: str) -> None:
 
 
 def test_a_lone_surrogate_is_dropped_and_reported() -> None:
-    asked = read("frog \udcff tag:mo\ud83don")
-    assert asked == read("frog tag:moon")
-    assert asked.faults == ("half a character was left out: it was not UTF-8",)
+    question = read("frog \udcff tag:mo\ud83don")
+    assert question == read("frog tag:moon")
+    assert question.faults == ("half a character was left out: it was not UTF-8",)
 
 
 def test_a_quoted_phrase_among_words_is_required() -> None:
-    asked = read('frog "to the moon" tag:dog')
-    assert [term.said for term in asked.terms] == ["frog to the moon"]
-    assert asked.filter == Filter(words='"to the moon"', tags=("dog",))
+    question = read('frog "to the moon" tag:dog')
+    assert [term.said for term in question.terms] == ["frog to the moon"]
+    assert question.filter == Filter(words='"to the moon"', tags=("dog",))
 
 
 @pytest.mark.parametrize(

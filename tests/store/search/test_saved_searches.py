@@ -84,11 +84,11 @@ def test_a_query_picture_in_use_is_not_displaced_by_newer_ones(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_pictures, "KEPT", 1)
-    searched, said, opened, loose = (library.samples.store(picture(number)) for number in range(4))
+    searched, written, opened, loose = (library.samples.store(picture(number)) for number in range(4))
     library.searches.save("like it", SavedSearch(f'2 × picture:{searched} − "rain"'))
     library.add([coin(0)])
-    library.reject([address(0)], reason=f"found by Picture:{said}")
-    for age, name in enumerate((loose, opened, said, searched), start=2):
+    library.reject([address(0)], reason=f"found by Picture:{written}")
+    for age, name in enumerate((loose, opened, written, searched), start=2):
         long_ago = time.time() - age * query_pictures.OPEN
         os.utime(library.layout.samples / f"{name}.jpg", (long_ago, long_ago))
 
@@ -96,7 +96,7 @@ def test_a_query_picture_in_use_is_not_displaced_by_newer_ones(
     library.samples.store(picture(4))
 
     kept = {path.stem for path in library.layout.samples.glob("*.jpg")}
-    assert kept == {searched, said, opened, query_pictures.named(picture(4))[0]}
+    assert kept == {searched, written, opened, query_pictures.named(picture(4))[0]}
     library.searches.delete("like it")
     library.samples.store(picture(5))
     assert library.samples.get(searched) is None, "once nothing asks with it, it goes with the others"

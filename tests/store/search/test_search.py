@@ -66,9 +66,9 @@ def test_order_scores_and_explanations_match_the_oracle(
     for hit in results.hits:
         assert sum(given.contribution for given in hit.facets.values()) == pytest.approx(hit.score, abs=1e-9)
         for facet, (present, value, weight, contribution) in hit.facets.items():
-            said = similarity(library, query, hit.address, facet)
-            assert present == (said is not None)
-            assert value == (None if said is None else pytest.approx(said, abs=1e-5))
+            cosine = similarity(library, query, hit.address, facet)
+            assert present == (cosine is not None)
+            assert value == (None if cosine is None else pytest.approx(cosine, abs=1e-5))
             assert weight == query.sliders[facet]
             if weight == 0:
                 assert contribution == 0

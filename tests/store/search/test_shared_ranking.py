@@ -30,8 +30,8 @@ def similarities_with(columns: list[list[float | None]]) -> Similarities:
         rows.append(
             (address(row), {facet: vector_with_cosine(c) for facet, c in own.items() if c is not None})
         )
-    asked: dict[Facet, Vector] = dict.fromkeys(FACETS, vector_with_cosine(1.0))
-    return Similarities(load(rows, dimensions=8).snapshot(), asked)
+    directions: dict[Facet, Vector] = dict.fromkeys(FACETS, vector_with_cosine(1.0))
+    return Similarities(load(rows, dimensions=8).snapshot(), directions)
 
 
 def vector_with_cosine(cosine: float) -> Vector:

@@ -33,11 +33,11 @@ pytestmark = pytest.mark.usefixtures("without_chroma", "way")
 def test_successive_slider_moves_give_the_same_scores_as_new_searches(
     library: Library, word: str, moves: list[dict[Facet, float] | None]
 ) -> None:
-    asked = Search(load(library.items(), dimensions=DIMENSIONS, block_rows=4), embedder=FiveWordEmbedder())
+    search = Search(load(library.items(), dimensions=DIMENSIONS, block_rows=4), embedder=FiveWordEmbedder())
     for move in moves:
         query = Query((Part(text=word),), weights=move, top=3)
         expected = sorted(oracle(library, query).values(), reverse=True)[:3]
-        assert [hit.score for hit in asked.search(query).hits] == pytest.approx(expected, abs=1e-5)
+        assert [hit.score for hit in search.search(query).hits] == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_moved_slider_recomputes_no_embeddings_or_similarities() -> None:
@@ -95,15 +95,15 @@ def test_searches_during_writes_see_a_consistent_snapshot() -> None:
     asking = Search(matrices, embedder=FiveWordEmbedder())
     finished = threading.Event()
     torn: list[list[tuple[str, float]]] = []
-    asked = [0, 0]
+    counts = [0, 0]
 
     def reader(number: int) -> None:
-        while not finished.is_set() or not asked[number]:
-            word = ("frog", "dog")[asked[number] % 2]
+        while not finished.is_set() or not counts[number]:
+            word = ("frog", "dog")[counts[number] % 2]
             found = pairs_of(asking.search(Query((Part(text=word),))))
             if len(found) != 9 or len({score for _, score in found}) != 1:
                 torn.append(found)
-            asked[number] += 1
+            counts[number] += 1
 
     threads = [threading.Thread(target=reader, args=[number]) for number in range(2)]
     for thread in threads:

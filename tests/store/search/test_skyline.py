@@ -27,8 +27,8 @@ def random_similarities(random: np.random.Generator, *, lacking: float) -> Simil
         )
         for row in range(ROWS)
     )
-    asked: dict[Facet, Vector] = dict.fromkeys(FACETS, unit(random.normal(0, 1, (1, DIMENSIONS)))[0])
-    return Similarities(load(rows, dimensions=DIMENSIONS).snapshot(), asked)
+    directions: dict[Facet, Vector] = dict.fromkeys(FACETS, unit(random.normal(0, 1, (1, DIMENSIONS)))[0])
+    return Similarities(load(rows, dimensions=DIMENSIONS).snapshot(), directions)
 
 
 def unit(rows: np.ndarray) -> Vector:
@@ -49,21 +49,21 @@ def test_no_weights_put_an_unsent_record_in_the_top_results(
     seed: int, top: int, lacking: float, filtered: bool, folded: bool, data: st.DataObject
 ) -> None:
     random = np.random.default_rng(seed)
-    asked = random_similarities(random, lacking=lacking)
+    similarities = random_similarities(random, lacking=lacking)
     among = np.flatnonzero(random.random(ROWS) < 0.8) if filtered else np.arange(ROWS)
     groups = random.integers(-20, 20, ROWS) if folded else None
-    found = skyline(asked, among, top=top, limit=ROWS, groups=groups)
+    found = skyline(similarities, among, top=top, limit=ROWS, groups=groups)
     assert found is not None
     sent = found.tolist()
     assert set(sent) <= set(among.tolist())
     if lacking == 0.0:
         assert len(sent) < len(among)
-    cosines = asked.cosines(np.arange(ROWS)).astype(np.float64)
-    filled = np.where(np.isnan(cosines), asked.means, cosines)
+    cosines = similarities.cosines(np.arange(ROWS)).astype(np.float64)
+    filled = np.where(np.isnan(cosines), similarities.means, cosines)
     for _ in range(12):
         chosen = data.draw(sliders) or dict.fromkeys(FACETS, 1.0)
         weights = np.array([chosen.get(facet, 0.0) for facet in FACETS])
-        weights[~np.array(asked.spoken)] = 0
+        weights[~np.array(similarities.spoken)] = 0
         if not weights.any():
             continue
         scores = filled[among] @ (weights / weights.sum())
@@ -86,29 +86,29 @@ def best_of_each(order: list[int], groups: np.ndarray) -> list[int]:
 
 
 def test_sent_rows_are_exact_and_few_others_are_read() -> None:
-    asked = random_similarities(np.random.default_rng(3), lacking=0.3)
-    sent = skyline(asked, np.arange(ROWS), top=5, limit=ROWS)
+    similarities = random_similarities(np.random.default_rng(3), lacking=0.3)
+    sent = skyline(similarities, np.arange(ROWS), top=5, limit=ROWS)
     assert sent is not None
-    least, most = asked.bounds(np.arange(ROWS))
+    least, most = similarities.bounds(np.arange(ROWS))
     exact = (least == most).all(axis=0)
     assert exact[sent].all()
     assert np.count_nonzero(exact) < ROWS
-    assert np.array_equal(least[:, sent], asked.rescored(sent).astype(np.float32))
+    assert np.array_equal(least[:, sent], similarities.rescored(sent).astype(np.float32))
 
 
 def test_every_cosine_lies_within_its_bounds() -> None:
-    asked = random_similarities(np.random.default_rng(4), lacking=0.3)
+    similarities = random_similarities(np.random.default_rng(4), lacking=0.3)
     every = np.arange(ROWS)
-    least, most = asked.bounds(every)
-    asked.rescore(every)
-    exact = asked.rescored(every)
+    least, most = similarities.bounds(every)
+    similarities.rescore(every)
+    exact = similarities.rescored(every)
     assert (least < most).any()
     assert (least <= exact + 1e-7).all()
     assert (exact - 1e-7 <= most).all()
 
 
 def test_nothing_is_read_when_too_many_rows_qualify() -> None:
-    asked = random_similarities(np.random.default_rng(5), lacking=0.0)
-    assert skyline(asked, np.arange(ROWS), top=5, limit=5) is None
-    least, most = asked.bounds(np.arange(ROWS))
+    similarities = random_similarities(np.random.default_rng(5), lacking=0.0)
+    assert skyline(similarities, np.arange(ROWS), top=5, limit=5) is None
+    least, most = similarities.bounds(np.arange(ROWS))
     assert (least < most).all()

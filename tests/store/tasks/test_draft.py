@@ -139,16 +139,16 @@ def test_requests_run_in_parallel_and_each_coin_is_requested_once(
 def test_all_lanes_wait_when_the_provider_limits_the_rate(
     model: LanguageModelServer, library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: set[str] = set()
+    messages: set[str] = set()
     rest = JobContext.rest
     monkeypatch.setattr(
-        JobContext, "rest", lambda *how, reason: (said.add(reason), rest(*how, reason=reason))
+        JobContext, "rest", lambda *how, reason: (messages.add(reason), rest(*how, reason=reason))
     )
     model.answers = [fails(429, "slow", Retry_After="1"), says(JSON)]
     job = drafted(library, lanes=2)
     assert (job.done, job.refused) == (6, 0)
     assert job.worked >= 1.0
-    assert said == {f"waiting: {MODEL} asks to slow down (rate limit)"}
+    assert messages == {f"waiting: {MODEL} asks to slow down (rate limit)"}
 
 
 def test_a_temporary_provider_outage_only_delays_the_job(
@@ -194,8 +194,8 @@ def test_an_invalid_answer_refuses_only_its_own_coin_with_the_reason(
 ) -> None:
     names = [library.get(one).name for one in COINS]
     for name, bad in BAD.items():
-        model.answer_to = lambda asked, bad=bad: (
-            bad if f"Name: {names[2]}\n" in prompt_of(asked) else says(JSON)
+        model.answer_to = lambda request, bad=bad: (
+            bad if f"Name: {names[2]}\n" in prompt_of(request) else says(JSON)
         )
         job = drafted(library)
         assert (job.state, job.done, job.refused) == ("done", 5, 1), name
@@ -207,16 +207,16 @@ def test_an_invalid_answer_refuses_only_its_own_coin_with_the_reason(
     assert (wait_for_job(library, job).done, wait_for_job(library, job).refused) == (6, 0)
 
 
-def prompt_of(asked: dict[str, Any]) -> str:
-    return str(asked["messages"][0]["content"][0]["text"])
+def prompt_of(request: dict[str, Any]) -> str:
+    return str(request["messages"][0]["content"][0]["text"])
 
 
 def test_a_coin_that_always_fails_at_the_provider_is_refused(
     model: LanguageModelServer, library: Library
 ) -> None:
     name = library.get(COINS[1]).name
-    model.answer_to = lambda asked: (
-        fails(500, "boom") if f"Name: {name}\n" in prompt_of(asked) else says(JSON)
+    model.answer_to = lambda request: (
+        fails(500, "boom") if f"Name: {name}\n" in prompt_of(request) else says(JSON)
     )
     job = drafted(library)
     assert (job.done, job.refused) == (5, 1)
@@ -254,7 +254,7 @@ def test_a_job_keeps_the_prompt_version_it_started_with(model: LanguageModelServ
     model.answers = [says(JSON)]
     library.jobs.resume(job.id)
     wait_for_job(library, job)
-    assert all(prompt_of(asked).startswith("First Coin") for asked in model.asked)
+    assert all(prompt_of(request).startswith("First Coin") for request in model.asked)
     assert library.suggestions.of(COINS[0])[0].prompt == "caption v1"
 
 

@@ -80,10 +80,10 @@ def test_a_cancelled_answer_keeps_the_text_received_so_far(
 def test_an_interrupted_answer_is_requested_again_only_by_a_user(
     library: Library, three_addresses: list[str], monkeypatch: pytest.MonkeyPatch, came: str
 ) -> None:
-    has_begun, may_go_on, asked = Event(), Event(), []
+    has_begun, may_go_on, prompts = Event(), Event(), []
 
     def slowly(*_: object, **__: object) -> Iterator[str]:
-        asked.append(came)
+        prompts.append(came)
         yield came
         has_begun.set()
         assert may_go_on.wait(60)
@@ -99,14 +99,14 @@ def test_an_interrupted_answer_is_requested_again_only_by_a_user(
     assert library.jobs.wait(job.id, timeout=60)
     (draft,) = generate.own_jobs(library.jobs, library.actor_name)
     assert draft.note["answer"] == came
-    assert len(asked) == 1
+    assert len(prompts) == 1
     if came == json.dumps(COIN):
         assert draft.state == "done"
     else:
         assert (draft.state, "was not asked again" in draft.error) == ("failed", True)
         library.jobs.resume(job.id)
         assert library.jobs.wait(job.id, timeout=60)
-        assert len(asked) == 2
+        assert len(prompts) == 2
 
 
 def test_a_provider_error_is_stored_with_the_draft(

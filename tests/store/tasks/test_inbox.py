@@ -174,7 +174,7 @@ def test_a_watching_library_imports_automatically_until_it_is_closed(library: Li
     while not library.counts()["pending"]:
         assert not faults()
     library.close()
-    assert all(worker.close(patience=0) for worker in watcher.workers)
+    assert all(worker.close(timeout=0) for worker in watcher.workers)
 
 
 def is_notified(watcher: Watcher) -> bool:

@@ -170,7 +170,7 @@ def test_a_power_cut_at_any_step_leaves_the_old_or_the_new_taxonomy(quick_root: 
 
 @pytest.mark.parametrize("lasts", [False, True], ids=["once", "for good"])
 def test_a_disk_error_at_any_step_leaves_the_reported_taxonomy(quick_root: Path, lasts: bool) -> None:
-    step, said = 1, []
+    step, messages = 1, []
     while True:
         injector = FaultInjector()
         library = open_library(quick_root, embedder=Hashed(), disk=Disk(before=injector))
@@ -185,7 +185,7 @@ def test_a_disk_error_at_any_step_leaves_the_reported_taxonomy(quick_root: Path,
         assert library.taxonomy.entries == expected
         has_failed = injector.has_failed
         injector.stop_failing()
-        said.append(expected == after)
+        messages.append(expected == after)
         abandon(library)
         with open_library(quick_root, embedder=Hashed()) as again:
             assert again.taxonomy.entries == expected
@@ -196,8 +196,8 @@ def test_a_disk_error_at_any_step_leaves_the_reported_taxonomy(quick_root: Path,
         if not has_failed:
             break
         step += 1
-    assert said[0] is False
-    assert said.count(True) > 3, (
+    assert messages[0] is False
+    assert messages.count(True) > 3, (
         "what is decided is said to be done, also where the file could not be written"
     )
 

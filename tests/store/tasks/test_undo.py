@@ -77,17 +77,17 @@ def test_a_partly_undone_decision_can_be_undone_completely(
 def test_a_second_undo_waits_for_the_running_one(approved: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     approved.reject(FOUR[:1])
     approved.reject(FOUR[1:2])
-    asked, original_undo = threading.Event(), approved.undo_decisions
+    requested, original_undo = threading.Event(), approved.undo_decisions
 
     def undo_after_all_requests(*decisions: Any, **how: Any) -> Outcome:
-        assert asked.wait(60)
+        assert requested.wait(60)
         return original_undo(*decisions, **how)
 
     monkeypatch.setattr(approved, "undo_decisions", undo_after_all_requests)
     for _ in "zzz":
         assert reverse(approved, "undo", at_once=0).done == []
     assert (len(approved.jobs.under_way()), in_tier(approved, "trash")) == (3, 2)
-    asked.set()
+    requested.set()
     wait_for_jobs(approved)
     assert in_tier(approved, "pending") == 4
     assert {decision.verb for decision in approved.decisions() if not decision.is_undone} == {
@@ -102,16 +102,16 @@ def test_a_second_undo_waits_for_the_running_one(approved: Library, monkeypatch:
 def test_undo_and_redo_run_in_the_order_they_were_requested(
     approved: Library, monkeypatch: pytest.MonkeyPatch, keys: str, left: str
 ) -> None:
-    asked, original_undo = threading.Event(), approved.undo_decisions
+    requested, original_undo = threading.Event(), approved.undo_decisions
 
     def undo_after_all_requests(*decisions: Any, **how: Any) -> Outcome:
-        assert asked.wait(60)
+        assert requested.wait(60)
         return original_undo(*decisions, **how)
 
     monkeypatch.setattr(approved, "undo_decisions", undo_after_all_requests)
     for key in keys:
         assert reverse(approved, "undo" if key == "z" else "redo", at_once=3).done == []
-    asked.set()
+    requested.set()
     wait_for_jobs(approved)
     assert in_tier(approved, left) == 4
     assert {job.state for job in approved.jobs.all()} == {"done"}

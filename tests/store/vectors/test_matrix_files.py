@@ -46,11 +46,11 @@ def products_of(snapshot: VectorSnapshot, facet: Facet, direction: Vector) -> di
 def bounds(snapshot: VectorSnapshot, vector: Vector) -> dict[str, list[float]]:
     """For each record the approximate products of every facet and of the combined vector, with bounds."""
     direction = quantised.direction(vector)
-    told = np.empty((len(FACETS) + 1, len(snapshot)), np.float32)
+    errors = np.empty((len(FACETS) + 1, len(snapshot)), np.float32)
     for place, facet in enumerate(FACETS):
-        snapshot.approximate(facet, direction, out=told[place])
-    snapshot.approximate_combined(direction, out=told[-1])
-    columns = np.vstack([told, snapshot.errors, snapshot.combined_errors])
+        snapshot.approximate(facet, direction, out=errors[place])
+    snapshot.approximate_combined(direction, out=errors[-1])
+    columns = np.vstack([errors, snapshot.errors, snapshot.combined_errors])
     return dict(zip(snapshot.addresses, columns.T.tolist(), strict=True))
 
 

@@ -32,12 +32,12 @@ kinds = st.sampled_from(["anywhere", "few large numbers", "one number", "close t
 @settings(deadline=None, max_examples=60)
 @given(kinds, kinds, st.sampled_from([1, 6, 48, 384, 768]), st.integers(0, 1_000), st.floats(0.01, 3))
 def test_quantised_products_stay_within_the_error_bound(
-    kind: str, asked: str, dimensions: int, seed: int, length: float
+    kind: str, question: str, dimensions: int, seed: int, length: float
 ) -> None:
     rows = random_rows(kind, rows=40, dimensions=dimensions, seed=seed)
     rows[7] = 0
     direction = quantised.direction(
-        random_rows(asked, rows=1, dimensions=dimensions, seed=seed + 1)[0] * np.float32(length)
+        random_rows(question, rows=1, dimensions=dimensions, seed=seed + 1)[0] * np.float32(length)
     )
     own = quantised.quantise(rows)
     found = quantised.products(own.codes, direction) * own.steps * direction.step

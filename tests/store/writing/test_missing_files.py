@@ -46,12 +46,12 @@ def test_a_lost_picture_affects_only_its_own_coin(stuck: Library) -> None:
     stuck.layout.image("pending", FIRST).unlink()
     assert "doctor --repair" in stuck.approve([THIRD]).refused[0].reason
 
-    said: list[str] = []
-    (left,) = doctor.repair(stuck, tell=said.append)
+    messages: list[str] = []
+    (left,) = doctor.repair(stuck, tell=messages.append)
 
-    assert len(said) == 1
-    assert FIRST in said[0]
-    assert str(stuck.layout.image("approved", FIRST)) in said[0]
+    assert len(messages) == 1
+    assert FIRST in messages[0]
+    assert str(stuck.layout.image("approved", FIRST)) in messages[0]
     assert (left.address, left.what) == (FIRST, "its picture is missing in approved")
     assert not stuck.status().stuck
     assert stuck.get(FIRST).tier == stuck.get(SECOND).tier == "approved"
@@ -76,18 +76,18 @@ def test_a_coin_without_its_picture_is_not_moved_until_the_picture_is_back(stuck
 def test_a_lost_sidecar_is_restored_from_the_catalog(stuck: Library) -> None:
     before = dict(stuck.get(FIRST).sidecar)
     stuck.layout.sidecar("pending", FIRST).unlink()
-    said: list[str] = []
-    assert doctor.repair(stuck, tell=said.append) == []
-    assert "its sidecar was removed" in said[0]
+    messages: list[str] = []
+    assert doctor.repair(stuck, tell=messages.append) == []
+    assert "its sidecar was removed" in messages[0]
     assert dict(stuck.get(FIRST).sidecar) == before
 
 
 def test_a_picture_moved_to_another_tier_is_found_again(stuck: Library) -> None:
     stuck.layout.image("library", FIRST).parent.mkdir(parents=True, exist_ok=True)
     stuck.layout.image("pending", FIRST).rename(stuck.layout.image("library", FIRST))
-    said: list[str] = []
-    assert doctor.repair(stuck, tell=said.append) == []
-    assert "was copied" in said[0]
+    messages: list[str] = []
+    assert doctor.repair(stuck, tell=messages.append) == []
+    assert "was copied" in messages[0]
     assert stuck.layout.image("approved", FIRST).exists()
 
 
