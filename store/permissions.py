@@ -60,7 +60,7 @@ class Actor:
             raise ReadOnly(f"{self.name or 'you'} may look at this library, not change it")
 
     def permit_administration(self) -> None:
-        """Raises LoginEnded, or NotPermitted for everybody but administrators."""
+        """Raises LoginEnded if the login ended, NotPermitted unless the person is an administrator."""
         self.check_login()
         if not self.can_administer:
             raise NotPermitted(f"{self.name or 'you'} may not administer the sessions of this dashboard")

@@ -82,7 +82,10 @@ def plan_drafting(
 
 
 def plan_trial(library: "Reader", addresses: Sequence[str], variants: Sequence[tuple[str, str]]) -> Plan:
-    """Plan a trial on a few coins with one or more (model, prompt) pairs, to compare before a run."""
+    """Plan a trial on a few coins with one or more (model, prompt) pairs, to compare before a run.
+
+    Raises InvalidRecord without a pair, or for more than TRIAL coins.
+    """
     if not variants or len(addresses) > TRIAL:
         raise InvalidRecord(f"a trial takes a prompt or more and up to {TRIAL} coins")
     return replace(_plan(library, addresses, variants, only=None, hint=""), is_trial=True)

@@ -43,7 +43,7 @@ class ChromaFolder:
         return (self.path / DATABASE).exists()
 
     def ownership(self) -> Ownership:
-        """Whose it is; changes nothing."""
+        """Whose each collection in the folder is; reads only."""
         return ownership(self.path, owners=self._owners(), proof=self._proof)
 
     def foreign(self) -> str:

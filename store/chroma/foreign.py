@@ -73,7 +73,7 @@ class ForeignChroma:
 
 @contextmanager
 def opened_copy(folder: Path) -> Iterator[ForeignChroma]:
-    """The Chroma of this folder as it is now; its files are only read. Raises OSError."""
+    """A copy of this folder's Chroma to read. Raises OSError if its files cannot be copied."""
     with tempfile.TemporaryDirectory(prefix="memedex-") as temporary:
         copy = Path(temporary)
         for name in own_names(folder):

@@ -66,7 +66,7 @@ class SqliteFile:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection that cannot write, until the block ends. Raises LoginEnded."""
+        """Lend a connection that cannot write, until the block ends. Raises LoginEnded for an ended login."""
         self.actor.check_login()
         pool = self._connections.pool  # a child that is forked meanwhile has another one
         try:

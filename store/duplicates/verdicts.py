@@ -51,7 +51,10 @@ def record(
     actor: str,
     at: float,
 ) -> bool:
-    """Store what `address` is to `other`; False if that is the current verdict."""
+    """Store what `address` is to `other`; False if that is the current verdict.
+
+    Raises InvalidRecord for an unknown verdict.
+    """
     if verdict not in _SEEN_FROM_THERE:
         raise InvalidRecord(f"there is no verdict {verdict!r}; there are {', '.join(_SEEN_FROM_THERE)}")
     first, second = sorted((address, other))

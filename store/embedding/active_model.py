@@ -37,7 +37,10 @@ class ActiveModel:
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder, whose weights load at first use. Raises ModelUnavailable."""
+        """The embedder, whose weights load at first use.
+
+        Raises ModelUnavailable if there is no such model on this machine.
+        """
         with self._lock:
             if self._embedder is None or self._embedder.name != self.name:
                 self._embedder = self._opened(self.name)

@@ -94,7 +94,7 @@ def is_torchscript(path: Path) -> bool:
 def published(choice: Choice) -> dict[str, Any]:
     """open_clip's entry for a tag: source of the weights, QuickGELU, mean and deviation.
 
-    Empty for the tag of a file.
+    Empty for the tag of a file. Raises ModelUnavailable if open_clip does not know the tag, or is missing.
     """
     if (choice.architecture, choice.tag) == (
         "ViT-L-14",
@@ -118,7 +118,10 @@ def published(choice: Choice) -> dict[str, Any]:
 
 
 def configuration(architecture: str) -> dict[str, Any]:
-    """open_clip's description of an architecture, read from its package without importing it."""
+    """open_clip's description of an architecture, read from its package without importing it.
+
+    Raises ModelUnavailable if open_clip does not know it, or is missing.
+    """
     folder = package_folder("open_clip", install=CLIP_EXTRA) / "model_configs"
     path = folder / f"{architecture}.json"
     if not path.is_file() or path.parent != folder:

@@ -43,7 +43,10 @@ class Embedder(Protocol):
         """ "not loaded", "loading …", "ready" or "unavailable: …", for a page."""
 
     def warm(self) -> None:
-        """Load everything now, so that the first search is fast. Raises ModelUnavailable."""
+        """Load everything now, so that the first search is fast.
+
+        Raises ModelUnavailable if it cannot be loaded.
+        """
 
     def count_tokens(self, text: str) -> int:
         """The number of tokens of this text, special tokens included."""

@@ -116,6 +116,7 @@ def evaluate(
     """Run every golden query with every preset, saved ones included: raw, calibrated, fused with words.
 
     A library that is not calibrated, or too small for it, is measured for this comparison alone.
+    Raises InvalidRecord if no golden query has an answer in the library.
     """
     progress = progress or Progress()
     given = all_of(reader) if goldens is None else list(goldens)

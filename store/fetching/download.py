@@ -39,7 +39,10 @@ class Downloads:
         self._client = guarded_client(guard, timeout=step, redirects=REDIRECTS)
 
     def address(self, reference: str) -> str:
-        """The URL behind a `logoURI`; `ipfs://` goes through the gateway. Raises BadSource."""
+        """The URL behind a `logoURI`; `ipfs://` goes through the gateway.
+
+        Raises BadSource for an `ipfs://` address if no gateway is set.
+        """
         reference = reference.strip()
         if reference.startswith("ipfs://"):
             if not self._gateway:
@@ -49,7 +52,7 @@ class Downloads:
         return reference
 
     def host(self, reference: str) -> str:
-        """The host whose load has to be limited."""
+        """The host whose request rate has to be limited. Raises BadSource if the reference is no address."""
         try:
             return httpx.URL(self.address(reference)).host
         except httpx.InvalidURL as error:

@@ -71,7 +71,10 @@ def messages(context: ExampleContext, prompt: str) -> list[dict[str, Any]]:
 def stream(
     context: ExampleContext, prompt: str, *, model: str, api_base: str | None = None, timeout: float = 60.0
 ) -> Iterator[str]:
-    """The model's answer piece by piece. Raises CaptioningFailed with the cause and the remedy."""
+    """The model's answer piece by piece.
+
+    Raises InvalidRecord for an empty prompt, CaptioningFailed with the cause and the remedy.
+    """
     if not prompt.strip():
         raise InvalidRecord("say what the coin should be about")
     litellm = import_litellm()

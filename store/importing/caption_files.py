@@ -42,7 +42,10 @@ def said(text: str) -> dict[str, Any]:
 
 
 def with_whole_caption(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row, its one string for the whole caption as what is in the picture. Raises BadSource."""
+    """The row, with its one text for the whole caption as the facet `entity`.
+
+    Raises BadSource if a list for the whole caption contains something other than texts.
+    """
     rest = dict(row)
     if isinstance(rest.get("caption"), Mapping) or any(rest.get(facet) for facet in CAPTION_FACETS):
         return rest

@@ -69,7 +69,10 @@ def one_line(value: Any) -> Any:
 
 
 def tags(value: Any) -> list[str]:
-    """Clean tags in their order, each once, from a list or from text with commas, semicolons or bars."""
+    """Clean tags in their order, each once, from a list or from text with commas, semicolons or bars.
+
+    Raises BadSource for anything else.
+    """
     if isinstance(value, str):
         value = value.split(next((sign for sign in ",;" if sign in value), "|"))
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
@@ -79,7 +82,10 @@ def tags(value: Any) -> list[str]:
 
 
 def unix_seconds(value: Any) -> int | None:
-    """UNIX seconds from seconds, milliseconds, microseconds or ISO 8601 (UTC without a time zone)."""
+    """UNIX seconds from seconds, milliseconds, microseconds or ISO 8601 (UTC without a time zone).
+
+    None for an empty value. Raises BadSource for anything else.
+    """
     if value is None or value == "":
         return None
     if isinstance(value, str):

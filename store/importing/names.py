@@ -44,7 +44,10 @@ def referred(reference: str, *, folder: str) -> list[str]:
 
 
 def remote_parts(reference: str) -> tuple[str, ...] | None:
-    """The path of a URL in parts; None for a relative path."""
+    """The path of a URL in parts; None for a relative path.
+
+    Raises BadSource for a URL that cannot be read or has another scheme.
+    """
     try:
         address = urlsplit(reference.strip())
     except ValueError as error:

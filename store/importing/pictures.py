@@ -44,7 +44,9 @@ class Pictures:
         return found[0] if found else None
 
     def meant(self, reference: object, *, folder: str, address: str, shared: Counter[str]) -> str:
-        """The file behind a reference such as `logoURI`, or behind the address alone. Raises BadSource.
+        """The file behind a reference such as `logoURI`, or behind the address alone.
+
+        Raises BadSource if the tree has no such file.
 
         `shared` counts the last parts of all URLs: `…/A/logo.png` and `…/B/logo.png` cannot both be the one
         `logo.png` in the tree.

@@ -81,7 +81,10 @@ def picture_reference(row: dict[str, Any]) -> Any:
 
 
 def metadata_of(row: dict[str, Any]) -> dict[str, Any]:
-    """The row as metadata: facet columns become the caption, and the column `more` is expanded."""
+    """The row as metadata: facet columns become the caption, and the column `more` is expanded.
+
+    Raises BadSource if `more` is no JSON object, or for more than MAX_COLUMNS columns.
+    """
     rest = caption_columns(row)
     more = rest.pop(MORE, None)
     if isinstance(more, str) and more:

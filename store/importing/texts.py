@@ -19,7 +19,10 @@ _MARKS = (
 
 
 def decoded(content: bytes) -> str:
-    """The text of a file in UTF-8, or in UTF-16 or UTF-32 with a byte order mark. Raises BadSource."""
+    """The text of a file in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
+
+    Raises BadSource if it is not text in one of these.
+    """
     encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "")
     try:
         # Without a mark, zero bytes among the first four give UTF-16 and UTF-32 away.
@@ -29,7 +32,7 @@ def decoded(content: bytes) -> str:
 
 
 def parsed(text: str) -> Any:
-    """The JSON value. Raises BadSource, with the position, for anything else, NaN and repeated keys."""
+    """The JSON value. Raises BadSource, with the position, if it is no JSON or has NaN or repeated keys."""
     try:
         return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_object)
     except json.JSONDecodeError as error:

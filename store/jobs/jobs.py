@@ -96,6 +96,7 @@ class Jobs:
         """Start a job over these items (keys, or keys with a JSON value each); returns at once.
 
         The job is in the catalog when this returns. The kinds are listed in store/tasks/__init__.py.
+        Raises UnknownJob for any other kind.
         """
         runner = self._directed()
         if not runner.knows(kind):

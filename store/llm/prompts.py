@@ -54,7 +54,7 @@ class Prompts:
         return [DEFAULT, *sorted((own | built_in) - {DEFAULT})]
 
     def get(self, name: str, *, version: int | None = None) -> Prompt:
-        """The current version, or an earlier one. Raises UnknownPrompt."""
+        """The current version, or an earlier one. Raises UnknownPrompt if there is none."""
         if version is not None:
             found = [one for one in self.versions(name) if one.version == version]
             if not found:
@@ -76,7 +76,10 @@ class Prompts:
             return [Prompt(**renamed(row, actor="who", created_at="at")) for row in rows]
 
     def save(self, name: str, text: str, *, actor: str = "") -> Prompt:
-        """Make this text the current version; older versions stay."""
+        """Make this text the current version; older versions stay.
+
+        Raises InvalidRecord for an invalid name or text, or if a setting fixes the default prompt.
+        """
         self._catalog.check_writable()
         if not _NAME.fullmatch(name):
             raise InvalidRecord(

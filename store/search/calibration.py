@@ -123,7 +123,10 @@ class Calibrations:
         return _read(row) if row else None
 
     def scale(self, query: Query, figures: Calibration | None = None) -> Scale:
-        """The scale of a query's cosines: by these figures, else by the latest ones. Raises InvalidRecord."""
+        """The scale of a query's cosines: by these figures, else by the latest ones.
+
+        Raises InvalidRecord for a calibrated query if the library is not calibrated.
+        """
         if not query.calibrated:
             return RAW
         figures = figures or self.in_force()

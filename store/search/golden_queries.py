@@ -63,7 +63,10 @@ def parts_of(line: str) -> tuple[Part, ...]:
 
 
 def checked_line(line: str) -> str:
-    """The line as it is stored, without filters, because the right answers do not depend on them."""
+    """The line as it is stored, without filters, because the right answers do not depend on them.
+
+    Raises InvalidRecord if it is too long, asks nothing, or needs an uploaded picture.
+    """
     if len(line) > _LONGEST:
         raise InvalidRecord(f"a question has at most {_LONGEST:,} characters")
     parts_of(line)

@@ -31,7 +31,7 @@ class PictureSimilarity:
         self._made: LruCache[str, Vector] = LruCache(_KEPT)
 
     def looks(self) -> PictureIndex:
-        """All pictures as they are now. Raises ModelUnavailable."""
+        """All pictures as they are now. Raises ModelUnavailable if the model cannot be used."""
         embedder = self._model.embedder
         with self._lock:
             if self._looks is None or self._looks.embedder is not embedder:

@@ -49,7 +49,7 @@ class QueryPictures:
         return place if place.exists() else None
 
     def store(self, content: bytes) -> str:
-        """Store a picture once and return its name. Raises BadPicture."""
+        """Store a picture once and return its name. Raises BadPicture if it cannot be read."""
         self._catalog.check_writable()
         name, normal = named(content)
         place = self._place(name)
@@ -94,7 +94,10 @@ class QueryPictures:
 
 
 def named(content: bytes) -> tuple[str, bytes]:
-    """The name of a picture, and the picture as the library stores it. Raises BadPicture."""
+    """The name of a picture, and the picture as the library stores it.
+
+    Raises BadPicture if it cannot be read.
+    """
     from store.disk.images import normalise  # Pillow, which a list does without
 
     normal = normalise(content)

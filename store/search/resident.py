@@ -50,11 +50,17 @@ class ResidentVectors:
         )
 
     def search(self) -> Search:
-        """A search over every library record as it is now. Raises ModelUnavailable."""
+        """A search over every library record as it is now.
+
+        Raises ModelUnavailable if the library's model cannot be used.
+        """
         return self._refreshed().search
 
     def snapshot(self) -> VectorSnapshot:
-        """The vectors of every library record as they are now. Raises ModelUnavailable."""
+        """The vectors of every library record as they are now.
+
+        Raises ModelUnavailable if the library's model cannot be used.
+        """
         return self._refreshed().matrices.snapshot()
 
     def passing(self, filter: Filter) -> list[str]:

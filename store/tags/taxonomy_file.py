@@ -22,7 +22,10 @@ _TO_WRITE = "taxonomy to write"  # in the catalog while a decided text is not ye
 def edit(
     catalog: Catalog, layout: Layout, disk: Disk, entries: Mapping[str, str], *, decision: DecisionIntent
 ) -> None:
-    """Make this the taxonomy, once for each decision. Raises BadSource or NotWritten."""
+    """Make this the taxonomy, once for each decision.
+
+    Raises BadSource if entries are invalid, NotWritten if the disk refuses.
+    """
     if _is_made_by(catalog, decision.id):
         return
     finish(catalog, layout, disk)

@@ -75,7 +75,10 @@ def adopt_texts(
     decision: str = "",
     opened: "Callable[[Path], Memory] | None" = None,
 ) -> "AdoptionReport":
-    """Take over texts into the text memory of this root, at once."""
+    """Take over texts into the text memory of this root, at once.
+
+    Raises BadSource if the survey has no texts.
+    """
     from store.adopting.system import AdoptionRequest
     from store.adopting.systems import memory_system
     from store.memory.memory import Memory

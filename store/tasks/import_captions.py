@@ -57,7 +57,10 @@ def preview(reader: "Reader", arrived: "Iterable[ImportedCaption | Refusal]") ->
 
 
 def start(library: "Library", changes: Sequence[CaptionChange], *, actor: str = "") -> Job:
-    """Write the changes in the background; undo reverses all of them."""
+    """Write the changes in the background; undo reverses all of them.
+
+    Raises InvalidRecord if there are none.
+    """
     if not changes:
         raise InvalidRecord("nothing would change")
     return library.jobs.start(

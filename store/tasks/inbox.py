@@ -52,7 +52,10 @@ class Inbox:
         self.is_restless = False  # whether what was seen at the last look may still have been changing
 
     def scan(self, *, progress: Progress | None = None) -> ImportReport:
-        """Import files that are new and unchanged since the last look. Raises BadSource or NotWritten."""
+        """Import files that are new and unchanged since the last scan.
+
+        Raises BadSource if the inbox is no folder, NotWritten if the disk refuses.
+        """
         report = ImportReport()
         if not self.folder.is_dir():
             raise BadSource(f"the inbox {self.folder} is no folder; make it, or set MEMEDEX_INBOX")

@@ -71,7 +71,10 @@ KIND = JobKind("tags", in_background)
 
 
 def checked_names(names: Mapping[str, str]) -> dict[str, str]:
-    """Old names to new ones, stripped, without unchanged ones. Raises InvalidRecord."""
+    """Old names to new ones, stripped, without unchanged ones.
+
+    Raises InvalidRecord if a new name cannot be a tag.
+    """
     found = {old: " ".join(new.split()) for old, new in names.items()}
     for old, new in found.items():
         if not new or "," in new or len(new) > MAX_TAG:

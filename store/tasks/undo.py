@@ -37,6 +37,7 @@ def reverse(library: "Library", verb: Literal["undo", "redo"], *, at_once: int) 
     """Undo or redo the person's own last decision; one of more than `at_once` records in the background.
 
     While such a job runs, the next one waits behind it, because its decision is not known before.
+    Raises NothingToUndo if there is nothing left.
     """
     before = [job.options for job in library.jobs.under_way() if job.kind == KIND.name]
     if before and (verb == "redo" or any("verb" in options for options in before)):

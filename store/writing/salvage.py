@@ -86,7 +86,7 @@ def move_foreign_catalog_aside(layout: Layout) -> bool:
 def salvage(layout: Layout) -> Salvaged:
     """Replace the catalog by one with what can be read of it and of its last snapshot.
 
-    Raises LibraryInUse.
+    Raises LibraryInUse if another process writes to the library.
     """
     lock = WriterLock(layout.lock)
     lock.acquire()

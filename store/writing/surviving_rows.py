@@ -55,7 +55,7 @@ class _Table:
 
 
 def take_rows(db: sqlite3.Connection, layout: Layout) -> CatalogSnapshot | None:
-    """Table by table while SQLite can, then row by row from any page, then from a snapshot.
+    """Copy a damaged catalog's rows: by table while SQLite can, by row from its pages, or from a snapshot.
 
     Returns the snapshot that was needed. The old catalog takes precedence over it.
     """

@@ -123,7 +123,10 @@ class Transitions:
     def carry_out(
         self, decision: DecisionIntent, changes: Iterable[Change], payload: Payload, outcome: Outcome
     ) -> bool:
-        """One operation of a decision; False: the disk refused all of it. Raises LoginEnded or ReadOnly."""
+        """One operation of a decision; False: the disk refused all of it.
+
+        Raises LoginEnded if the login ended, ReadOnly if this actor may not write.
+        """
         self._catalog.check_writable()
         done = self._path.carry_out(decision, list(changes), payload, outcome)
         self._changed()
