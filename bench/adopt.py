@@ -132,15 +132,15 @@ def main() -> None:
     parser.add_argument("--coins", type=int, default=10_000)
     parser.add_argument("--folder", type=Path, help="where to work; it is emptied by nobody")
     parser.add_argument("--measure", nargs=2, type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.measure:
-        print(json.dumps(measure(*given.measure)))
+    options = parser.parse_args()
+    if options.measure:
+        print(json.dumps(measure(*options.measure)))
         return
-    with tempfile.TemporaryDirectory(dir=given.folder) as temporary:
+    with tempfile.TemporaryDirectory(dir=options.folder) as temporary:
         other, root = Path(temporary) / "other", Path(temporary) / "res"
         began = time.perf_counter()
-        make(other, given.coins)
-        print(f"made {given.coins:,} coins in {time.perf_counter() - began:.0f} s", flush=True)
+        make(other, options.coins)
+        print(f"made {options.coins:,} coins in {time.perf_counter() - began:.0f} s", flush=True)
         command = [sys.executable, "-m", "bench.adopt", "--measure", str(root), str(other)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         print(json.dumps(json.loads(done.stdout.splitlines()[-1]), indent=2))

@@ -38,12 +38,12 @@ def main() -> None:
     parser.add_argument("--coins", type=int, default=160, help="drafted with each number of lanes")
     parser.add_argument("--lanes", type=int, nargs="+", default=[1, 8, 16])
     parser.add_argument("--promoted", type=int, default=200, help="with the offline model")
-    given = parser.parse_args()
+    options = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
     print("| drafting, answers after 1 s | coins | seconds | coins a second | processor, ms a coin |")
     print("| --- | ---: | ---: | ---: | ---: |")
-    for lanes in given.lanes:
-        count = min(given.coins, 20 * lanes)
+    for lanes in options.lanes:
+        count = min(options.coins, 20 * lanes)
         seconds, processor = drafted(count, lanes)
         each = 1000 * processor / count
         print(
@@ -54,8 +54,8 @@ def main() -> None:
     offline = open_embedder("offline")
     offline.warm()
     for name, embedder, count in (
-        ("with the offline model", offline, given.promoted),
-        ("with a model that answers at once", Instant(), 10 * given.promoted),
+        ("with the offline model", offline, options.promoted),
+        ("with a model that answers at once", Instant(), 10 * options.promoted),
     ):
         seconds = promoted(count, embedder)
         print(f"| {name} | {count:,} | {seconds:.1f} | {count / seconds:,.1f} |", flush=True)

@@ -37,16 +37,16 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--model", default=OFFLINE)
-    given = parser.parse_args()
-    embedder = open_embedder(given.model)
+    options = parser.parse_args()
+    embedder = open_embedder(options.model)
     embedder.warm()
-    print(f"{machine()}; {given.model}, {embedder.dimensions} dimensions, {given.rounds} rounds\n")
+    print(f"{machine()}; {options.model}, {embedder.dimensions} dimensions, {options.rounds} rounds\n")
     print(HEAD)
-    for size in given.sizes:
+    for size in options.sizes:
         snapshot = load(rows(size, embedder.dimensions), dimensions=embedder.dimensions).snapshot()
         vector = embedder.embed_texts([TYPED])[0]
-        alone = timed(given.rounds, partial(look, snapshot, embedder, vector))
-        whole = timed(given.rounds, partial(typed, snapshot, embedder))
+        alone = timed(options.rounds, partial(look, snapshot, embedder, vector))
+        whole = timed(options.rounds, partial(typed, snapshot, embedder))
         figures = " | ".join(f"{figure:.0f}" for each in (alone, whole) for figure in each)
         print(f"| {size:,} | {figures} |")
 

@@ -53,39 +53,39 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
     parser.add_argument("--keep", type=Path, help="a folder that keeps Chroma's indexes for the next run")
-    given = parser.parse_args()
-    if missing := [peer for peer in given.peers if not all(map(find_spec, PEERS[peer]))]:
+    options = parser.parse_args()
+    if missing := [peer for peer in options.peers if not all(map(find_spec, PEERS[peer]))]:
         parser.exit(2, f"not installed: {', '.join(missing)}; pip install -r requirements-bench.txt\n")
-    print(f"{machine()}; {given.dimensions} dimensions, {given.questions} questions\n")
+    print(f"{machine()}; {options.dimensions} dimensions, {options.questions} questions\n")
     print(HEAD, flush=True)
     with tempfile.TemporaryDirectory() as passing:
         # A separate process for each: the memory of one system must not count for another.
-        for system in ("memedex", "chroma", *given.peers):
-            how = {**vars(given), "passing": Path(passing)}
+        for system in ("memedex", "chroma", *options.peers):
+            how = {**vars(options), "passing": Path(passing)}
             contest = multiprocessing.get_context("spawn").Process(target=run, args=(system,), kwargs=how)
             contest.start()
             contest.join()
 
 
-def run(system: str, **given: Any) -> None:
+def run(system: str, **arguments: Any) -> None:
     """Measure one system and print its rows."""
-    size, kind, dimensions = given["size"], given["data"], given["dimensions"]
-    corpus = make(kind, size=size, dimensions=dimensions, questions=given["questions"])
+    size, kind, dimensions = arguments["size"], arguments["data"], arguments["dimensions"]
+    corpus = make(kind, size=size, dimensions=dimensions, questions=arguments["questions"])
     truth = best(corpus, count=50)
-    show = partial(row, corpus, truth, rounds=given["rounds"])
+    show = partial(row, corpus, truth, rounds=arguments["rounds"])
     if system == "memedex":
         own, (megabytes, load) = mapped(corpus)
         show("Memedex", own.first, own.again, megabytes, load)
         return
     before, began = resident(), time.perf_counter()
     if system == "chroma":
-        folder = (given["keep"] or given["passing"]) / f"{kind}-{size}-{dimensions}"
+        folder = (arguments["keep"] or arguments["passing"]) / f"{kind}-{size}-{dimensions}"
         chroma = FourQueries(corpus, folder)
         cost = resident() - before, chroma.opened_in
         for n in (10, 50, 200):
             show(f"4 × Chroma, n = {n}", partial(chroma.fused, n=n), partial(chroma.fused, n=n), *cost)
         return
-    with OPEN[system](corpus, given["passing"] / system) as peer:
+    with OPEN[system](corpus, arguments["passing"] / system) as peer:
         load = time.perf_counter() - began
         ask: Ask = peer.hybrid if system == "milvus" else partial(fused, peer, n=50)
         ask(0)

@@ -49,23 +49,24 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--without-chroma", action="store_true")
     parser.add_argument("--keep", type=Path, help="a folder that keeps Chroma's indexes for the next run")
-    given = parser.parse_args()
-    print(f"{machine()}; {given.dimensions} dimensions, {given.questions} questions, {given.rounds} rounds\n")
+    options = parser.parse_args()
+    sizes = f"{options.dimensions} dimensions, {options.questions} questions, {options.rounds} rounds"
+    print(f"{machine()}; {sizes}\n")
     print(HEAD)
     with tempfile.TemporaryDirectory() as passing:
-        for size in given.sizes:
-            for kind in given.data:
-                folder = (given.keep or Path(passing)) / f"{kind}-{size}-{given.dimensions}"
+        for size in options.sizes:
+            for kind in options.data:
+                folder = (options.keep or Path(passing)) / f"{kind}-{size}-{options.dimensions}"
                 # A separate process for each: memory that one has not released would hide the next one's use.
                 contest = multiprocessing.get_context("spawn").Process(
                     target=run,
                     args=(kind,),
                     kwargs={
                         "size": size,
-                        "dimensions": given.dimensions,
-                        "questions": given.questions,
-                        "rounds": given.rounds,
-                        "folder": None if given.without_chroma else folder,
+                        "dimensions": options.dimensions,
+                        "questions": options.questions,
+                        "rounds": options.rounds,
+                        "folder": None if options.without_chroma else folder,
                     },
                 )
                 contest.start()

@@ -52,8 +52,8 @@ def main() -> None:
     )
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--shown", type=int, default=60)
-    given = parser.parse_args()
-    print(f"{machine()}; {MOVES} movements of each kind, {given.shown} cards\n")
+    options = parser.parse_args()
+    print(f"{machine()}; {MOVES} movements of each kind, {options.shown} cards\n")
     print(
         "| records | rows in the page | a drag's step: work, ms | on the screen, ms "
         "| a leap: work, ms | on the screen, ms | until the first cards, s |"
@@ -62,8 +62,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         with open_library(Path(folder)) as library:
             demo.load(library)
-        for size in given.sizes:
-            print(measured(Path(folder), size=size, shown=given.shown), flush=True)
+        for size in options.sizes:
+            print(measured(Path(folder), size=size, shown=options.shown), flush=True)
 
 
 def measured(root: Path, *, size: int, shown: int) -> str:

@@ -47,11 +47,11 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
     Safe to repeat: existing coins stay as they are, and a cancelled load resumes.
     """
     progress = progress or Progress()
-    wanted = entries(folder)
-    tiers = {entry.address: entry.tier for entry in wanted}
+    coins = entries(folder)
+    tiers = {entry.address: entry.tier for entry in coins}
     progress.what = "Load the demo coins"
-    progress.total = len(wanted) + sum(tier == "library" for tier in tiers.values())
-    report = library.add(_candidates(wanted), source="demo", progress=progress, actor=WHO)
+    progress.total = len(coins) + sum(tier == "library" for tier in tiers.values())
+    report = library.add(_candidates(coins), source="demo", progress=progress, actor=WHO)
     at_hand = [*report.done, *(address for address in report.present if _is_untouched(library, address))]
     if not progress.cancelled:
         waiting = [address for address in at_hand if _is_before(library, address, tiers, tier="pending")]
@@ -63,8 +63,8 @@ def load(library: Library, *, progress: Progress | None = None, folder: Path = F
     return report
 
 
-def _candidates(wanted: list[DemoCoin]) -> Iterator[Candidate]:
-    return (entry.candidate() for entry in wanted)
+def _candidates(coins: list[DemoCoin]) -> Iterator[Candidate]:
+    return (entry.candidate() for entry in coins)
 
 
 def _is_untouched(library: Library, address: str) -> bool:

@@ -156,21 +156,21 @@ class Library(Reader):
         return outcome
 
     def replace(
-        self, wanted: Iterable[Replacement], *, progress: Progress | None = None, actor: str = ""
+        self, replacements: Iterable[Replacement], *, progress: Progress | None = None, actor: str = ""
     ) -> Outcome:
         """Replace texts as one decision. A record changed since the preview is refused."""
-        addresses, written = edits.with_replacements(wanted)
+        addresses, written = edits.with_replacements(replacements)
         return self._transitions.rewrite("replace", addresses, written, actor=actor, progress=progress)
 
     def import_captions(
-        self, wanted: Mapping[str, Mapping[str, Any]], *, decision: str, actor: str = ""
+        self, captions: Mapping[str, Mapping[str, Any]], *, decision: str, actor: str = ""
     ) -> Outcome:
         """Write imported captions and tags as part of a decision (`tasks/import_captions.py`).
 
         A record changed since the preview is refused; records done by an earlier part are skipped.
         """
-        written = edits.with_imported(wanted, taxonomy=lambda: self.taxonomy)
-        return self._transitions.rewrite("captions", wanted, written, actor=actor, decision=decision)
+        written = edits.with_imported(captions, taxonomy=lambda: self.taxonomy)
+        return self._transitions.rewrite("captions", captions, written, actor=actor, decision=decision)
 
     def edit_tags(
         self,

@@ -76,13 +76,13 @@ def pick(library: Library) -> Picked | None:
     if record is None:
         return None
     kind: Kind = next(each for each in KINDS if each == st.query_params["check"])
-    kept = st.session_state.get(_ORDER)
-    if not kept or kept[0] != kind:  # a link, or a reload
-        kept = kind, _order(resources.check_up().findings(resources.taxonomy())[kind])
-        st.session_state[_ORDER] = kept
+    order = st.session_state.get(_ORDER)
+    if not order or order[0] != kind:  # a link, or a reload
+        order = kind, _order(resources.check_up().findings(resources.taxonomy())[kind])
+        st.session_state[_ORDER] = order
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.button("Back to the list", icon=":material/arrow_back:", on_click=_back, args=(kind,))
-        return picker.browse(library, record, kept[1], bare=set(kept[1]), title=_LABELS[kind][0])
+        return picker.browse(library, record, order[1], bare=set(order[1]), title=_LABELS[kind][0])
 
 
 def _back(kind: Kind) -> None:

@@ -58,7 +58,7 @@ def how(library: Library, *, key: str, prompt: str = DEFAULT) -> tuple[str, str]
         )
     with right:
         names = library.prompts.names()
-        choice = st.selectbox(
+        asked = st.selectbox(
             "Prompt",
             names,
             index=names.index(prompt) if prompt in names else 0,
@@ -66,7 +66,7 @@ def how(library: Library, *, key: str, prompt: str = DEFAULT) -> tuple[str, str]
             format_func=lambda name: library.prompts.get(name).label,
             disabled=not library.can_write,
         )
-    return (model or "").strip(), choice or prompt
+    return (model or "").strip(), asked or prompt
 
 
 def figures(plan: Plan) -> None:
@@ -137,16 +137,16 @@ def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str
 
 def _go(library: Library, addresses: Sequence[str]) -> None:
     """Start with the fields' latest values: a click may arrive together with the last digit of the budget."""
-    fields = st.session_state
+    said = st.session_state
     try:
         plan = draft_start.plan_drafting(
-            library, addresses, model=(fields["run-model"] or "").strip(), prompt=fields["run-prompt"]
+            library, addresses, model=(said["run-model"] or "").strip(), prompt=said["run-prompt"]
         )
     except MemedexError as error:
         session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
         return
-    budget = fields["draft-budget"] or None
-    begin(library, plan, budget=budget if plan.cost is not None else None, lanes=int(fields["draft-lanes"]))
+    budget = said["draft-budget"] or None
+    begin(library, plan, budget=budget if plan.cost is not None else None, lanes=int(said["draft-lanes"]))
 
 
 def _begin_row(library: Library, plan: Plan | None, addresses: Sequence[str]) -> None:

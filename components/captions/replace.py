@@ -32,17 +32,17 @@ _SCOPES: dict[str, tuple[Tier, ...]] = {
 
 def show(library: Library) -> None:
     """Fields for what to find, where, and its replacement; then every change, and the button."""
-    wanted = _wanted()
+    request = _wanted()
     records, faults = _selection(library)
     for fault in faults:
         st.caption(f":orange[{format.plain(fault, limit=160)}]")
-    if not wanted.find:
+    if not request.find:
         st.caption(
             f"Among {format.counted(len(records), 'coin')}. Nothing is changed before you have seen it."
         )
         return
     try:
-        found = replacements(records, wanted)
+        found = replacements(records, request)
     except InvalidRecord as error:
         st.warning("This cannot be searched for:", icon=":material/error:")
         st.text(str(error))

@@ -19,46 +19,46 @@ from store.tasks import generate
 _SHOWN = 5  # drafts
 
 
-def show(library: Library, request: ContextRequest | None) -> None:
+def show(library: Library, asked: ContextRequest | None) -> None:
     """The prompt and the button; below, running requests and results that are not saved yet."""
-    if request is not None:
+    if asked is not None:
         st.subheader("Make a new coin", anchor=False)
-        _ask(library, request)
+        _ask(library, asked)
     if library.can_write:
         _drafts(library)
 
 
-def _ask(library: Library, request: ContextRequest) -> None:
+def _ask(library: Library, asked: ContextRequest) -> None:
     if not library.can_write:
         st.caption("Only a curator can have one made: a language model's answer costs money.")
         return
-    if not request.model:
+    if not asked.model:
         st.caption(
             "No language model is configured: name one above, or set `MEMEDEX_CAPTION_MODEL`, and it makes a "
             "new coin from this."
         )
         return
-    key = f"gen_prompt {request.line}"
+    key = f"gen_prompt {asked.line}"
     with (
         st.form("generate", border=False),
         st.container(horizontal=True, vertical_alignment="bottom", gap="small"),
     ):
-        st.text_input("Prompt", value=request.line, key=key, width="stretch")
+        st.text_input("Prompt", value=asked.line, key=key, width="stretch")
         st.form_submit_button(
             "Generate", type="primary", icon=":material/auto_awesome:", on_click=_generate,
-            args=(library, request, key),
+            args=(library, asked, key),
         )  # fmt: skip
 
 
-def _generate(library: Library, request: ContextRequest, key: str) -> None:
+def _generate(library: Library, asked: ContextRequest, key: str) -> None:
     prompt = (st.session_state.get(key) or "").strip()
     if not prompt:
         session.queue_message("Say what the coin should be about.", icon=":material/error:")
         return
     job_bar.watched(
         generate.start(
-            library.jobs, prompt, request.addresses, model=request.model, budget=request.budget,
-            pictures=request.pictures,
+            library.jobs, prompt, asked.addresses, model=asked.model, budget=asked.budget,
+            pictures=asked.pictures,
         )
     )  # fmt: skip
 
@@ -84,14 +84,14 @@ def _coming(library: Library, job: Job) -> None:
 
 
 def _draft(library: Library, job: Job) -> None:
-    answer, options = job.note.get("answer") or "", job.options
+    answer, asked = job.note.get("answer") or "", job.options
     try:
         coin = coin_generator.read(
-            answer, model=options["model"], prompt=options["prompt"], sources=job.note.get("sources", ())
+            answer, model=asked["model"], prompt=asked["prompt"], sources=job.note.get("sources", ())
         )
     except MemedexError as error:
-        title = format.plain(options["prompt"], limit=80)
-        st.error(f"No coin was made for “{title}”:", icon=":material/error:")
+        said = format.plain(asked["prompt"], limit=80)
+        st.error(f"No coin was made for “{said}”:", icon=":material/error:")
         st.text(job.error or ("It was stopped." if job.state != "done" else str(error)))
         if answer:
             with st.expander("What came"):
@@ -157,7 +157,7 @@ def _nearness(library: Library, coin: GeneratedCoin) -> None:
     if not copies:
         st.caption(f"nearest in the library: {name}, {first.cosine or 0.0:.2f}")
         return
-    likeness = (
+    told = (
         f"It has the {' and the '.join(first.same)} of {name}" if first.same else f"Close to a copy of {name}"
     )
     how = (
@@ -166,7 +166,7 @@ def _nearness(library: Library, coin: GeneratedCoin) -> None:
         else f"in {format.TIERS[record.tier]}"
     )
     more = f" and {len(copies) - 1} more" if len(copies) > 1 else ""
-    st.warning(f"{likeness} ({how}){more}", icon=":material/content_copy:")
+    st.warning(f"{told} ({how}){more}", icon=":material/content_copy:")
 
 
 def _linked(library: Library, addresses: tuple[str, ...]) -> None:

@@ -82,8 +82,8 @@ def _by_label(
 def _keeping(before: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
     """The labels, earlier ones at their old places; "" for a place that is free now."""
     new = iter([label for label in labels if label not in before])
-    kept = [label if label in labels else next(new, "") for label in before]
-    return (*kept, *new)[: len(PALETTE)]
+    names = [label if label in labels else next(new, "") for label in before]
+    return (*names, *new)[: len(PALETTE)]
 
 
 def _along(values: NDArray[np.generic]) -> NDArray[np.uint8]:

@@ -61,12 +61,12 @@ def text(content: bytes) -> str:
 def _cards(library: Reader, drawn: Sheet, data: object) -> dict[str, dict[str, str]]:
     """Name and picture of these points, by their number."""
     rows = data[:_PICTURES] if isinstance(data, list) else []
-    wanted = {drawn.addresses[row]: row for row in rows if type(row) is int and drawn.standing(row)}
+    shown = {drawn.addresses[row]: row for row in rows if type(row) is int and drawn.standing(row)}
     return {
-        str(wanted[record.address]): {
+        str(shown[record.address]): {
             "name": record.name,
             "ticker": record.ticker,
             "picture": pictures.address(library, record.image_hash),
         }
-        for record in library.records(list(wanted))
+        for record in library.records(list(shown))
     }

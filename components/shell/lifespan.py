@@ -41,10 +41,10 @@ def _allow_many_connections() -> None:
     except ImportError:  # Windows has no such limit
         return
     used, permitted = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _OPEN_FILES if permitted == resource.RLIM_INFINITY else min(permitted, _OPEN_FILES)
-    if used != resource.RLIM_INFINITY and used < wanted:
+    limit = _OPEN_FILES if permitted == resource.RLIM_INFINITY else min(permitted, _OPEN_FILES)
+    if used != resource.RLIM_INFINITY and used < limit:
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, permitted))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, permitted))
 
 
 def _go_on(root: Path) -> None:

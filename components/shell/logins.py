@@ -67,11 +67,11 @@ def mark(claims: Claims) -> str:
 
 def expires(claims: Claims) -> float:
     """When the login expires, in UNIX seconds; infinite if it does not say."""
-    given = claims.get("exp")
-    if given is None:
+    expiry = claims.get("exp")
+    if expiry is None:
         return float("inf")
     try:
-        return float(given)
+        return float(expiry)
     except (TypeError, ValueError):
         return 0.0  # not a time in the future
 
@@ -125,8 +125,8 @@ def note(claims: Claims, *, address: str, browser: str) -> None:
     )
 
 
-def _seconds(given: object, *, otherwise: float) -> float:
-    return float(given) if isinstance(given, int | float) else otherwise
+def _seconds(seconds: object, *, otherwise: float) -> float:
+    return float(seconds) if isinstance(seconds, int | float) else otherwise
 
 
 def of_request(request: HTTPConnection) -> dict[str, Any]:
@@ -139,11 +139,11 @@ def of_request(request: HTTPConnection) -> dict[str, Any]:
     claims: dict[str, Any] = {}
     try:
         signed = get_cookie_with_chunks(cookie, USER_COOKIE_NAME)
-        kept = json.loads(signed) if signed else None
+        stored_claims = json.loads(signed) if signed else None
     except (ValueError, UnicodeError):
-        kept = None
+        stored_claims = None
     origin = request.headers.get("origin")
-    if isinstance(kept, dict) and origin in (None, kept.get("origin")):
-        claims = {name: value for name, value in kept.items() if name != "origin"}
+    if isinstance(stored_claims, dict) and origin in (None, stored_claims.get("origin")):
+        claims = {name: value for name, value in stored_claims.items() if name != "origin"}
     # As Streamlit does for its sessions: a proxy that was named in the settings says who it is.
     return {**claims, **gather_user_info(request.headers)}

@@ -37,10 +37,10 @@ def _answered(body: bytes, claims: logins.Claims, answer: Answer) -> Response:
         sent = json.loads(body)
     except (ValueError, RecursionError):
         return PlainTextResponse("not JSON", 400)
-    given = sent.get("token") if isinstance(sent, dict) else None
+    token = sent.get("token") if isinstance(sent, dict) else None
     try:
         library = pictures.library_of_routes()
-        bearer = tokens.bearer(library, given, claims=claims)
+        bearer = tokens.bearer(library, token, claims=claims)
         return answer(
             library.for_actor(logins.actor(bearer.actor, claims)), {**sent, "session": bearer.session}
         )

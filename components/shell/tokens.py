@@ -61,12 +61,12 @@ def signed(library: Reader, *, actor: str, session: str = "", claims: logins.Cla
     return f"{body}.{_signature(library, body)}"
 
 
-def bearer(library: Reader, given: object, *, claims: logins.Claims) -> Bearer:
+def bearer(library: Reader, token: object, *, claims: logins.Claims) -> Bearer:
     """Whom this token was given to; `claims` are those of the login that came with it.
 
     Raises NotPermitted if this library did not make it, LoginEnded if it, its session or its login is over.
     """
-    body, _, signature = given.partition(".") if isinstance(given, str) else ("", "", "")
+    body, _, signature = token.partition(".") if isinstance(token, str) else ("", "", "")
     if not hmac.compare_digest(_signature(library, body).encode(), signature.encode("utf-8", "replace")):
         raise NotPermitted("this is not from a page of this library")
     about: dict[str, Any] = json.loads(urlsafe_b64decode(body))

@@ -56,8 +56,8 @@ def restore_backup(root: Path, source: Path, *, progress: Progress | None = None
         _stage(source, staged, listed, progress)
         if progress.cancelled:
             return Restored()
-        kept = _exchange(layout, staged, lock)
-        return Restored(done=list(listed.files), replaced=kept)
+        replaced_folder = _exchange(layout, staged, lock)
+        return Restored(done=list(listed.files), replaced=replaced_folder)
     except OSError as error:
         raise NotWritten(f"nothing was restored: {error}") from error
     finally:
@@ -120,8 +120,8 @@ def _exchange(layout: Layout, staged: Path, lock: WriterLock) -> Path | None:
         places.remove("taxonomy.json")
     listed = _truth(layout, places)
     has_truth = bool(listed.files or own_names(layout.chroma))
-    kept = layout.root / BACKUPS / f"before-restore-{time.strftime('%Y%m%d-%H%M%S')}-{token_hex(2)}"
-    aside = kept if has_truth else staged / "before"
+    replaced = layout.root / BACKUPS / f"before-restore-{time.strftime('%Y%m%d-%H%M%S')}-{token_hex(2)}"
+    aside = replaced if has_truth else staged / "before"
     aside.mkdir(parents=True)
     listed.write(aside)
     if os.name == "nt":  # Windows does not rename a folder that holds an open file
@@ -133,7 +133,7 @@ def _exchange(layout: Layout, staged: Path, lock: WriterLock) -> Path | None:
         _remove_own_chroma(Layout(aside))
         shutil.rmtree(Layout(aside).matrices, ignore_errors=True)
         shutil.rmtree(Layout(aside).thumbnails)
-    return kept if has_truth else None
+    return replaced if has_truth else None
 
 
 def _remove_own_chroma(layout: Layout) -> None:

@@ -64,9 +64,9 @@ def read_answer(
     return caption, tags
 
 
-def _tags(given: Sequence[str]) -> list[str]:
+def _tags(tags: Sequence[str]) -> list[str]:
     """The valid tags; an invalid one does not cost the whole caption."""
-    named = dict.fromkeys(_storable(tag) for one in given for tag in one.split(","))
+    named = dict.fromkeys(_storable(tag) for one in tags for tag in one.split(","))
     return [tag for tag in named if tag and len(tag) <= MAX_TAG][:MAX_TAGS]
 
 

@@ -61,8 +61,8 @@ def suggested(library: "Reader") -> list[str]:
 def lacking(library: "Reader") -> list[str]:
     """Approved records without a caption, a suggestion or a draft in progress; newest first."""
     proposed = {*library.suggestions.waiting(), *library.jobs.keys_under_way("draft")}
-    wanted = library.addresses(Filter(tier="approved", captioned=False))
-    return [address for address in wanted if address not in proposed]
+    addresses = library.addresses(Filter(tier="approved", captioned=False))
+    return [address for address in addresses if address not in proposed]
 
 
 def plan_drafting(

@@ -37,16 +37,16 @@ class Replacement:
     after: str
 
 
-def replacements(records: Iterable[Record], wanted: ReplaceRequest) -> list[Replacement]:
+def replacements(records: Iterable[Record], request: ReplaceRequest) -> list[Replacement]:
     """Every facet of these records that would change. Raises InvalidRecord for an invalid or slow pattern."""
-    compiled = _compiled(wanted)
+    compiled = _compiled(request)
     until = time.monotonic() + SECONDS_FOR_ALL
     found = []
     for record in records:
         for facet, text in record.caption.items():
-            if facet not in wanted.facets or not text:
+            if facet not in request.facets or not text:
                 continue
-            after = _replaced(compiled, wanted, text, record)
+            after = _replaced(compiled, request, text, record)
             if after != text:
                 found.append(Replacement(record.address, record.revision, facet, text, after))
         if time.monotonic() > until:
@@ -56,30 +56,30 @@ def replacements(records: Iterable[Record], wanted: ReplaceRequest) -> list[Repl
     return found
 
 
-def _compiled(wanted: ReplaceRequest) -> "regex.Pattern[str]":
-    if not wanted.find:
+def _compiled(request: ReplaceRequest) -> "regex.Pattern[str]":
+    if not request.find:
         raise InvalidRecord("say what to find")
-    if len(wanted.find) > MOST_PATTERN:
+    if len(request.find) > MOST_PATTERN:
         raise InvalidRecord(f"what to find has more than {MOST_PATTERN:,} characters")
-    flags = regex.IGNORECASE if wanted.ignores_case else 0
+    flags = regex.IGNORECASE if request.ignores_case else 0
     try:
-        return regex.compile(wanted.find if wanted.is_pattern else regex.escape(wanted.find), flags)
+        return regex.compile(request.find if request.is_pattern else regex.escape(request.find), flags)
     except (regex.error, OverflowError, RecursionError) as error:
         raise InvalidRecord(f"the regex is not valid: {error}") from error
 
 
-def _cased(wanted: ReplaceRequest, found: str) -> str:
+def _cased(request: ReplaceRequest, found: str) -> str:
     """What is put in place of a text, with its capitals if those were ignored and none were typed."""
-    if not wanted.ignores_case or wanted.put != wanted.put.lower() or found == wanted.find:
-        return wanted.put
+    if not request.ignores_case or request.put != request.put.lower() or found == request.find:
+        return request.put
     if found.isupper() and sum(map(str.isalpha, found)) > 1:
-        return wanted.put.upper()
-    return wanted.put[:1].upper() + wanted.put[1:] if found[0].isupper() else wanted.put
+        return request.put.upper()
+    return request.put[:1].upper() + request.put[1:] if found[0].isupper() else request.put
 
 
-def _replaced(compiled: "regex.Pattern[str]", wanted: ReplaceRequest, text: str, record: Record) -> str:
+def _replaced(compiled: "regex.Pattern[str]", request: ReplaceRequest, text: str, record: Record) -> str:
     try:
-        put = wanted.put if wanted.is_pattern else lambda found: _cased(wanted, str(found[0]))
+        put = request.put if request.is_pattern else lambda found: _cased(request, str(found[0]))
         after = str(compiled.sub(put, text, timeout=SECONDS_FOR_ONE))
     except TimeoutError as error:
         raise InvalidRecord(

@@ -65,9 +65,9 @@ class Suggestions:
 
     def of(self, address: str, *, states: Iterable[SuggestionState] = ("open",)) -> list[Suggestion]:
         """Suggestions for one record, newest first."""
-        wanted = tuple(states)
-        among = ", ".join("?" * len(wanted))
-        return self._found(f"address = ? AND state IN ({among}) ORDER BY id DESC", address, *wanted)
+        parameters = tuple(states)
+        among = ", ".join("?" * len(parameters))
+        return self._found(f"address = ? AND state IN ({among}) ORDER BY id DESC", address, *parameters)
 
     def of_job(self, job: int) -> list[Suggestion]:
         """The suggestions of one drafting job, oldest first."""

@@ -34,31 +34,32 @@ class AnsweredRequests:
     def begin(self, key: str) -> None:
         """Record that this is about to be done, and forget the oldest requests."""
         with writing_errors("the request"), self._catalog.writing() as db:
-            kept = self._stored(db)
-            kept[self._name(key)] = (time.time(), None)
-            self._store(db, dict(list(kept.items())[-REMEMBERED:]))
+            answers = self._stored(db)
+            answers[self._name(key)] = (time.time(), None)
+            self._store(db, dict(list(answers.items())[-REMEMBERED:]))
 
     def finish(self, key: str, answer: str) -> None:
         """Record how it was answered."""
         with writing_errors("the request"), self._catalog.writing() as db:
-            kept = self._stored(db)
-            kept[self._name(key)] = (time.time(), answer)
-            self._store(db, kept)
+            answers = self._stored(db)
+            answers[self._name(key)] = (time.time(), answer)
+            self._store(db, answers)
 
     def cancel(self, key: str) -> None:
         """Forget a request that was refused: with what it lacked, it may be sent again."""
         with writing_errors("the request"), self._catalog.writing() as db:
-            kept = self._stored(db)
-            kept.pop(self._name(key), None)
-            self._store(db, kept)
+            answers = self._stored(db)
+            answers.pop(self._name(key), None)
+            self._store(db, answers)
 
     def _name(self, key: str) -> str:
         return f"{self._catalog.actor.name} {key}"
 
     def _stored(self, db: sqlite3.Connection) -> dict[str, tuple[float, str | None]]:
         row = db.execute("SELECT value FROM meta WHERE key = ?", [_ROW]).fetchone()
-        kept: dict[str, tuple[float, str | None]] = read_json(row[0] if row else "{}", f"the {_ROW}")
-        return kept
+        answers: dict[str, tuple[float, str | None]] = read_json(row[0] if row else "{}", f"the {_ROW}")
+        return answers
 
-    def _store(self, db: sqlite3.Connection, kept: dict[str, tuple[float, str | None]]) -> None:
-        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_ROW, json.dumps(kept, ensure_ascii=False)])
+    def _store(self, db: sqlite3.Connection, answers: dict[str, tuple[float, str | None]]) -> None:
+        value = json.dumps(answers, ensure_ascii=False)
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_ROW, value])

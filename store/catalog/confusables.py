@@ -58,8 +58,8 @@ def _latin(text: str) -> str:
 
 def _folded(text: str) -> str:
     """Replace digits by the letters they resemble, and drop separators; "" if no letter or digit is left."""
-    kept = (sign for sign in text.translate(_FOLDS) if unicodedata.category(sign)[0] in "LNM")
-    return "".join(kept).replace("rn", "m")
+    signs = (sign for sign in text.translate(_FOLDS) if unicodedata.category(sign)[0] in "LNM")
+    return "".join(signs).replace("rn", "m")
 
 
 def _is_unseen(sign: str) -> bool:

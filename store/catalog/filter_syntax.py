@@ -186,17 +186,17 @@ def values(line: str, key: str, dialect: Dialect = "filter") -> list[str]:
 
 def edited(line: str, key: str, new: Iterable[str], dialect: Dialect = "filter") -> str:
     """The line with these values for one key, otherwise unchanged."""
-    kept = [item for item in parse(line, dialect).tree.items if _key(item) != key]
+    others = [item for item in parse(line, dialect).tree.items if _key(item) != key]
     conditions = [Condition(key.removeprefix("-"), value) for value in new]
-    items = (*kept, *(map(Not, conditions) if key.startswith("-") else conditions))
+    items = (*others, *(map(Not, conditions) if key.startswith("-") else conditions))
     return written_tree(AllOf(items), dialect)
 
 
 def cleared(line: str, dialect: Dialect = "filter") -> str:
     """The line without filters; texts, pictures and examples of a query stay."""
     asks = (Word, Phrase, MarkedPart) if dialect == "question" else ()
-    kept = tuple(item for item in parse(line, dialect).tree.items if isinstance(item, asks))
-    return line if kept == parse(line, dialect).tree.items else written_tree(AllOf(kept), dialect)
+    terms = tuple(item for item in parse(line, dialect).tree.items if isinstance(item, asks))
+    return line if terms == parse(line, dialect).tree.items else written_tree(AllOf(terms), dialect)
 
 
 def _together(filter: Filter) -> Node:

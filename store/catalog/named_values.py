@@ -22,7 +22,7 @@ class NamedValues(Generic[T]):
         key: str,
         *,
         noun: str,
-        read: Callable[[Any], T] = lambda kept: kept,
+        read: Callable[[Any], T] = lambda value: value,
         written: Callable[[T], Any] = lambda thing: thing,
         reserved: Iterable[str] = (),
     ) -> None:
@@ -41,8 +41,8 @@ class NamedValues(Generic[T]):
     def all(self) -> dict[str, T]:
         """All values by name, in order of names."""
         with self._catalog.reading() as db:
-            kept = self._stored(db)
-        return {name: self._read(kept[name]) for name in sorted(kept, key=str.casefold)}
+            values = self._stored(db)
+        return {name: self._read(values[name]) for name in sorted(values, key=str.casefold)}
 
     def save(self, name: str, thing: T) -> None:
         """Save a value under a name, replacing an earlier one. Raises InvalidRecord for an unusable name."""
@@ -51,25 +51,26 @@ class NamedValues(Generic[T]):
             raise InvalidRecord(f"the name of a {self._noun} has 1 to {MAX_NAME} characters")
         if name.casefold() in self._reserved:
             raise InvalidRecord(f"every library has a {self._noun} {name}; choose another name")
-        self._change(lambda kept: {**kept, name: written})
+        self._change(lambda values: {**values, name: written})
 
     def delete(self, name: str, *, actor: str = "") -> None:
         """Delete the value of this name, if there is one; `library.removed` can restore it."""
         with writing_errors(f"the {self._noun}"), self._catalog.writing() as db:
-            kept = self._stored(db)
-            if name in kept:
-                removed.record(db, self._noun, name, kept.pop(name), actor=actor or self._catalog.actor.name)
-                self._store(db, kept)
+            values = self._stored(db)
+            if name in values:
+                person = actor or self._catalog.actor.name
+                removed.record(db, self._noun, name, values.pop(name), actor=person)
+                self._store(db, values)
 
     def restore(self, db: sqlite3.Connection, name: str, thing: Any) -> None:
         """Restore a deleted value within the caller's transaction.
 
         Raises InvalidRecord if the name is taken.
         """
-        kept = self._stored(db)
-        if name in kept:
+        values = self._stored(db)
+        if name in values:
             raise InvalidRecord(f"a {self._noun} {name} exists; delete that one first")
-        self._store(db, {**kept, name: thing})
+        self._store(db, {**values, name: thing})
 
     def _change(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         with writing_errors(f"the {self._noun}"), self._catalog.writing() as db:
@@ -77,9 +78,9 @@ class NamedValues(Generic[T]):
 
     def _stored(self, db: sqlite3.Connection) -> dict[str, Any]:
         row = db.execute("SELECT value FROM meta WHERE key = ?", [self._key]).fetchone()
-        kept: dict[str, Any] = read_json(row[0] if row else "{}", f"what is kept as {self._key}")
-        return kept
+        values: dict[str, Any] = read_json(row[0] if row else "{}", f"what is kept as {self._key}")
+        return values
 
-    def _store(self, db: sqlite3.Connection, kept: dict[str, Any]) -> None:
-        value = json.dumps(kept, ensure_ascii=False)
+    def _store(self, db: sqlite3.Connection, values: dict[str, Any]) -> None:
+        value = json.dumps(values, ensure_ascii=False)
         db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [self._key, value])

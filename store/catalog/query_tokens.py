@@ -119,18 +119,18 @@ def tokens(line: str, dialect: Dialect) -> tuple[list[Token], list[str]]:
 
 def _parentheses(found: Sequence[Token], hints: list[str]) -> list[Token]:
     """The tokens with balanced parentheses: an open one is closed at the end, others become text."""
-    kept: list[Token] = []
+    tokens: list[Token] = []
     opened: list[int] = []  # places in `kept`
     is_plain = not any(token.kind in ("_OR", "_AND", "_NOT", "_LPAR") for token in found)
     for token in found:
-        last = kept[-1] if kept else _NOTHING
+        last = tokens[-1] if tokens else _NOTHING
         if token.kind == "_LPAR" and len(opened) == MAX_DEPTH:
             hints.append(f"The ( at character {token.start + 1} is one too many: at most {MAX_DEPTH} deep.")
             token = token._replace(kind="WORD")
         elif token.kind == "_LPAR":
-            opened.append(len(kept))
+            opened.append(len(tokens))
         elif token.kind == "_RPAR" and opened:
-            _close(kept, opened.pop(), token)
+            _close(tokens, opened.pop(), token)
             continue
         elif token.kind == "_RPAR":
             if not re.fullmatch(r"\W+", last.text):  # no face, such as :)
@@ -139,48 +139,48 @@ def _parentheses(found: Sequence[Token], hints: list[str]) -> list[Token]:
                 )
             is_bare = last.kind == "CONDITION" and not is_quoted(last.text.partition(":")[2])
             if last.end == token.start and (is_bare or (is_plain and last.kind == "WORD")):
-                kept[-1] = last._replace(text=f"{last.text})", end=token.end)
+                tokens[-1] = last._replace(text=f"{last.text})", end=token.end)
             else:
-                kept.append(token._replace(kind="_END"))
+                tokens.append(token._replace(kind="_END"))
             continue
         if (
             token.kind == last.kind == "WORD" and last.end == token.start
         ):  # what is left of a face: ":" and ")x"
-            kept[-1] = last._replace(text=last.text + token.text, end=token.end)
+            tokens[-1] = last._replace(text=last.text + token.text, end=token.end)
         else:
-            kept.append(token)
+            tokens.append(token)
     for place in reversed(opened):
-        start = kept[place].start
+        start = tokens[place].start
         hints.append(f"The ( at character {start + 1} is not closed. Add a ) where it ends.")
-        _close(kept, place, Token("_RPAR", ")", kept[-1].end, kept[-1].end))
-    return kept
+        _close(tokens, place, Token("_RPAR", ")", tokens[-1].end, tokens[-1].end))
+    return tokens
 
 
-def _close(kept: list[Token], opened: int, closing: Token) -> None:
+def _close(tokens: list[Token], opened: int, closing: Token) -> None:
     """Close the last group of the tokens; an empty one becomes text."""
-    if all(token.kind == "_END" for token in kept[opened + 1 :]):
-        kept[opened:] = [Token("WORD", "()", kept[opened].start, closing.end)]
+    if all(token.kind == "_END" for token in tokens[opened + 1 :]):
+        tokens[opened:] = [Token("WORD", "()", tokens[opened].start, closing.end)]
     else:
-        kept.append(closing)
+        tokens.append(closing)
 
 
 def _operators(found: Sequence[Token], dialect: Dialect) -> list[Token]:
     """The tokens with OR only between two operands, without redundant AND and separators."""
-    kept: list[Token] = []
+    tokens: list[Token] = []
     for token, following in zip(found, [*found[1:], _NOTHING], strict=False):
-        last = kept[-1].kind if kept else ""
+        last = tokens[-1].kind if tokens else ""
         if token.kind in ("_OR", "_AND"):
-            before = next((one for one in reversed(kept) if one.kind != "_END"), None)
+            before = next((one for one in reversed(tokens) if one.kind != "_END"), None)
             stands = before is not None and before.kind in _ENDS and following.kind in _BEGINS
             # Between plain words of a question it is one of them, as these are asked and filter nothing.
             joins = (dialect == "filter" and token.kind == "_OR") or following.filters
             if not stands or not (joins or (before is not None and before.filters)):
-                kept.append(token._replace(kind="WORD"))
+                tokens.append(token._replace(kind="WORD"))
             elif token.kind == "_OR":
-                kept.append(token)
+                tokens.append(token)
         elif token.kind == "_END":
             if last not in ("", "_LPAR", "_OR", "_NOT", "_END"):
-                kept.append(token)
+                tokens.append(token)
         elif token.kind != "CLOSE_SIGN" or following.kind in ("WORD", "_OR", "_AND"):
-            kept.append(token)
-    return kept
+            tokens.append(token)
+    return tokens

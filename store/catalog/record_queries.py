@@ -58,10 +58,10 @@ class RecordLists:
 
     def records(self, addresses: Iterable[str]) -> list[Record]:
         """Those of these records that exist, in this order."""
-        wanted = list(addresses)
+        ordered = list(addresses)
         with self.catalog.reading() as db:
-            found = catalog_rows.records(db, wanted)
-        return [found[address] for address in wanted if address in found]
+            found = catalog_rows.records(db, ordered)
+        return [found[address] for address in ordered if address in found]
 
     def find(
         self, filter: Filter, *, sort: str = "newest", offset: int = 0, limit: int | None = None

@@ -28,11 +28,11 @@ class Removed:
     put_back_by: str = ""
 
 
-def record(db: sqlite3.Connection, what: str, name: str, kept: Any, *, actor: str) -> None:
+def record(db: sqlite3.Connection, what: str, name: str, value: Any, *, actor: str) -> None:
     """Record a deletion within the caller's transaction."""
     db.execute(
         "INSERT INTO removed (at, who, what, name, kept) VALUES (?, ?, ?, ?, ?)",
-        [time.time(), actor, what, name, json.dumps(kept, ensure_ascii=False)],
+        [time.time(), actor, what, name, json.dumps(value, ensure_ascii=False)],
     )
 
 

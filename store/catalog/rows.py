@@ -158,19 +158,19 @@ def exact_matches(db: sqlite3.Connection, text: str, filter: Filter, *, limit: i
     meant = db.execute(f"{_RECORD} WHERE r.address = ? AND {where}", [spelt, *values]).fetchone()
     if meant:
         return [_record(meant)]
-    wanted = _bare(text)
-    if not wanted:
+    phrase = _bare(text)
+    if not phrase:
         return []
-    if any(sign.isalnum() for sign in wanted):
-        among, parameters = "r.id IN (SELECT rowid FROM words WHERE words MATCH ?)", [_phrase(wanted)]
+    if any(sign.isalnum() for sign in phrase):
+        among, parameters = "r.id IN (SELECT rowid FROM words WHERE words MATCH ?)", [_phrase(phrase)]
     else:  # signs alone, which the words do not hold
-        among, parameters = "(r.name LIKE ? OR r.ticker LIKE ?)", [f"%{wanted}%"] * 2
+        among, parameters = "(r.name LIKE ? OR r.ticker LIKE ?)", [f"%{phrase}%"] * 2
     rows = db.execute(
         f"SELECT r.id, r.name, r.ticker FROM records r WHERE {among} AND {where} ORDER BY r.address",
         [*parameters, *values],
     ).fetchall()
-    found = [row["id"] for row in rows if _bare(row["ticker"]) == wanted]
-    found += [row["id"] for row in rows if _bare(row["name"]) == wanted and row["id"] not in found]
+    found = [row["id"] for row in rows if _bare(row["ticker"]) == phrase]
+    found += [row["id"] for row in rows if _bare(row["name"]) == phrase and row["id"] not in found]
     records = [db.execute(f"{_RECORD} WHERE r.id = ?", [number]).fetchone() for number in found[:limit]]
     return [_record(row) for row in records]
 

@@ -48,7 +48,7 @@ def compare(collections: Collections, expected: Expected) -> list[str]:
 
 def _compare_sample(collections: Collections, expected: Expected, ids: list[str]) -> list[str]:
     name = expected.name
-    stored, fields = collections.vectors(name, ids), collections.metadata(name, ids)
+    vectors, fields = collections.vectors(name, ids), collections.metadata(name, ids)
     wrong, other, lost = [], [], []
     for number, id in enumerate(ids):
         point = expected.point(id)
@@ -56,9 +56,9 @@ def _compare_sample(collections: Collections, expected: Expected, ids: list[str]
             continue
         vector = np.frombuffer(point.vector, np.float32)
         if (
-            id not in stored
-            or stored[id].shape != vector.shape
-            or not np.allclose(stored[id], vector, atol=1e-4)
+            id not in vectors
+            or vectors[id].shape != vector.shape
+            or not np.allclose(vectors[id], vector, atol=1e-4)
         ):
             wrong.append(id)
         elif fields.get(id) != point.metadata:

@@ -35,13 +35,13 @@ class Ownership:
         """Whether nothing in it belongs, or may belong, to another program."""
         return not (self.contents.fault or self.others or self.contents.strays)
 
-    def is_foreign(self, wanted: Mapping[str, str]) -> bool:
+    def is_foreign(self, needed_names: Mapping[str, str]) -> bool:
         """Whether it is in the way: unreadable, without anything of ours, or with a name that we need."""
         if self.contents.fault:
             return True
         if not self.own:
             return bool(self.contents.collections or self.contents.strays)
-        return any(one.name in wanted for one in self.others)
+        return any(one.name in needed_names for one in self.others)
 
 
 def ownership(folder: Path, *, owners: Mapping[str, str], proof: Proof) -> Ownership:

@@ -20,10 +20,10 @@ Request = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]] | None
 def main() -> None:
     """Answer (True, result) or (False, error) to each (method, arguments, keywords), until None."""
     requests: SimpleQueue[Request] = SimpleQueue()
-    with os.fdopen(os.dup(0), "rb") as given, os.fdopen(os.dup(1), "wb") as answers:
+    with os.fdopen(os.dup(0), "rb") as requests_file, os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)  # a library that prints must not spoil an answer
-        make, arguments, keywords = pickle.load(given)
-        threading.Thread(target=_read, args=(given, requests), daemon=True).start()
+        make, arguments, keywords = pickle.load(requests_file)
+        threading.Thread(target=_read, args=(requests_file, requests), daemon=True).start()
         try:
             chroma = make(*arguments, **keywords)
         except BaseException:  # noqa: BLE001  nobody is left to ask, and a reader keeps the pipe open
@@ -41,14 +41,14 @@ def main() -> None:
         chroma.close()
 
 
-def _read(given: BinaryIO, requests: "SimpleQueue[Request]") -> None:
+def _read(requests_file: BinaryIO, requests: "SimpleQueue[Request]") -> None:
     """Queue the requests; if the caller dies, end this process at once.
 
     The next program may open the same folder, and two processes on it lose vectors.
     """
     while True:
         try:
-            request: Request = pickle.load(given)
+            request: Request = pickle.load(requests_file)
         except Exception:  # noqa: BLE001  the end of the pipe, or what cannot be read: nobody can be answered
             os._exit(1)
         requests.put(request)

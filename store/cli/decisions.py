@@ -74,13 +74,13 @@ def promote(arguments: Namespace, terminal: Terminal) -> int:
 
 def caption(arguments: Namespace, terminal: Terminal) -> int:
     """Write the given facets, and tags if given."""
-    given: dict[Facet, str | None] = {
+    facets: dict[Facet, str | None] = {
         "entity": arguments.entity,
         "context": arguments.context,
         "visual": arguments.visual,
         "emotions": arguments.emotions,
     }
-    written = {facet: text for facet, text in given.items() if text is not None}
+    written = {facet: text for facet, text in facets.items() if text is not None}
     tags = None
     if arguments.tags is not None:
         tags = [tag.strip() for tag in arguments.tags.split(",") if tag.strip()]

@@ -42,7 +42,7 @@ def serve(arguments: Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def _port(given: str) -> int:
-    if not given.isdecimal() or not 1 <= int(given) <= 65_535:
-        raise ArgumentTypeError(f"{given!r} is no port from 1 to 65535")
-    return int(given)
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
+        raise ArgumentTypeError(f"{text!r} is no port from 1 to 65535")
+    return int(text)

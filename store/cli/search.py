@@ -158,7 +158,7 @@ def _record(reader: Reader, address: str) -> Record | None:
 
 
 def _hit_row(hit: Hit, record: Record | None) -> tuple[str, ...]:
-    gave = [f"{facet} {given.contribution:.2f}" for facet, given in hit.facets.items() if given.contribution]
+    gave = [f"{facet} {part.contribution:.2f}" for facet, part in hit.facets.items() if part.contribution]
     if hit.words.contribution:
         gave.append(f"words {hit.words.contribution:.2f}")
     name, ticker = (record.name, record.ticker) if record else ("", "")
@@ -188,7 +188,7 @@ def _compared_json(
         "seconds": results.seconds,
         "hits": [
             _format(hit.address, record)
-            | {"score": hit.score, "facets": {facet: given._asdict() for facet, given in hit.facets.items()}}
+            | {"score": hit.score, "facets": {facet: part._asdict() for facet, part in hit.facets.items()}}
             | ({"words": hit.words._asdict()} if results.query.fused else {})
             for hit, record in found
         ],

@@ -29,11 +29,11 @@ def sessions(arguments: Namespace, terminal: Terminal) -> int:
     file, refused = LoginSessions(root_of(arguments)), list[Refusal]()
     if arguments.end_all:
         terminal.say(f"ended: {file.end_all():,}")
-    for given in arguments.end:
+    for name in arguments.end:
         try:
-            terminal.say(f"ended: {given}, {file.end(given).person}")
+            terminal.say(f"ended: {name}, {file.end(name).person}")
         except UnknownSession as error:
-            refused.append(Refusal(given, str(error)))
+            refused.append(Refusal(name, str(error)))
     if not arguments.end and not arguments.end_all:
         _print(file.all(), arguments, terminal)
     return named(refused, terminal)

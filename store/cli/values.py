@@ -13,19 +13,19 @@ _DAY = 86_400
 
 
 def weights(text: str) -> dict[Facet, float]:
-    given: dict[str, float] = {}
+    values: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = (piece.strip() for piece in part.partition("="))
-        if name in given:
+        if name in values:
             raise argparse.ArgumentTypeError(f"{name} is given twice")
         try:
-            given[name] = float(number)
+            values[name] = float(number)
         except ValueError:
             raise argparse.ArgumentTypeError(
                 f"{part.strip()!r} is not FACET=NUMBER; facets are {', '.join(FACETS)}"
             ) from None
     try:
-        return checked_weights(given)  # type: ignore[arg-type]  # it checks the names too
+        return checked_weights(values)  # type: ignore[arg-type]  # it checks the names too
     except InvalidRecord as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

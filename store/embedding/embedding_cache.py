@@ -68,9 +68,9 @@ def picture_keys(embedder: Embedder) -> Callable[[str], str]:
     return lambda image_hash: _key(fingerprint, "image", image_hash)
 
 
-def unknown(db: sqlite3.Connection, wanted: Iterable[EmbeddingSource]) -> list[EmbeddingSource]:
+def unknown(db: sqlite3.Connection, sources: Iterable[EmbeddingSource]) -> list[EmbeddingSource]:
     """Those whose vector the catalog does not have yet, each key once."""
-    by_key = {source.key: source for source in wanted}
+    by_key = {source.key: source for source in sources}
     return [
         source
         for key, source in by_key.items()
@@ -121,15 +121,15 @@ def store(db: sqlite3.Connection, model: str, vectors: Mapping[str, bytes]) -> N
 
 
 def embed(
-    wanted: Sequence[EmbeddingSource], embedder: Embedder, *, progress: Progress | None = None
+    sources: Sequence[EmbeddingSource], embedder: Embedder, *, progress: Progress | None = None
 ) -> dict[str, tuple[str, bytes]]:
     """Compute vectors: key → (model, float32 row). If cancelled, returns those it has.
 
     Raises ModelUnavailable if the model returns something that cannot be searched with.
     """
     vectors: dict[str, tuple[str, bytes]] = {}
-    texts = [source for source in wanted if source.text is not None]
-    pictures = [source for source in wanted if source.picture is not None]
+    texts = [source for source in sources if source.text is not None]
+    pictures = [source for source in sources if source.picture is not None]
     for group, compute in ((texts, _embed_texts), (pictures, _embed_pictures)):
         for start in range(0, len(group), _BATCH):
             if progress and progress.cancelled:

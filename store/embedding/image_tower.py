@@ -74,8 +74,8 @@ class Vision:
         scaled = np.exp((logits - logits.max(axis=1, keepdims=True)) / TEMPERATURE)
         probable = scaled / scaled.sum(axis=1, keepdims=True)
         least = np.partition(probable, -CLASSES, axis=1)[:, -CLASSES, None]
-        kept = np.where(probable >= least, probable, 0)
-        return unit(_over_views(kept @ self._parts.get().classes))
+        likely = np.where(probable >= least, probable, 0)
+        return unit(_over_views(likely @ self._parts.get().classes))
 
     def _looks(self, pooled: NDArray[np.float32]) -> Matrix:
         parts = self._parts.get()

@@ -126,8 +126,8 @@ class EmbeddingPrefetcher:
         found: dict[str, _UnseenPicture] = {}
         for found_key, image_hash, address in rows:
             found.setdefault(found_key, _UnseenPicture(found_key, image_hash, [])).addresses.append(address)
-        wanted = {address for picture in found.values() for address in picture.addresses}
-        for address in {*back} - wanted:  # removed, rejected, or embedded by somebody else
+        addresses = {address for picture in found.values() for address in picture.addresses}
+        for address in {*back} - addresses:  # removed, rejected, or embedded by somebody else
             del self._apart[address]
         return [*found.values()]
 

@@ -56,14 +56,14 @@ def incomplete(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[str
     """Library records that lack a vector, or have a surplus, outdated or damaged one."""
     with catalog.reading() as db:
         found = {
-            wanted.number: {facet: source.key for facet, source in wanted.sources.items()}
-            for wanted in _library(catalog, layout, embedder)
+            coin.number: {facet: source.key for facet, source in coin.sources.items()}
+            for coin in _library(catalog, layout, embedder)
         }
-        stored: dict[int, dict[str, str]] = {}
+        keys_by_record: dict[int, dict[str, str]] = {}
         for row in db.execute("SELECT e.*, v.vector FROM embeddings e JOIN vectors v ON v.key = e.key"):
             if is_usable(row["vector"]):
-                stored.setdefault(row["record"], {})[row["facet"]] = row["key"]
-        wrong = {number for number, keys in found.items() if stored.get(number) != keys}
+                keys_by_record.setdefault(row["record"], {})[row["facet"]] = row["key"]
+        wrong = {number for number, keys in found.items() if keys_by_record.get(number) != keys}
         rows = db.execute("SELECT id, address FROM records WHERE tier = 'library' ORDER BY id")
         return [row["address"] for row in rows if row["id"] in wrong]
 
@@ -80,18 +80,14 @@ def delete_damaged(catalog: Catalog) -> None:
 def _switch(catalog: Catalog, layout: Layout, embedder: Embedder, *, with_gaps: bool = False) -> None:
     """Let the library's rows name this model's vectors; `with_gaps` leaves out those that are not stored."""
     everything = list(_library(catalog, layout, embedder))
-    rows = [
-        (wanted.number, facet, source.key)
-        for wanted in everything
-        for facet, source in wanted.sources.items()
-    ]
+    rows = [(coin.number, facet, source.key) for coin in everything for facet, source in coin.sources.items()]
     with catalog.writing() as db:
         if with_gaps:
             known = {row[0] for row in db.execute("SELECT key FROM vectors WHERE model = ?", [embedder.name])}
             rows = [row for row in rows if row[2] in known]
         generation = next_generation(db)
-        stored = {tuple(row) for row in db.execute("SELECT record, facet, key FROM embeddings")}
-        changed = {number for number, _, _ in stored.symmetric_difference(rows)}
+        present = {tuple(row) for row in db.execute("SELECT record, facet, key FROM embeddings")}
+        changed = {number for number, _, _ in present.symmetric_difference(rows)}
         db.execute("DELETE FROM embeddings")
         db.executemany("INSERT INTO embeddings VALUES (?, ?, ?)", rows)
         for number in changed:
@@ -108,9 +104,9 @@ def _switch(catalog: Catalog, layout: Layout, embedder: Embedder, *, with_gaps: 
 
 
 def _unknown(catalog: Catalog, layout: Layout, embedder: Embedder) -> list[EmbeddingSource]:
-    wanted = [source for one in _library(catalog, layout, embedder) for source in one.sources.values()]
+    sources = [source for one in _library(catalog, layout, embedder) for source in one.sources.values()]
     with catalog.reading() as db:
-        return embedding_cache.unknown(db, wanted)
+        return embedding_cache.unknown(db, sources)
 
 
 def _library(catalog: Catalog, layout: Layout, embedder: Embedder) -> Iterator[_Wanted]:

@@ -17,9 +17,9 @@ def are_unit(rows: Rows) -> NDArray[np.bool_]:
         return np.asarray(np.abs(np.vecdot(rows, rows) - 1) < _UNIT)
 
 
-def is_usable(stored: bytes) -> bool:
+def is_usable(content: bytes) -> bool:
     """Whether stored bytes are the float32 numbers of a unit vector."""
-    return len(stored) % 4 == 0 and bool(are_unit(np.frombuffer(stored, "<f4")))
+    return len(content) % 4 == 0 and bool(are_unit(np.frombuffer(content, "<f4")))
 
 
 def checked(rows: Rows, embedder: Embedder) -> Rows:

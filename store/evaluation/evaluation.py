@@ -119,9 +119,9 @@ def evaluate(
     Raises InvalidRecord if no golden query has an answer in the library.
     """
     progress = progress or Progress()
-    given = all_of(reader) if goldens is None else list(goldens)
+    golden_queries = all_of(reader) if goldens is None else list(goldens)
     here = set(reader.snapshot().addresses)
-    questions = [(one, found) for one in given if (found := [a for a in one.answers if a in here])]
+    questions = [(one, found) for one in golden_queries if (found := [a for a in one.answers if a in here])]
     if not questions:
         raise InvalidRecord("no golden query has an answer in this library; save some first")
     presets = {**ASKED, **reader.presets.all()} if presets is None else presets
@@ -144,7 +144,7 @@ def evaluate(
         at=time.time(),
         lines=tuple(one.line for one, _ in questions),
         right=tuple(len(set(answers)) for _, answers in questions),
-        left_out=tuple(one.line for one in given if not here.intersection(one.answers)),
+        left_out=tuple(one.line for one in golden_queries if not here.intersection(one.answers)),
         rows=tuple(rows),
     )
 
@@ -155,9 +155,9 @@ def all_of(reader: "Reader") -> list[Golden]:
     Judgements override the stored answers: good results are right, bad ones are not.
     """
     judgements = reader.golden.judgements()
-    kept = [_corrected(one, judgements.get(one.line, {})) for one in reader.golden.all()]
-    lines = {one.line for one in kept}
-    return [*kept, *(one for one in reader.golden.by_judgement() if one.line not in lines)]
+    golden_queries = [_corrected(one, judgements.get(one.line, {})) for one in reader.golden.all()]
+    lines = {one.line for one in golden_queries}
+    return [*golden_queries, *(one for one in reader.golden.by_judgement() if one.line not in lines)]
 
 
 def _corrected(golden: Golden, judgements: Mapping[str, bool]) -> Golden:

@@ -134,7 +134,7 @@ def _format(answer: str, *, model: str) -> dict[str, str]:
         raise CaptioningFailed(f"{model} {what}; ask for something else, or choose another model")
     # Read backwards, so that a key's first text counts: what lies deeper never hides what stands above it.
     coins = [
-        coin for given in _objects(answer) if (coin := dict(reversed([*_texts(given)]))).keys() & {*_NEEDED}
+        coin for fields in _objects(answer) if (coin := dict(reversed([*_texts(fields)]))).keys() & {*_NEEDED}
     ]
     if not coins:
         raise CaptioningFailed(
@@ -150,20 +150,20 @@ def _objects(answer: str) -> Iterator[Any]:
         if at < 0:
             return
         try:
-            given, at = decoder.raw_decode(answer, at)
-            yield given
+            value, at = decoder.raw_decode(answer, at)
+            yield value
         except (ValueError, RecursionError):
             at += 1
         at = answer.find("{", at)
 
 
-def _texts(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _texts(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Keys and texts, each on one line, of an object, then of the objects and lists in it."""
-    for key, value in given.items():
+    for key, value in fields.items():
         if isinstance(value, str | int):
             text = str(value).encode(errors="ignore").decode()  # JSON can say half a character
             yield key.strip().lower().replace(" ", "_"), " ".join(text.split())
-    for value in given.values():
+    for value in fields.values():
         for inner in value if isinstance(value, list) else [value]:
             if isinstance(inner, Mapping):
                 yield from _texts(inner)

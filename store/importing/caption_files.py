@@ -17,8 +17,8 @@ _SENTENCE = re.compile(r"[.!?](?:\s|$)")
 
 def beside(tree: Tree, name: str) -> str | None:
     """The text file with this picture's name, as trainers have it (kohya, TagGUI); None if there is none."""
-    wanted = f"{name.rpartition('.')[0]}.txt"
-    return wanted if wanted in tree.known else None
+    path = f"{name.rpartition('.')[0]}.txt"
+    return path if path in tree.known else None
 
 
 def fields_of(tree: Tree, name: str) -> dict[str, Any]:

@@ -110,10 +110,10 @@ def _from_text(text: str) -> int | float | None:
         return None
 
 
-def _description(given: Any, rest: Mapping[str, Any]) -> Any:
-    if given is None and isinstance(extensions := rest.get("extensions"), dict):
-        given = extensions.get("description")
-    return "" if given is None else given
+def _description(text: Any, rest: Mapping[str, Any]) -> Any:
+    if text is None and isinstance(extensions := rest.get("extensions"), dict):
+        text = extensions.get("description")
+    return "" if text is None else text
 
 
 def _taken(rest: dict[str, Any], names: tuple[str, ...]) -> Any:

@@ -103,16 +103,16 @@ def _mend_row(
         with snapshots.reading(copy) as old:
             checksums.install(old)
             try:
-                kept = checksums.row(old, one.table, one.key)
+                row = checksums.row(old, one.table, one.key)
                 noted = checksums.recorded(old, one.table, one.key)
             except sqlite3.Error:  # damaged itself, or of an earlier version
                 continue
-        if kept is None or kept[1] != noted:  # it was copied when it was damaged
+        if row is None or row[1] != noted:  # it was copied when it was damaged
             continue
-        if kept[1] == one.expected:
-            _put(db, one, kept[0])
+        if row[1] == one.expected:
+            _put(db, one, row[0])
             return
-        if there and kept[1] == there[1]:  # the row is sound, its checksum is not
+        if there and row[1] == there[1]:  # the row is sound, its checksum is not
             _put(db, one, there[0])
             return
     db.execute("DELETE FROM checksums WHERE name = ? AND key = ?", [one.table, one.key])

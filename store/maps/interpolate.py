@@ -33,9 +33,9 @@ def _nearest(
     snapshot: VectorSnapshot, space: Space, rows: NDArray[np.intp], among: NDArray[np.intp]
 ) -> NDArray[np.intp]:
     """(n, up to 5): the positions in `among` of the rows most similar to each of these."""
-    wanted = spaces.vectors(snapshot, space, rows)
+    vectors = spaces.vectors(snapshot, space, rows)
     cosines = np.empty((len(rows), len(among)), np.float32)
     for start in range(0, len(among), spaces.IN_CACHE):
         some = slice(start, start + spaces.IN_CACHE)
-        cosines[:, some] = wanted @ spaces.vectors(snapshot, space, among[some]).T
+        cosines[:, some] = vectors @ spaces.vectors(snapshot, space, among[some]).T
     return np.argpartition(-cosines, min(_NEAREST, len(among)) - 1, axis=1)[:, :_NEAREST]

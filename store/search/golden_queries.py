@@ -101,7 +101,7 @@ class GoldenQueries:
 
     def save(self, line: str, answers: Iterable[str], *, collection: str = OWN, actor: str = "") -> None:
         """Store a query with its right answers, replacing earlier ones of the same line; updates the file."""
-        kept = Golden(
+        golden = Golden(
             checked_line(line),
             _answers(answers),
             checked_collection(collection),
@@ -110,7 +110,7 @@ class GoldenQueries:
         with self._catalog.lock:  # until the file says it too: another one's would lack this question
             self._let_in(collection)
             with self._catalog.writing() as db:
-                _put(db, kept)
+                _put(db, golden)
             self._write_file(collection)
 
     def delete(self, line: str, *, actor: str = "") -> None:
@@ -123,11 +123,11 @@ class GoldenQueries:
                     db.execute("DELETE FROM golden WHERE line = ?", [line])
                 self._write_file(golden.collection)
 
-    def restore(self, db: sqlite3.Connection, line: str, kept: dict[str, Any]) -> None:
+    def restore(self, db: sqlite3.Connection, line: str, value: dict[str, Any]) -> None:
         """Restore a deleted query within the caller's transaction. Raises InvalidRecord if it exists."""
         if db.execute("SELECT 1 FROM golden WHERE line = ?", [line]).fetchone():
             raise InvalidRecord("this question is among the golden queries again")
-        _put(db, Golden(line, tuple(kept["answers"]), kept["collection"], kept["who"]))
+        _put(db, Golden(line, tuple(value["answers"]), value["collection"], value["who"]))
 
     def write_files(self) -> None:
         """Write every collection's file from the catalog."""
@@ -262,8 +262,8 @@ def shipped(folder: Path, collection: str) -> bytes:
     return (folder / "golden" / f"{collection}.json").read_bytes()
 
 
-def _answers(given: Iterable[str]) -> tuple[str, ...]:
-    answers = tuple(dict.fromkeys(checked_address(answer) for answer in given))
+def _answers(addresses: Iterable[str]) -> tuple[str, ...]:
+    answers = tuple(dict.fromkeys(checked_address(answer) for answer in addresses))
     if not answers:
         raise InvalidRecord("a golden query needs at least one right answer")
     return answers
@@ -277,8 +277,8 @@ def _put(db: sqlite3.Connection, golden: Golden) -> None:
 
 
 def _note_removed(db: sqlite3.Connection, golden: Golden, *, actor: str) -> None:
-    kept = {"answers": golden.answers, "collection": golden.collection, "who": golden.actor}
-    removed.record(db, WHAT, golden.line, kept, actor=actor)
+    value = {"answers": golden.answers, "collection": golden.collection, "who": golden.actor}
+    removed.record(db, WHAT, golden.line, value, actor=actor)
 
 
 def _golden(row: sqlite3.Row, collection: str) -> Golden:

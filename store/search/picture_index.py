@@ -150,11 +150,11 @@ class PictureIndex:
                     if address not in self._row:
                         self._append(address, tier, vector)
 
-    def _read(self, stored: bytes | None) -> Row | None:
+    def _read(self, content: bytes | None) -> Row | None:
         """The vector; None if there is none or its length is wrong, which doctor reports."""
-        if stored is None or len(stored) != 4 * self.embedder.dimensions:
+        if content is None or len(content) != 4 * self.embedder.dimensions:
             return None
-        return _halves(np.frombuffer(stored, "<f4"))
+        return _halves(np.frombuffer(content, "<f4"))
 
     def _let_go(self, address: str) -> None:
         row = self._row.pop(address, None)

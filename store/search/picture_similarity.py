@@ -45,9 +45,9 @@ class PictureSimilarity:
         """The stored vector, or one computed now and cached for a while; None for a text-only model."""
         embedder = self._model.embedder
         with self._catalog.reading() as db:
-            stored = picture_vector(db, record.address, embedder=embedder)
-        if stored is not None:
-            return stored
+            found = picture_vector(db, record.address, embedder=embedder)
+        if found is not None:
+            return found
         key = f"{embedder.fingerprint} {record.image_hash}"
         if (vector := self._made.get(key)) is None:
             with contextlib.suppress(ModelUnavailable, OSError):

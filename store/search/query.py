@@ -33,7 +33,7 @@ class Part:
     key: PartKey = field(init=False, repr=False, compare=False)  # what is embedded, without the weight
 
     def __post_init__(self) -> None:
-        if sum(given is not None for given in (self.text, self.image, self.like)) != 1:
+        if sum(value is not None for value in (self.text, self.image, self.like)) != 1:
             raise InvalidRecord("a part of a query is either a text, a picture or an example")
         if self.text is not None and not self.text.strip():
             raise InvalidRecord("the text to search for is empty")

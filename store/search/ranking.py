@@ -272,16 +272,16 @@ def folded(found: Iterable[Hit], groups: Mapping[str, int]) -> list[Hit]:
 
 
 def _shares(similarities: Similarities, weights: Mapping[Facet, float]) -> list[float]:
-    given = [
+    scaled = [
         weights.get(facet, 0.0) if spoken else 0.0
         for facet, spoken in zip(FACETS, similarities.spoken, strict=True)
     ]
-    largest = max(given)
+    largest = max(scaled)
     if not largest:
-        return given
-    given = [weight / largest for weight in given]  # first, or the smallest numbers would lose their digits
-    total = sum(given)
-    return [weight / total for weight in given]
+        return scaled
+    scaled = [weight / largest for weight in scaled]  # first, or the smallest numbers would lose their digits
+    total = sum(scaled)
+    return [weight / total for weight in scaled]
 
 
 def reached(scores: NDArray[np.floating[Any]], count: int) -> float:

@@ -152,15 +152,15 @@ class Search:
         """Arrays for these words, cached by the identity of the object."""
         if not words.shares:
             return None
-        kept = self._kept_of(snapshot).words
-        of, made = kept.get(id(words)) or (None, None)
+        cache = self._kept_of(snapshot).words
+        of, made = cache.get(id(words)) or (None, None)
         if made is None or of is not words:
             found = [(row, words.shares[address]) for row, address in snapshot.rows_of(words.shares)]
             found.sort()
             rows = np.array([row for row, _ in found], np.intp)
             # As float32 has them: the page, which is sent these, does the same sums.
             made = Words(rows, np.array([share for _, share in found], np.float32).astype(np.float64))
-            kept[id(words)] = (words, made)
+            cache[id(words)] = (words, made)
         return made if len(made.rows) else None
 
     def _fits(
@@ -169,10 +169,10 @@ class Search:
         """Whether a text query is closer to some caption than nonsense is."""
         if any(part.kind != "text" or part.weight < 0 for part in query.parts):
             return True
-        kept = self._kept_of(snapshot)
-        if kept.floor is None:
-            kept.floor = floor(snapshot, self._embedder)
-        return similarities.best_cosine(CAPTIONS, mask) > kept.floor
+        cache = self._kept_of(snapshot)
+        if cache.floor is None:
+            cache.floor = floor(snapshot, self._embedder)
+        return similarities.best_cosine(CAPTIONS, mask) > cache.floor
 
     def _mask(
         self, snapshot: VectorSnapshot, parts: Iterable[Part], among: Collection[str] | None
@@ -191,10 +191,10 @@ class Search:
         return mask
 
     def _kept_of(self, snapshot: VectorSnapshot) -> "_Kept":
-        kept = self._kept
-        if kept.snapshot.segments is not snapshot.segments:  # a change in another tier leaves it as it is
-            kept = self._kept = _Kept(snapshot)
-        return kept
+        cache = self._kept
+        if cache.snapshot.segments is not snapshot.segments:  # a change in another tier leaves it as it is
+            cache = self._kept = _Kept(snapshot)
+        return cache
 
     def _directions(self, snapshot: VectorSnapshot, parts: Iterable[Part]) -> Directions:
         parts = [part for part in parts if part.weight]

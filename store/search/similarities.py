@@ -100,8 +100,8 @@ class Similarities:
 
     def approximate(self, gains: Sequence[float]) -> tuple[Vector, Vector]:
         """Σ gain · cosine of each row, a missing one at its mean, and a bound of the error."""
-        given = np.where(self.spoken, gains, 0.0)
-        share, rest = self._least_to_scan(given)
+        weights = np.where(self.spoken, gains, 0.0)
+        share, rest = self._least_to_scan(weights)
         scores, wrong = np.zeros((2, len(self.addresses)), np.float32)
         scratch = np.empty_like(scores)
         slope = offset = 0.0
@@ -123,7 +123,7 @@ class Similarities:
         rows = np.flatnonzero(self._exact)
         wrong[rows] = quantised.ROUNDING * sum(gains) + 1e-6
         if share:  # it never becomes exact itself
-            scores[rows] = given.astype(np.float32) @ self._filled[:, rows]
+            scores[rows] = weights.astype(np.float32) @ self._filled[:, rows]
         return scores, wrong
 
     def bounds(self, rows: Rows) -> tuple[Vector, Vector]:

@@ -24,13 +24,13 @@ def hashed(text: str) -> str:
         return _hasher.hash(text)
 
 
-def matches(stored: str, text: str) -> bool:
+def matches(password_hash: str, text: str) -> bool:
     """Whether `stored` was made of this password; how long it takes says nothing about how near it is."""
     if len(text) > _LONGEST:
         return False
     try:
         with _one_at_a_time:
-            return _hasher.verify(stored, text)
+            return _hasher.verify(password_hash, text)
     except (VerificationError, InvalidHashError):
         return False
 

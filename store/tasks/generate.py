@@ -73,29 +73,29 @@ def _generate(job_context: "JobContext[Library]") -> None:
     if job_context.job.note.get("asked") and _has_come(job_context):
         return
     job_context.progress.what = "asking the model"
-    given = context.build(
+    examples = context.build(
         job_context.library,
         options["addresses"],
         budget=options["budget"],
         model=options["model"],
         pictures=options["pictures"],
     )
-    sources, answer = [example.record.address for example in given.examples], ""
+    sources, answer = [example.record.address for example in examples.examples], ""
     pieces = coin_generator.stream(
-        given,
+        examples,
         options["prompt"],
         model=options["model"],
         api_base=settings().caption_api_base or None,
         timeout=settings().caption_timeout,
     )
     job_context.store_note(answer="", sources=sources, asked=True)
-    kept = time.monotonic()
+    noted_at = time.monotonic()
     try:
         for piece in _until_stopped(pieces, job_context):
             answer += piece
-            if time.monotonic() - kept > _EVERY:
+            if time.monotonic() - noted_at > _EVERY:
                 job_context.store_note(answer=answer)
-                kept = time.monotonic()
+                noted_at = time.monotonic()
     finally:
         job_context.store_note(answer=answer, asked=job_context.is_stopping)
     if not job_context.is_stopping:

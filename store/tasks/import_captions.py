@@ -38,17 +38,17 @@ class Preview:
 def preview(reader: "Reader", arrived: "Iterable[ImportedCaption | Refusal]") -> Preview:
     """Compare imported captions with the library; of two for one record the later counts."""
     shown = Preview()
-    wanted: dict[str, ImportedCaption] = {}
+    captions: dict[str, ImportedCaption] = {}
     for one in arrived:
         if isinstance(one, Refusal):
             shown.refused.append(one)
-        elif one.address in wanted:
-            before = wanted[one.address]
+        elif one.address in captions:
+            before = captions[one.address]
             tags = before.tags if one.tags is None else one.tags
-            wanted[one.address] = replace(one, caption=before.caption | one.caption, tags=tags)
+            captions[one.address] = replace(one, caption=before.caption | one.caption, tags=tags)
         else:
-            wanted[one.address] = one
-    for one in wanted.values():
+            captions[one.address] = one
+    for one in captions.values():
         try:
             _compare(reader, one, shown)
         except (InvalidRecord, LookupError) as error:

@@ -253,9 +253,9 @@ class VectorSnapshot:
             for slab, part in pieces[number :: others + 1]:
                 work(slab, part)
 
-        given = [_threads(os.getpid()).submit(share, number) for number in range(1, others + 1)]
+        futures = [_threads(os.getpid()).submit(share, number) for number in range(1, others + 1)]
         share(0)  # this thread has a core of its own
-        for future in given:
+        for future in futures:
             future.result()
 
     def vectors(self, address: str) -> dict[Facet, Vector]:

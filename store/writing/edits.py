@@ -31,10 +31,10 @@ def with_caption(
     return written
 
 
-def with_replacements(wanted: Iterable[Replacement]) -> tuple[list[str], Written]:
+def with_replacements(replacements: Iterable[Replacement]) -> tuple[list[str], Written]:
     """The addresses concerned, and an edit that puts the new texts in place of the previewed ones."""
     texts: dict[str, list[Replacement]] = {}
-    for each in wanted:
+    for each in replacements:
         texts.setdefault(each.address, []).append(each)
 
     def written(record: Record) -> dict[str, Any]:
@@ -48,11 +48,11 @@ def with_replacements(wanted: Iterable[Replacement]) -> tuple[list[str], Written
     return list(texts), written
 
 
-def with_imported(wanted: Mapping[str, Mapping[str, Any]], *, taxonomy: Callable[[], Taxonomy]) -> Written:
+def with_imported(captions: Mapping[str, Mapping[str, Any]], *, taxonomy: Callable[[], Taxonomy]) -> Written:
     """Set imported captions and tags, by address (`tasks/import_captions.py`)."""
 
     def written(record: Record) -> dict[str, Any]:
-        each = wanted[record.address]
+        each = captions[record.address]
         if record.revision != each["revision"]:
             raise InvalidRecord(_LOOK_AGAIN)
         tagged = _tagged(record, record.tags if each["tags"] is None else each["tags"], taxonomy)
@@ -78,5 +78,5 @@ def with_tags(
 
 
 def _tagged(record: Record, tags: Sequence[str], taxonomy: Callable[[], Taxonomy]) -> dict[str, Any]:
-    kept = list(dict.fromkeys(tag.strip() for tag in tags))
-    return {**record.sidecar, "tags": kept, "tags_categories": taxonomy().categories(kept)}
+    names = list(dict.fromkeys(tag.strip() for tag in tags))
+    return {**record.sidecar, "tags": names, "tags_categories": taxonomy().categories(names)}
