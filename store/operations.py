@@ -59,12 +59,14 @@ class Operation:
         _make_storable(self, "actor", "reason")  # also of journals from before decisions did so
 
     def as_json(self) -> str:
+        """The operation as JSON text, for the journal."""
         fields = asdict(self)
         fields["who"], fields["at"] = fields.pop("actor"), fields.pop("created_at")  # as journals have it
         return json.dumps(fields)
 
     @classmethod
     def from_json(cls, text: str) -> "Operation":
+        """The operation that `as_json` wrote."""
         fields = json.loads(text)
         fields["actor"], fields["created_at"] = fields.pop("who"), fields.pop("at")
         fields["changes"] = tuple(

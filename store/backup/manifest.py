@@ -31,6 +31,7 @@ class Manifest:
     version: int = VERSION
 
     def write(self, folder: Path) -> None:
+        """Write the list to this folder."""
         content = json.dumps(asdict(self), indent=1).encode()
         Disk().replace(folder / NAME, content)
 

@@ -39,6 +39,7 @@ class CaptionRequest:
 
     @property
     def facets(self) -> tuple[Facet, ...]:
+        """The facets that the model is asked for."""
         return (self.only,) if self.only else CAPTION_FACETS
 
     def messages(self) -> list[dict[str, Any]]:

@@ -45,6 +45,7 @@ class Plan:
 
     @property
     def count(self) -> int:
+        """How many requests the plan makes."""
         return len(self.addresses) * len(self.variants)
 
 

@@ -36,10 +36,12 @@ class Event:
 
     @property
     def before_tier(self) -> Tier | None:
+        """The record's tier before the event; None if it was new."""
         return self.before.tier if self.before else None
 
     @property
     def after_tier(self) -> Tier | None:
+        """The record's tier after the event; None if it is gone."""
         return self.after.tier if self.after else None
 
 
@@ -118,10 +120,12 @@ def record_reversal(db: sqlite3.Connection, decision: str, *, of: str) -> None:
 
 
 def mark_reversed(db: sqlite3.Connection, decision: str) -> None:
+    """Mark a decision as undone."""
     db.execute("UPDATE decisions SET reversed = 1 WHERE id = ?", [decision])
 
 
 def is_reversed(db: sqlite3.Connection, decision: str) -> bool:
+    """Whether this decision was undone."""
     row = db.execute("SELECT reversed FROM decisions WHERE id = ?", [decision]).fetchone()
     return bool(row and row[0])
 

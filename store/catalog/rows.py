@@ -138,6 +138,7 @@ def records(db: sqlite3.Connection, addresses: Sequence[str]) -> dict[str, Recor
 
 
 def came_since(db: sqlite3.Connection, addresses: Sequence[str], moment: float) -> int:
+    """How many of these records came to their tier after this moment."""
     row = db.execute(
         "SELECT count(*) FROM records r WHERE r.address IN (SELECT value FROM json_each(?)) "
         "AND r.moved_at > ? AND r.tier IS NOT (SELECT h.after ->> '$.tier' FROM history h "

@@ -107,12 +107,14 @@ class Collections:
         return found
 
     def metadata(self, name: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """The metadata of these entries, by id; ids that Chroma lacks are left out."""
         if not ids:  # an empty `get` raises
             return {}
         got = self.collection(name).get(ids=list(ids), include=["metadatas"])
         return {id: dict(fields or {}) for id, fields in zip(got["ids"], got["metadatas"] or [], strict=True)}
 
     def vectors(self, name: str, ids: Sequence[str]) -> dict[str, np.ndarray[Any, Any]]:
+        """The vectors of these entries, by id; ids that Chroma lacks are left out."""
         if not ids:
             return {}
         got = self.collection(name).get(ids=list(ids), include=["embeddings"])

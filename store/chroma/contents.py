@@ -35,6 +35,7 @@ class FoundCollection:
 
     @property
     def summary(self) -> str:
+        """Its name, number of entries and dimensions, for people."""
         made = ", ".join(
             str(part)
             for part in (f"{self.dimension} dimensions" if self.dimension else "", self.metadata.get("model"))

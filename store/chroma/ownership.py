@@ -27,6 +27,7 @@ class Ownership:
 
     @property
     def others(self) -> tuple[FoundCollection, ...]:
+        """The collections of other programs."""
         own = {one.id for one in self.own}
         return tuple(one for one in self.contents.collections if one.id not in own)
 

@@ -44,6 +44,7 @@ def _expected(db: sqlite3.Connection, facet: Facet, *, model: str) -> Expected:
 
 
 def faults(root: Path) -> list[str]:
+    """Differences between the catalog and Chroma below this root, one sentence each."""
     layout = Layout(root)
     catalog = Catalog(layout.catalog, disk=Disk(), writable=False)
     model = catalog.meta("model")

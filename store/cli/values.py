@@ -13,6 +13,7 @@ _DAY = 86_400
 
 
 def weights(text: str) -> dict[Facet, float]:
+    """Weights from `facet=number,…`; raises ArgumentTypeError for anything else."""
     values: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = (piece.strip() for piece in part.partition("="))

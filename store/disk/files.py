@@ -24,6 +24,7 @@ class Disk:
         self._before = before
 
     def step(self, name: str, path: Path) -> None:
+        """Called before each write, fsync, rename and commit; a test stops the program here."""
         if self._before:
             self._before(name, path)
 
@@ -52,6 +53,7 @@ class Disk:
         self.fsync_folders([path.parent])
 
     def rename(self, source: Path, target: Path) -> None:
+        """Rename a file or folder; an existing file at the target is replaced."""
         self.step("rename", target)
         source.replace(target)
 
@@ -68,6 +70,7 @@ class Disk:
                 os.close(descriptor)
 
     def remove_folder(self, path: Path) -> None:
+        """Delete a folder with its content, if it exists."""
         if path.is_dir():
             self.step("remove", path)
             shutil.rmtree(path)
@@ -106,6 +109,7 @@ def read_regular(path: Path, *, limit: int) -> bytes:
 
 
 def content_hash(content: bytes) -> str:
+    """The content's SHA-256 as hex digits."""
     return sha256(content).hexdigest()
 
 

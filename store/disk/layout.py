@@ -19,6 +19,7 @@ class Layout:
 
     @property
     def memecoins(self) -> Path:
+        """The folder of all tiers, the catalog and what belongs to them."""
         return self.root / "memecoins"
 
     @property
@@ -97,13 +98,17 @@ class Layout:
         return self.own_taxonomy if self.own_taxonomy.exists() else RESOURCES / "taxonomy.json"
 
     def sidecar_folder(self, tier: Tier) -> Path:
+        """The folder of a tier's JSON files."""
         return self.chroma / "metadata" if tier == "library" else self.memecoins / tier
 
     def image_folder(self, tier: Tier) -> Path:
+        """The folder of a tier's JPGs."""
         return self.chroma / "images" if tier == "library" else self.memecoins / tier
 
     def sidecar(self, tier: Tier, address: str) -> Path:
+        """The path of a record's JSON file in this tier."""
         return self.sidecar_folder(tier) / f"{address}.json"
 
     def image(self, tier: Tier, address: str) -> Path:
+        """The path of a record's JPG in this tier."""
         return self.image_folder(tier) / f"{address}.jpg"

@@ -51,6 +51,7 @@ class WriterLock:
             self._holder.write_text(json.dumps({"process": os.getpid(), "since": time.time()}))
 
     def release(self) -> None:
+        """Let other processes write."""
         with contextlib.suppress(OSError):
             self._holder.unlink()
         self._lock.release()

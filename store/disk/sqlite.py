@@ -128,6 +128,7 @@ class SqliteFile:
         return str(row[0]) if row else ""
 
     def set_meta(self, key: str, value: str) -> None:
+        """Store a value under this key, in its own transaction."""
         with self.writing() as db:
             db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [key, value])
 

@@ -84,6 +84,7 @@ class Evaluation:
 
     @property
     def queries(self) -> int:
+        """How many golden queries were run."""
         return len(self.lines)
 
     def scores(self, row: PresetResult, *, k: int = TOP) -> EvaluationScores:

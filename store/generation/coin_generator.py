@@ -60,6 +60,7 @@ class NearCoin:
 
     @property
     def is_copy(self) -> bool:
+        """Whether the generated coin has its name or ticker, or nearly its captions."""
         return bool(self.same) or (self.cosine is not None and self.cosine >= COPY)
 
 

@@ -38,6 +38,7 @@ class Job:
 
     @property
     def is_over(self) -> bool:
+        """Whether it has ended, in any way."""
         return self.state in FINISHED
 
     @property
@@ -56,6 +57,7 @@ class Job:
 
     @property
     def left(self) -> int:
+        """How many items are neither done nor refused."""
         return max(0, self.total - self.done - self.refused)
 
     @property

@@ -28,6 +28,7 @@ class JobRepository:
     # -- reading ------------------------------------------------------------------------------------------
 
     def job(self, number: int) -> Job | None:
+        """The job with this number; None if there is none."""
         with self._catalog.reading() as db:
             row = db.execute("SELECT * FROM jobs WHERE id = ?", [number]).fetchone()
         return _job(row) if row else None

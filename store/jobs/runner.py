@@ -46,6 +46,7 @@ class Runner(Generic[L]):
             log.warning("what an earlier run left unfinished could not be noted", exc_info=True)
 
     def knows(self, kind: str) -> bool:
+        """Whether there is a kind of job of this name."""
         return kind in self._kinds
 
     def add(self, add: Callable[[], int], work: Callable[[Progress], Any]) -> int:

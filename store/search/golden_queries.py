@@ -44,6 +44,7 @@ class Golden:
 
     @property
     def parts(self) -> tuple[Part, ...]:
+        """The parts of its line, as a search takes them."""
         return parts_of(self.line)
 
 

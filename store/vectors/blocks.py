@@ -92,6 +92,7 @@ class Segment:
         self.sealed = new.stop
 
     def own(self, row: int) -> dict[Facet, Vector]:
+        """The vectors of one row by facet, float32; facets that it lacks are left out."""
         return {
             facet: self.vectors[facet][row]
             for number, facet in enumerate(FACETS)

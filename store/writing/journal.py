@@ -99,6 +99,7 @@ class Journal:
             return messages
 
     def unfinished(self) -> list[Operation]:
+        """Operations that are decided and not finished, oldest first."""
         with self._catalog.reading() as db:
             return [
                 Operation.from_json(row[0])
