@@ -104,22 +104,22 @@ class Similarities:
         share, rest = self._least_to_scan(weights)
         scores, wrong = np.zeros((2, len(self.addresses)), np.float32)
         scratch = np.empty_like(scores)
-        slope = offset = 0.0
+        error_slope = error_floor = 0.0
         if share:
             direction = self._scan_blend()
             np.multiply(self._blended, np.float32(share), out=scores)
             np.multiply(
                 self._snapshot.combined_errors, np.float32(share * direction.error_slope()), out=wrong
             )
-            offset = share * direction.error_floor()
+            error_floor = share * direction.error_floor()
         for number in np.flatnonzero(rest).tolist():
             self._scan(number)
             scores += np.multiply(self._filled[number], np.float32(rest[number]), out=scratch)
-            slope += abs(rest[number]) * self._asked[number].error_slope()
-            offset += abs(rest[number]) * self._asked[number].error_floor()
-        if slope:
-            wrong += np.multiply(self._snapshot.errors, np.float32(slope), out=scratch)
-        wrong += np.float32(offset)
+            error_slope += abs(rest[number]) * self._asked[number].error_slope()
+            error_floor += abs(rest[number]) * self._asked[number].error_floor()
+        if error_slope:
+            wrong += np.multiply(self._snapshot.errors, np.float32(error_slope), out=scratch)
+        wrong += np.float32(error_floor)
         rows = np.flatnonzero(self._exact)
         wrong[rows] = quantised.ROUNDING * sum(gains) + 1e-6
         if share:  # it never becomes exact itself

@@ -137,35 +137,35 @@ class VectorSnapshot:
     def addresses(self) -> tuple[str, ...]:
         """The record of each row."""
         found: list[str] = []
-        for slab in self.segments:
-            own = slab.segment.addresses[: slab.count]
-            found += own if slab.rows is None else [own[row] for row in slab.rows.tolist()]
+        for view in self.segments:
+            own = view.segment.addresses[: view.count]
+            found += own if view.rows is None else [own[row] for row in view.rows.tolist()]
         return tuple(found)
 
     @cached_property
     def present(self) -> Mask:
         """(5, N): whether the record has the facet, in the order of FACETS."""
         none = np.empty((len(FACETS), 0), np.bool_)
-        return np.concatenate([none, *(slab.of(slab.segment.present) for slab in self.segments)], axis=1)
+        return np.concatenate([none, *(view.of(view.segment.present) for view in self.segments)], axis=1)
 
     @cached_property
     def errors(self) -> Vector:
         """(N,): the largest error of each record's quantised facets."""
         none = np.empty(0, np.float32)
-        return np.concatenate([none, *(slab.of(slab.segment.errors) for slab in self.segments)])
+        return np.concatenate([none, *(view.of(view.segment.errors) for view in self.segments)])
 
     @cached_property
     def combined_errors(self) -> Vector:
         """(N,): the error of each record's quantised blend."""
         none = np.empty(0, np.float32)
-        return np.concatenate([none, *(slab.of(slab.segment.combined.errors) for slab in self.segments)])
+        return np.concatenate([none, *(view.of(view.segment.combined.errors) for view in self.segments)])
 
     @cached_property
     def means(self) -> NDArray[np.float64]:
         """(5, d): the mean vector of each facet over the records that have it; NaN if none has."""
         sums = np.zeros((len(FACETS), self.dimensions))
-        for slab in self.segments:
-            sums += slab.sums
+        for view in self.segments:
+            sums += view.sums
         counts = self.present.sum(axis=1)[:, None]
         means = np.full_like(sums, np.nan)
         np.divide(sums, counts, out=means, where=counts > 0)
@@ -173,7 +173,7 @@ class VectorSnapshot:
 
     @cached_property
     def _starts(self) -> NDArray[np.intp]:
-        return np.cumsum([0, *(slab.size for slab in self.segments)], dtype=np.intp)
+        return np.cumsum([0, *(view.size for view in self.segments)], dtype=np.intp)
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
@@ -185,14 +185,14 @@ class VectorSnapshot:
         0 without the facet.
         """
 
-        def work(slab: SegmentView, out: Vector) -> None:
+        def work(view: SegmentView, out: Vector) -> None:
             # Row by row, as fast as a matrix product (memory is the limit), whose last digits depend on where
             # a row stands: copies of one picture would be ranked by chance.
-            matrix = slab.segment.vectors[facet][: slab.count]
-            if slab.rows is None:
+            matrix = view.segment.vectors[facet][: view.count]
+            if view.rows is None:
                 np.vecdot(matrix, direction, out=out)
             else:
-                out[:] = np.vecdot(matrix, direction)[slab.rows]
+                out[:] = np.vecdot(matrix, direction)[view.rows]
 
         self._each(work, out)
 
@@ -200,10 +200,10 @@ class VectorSnapshot:
         """(N,): the dot product of each record's facet with its own picture; 0 if one of them is missing."""
         found = np.empty(len(self), np.float32)
 
-        def work(slab: SegmentView, out: Vector) -> None:
-            texts, pictures = (slab.segment.vectors[each][: slab.count] for each in (facet, "image"))
+        def work(view: SegmentView, out: Vector) -> None:
+            texts, pictures = (view.segment.vectors[each][: view.count] for each in (facet, "image"))
             own = np.vecdot(texts, pictures)
-            out[:] = own if slab.rows is None else own[slab.rows]
+            out[:] = own if view.rows is None else own[view.rows]
 
         self._each(work, found)
         return found
@@ -222,11 +222,11 @@ class VectorSnapshot:
         self._scan(direction, lambda block: (block.combined.codes, block.combined.steps), out)
 
     def _scan(self, direction: Direction, of: Callable[[Segment], tuple[Codes, Vector]], out: Vector) -> None:
-        def work(slab: SegmentView, out: Vector) -> None:
-            codes, steps = of(slab.segment)
-            found = quantised.products(codes[: slab.count], direction)
-            found *= steps[: slab.count] * np.float32(direction.step)
-            out[:] = found if slab.rows is None else found[slab.rows]
+        def work(view: SegmentView, out: Vector) -> None:
+            codes, steps = of(view.segment)
+            found = quantised.products(codes[: view.count], direction)
+            found *= steps[: view.count] * np.float32(direction.step)
+            out[:] = found if view.rows is None else found[view.rows]
 
         self._each(work, out)
 
@@ -239,20 +239,20 @@ class VectorSnapshot:
         """(n, d): a facet's vectors of these rows (ascending); zeros if the record lacks it."""
         found = np.empty((len(rows), self.dimensions), np.float32)
         bounds = np.searchsorted(rows, self._starts)
-        for slab, start, first, last in zip(self.segments, self._starts, bounds, bounds[1:], strict=False):
+        for view, start, first, last in zip(self.segments, self._starts, bounds, bounds[1:], strict=False):
             own = rows[first:last] - start
-            found[first:last] = slab.segment.vectors[facet][own if slab.rows is None else slab.rows[own]]
+            found[first:last] = view.segment.vectors[facet][own if view.rows is None else view.rows[own]]
         return found
 
     def _each(self, work: Callable[[SegmentView, Vector], None], out: Vector) -> None:
-        """Run the work for each slab with its part of `out`, on all cores if that pays."""
+        """Run the work for each view with its part of `out`, on all cores if that pays."""
         parts = [out[start:end] for start, end in zip(self._starts, self._starts[1:], strict=False)]
         pieces = list(zip(self.segments, parts, strict=True))
         others = (os.cpu_count() or 1) - 1 if len(self) >= _WORTH_THREADS else 0
 
         def share(number: int) -> None:
-            for slab, part in pieces[number :: others + 1]:
-                work(slab, part)
+            for view, part in pieces[number :: others + 1]:
+                work(view, part)
 
         futures = [_threads(os.getpid()).submit(share, number) for number in range(1, others + 1)]
         share(0)  # this thread has a core of its own
@@ -264,11 +264,11 @@ class VectorSnapshot:
         row = self._row_of.get(address)
         if row is None:
             raise UnknownRecord(f"{address} is not in the library; only promoted records have stored vectors")
-        for slab in self.segments:
-            if row < slab.size:
-                return slab.segment.own(row if slab.rows is None else int(slab.rows[row]))
-            row -= slab.size
-        raise AssertionError("a row beyond the last slab")
+        for view in self.segments:
+            if row < view.size:
+                return view.segment.own(row if view.rows is None else int(view.rows[row]))
+            row -= view.size
+        raise AssertionError("a row beyond the last view")
 
     def rows_of(self, addresses: Iterable[str]) -> list[tuple[int, str]]:
         """The row of each of these addresses that is in the library, with the address."""

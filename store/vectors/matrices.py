@@ -122,14 +122,14 @@ class Matrices:
     def _publish(self, generation: int) -> None:
         for block in self._blocks:
             block.seal()
-        known = {id(slab.segment): slab for slab in self._snapshot.segments}
-        slabs = tuple(_view(block, known.get(id(block))) for block in self._blocks)
-        if [id(slab) for slab in slabs] == [id(slab) for slab in self._snapshot.segments]:
-            same = copy(self._snapshot)  # with the same `slabs`, by which a search knows that nothing changed
+        known = {id(view.segment): view for view in self._snapshot.segments}
+        views = tuple(_view(block, known.get(id(block))) for block in self._blocks)
+        if [id(view) for view in views] == [id(view) for view in self._snapshot.segments]:
+            same = copy(self._snapshot)  # with the same `views`, by which a search knows that nothing changed
             object.__setattr__(same, "generation", generation)
             self._snapshot = same
         else:
-            self._snapshot = VectorSnapshot(self.dimensions, generation, slabs)
+            self._snapshot = VectorSnapshot(self.dimensions, generation, views)
 
 
 def load(

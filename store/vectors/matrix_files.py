@@ -52,7 +52,7 @@ def save(snapshot: VectorSnapshot, folder: Path, *, fingerprint: str) -> str:
         }
         starts = range(0, max(1, len(snapshot)), _ROWS)
         sums = np.zeros((len(starts), len(FACETS), snapshot.dimensions))
-        blocks = [slab.segment for slab in snapshot.segments]
+        blocks = [view.segment for view in snapshot.segments]
         for number, facet in enumerate(FACETS):
             rows = _fill(place / f"{facet}.vectors.npy", snapshot, [block.vectors[facet] for block in blocks])
             _fill(place / f"{facet}.codes.npy", snapshot, [block.codes[facet] for block in blocks])
@@ -60,8 +60,8 @@ def save(snapshot: VectorSnapshot, folder: Path, *, fingerprint: str) -> str:
                 sums[at, number] = rows[first : first + _ROWS].sum(axis=0, dtype=np.float64)
         _fill(place / "blend.codes.npy", snapshot, [block.combined.codes for block in blocks])
         steps = [
-            np.vstack([slab.of(slab.segment.steps), slab.of(slab.segment.combined.steps)])
-            for slab in snapshot.segments
+            np.vstack([view.of(view.segment.steps), view.of(view.segment.combined.steps)])
+            for view in snapshot.segments
         ]
         none = np.empty((len(FACETS) + 1, 0), np.float32)
         _write(place / "steps.npy", np.concatenate([none, *steps], axis=1))  # the blend's in the last row
@@ -106,8 +106,8 @@ def _is_ours(place: Path) -> bool:
 
 def is_worth_saving(snapshot: VectorSnapshot) -> bool:
     """Whether so much is in no file, or so much in the files is dead, that new ones pay."""
-    added = sum(slab.size for slab in snapshot.segments if not slab.segment.is_mapped)
-    gone = sum(slab.count - slab.size for slab in snapshot.segments if slab.segment.is_mapped)
+    added = sum(view.size for view in snapshot.segments if not view.segment.is_mapped)
+    gone = sum(view.count - view.size for view in snapshot.segments if view.segment.is_mapped)
     return added + gone >= max(_WORTH, len(snapshot) // 10)
 
 
@@ -178,14 +178,14 @@ def _blocks(place: Path, addresses: list[str]) -> Iterator[Segment]:
 
 
 def _fill(path: Path, snapshot: VectorSnapshot, matrices: list[NDArray[Any]]) -> np.memmap[Any, Any]:
-    """Write a file with one row for each record, from the matrix of each slab's block."""
+    """Write a file with one row for each record, from the matrix of each view's block."""
     kind = matrices[0].dtype if matrices else np.float32
     shape = (len(snapshot), snapshot.dimensions)
     made: np.memmap[Any, Any] = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=shape)
     end = 0
-    for slab, matrix in zip(snapshot.segments, matrices, strict=True):
-        start, end = end, end + slab.size
-        made[start:end] = matrix[slab.living]
+    for view, matrix in zip(snapshot.segments, matrices, strict=True):
+        start, end = end, end + view.size
+        made[start:end] = matrix[view.living]
     made.flush()
     return made
 

@@ -170,7 +170,7 @@ def test_a_library_opens_from_saved_matrices_and_finds_later_records(
     monkeypatch.setattr(matrix_files, "_WORTH", 100)
     library = open_library(tmp_path / "root", embedder=Hashed())
     assert found(library, "coin 2 entity") == address(2)
-    assert [slab.segment.is_mapped for slab in library.snapshot().segments] == [True]
+    assert [view.segment.is_mapped for view in library.snapshot().segments] == [True]
     add(library, range(6, 8))
     library.degrade([address(2)])
     assert found(library, "coin 7 entity") == address(7)
@@ -184,7 +184,7 @@ def test_matrix_files_newer_than_the_catalog_are_not_used(tmp_path: Path, small_
         saved_folder(library)
         library.catalog.set_meta("generation", "1")
         library._resident.release()
-        assert not any(slab.segment.is_mapped for slab in library.snapshot().segments)
+        assert not any(view.segment.is_mapped for view in library.snapshot().segments)
         assert found(library, "coin 1 entity") == address(1)
 
 
