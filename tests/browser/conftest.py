@@ -22,6 +22,8 @@ REQUIRED = os.environ.get("MEMEDEX_REQUIRE_BROWSER") == "1"
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--process-per-site",
+    # These compile Streamlit's scripts again in other threads, although the process has them compiled.
+    "--disable-features=ScriptStreaming,BackgroundResourceFetch",
 )  # fmt: skip
 TIMEOUT = 120_000  # ms: the model may have to load, on a machine that does other things too
 PORT_IS_OPEN = "URL:"  # what Streamlit prints once it listens

@@ -30,7 +30,24 @@ _processes.set_forkserver_preload(
         "store.embedding.offline",
         "store.memory.memory",
         "store.runtime",
+        # What the first page and the search for duplicates import, with the library open.
+        "anyio._backends._asyncio",
+        "argon2",
+        "charset_normalizer",
+        "confusable_homoglyphs.confusables",
+        "scipy.fftpack",
+        "starlette.staticfiles",
+        "streamlit.web.server.starlette.starlette_agent_routes",
+        "tokenizers",
+        "uvicorn.protocols.http.httptools_impl",
+        "websockets.server",
+        "store.captioning.checkup",
+        "store.maintenance.doctor",
+        "store.reading.query_binding",
+        "store.search.skyline",
+        "store.sessions.sessions",
         "tests.installed_components",
+        "tests.preloaded",
     ]
 )
 
@@ -62,7 +79,9 @@ def _run(arguments: list[str], environment: dict[str, str], chroma: bool, writes
     from streamlit.web.cli import main
 
     from store.chroma.base_follower import ChromaFollower
+    from store.embedding.offline import OfflineEmbedder
 
+    OfflineEmbedder.warm = lambda self: None  # type: ignore[method-assign]  # most tests embed nothing
     if not chroma:
         ChromaFollower.wake = lambda self: None  # type: ignore[method-assign]
     try:
