@@ -53,14 +53,17 @@ _processes.set_forkserver_preload(
 
 
 def start(
-    arguments: Sequence[str], settings: Mapping[str, str], *, chroma: bool
+    arguments: Sequence[str], settings: Mapping[str, str], *, chroma: bool, model: bool
 ) -> tuple[BaseProcess, IO[str]]:
     """Run `streamlit run` with these arguments and environment variables; return the process and its output.
 
-    Without Chroma, which no page reads: opening it takes longer than most tests.
+    Without Chroma, which no page reads, and without loading the embedding model before somebody searches:
+    either takes longer than most tests.
     """
     reads, writes = _processes.Pipe(duplex=False)
-    process = _processes.Process(target=_run, args=([*arguments], {**os.environ, **settings}, chroma, writes))
+    process = _processes.Process(
+        target=_run, args=([*arguments], {**os.environ, **settings}, chroma, model, writes)
+    )
     process.start()
     writes.close()
     said = os.fdopen(os.dup(reads.fileno()), encoding="utf-8", errors="replace")
@@ -68,7 +71,9 @@ def start(
     return process, said
 
 
-def _run(arguments: list[str], environment: dict[str, str], chroma: bool, writes: Connection) -> None:
+def _run(
+    arguments: list[str], environment: dict[str, str], chroma: bool, model: bool, writes: Connection
+) -> None:
     os.chdir(PROJECT)
     os.environ.clear()
     os.environ.update(environment)
@@ -81,7 +86,8 @@ def _run(arguments: list[str], environment: dict[str, str], chroma: bool, writes
     from store.chroma.base_follower import ChromaFollower
     from store.embedding.offline import OfflineEmbedder
 
-    OfflineEmbedder.warm = lambda self: None  # type: ignore[method-assign]  # most tests embed nothing
+    if not model:
+        OfflineEmbedder.warm = lambda self: None  # type: ignore[method-assign]
     if not chroma:
         ChromaFollower.wake = lambda self: None  # type: ignore[method-assign]
     try:
