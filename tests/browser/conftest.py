@@ -22,6 +22,8 @@ REQUIRED = os.environ.get("MEMEDEX_REQUIRE_BROWSER") == "1"
 ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--process-per-site",
+    # These compile Streamlit's scripts again in other threads, although the process has them compiled.
+    "--disable-features=ScriptStreaming,BackgroundResourceFetch",
 )  # fmt: skip
 TIMEOUT = 120_000  # ms: the model may have to load, on a machine that does other things too
 PORT_IS_OPEN = "URL:"  # what Streamlit prints once it listens
@@ -107,7 +109,10 @@ def serve(chromium: str) -> Iterator[Serve]:
 
 @contextmanager
 def dashboard(root: Path, *, port: int = 0, **how: Any) -> Iterator[Server]:
-    """Run a dashboard on this folder, or another app, and wait until it answers; Chroma is off by default."""
+    """Run a dashboard on this folder, or another app, and wait until it answers.
+
+    Chroma is off by default, and the embedding model is loaded when it is first needed.
+    """
     if port:
         with _run_server(root, port, **how) as server:
             yield server
@@ -122,7 +127,7 @@ def dashboard(root: Path, *, port: int = 0, **how: Any) -> Iterator[Server]:
 
 @contextmanager
 def _run_server(
-    root: Path, port: int, *, app: str = "app.py", chroma: bool = False, **settings: str
+    root: Path, port: int, *, app: str = "app.py", chroma: bool = False, model: bool = False, **settings: str
 ) -> Iterator[Server]:
     below = settings.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
     server = Server(f"http://127.0.0.1:{port}/{below}".rstrip("/"), root)
@@ -130,6 +135,7 @@ def _run_server(
         [f"--server.port={port}", app],
         {**_SETTINGS, "MEMEDEX_ROOT": str(root), **settings},
         chroma=chroma,
+        model=model,
     )
     server.kill, server.pid = process.kill, process.pid or 0
     listens = threading.Event()
@@ -186,5 +192,6 @@ def seeded(seed: Path, tmp_path: Path, serve: Serve) -> Server:
 @pytest.fixture(scope="module")
 def shared(chromium: str, seed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A dashboard on the seeded library, for the tests of a module that change nothing."""
-    with dashboard(shutil.copytree(seed, tmp_path_factory.mktemp("shared") / "res")) as server:
+    root = shutil.copytree(seed, tmp_path_factory.mktemp("shared") / "res")
+    with dashboard(root, model=True) as server:
         yield server

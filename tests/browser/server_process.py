@@ -30,20 +30,40 @@ _processes.set_forkserver_preload(
         "store.embedding.offline",
         "store.memory.memory",
         "store.runtime",
+        # What the first page and the search for duplicates import, with the library open.
+        "anyio._backends._asyncio",
+        "argon2",
+        "charset_normalizer",
+        "confusable_homoglyphs.confusables",
+        "scipy.fftpack",
+        "starlette.staticfiles",
+        "streamlit.web.server.starlette.starlette_agent_routes",
+        "tokenizers",
+        "uvicorn.protocols.http.httptools_impl",
+        "websockets.server",
+        "store.captioning.checkup",
+        "store.maintenance.doctor",
+        "store.reading.query_binding",
+        "store.search.skyline",
+        "store.sessions.sessions",
         "tests.installed_components",
+        "tests.preloaded",
     ]
 )
 
 
 def start(
-    arguments: Sequence[str], settings: Mapping[str, str], *, chroma: bool
+    arguments: Sequence[str], settings: Mapping[str, str], *, chroma: bool, model: bool
 ) -> tuple[BaseProcess, IO[str]]:
     """Run `streamlit run` with these arguments and environment variables; return the process and its output.
 
-    Without Chroma, which no page reads: opening it takes longer than most tests.
+    Without Chroma, which no page reads, and without loading the embedding model before somebody searches:
+    either takes longer than most tests.
     """
     reads, writes = _processes.Pipe(duplex=False)
-    process = _processes.Process(target=_run, args=([*arguments], {**os.environ, **settings}, chroma, writes))
+    process = _processes.Process(
+        target=_run, args=([*arguments], {**os.environ, **settings}, chroma, model, writes)
+    )
     process.start()
     writes.close()
     said = os.fdopen(os.dup(reads.fileno()), encoding="utf-8", errors="replace")
@@ -51,7 +71,9 @@ def start(
     return process, said
 
 
-def _run(arguments: list[str], environment: dict[str, str], chroma: bool, writes: Connection) -> None:
+def _run(
+    arguments: list[str], environment: dict[str, str], chroma: bool, model: bool, writes: Connection
+) -> None:
     os.chdir(PROJECT)
     os.environ.clear()
     os.environ.update(environment)
@@ -62,7 +84,10 @@ def _run(arguments: list[str], environment: dict[str, str], chroma: bool, writes
     from streamlit.web.cli import main
 
     from store.chroma.base_follower import ChromaFollower
+    from store.embedding.offline import OfflineEmbedder
 
+    if not model:
+        OfflineEmbedder.warm = lambda self: None  # type: ignore[method-assign]
     if not chroma:
         ChromaFollower.wake = lambda self: None  # type: ignore[method-assign]
     try:

@@ -194,8 +194,11 @@ def test_an_answer_from_before_a_window_was_typed_in_changes_nothing(page: Page,
     assert len(kept) == 1
 
 
-def test_a_caption_shows_its_neighbours_while_it_is_typed(page: Page, seeded: Server) -> None:
-    edit(page, seeded, UNCAPTIONED.address)
+def test_a_caption_shows_its_neighbours_while_it_is_typed(
+    page: Page, serve: Serve, seed: Path, tmp_path: Path
+) -> None:
+    app = serve(shutil.copytree(seed, tmp_path / "res"), model=True)
+    edit(page, app, UNCAPTIONED.address)
     page.get_by_role("textbox", name="Entity").press_sequentially("a puppy in a spacesuit")
     first = page.locator(".neighbours li").first
     expect(first).to_contain_text(DOG.name)

@@ -28,7 +28,7 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
         library.add(coin(number) for number in range(COINS))
         library.approve([address(number) for number in range(3)])
 
-    with dashboard(filled_library(tmp_path_factory.mktemp("live"), fill)) as server:
+    with dashboard(filled_library(tmp_path_factory.mktemp("live"), fill), model=True) as server:
         yield server
 
 

@@ -1,4 +1,4 @@
-"""The Overview in a real browser: import, figures, decisions, undo; and every page by its address."""
+"""The Overview in a real browser: import, figures, decisions and undo."""
 
 import json
 import re
@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, expect
 
 from store.catalog.filters import Filter
 from tests.browser.coins import COINS, PENDING, picture
@@ -14,15 +14,6 @@ from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server, visit, wait_until_idle
 
 EVERYTHING = Filter()
-PAGES = {
-    "": "Overview",
-    "pending": "Review",
-    "approved": "Approved",
-    "captions": "Captions",
-    "search": "Search",
-    "lore": "Lore & memory",
-    "health": "System status",
-}
 
 
 @pytest.fixture
@@ -130,22 +121,6 @@ def test_the_overview_shows_tier_counts_and_next_steps(page: Page, shared: Serve
     expect(page.get_by_text("1 coin to review")).to_be_visible()
     expect(page.get_by_text("1 coin to caption")).to_be_visible()
     expect(page.get_by_text("ready to promote")).to_have_count(0)
-
-
-def test_every_page_opens_by_its_address_without_external_requests(page: Page, shared: Server) -> None:
-    outside: list[str] = []
-
-    def record_request(request: Request) -> None:
-        if not request.url.startswith((shared.url, "data:", "blob:")):
-            outside.append(request.url)
-
-    page.on("request", record_request)
-    for path, title in PAGES.items():
-        visit(page, shared, path, title=title)
-        wait_until_idle(page)
-        expect(page.get_by_test_id("stException")).to_have_count(0)
-        expect(page).to_have_title(f"{title} · Memedex")
-    assert outside == []
 
 
 def test_the_navigation_links_to_every_page_and_shows_counts(page: Page, shared: Server) -> None:

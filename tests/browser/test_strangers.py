@@ -1,5 +1,6 @@
 """Strangers' markup is never run, and no page contacts another server or breaks the content policy."""
 
+import re
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -57,7 +58,9 @@ def root(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_markup_is_never_run_and_nothing_leaves_the_server(root: Path, serve: Serve, page: Page) -> None:
+def test_every_page_opens_runs_no_markup_and_contacts_no_other_server(
+    root: Path, serve: Serve, page: Page
+) -> None:
     app = serve(root, MEMEDEX_USER=MARKUP)
     asked, broken = set[str](), list[str]()
     page.on("request", lambda request: asked.add(request.url))
@@ -67,6 +70,8 @@ def test_markup_is_never_run_and_nothing_leaves_the_server(root: Path, serve: Se
     def check() -> None:
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         wait_until_idle(page)
+        expect(page).to_have_title(re.compile(r".+ · Memedex"))
+        expect(page.get_by_test_id("stException")).to_have_count(0)
         assert page.evaluate("window.__xss") is None, page.url
         broken.extend(f"{page.url}: {one}" for one in page.evaluate("window.__broken"))
 

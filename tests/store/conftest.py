@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from filelock import FileLock
 from PIL import Image
 
 from store import demo
@@ -170,11 +172,18 @@ def eager_index(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def demo_library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     """The demo library with the offline model; no test changes it."""
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     root = fresh_root(tmp_path_factory.mktemp("demo") / "res")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("store.chroma.base_follower.ChromaFollower.wake", lambda self: None)
+        with FileLock(folder / "demo-library.lock"):  # one worker makes it for all
+            if not (folder / "demo-library").exists():
+                with open_library(root, embedder=open_embedder("offline")) as library:
+                    demo.load(library)
+                shutil.copytree(root, folder / "demo-library")
+        shutil.copytree(folder / "demo-library", root, dirs_exist_ok=True)
         library = open_library(root, embedder=open_embedder("offline"))
-        demo.load(library)
     yield library
     library.close()
 
