@@ -96,7 +96,7 @@ def handler(library: Library) -> Handler:
         asked = [_asked_about(library, address, copies[address]) for address in ready if address in copies]
         ready = [address for address in ready if address not in copies]
         if ready:
-            _start(library, ready, job_bar.watched)
+            _start(library, ready, job_bar.watcher())
         refused = [Refusal(address, _obstacle(library, address)) for address in rest]
         return Outcome(refused=[*asked, *refused][:_SHOWN])
 

@@ -7,6 +7,7 @@ then asks for a run of its page. It is done once for each key that the page make
 import math
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -29,7 +30,8 @@ from store.lru import LruCache
 Value = str | float | list[str] | None
 Send = Callable[[Mapping[str, Any]], str]  # does what was asked; returns what to say
 
-_FORMS = 5_000  # of all sessions together; a page whose form is forgotten is run again
+_FORMS = 5_000  # of all sessions together, whose confirmation is remembered until their next run
+_KEPT = "memedex.forms"  # in a session's state: its forms, which end with it and may hold files
 _LONGEST_KEY = 64  # characters
 _LONGEST_TEXT = 200_000
 _MOST_TAGS = 100
@@ -55,6 +57,7 @@ class Field:
     help: str = ""
     longest: int = _LONGEST_TEXT  # characters
     least: float = 0.0  # of a number
+    most: float | None = None
     height: int = 120  # px of a longer text
     choices: Sequence[str] = ()  # that are offered; others may be typed
     is_labelled: bool = True  # else only for those who do not see the page
@@ -78,7 +81,9 @@ class _Form:
     send: Send
 
 
-_forms: LruCache[tuple[str, str], _Form] = LruCache(_FORMS)  # by session and form, as its last run made them
+_forms: weakref.WeakValueDictionary[tuple[str, str], _Form] = (
+    weakref.WeakValueDictionary()
+)  # by session, form
 _confirmed: LruCache[tuple[str, str], bool] = LruCache(_FORMS)  # whose next run has still to know it
 _under_way: set[str] = set()
 _is_free = threading.Condition()
@@ -95,17 +100,24 @@ def routes() -> list[Route]:
 
 
 def show(
-    key: str, library: Library, send: Send, *, button: Button, fields: Sequence[Field] = (), row: bool = False
+    key: str,
+    library: Library,
+    send: Send,
+    *,
+    button: Button,
+    fields: Sequence[Field] = (),
+    row: bool = False,
+    after_run: bool = False,
 ) -> bool:
     """Draw a form whose values go to `send`; whether it was confirmed since the last run.
 
     `send` runs beside the page, once for each time that somebody sends the form. It returns a message for the
-    page's next run, "" for none, or raises MemedexError, whose text is shown beside the button.
-    """
+    page's next run, "" for none, or raises MemedexError, whose text is shown beside the button. With `after_run`,
+    a press waits until the page has run with what its other widgets say by then.
+    """  # fmt: skip
     place = (login.session(), key)
-    _forms[place] = _Form(fields, button, send)
+    _forms[place] = st.session_state.setdefault(_KEPT, {})[key] = _Form(fields, button, send)
     was_confirmed = bool(_confirmed.get(place))
-    _confirmed[place] = False
     _component(
         key=f"memedex-form-{key}",
         data={
@@ -116,19 +128,28 @@ def show(
             "fields": [asdict(field) for field in fields],
             "button": asdict(button),
             "row": row,
+            "afterRun": after_run,
             "at": time.time(),
         },
         width="stretch" if fields else "content",
         on_done_change=_nothing,
     )
+    if was_confirmed:  # not before: a run that another one overtakes ends where it draws
+        _confirmed[place] = False
     return was_confirmed
 
 
 def button(
-    key: str, library: Library, verb: Callable[[], object], *, button: Button, message: str = ""
+    key: str,
+    library: Library,
+    verb: Callable[[], object],
+    *,
+    button: Button,
+    message: str = "",
+    after_run: bool = False,
 ) -> bool:
-    """A button that does this, and then says so; whether it was done since the last run."""
-    return show(key, library, partial(_without_values, verb, message), button=button)
+    """A button that does this, and then says so; whether it was done since the last run."""  # fmt: skip
+    return show(key, library, partial(_without_values, verb, message), button=button, after_run=after_run)
 
 
 def _without_values(verb: Callable[[], object], message: str, values: Mapping[str, Any]) -> str:
@@ -192,7 +213,9 @@ def _checked(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, An
     for field in fields:
         value = values.get(field.name, field.value)
         if field.kind == "number":
-            is_valid = isinstance(value, int | float) and math.isfinite(value) and value >= field.least
+            most = math.inf if field.most is None else field.most
+            is_number = isinstance(value, int | float) and math.isfinite(value)
+            is_valid = is_number and field.least <= value <= most
         elif field.kind == "tags":
             is_valid = isinstance(value, list) and len(value) <= _MOST_TAGS and all(map(_is_line, value))
         else:

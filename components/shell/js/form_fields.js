@@ -17,7 +17,7 @@ function line(field, typed) {
   const input = document.createElement("input");
   const isNumber = field.kind === "number";
   Object.assign(input, { type: isNumber ? "number" : "text", placeholder: field.placeholder, autocomplete: "off" });
-  if (isNumber) Object.assign(input, { step: "any", min: field.least });
+  if (isNumber) Object.assign(input, { step: "any", min: field.least, max: field.most ?? "" });
   else input.maxLength = field.longest;
   const read = () => (isNumber ? input.valueAsNumber : input.value);
   input.addEventListener("input", () => typed(read()));
