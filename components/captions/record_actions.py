@@ -12,6 +12,7 @@ from store.errors import InvalidRecord
 from store.jobs import Job
 from store.library import Library
 from store.records import Record
+from store.tasks import move
 
 
 def verbs(library: Library, record: Record) -> None:

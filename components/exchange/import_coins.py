@@ -44,23 +44,23 @@ def _drop(library: Library) -> None:
     )
     label = f"Import {format.counted(len(files), 'file')}" if files else "Import files"
     if forms.show(
-        "import-files", library, partial(_import_dropped, library, files, job_bar.watcher(_JOB)), after_run=True,
-        button=Button(label, kind="primary", disabled=not files),
+        "import-files", library, partial(_import_dropped, library, files, job_bar.watcher(_JOB)),
+        button=Button(label, kind="primary", disabled=not files), after_run=True,
     ):  # fmt: skip
         st.session_state[_ROUND] = turn + 1
         st.rerun()
 
 
 def _path(library: Library) -> None:
+    field = Field(
+        "path", "Or give a path on this machine",
+        placeholder=server_paths.placeholder("/home/me/tokens  or  tokens/tokenlist.json"),
+        help="A token list, a folder or a zip; a folder with a token list is read through the list.",
+    )  # fmt: skip
     forms.show(
         "import-path", library,
         partial(_import_path, library, server_paths.naming(), job_bar.watcher(_JOB)),
-        button=Button("Import path", kind="primary"),
-        fields=[Field(
-            "path", "Or give a path on this machine",
-            placeholder=server_paths.placeholder("/home/me/tokens  or  tokens/tokenlist.json"),
-            help="A token list, a folder or a zip; a folder with a token list is read through the list.",
-        )],
+        fields=[field], button=Button("Import path", kind="primary"),
     )  # fmt: skip
 
 
@@ -69,9 +69,11 @@ def _import_dropped(
 ) -> str:
     dropped = [(file.name, file.getvalue()) for file in files]
     name = dropped[0][0] if len(dropped) == 1 else format.counted(len(dropped), "file")
-    watch(
-        _start(library, name, lambda progress: library.add(uploaded(dropped), source=name, progress=progress))
-    )
+
+    def add(progress: Progress) -> ImportReport:
+        return library.add(uploaded(dropped), source=name, progress=progress)
+
+    watch(library.jobs.run(f"Import {name}", add))
     return ""
 
 
@@ -79,18 +81,12 @@ def _import_path(
     library: Library, name: Callable[[str], Path], watch: Callable[[Job], Job], given: Mapping[str, Any]
 ) -> str:
     found = server_paths.existing(name, given["path"])
-    watch(
-        _start(
-            library,
-            found.name,
-            lambda progress: library.add(candidates([found]), source=found.name, progress=progress),
-        )
-    )
+
+    def add(progress: Progress) -> ImportReport:
+        return library.add(candidates([found]), source=found.name, progress=progress)
+
+    watch(library.jobs.run(f"Import {found.name}", add))
     return ""
-
-
-def _start(library: Library, name: str, work: Callable[[Progress], ImportReport]) -> Job:
-    return library.jobs.run(f"Import {name}", work)
 
 
 def report() -> None:

@@ -112,9 +112,9 @@ def show(
     """Draw a form whose values go to `send`; whether it was confirmed since the last run.
 
     `send` runs beside the page, once for each time that somebody sends the form. It returns a message for the
-    page's next run, "" for none, or raises MemedexError, whose text is shown beside the button. With `after_run`,
-    a press waits until the page has run with what its other widgets say by then.
-    """  # fmt: skip
+    page's next run, "" for none, or raises MemedexError, whose text is shown beside the button. A press with
+    `after_run` waits until the page has run with what its other widgets say by then.
+    """
     place = (login.session(), key)
     _forms[place] = st.session_state.setdefault(_KEPT, {})[key] = _Form(fields, button, send)
     was_confirmed = bool(_confirmed.get(place))
@@ -148,7 +148,7 @@ def button(
     message: str = "",
     after_run: bool = False,
 ) -> bool:
-    """A button that does this, and then says so; whether it was done since the last run."""  # fmt: skip
+    """A button that does this, and then says so; whether it was done since the last run."""
     return show(key, library, partial(_without_values, verb, message), button=button, after_run=after_run)
 
 

@@ -32,7 +32,7 @@ def button(
     kept_as: str = "",
     after_run: bool = False,
 ) -> bool:
-    """A form's button that starts a job that ends with the program; `kept_as`: the name for `begun`."""  # fmt: skip
+    """A form that starts a job that ends with the program; `kept_as`: the name for `begun`."""  # fmt: skip
     watch = watcher(kept_as)
     start = partial(library.jobs.run, name, work)
     return forms.button(key, library, lambda: watch(start()), button=button, after_run=after_run)
@@ -51,10 +51,10 @@ def watch(library: Library, *, are_bars_drawn: bool) -> None:
 
 def watcher(kept_as: str = "") -> Callable[[Job], Job]:
     """What a form calls with the job that it began: this session is told when it is finished."""
-    session, begun = login.session(), st.session_state.setdefault(_BEGUN, {})
+    place, begun = login.session(), st.session_state.setdefault(_BEGUN, {})
 
     def watch(job: Job) -> Job:
-        watch_for(session, job)
+        watch_for(place, job)
         if kept_as:
             begun[kept_as] = job.id
         return job
