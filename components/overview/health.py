@@ -86,6 +86,9 @@ def _chroma(behind: int, fault: str) -> str:
 
 def examine(library: Library) -> None:
     """Check every file and every vector on request, and repair on request."""
+    if not library.can_write:
+        st.caption("Only a curator can run it, in the program that holds the library.")
+        return
     busy = job_bar.is_busy(library.jobs)
     with st.container(horizontal=True, vertical_alignment="center"):
         job_bar.button(
@@ -122,8 +125,6 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
     st.warning(f"{format.counted(len(found), 'thing')} to mend. ({when})", icon=":material/build:")
     rows = [{"coin": one.address, "what": one.what, "what mends it": one.remedy} for one in found[:_MOST]]
     tables.show(rows, alt="What is wrong and what mends it")
-    if not library.can_write:
-        return
     job_bar.button(
         "repair", library, "Repair the library", partial(_repair, library), kept_as=_EXAMINATION,
         button=Button(

@@ -32,7 +32,7 @@ def show() -> None:
                 st.text(_describe(session), width="stretch")
                 forms.show(
                     f"end-session-{session.id}", library, partial(_end, known, session.id),
-                    button=Button("End", icon="logout"),
+                    button=Button("End", icon="logout"), changes_library=False,
                 )  # fmt: skip
     if len(valid) > _MOST:
         st.caption(f"and {len(valid) - _MOST:,} more: `python -m store sessions`")

@@ -79,6 +79,7 @@ class _Form:
     fields: Sequence[Field]
     button: Button
     send: Send
+    changes_library: bool
 
 
 _forms: weakref.WeakValueDictionary[tuple[str, str], _Form] = (
@@ -108,15 +109,17 @@ def show(
     fields: Sequence[Field] = (),
     row: bool = False,
     after_run: bool = False,
+    changes_library: bool = True,
 ) -> bool:
     """Draw a form whose values go to `send`; whether it was confirmed since the last run.
 
     `send` runs beside the page, once for each time that somebody sends the form. It returns a message for the
     page's next run, "" for none, or raises MemedexError, whose text is shown beside the button. A press with
-    `after_run` waits until the page has run with what its other widgets say by then.
+    `after_run` waits until the page has run with what its other widgets say by then. What does not change the
+    library may be done twice, and asks itself who may do it.
     """
     place = (login.session(), key)
-    _forms[place] = st.session_state.setdefault(_KEPT, {})[key] = _Form(fields, button, send)
+    _forms[place] = st.session_state.setdefault(_KEPT, {})[key] = _Form(fields, button, send, changes_library)
     was_confirmed = bool(_confirmed.get(place))
     _component(
         key=f"memedex-form-{key}",
@@ -168,12 +171,13 @@ def _answer(library: Library, asked: Mapping[str, Any]) -> Response:
     is_key = isinstance(key, str) and 0 < len(key) <= _LONGEST_KEY
     if not isinstance(form, str) or not isinstance(key, str) or not is_key or not isinstance(values, dict):
         return PlainTextResponse("a form, a key and values are needed", 400)
-    if not library.can_write:
-        return PlainTextResponse("the library can only be looked at here", 403)
     place = (str(asked["session"]), form)
+    found = _forms.get(place)
+    if not library.can_write and (found is None or found.changes_library):
+        return PlainTextResponse("the library can only be looked at here", 403)
     with _alone(f"{library.actor_name} {key}"):
         try:
-            message = _do_once(library, _forms.get(place), key, values)
+            message = _do_once(library, found, key, values)
         except (NotPermitted, LoginEnded):
             raise
         except MemedexError as error:
@@ -188,6 +192,8 @@ def _answer(library: Library, asked: Mapping[str, Any]) -> Response:
 
 def _do_once(library: Library, form: _Form | None, key: str, values: Mapping[str, Any]) -> str | None:
     """The message of this request, from before if it was done already; None if its form is not known."""
+    if form and not form.changes_library:
+        return form.send(_checked(form.fields, values))
     if known := library.requests.find(key):
         if known.answer is None:
             raise InvalidRecord("this was begun, and its end is not known: look whether it is done first")
