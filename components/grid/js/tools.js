@@ -1,7 +1,8 @@
 // The bar above the cards: the actions, their number of coins and their keys. One row at any width: what does not
 // fit moves behind the last button.
 
-import { arrange, count, el, icon, setText } from "./dom.js";
+import { arrange } from "../../shell/js/arrange.js";
+import { count, el, icon, setText } from "./dom.js";
 import { Reasons, placeBelow } from "./reasons.js";
 
 const SIZES = [["S", 120, "Small cards"], ["M", 168, "Medium cards"], ["L", 248, "Large cards"]];

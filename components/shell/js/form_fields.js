@@ -1,5 +1,6 @@
 // The fields of a form: each has its node, and how to read, show and lock its value.
 
+import { fill } from "./arrange.js";
 import { el } from "./elements.js";
 
 /** A field of this kind; `typed(value)` is told what somebody types. */
@@ -42,12 +43,13 @@ function tags(field, typed) {
   const all = () => [...new Set([...chosen, ...split(input.value)])];
   const set = (now) => {
     chosen = now;
-    list.replaceChildren(...chosen.map((tag) => {
+    const chips = fill(list, chosen, (tag) => tag, (tag) => {
       const remove = el("button", "chip", tag, " ×");
-      Object.assign(remove, { type: "button", title: `Remove ${tag}`, disabled: isLocked });
+      Object.assign(remove, { type: "button", title: `Remove ${tag}` });
       remove.addEventListener("click", () => change(chosen.filter((other) => other !== tag)));
       return remove;
-    }));
+    });
+    for (const chip of chips) chip.disabled = isLocked;
   };
   const change = (now) => (set(now), typed(all()));
   input.addEventListener("input", () => (input.value.includes(",") ? take() : typed(all())));
