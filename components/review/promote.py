@@ -156,7 +156,7 @@ def _obstacle(library: Library, address: str) -> str:
         return str(error)
     if record.tier != "approved":
         return f"it is in {format.TIERS[record.tier]} now"
-    return f"can't promote yet: write {_missing(record)} (e)"
+    return f"can't promote yet: write {_missing(record)} on Captions"
 
 
 def _missing(record: Record) -> str:

@@ -119,8 +119,8 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
             told = format.counted(len(elsewhere), "relevant coin")
             st.caption(f"Not counted, since they are not in the library: {told} ({places}).")
         st.caption(
-            "A result called good on the search page (key **g**) is relevant to its query, one "
-            "called bad (**b**) is not; queries judged only there are in the collection *judged*."
+            "A result called **Good** on the search page is relevant to its query, one called **Bad** is "
+            "not; queries judged only there are in the collection *judged*."
         )
     if not library.can_write:
         return
