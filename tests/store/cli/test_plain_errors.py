@@ -41,7 +41,7 @@ def test_warnings_and_thread_failures_are_printed_as_one_sentence_each(
 def test_the_traceback_of_chromas_process_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with print_plainly(Terminal()):
         process = ChildProcess(_without_memory)
-        with pytest.raises(ChromaEnded, match="it said: .*MemoryError"):
+        with pytest.raises(ChromaEnded, match=r"it said: .*MemoryError"):
             process._call(NoCollections.close)
     (sentence,) = capsys.readouterr().err.splitlines()
     assert sentence == "Chroma's process ended with status 1"
