@@ -11,7 +11,7 @@ export function fieldOf(field, typed) {
   label.title = field.help;
   label.addEventListener("click", () => made.input.focus());
   label.setAttribute("aria-hidden", "true"); // the input says it
-  return { name: field.name, node: el("div", "field", ...(field.is_labelled ? [label] : []), ...made.nodes), ...made };
+  return { name: field.name, node: el("div", `field ${field.kind}`, ...(field.is_labelled ? [label] : []), ...made.nodes), ...made };
 }
 
 function line(field, typed) {
