@@ -1,7 +1,5 @@
 """Captions: write the four facets of one coin, check all, replace in many."""
 
-from functools import partial
-
 import streamlit as st
 
 from components import editor
@@ -30,7 +28,6 @@ editor.show(
     following=picked.following,
     bare=picked.bare,
     go=picker.go,
-    promote=partial(record_actions.promote, library, picked.record),
 )
 record_actions.verbs(library, picked.record)
 record_details.show(library, picked.record)

@@ -1,11 +1,14 @@
 """Draft captions: which coins, by which model, with which prompt, for how much money."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from components.grid import LoggedDecision, lead_to
-from components.shell import format, job_bar, live, session
+from components.shell import format, forms, job_bar, live
+from components.shell.forms import Button, Field
 from store.catalog.filters import Filter
 from store.errors import MemedexError
 from store.jobs import Job
@@ -91,15 +94,6 @@ def is_priced(library: Library, *, key: str) -> bool:
     return False
 
 
-def begin(library: Library, plan: Plan, *, budget: float | None = None, lanes: int = LANES) -> Job | None:
-    """Start the run and watch it on every page; None if it was refused, with a message."""
-    try:
-        return job_bar.watched(draft_start.start(library, plan, budget=budget, lanes=lanes))
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
-        return None
-
-
 def _which(library: Library) -> list[str]:
     picked: list[str] = st.session_state.get(CHOSEN, [])
     lacking = draft_start.lacking(library)
@@ -135,43 +129,32 @@ def _planned(library: Library, addresses: Sequence[str], model: str, prompt: str
         return None
 
 
-def _go(library: Library, addresses: Sequence[str]) -> None:
-    """Start with the fields' latest values: a click may arrive together with the last digit of the budget."""
-    said = st.session_state
-    try:
-        plan = draft_start.plan_drafting(
-            library, addresses, model=(said["run-model"] or "").strip(), prompt=said["run-prompt"]
-        )
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
-        return
-    budget = said["draft-budget"] or None
-    begin(library, plan, budget=budget if plan.cost is not None else None, lanes=int(said["draft-lanes"]))
+def _go(library: Library, plan: Plan | None, watch: Callable[[Job], Job], given: Mapping[str, Any]) -> str:
+    if plan:
+        budget = given.get("budget") or None
+        watch(draft_start.start(library, plan, budget=budget, lanes=int(given["lanes"])))
+    return ""
 
 
 def _begin_row(library: Library, plan: Plan | None, addresses: Sequence[str]) -> None:
-    priced = plan is not None and plan.cost is not None
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.number_input(
-            "Budget, US dollars", min_value=0.0, value=0.0, step=0.5, key="draft-budget", width=170,
-            disabled=not priced,
-            help="It stops before this is passed; 0 is none. It can be raised, and the run continued."
-            if priced else "No price is known for this model, so a budget could not be kept.",
-        )  # fmt: skip
-        st.number_input(
-            "Parallel requests", min_value=1, max_value=MAX_LANES, value=LANES, key="draft-lanes", width=120,
-            help="Questions under way at the same time; a provider's rate limit is waited for.",
-        )  # fmt: skip
-        count = len(addresses)
-        st.button(
+    count = len(addresses)
+    lanes = Field(
+        "lanes", "Parallel requests", "number", value=LANES, least=1, most=MAX_LANES,
+        help="Questions under way at the same time; a provider's rate limit is waited for.",
+    )  # fmt: skip
+    budget = Field(
+        "budget", "Budget, US dollars", "number", value=0.0,
+        help="It stops before this is passed; 0 is none. It can be raised, and the run continued.",
+    )  # fmt: skip
+    is_priced = plan is not None and plan.cost is not None  # else a budget could not be kept
+    forms.show(
+        "draft", library, partial(_go, library, plan, job_bar.watcher()), row=True, after_run=True,
+        fields=[budget, lanes] if is_priced else [lanes],
+        button=Button(
             f"Draft {format.counted(count, 'coin')}" if count else "Nothing to draft",
-            type="primary",
-            icon=":material/edit_square:",
-            disabled=not (plan and count),
-            key="draft-go",
-            on_click=_go,
-            args=(library, addresses),
-        )
+            icon="edit_square", kind="primary", disabled=not (plan and count),
+        ),
+    )  # fmt: skip
     waiting = len(draft_start.suggested(library))
     if waiting:
         st.page_link(

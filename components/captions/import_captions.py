@@ -4,8 +4,9 @@ import streamlit as st
 
 from components.editor.facets import PURPOSES
 from components.editor.rows import EditorRow, show_rows
-from components.shell import format, job_bar, server_paths, session, tables
-from store.errors import MemedexError, NotPermitted
+from components.shell import format, forms, job_bar, server_paths, tables
+from components.shell.forms import Button
+from store.errors import NotPermitted
 from store.importing.captions import captions_at, captions_dropped
 from store.library import Library
 from store.records import CAPTION_FACETS, Facet
@@ -90,15 +91,14 @@ def _preview(library: Library, shown: Preview) -> None:
             refused = [{"item": refusal.item, "reason": refusal.reason} for refusal in shown.refused[:1000]]
             tables.show(refused, alt="Refused items and reasons")
     if shown.changes:
-        st.button(
-            f"Import {format.counted(len(shown.changes), 'change')}",
-            type="primary",
-            icon=":material/check:",
-            key="import-captions-go",
-            on_click=_import,
-            args=(library, shown),
-            help="One undo reverses all of it.",
-        )
+        label, watch = f"Import {format.counted(len(shown.changes), 'change')}", job_bar.watcher()
+        if forms.button(
+            "import-captions", library, lambda: watch(import_captions.start(library, shown.changes)),
+            button=Button(label, icon="check", kind="primary", help="One undo reverses all of it."),
+            after_run=True,
+        ):  # fmt: skip
+            st.session_state[_ROUND] += 1  # empties the uploader
+            st.rerun()
 
 
 def _rows(change: CaptionChange) -> list[EditorRow]:
@@ -117,12 +117,3 @@ def _rows(change: CaptionChange) -> list[EditorRow]:
 
 def _open(address: str) -> None:
     st.session_state[_OPENED] = address
-
-
-def _import(library: Library, shown: Preview) -> None:
-    try:
-        job_bar.watched(import_captions.start(library, shown.changes))
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
-        return
-    st.session_state[_ROUND] += 1  # empties the uploader

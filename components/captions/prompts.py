@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from components.captions import draft
-from components.shell import format, forms, job_text, session
-from components.shell.forms import Button
+from components.shell import format, forms, job_bar, job_text
+from components.shell.forms import Button, Field
 from store.captions.suggestions import Suggestion
 from store.catalog.filters import Filter
 from store.errors import MemedexError
@@ -22,6 +22,7 @@ from store.tasks import draft_start
 from store.tasks.draft_start import TRIAL
 
 _TRIED = "memedex.trial"
+_SAVED = "memedex.saved_prompts"
 _VARIABLES = (
     "`{name}`  `{ticker}`  `{description}`  `{tags}` the coin's own  `{taxonomy}` the tags to choose from"
 )
@@ -38,6 +39,8 @@ def show(library: Library) -> None:
 
 
 def _edit(library: Library) -> None:
+    if saved := st.session_state.get(_SAVED):  # what a form has saved is the one to see
+        st.session_state["prompt-name"] = saved.pop()
     name = st.selectbox(
         "Prompt", library.prompts.names(), key="prompt-name", label_visibility="collapsed", width=320,
         format_func=lambda name: library.prompts.get(name).label,
@@ -48,36 +51,34 @@ def _edit(library: Library) -> None:
         st.error("This prompt cannot be read:", icon=":material/error:")
         st.text(str(error))
         return
-    key = f"prompt-text-{prompt.name}-{prompt.version}"
-    st.text_area(
-        "Text", value=prompt.text, key=key, height=360, label_visibility="collapsed",
-        disabled=not library.can_write,
-    )  # fmt: skip
     st.caption(f"Variables: {_VARIABLES}")
     if library.can_write:
-        _save_row(library, prompt, key)
+        _save_forms(library, prompt)
+    else:
+        st.text(prompt.text)
     _versions(library, prompt)
 
 
-def _save_row(library: Library, prompt: Prompt, key: str) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.button(
-            "Save as a new version", key=f"save-{key}", type="primary", icon=":material/save:",
-            on_click=_save, args=(library, prompt.name, key),
-        )  # fmt: skip
-        st.text_input("Or under another name", key="prompt-new-name", placeholder="short and dry", width=240)
-        st.button("Save under this name", key="save-new-name", on_click=_save, args=(library, None, key))
+def _save_forms(library: Library, prompt: Prompt) -> None:
+    """The text to change, under this name or another."""
+    saved: list[str] = st.session_state.setdefault(_SAVED, [])
+    forms.show(
+        f"prompt-{prompt.name}", library, partial(_save, library, saved),
+        button=Button("Save", icon="save", kind="primary"),
+        fields=[
+            Field("text", "Text", "text", value=prompt.text, height=360, is_labelled=False),
+            Field(
+                "name", "Name", value=prompt.name, placeholder="short and dry",
+                help="With this name it is saved as a new version; another name makes another prompt.",
+            ),
+        ],
+    )  # fmt: skip
 
 
-def _save(library: Library, name: str | None, key: str) -> None:
-    wanted = name or str(st.session_state.get("prompt-new-name") or "").strip().lower()
-    try:
-        saved = library.prompts.save(wanted, st.session_state[key])
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
-        return
-    st.session_state["prompt-name"] = saved.name
-    session.queue_message(f"Saved as {format.plain(saved.label)}.", icon=":material/check:")
+def _save(library: Library, saved: list[str], given: Mapping[str, Any]) -> str:
+    prompt = library.prompts.save(given["name"].strip().lower(), given["text"])
+    saved.append(prompt.name)
+    return f"Saved as {format.plain(prompt.label)}."
 
 
 def _versions(library: Library, prompt: Prompt) -> None:
@@ -140,27 +141,19 @@ def _try_button(library: Library, coins: list[str], variants: list[tuple[str, st
         return
     if plan:
         draft.figures(plan)
-    st.button(
-        "Try both, side by side" if len(variants) > 1 else "Try it",
-        icon=":material/experiment:",
-        disabled=plan is None,
-        help=None if settings().caption_model or variants else "Name a model first.",
-        on_click=_try,
-        args=(library, plan),
-    )
-
-
-def _try(library: Library, plan: draft_start.Plan) -> None:
-    job = draft.begin(library, plan)
-    if job is not None:
-        st.session_state[_TRIED] = job.id
+    watch = job_bar.watcher(_TRIED)
+    forms.button(
+        "trial", library, lambda: plan and watch(draft_start.start(library, plan)), after_run=True,
+        button=Button(
+            "Try both, side by side" if len(variants) > 1 else "Try it", icon="experiment",
+            disabled=plan is None, help="" if settings().caption_model or variants else "Name a model first.",
+        ),
+    )  # fmt: skip
 
 
 def _last(library: Library) -> Job | None:
-    number = st.session_state.get(_TRIED)
-    if number:
-        return library.jobs.get(number)
-    return next((job for job in library.jobs.all() if job.options.get("trial")), None)
+    tried = job_bar.begun(library.jobs, _TRIED)
+    return tried or next((job for job in library.jobs.all() if job.options.get("trial")), None)
 
 
 def _results(library: Library, job: Job) -> None:

@@ -12,6 +12,7 @@ from store.errors import InvalidRecord
 from store.jobs import Job
 from store.library import Library
 from store.records import Record
+from store.tasks import move
 
 
 def verbs(library: Library, record: Record) -> None:
@@ -28,7 +29,7 @@ def verbs(library: Library, record: Record) -> None:
                 else ""
             )
             forms.button(
-                f"promote-{record.address}", library, partial(promote, library, record, job_bar.watcher()),
+                f"promote-{record.address}", library, partial(_promote, library, record, job_bar.watcher()),
                 button=Button(
                     "Promote to the library", icon="publish", disabled=bool(reason),
                     help=reason or "Embeds it and makes it searchable.",
@@ -63,11 +64,9 @@ def _more_like(record: Record) -> None:
     )
 
 
-def promote(library: Library, record: Record, watch: Callable[[Job], Job] = job_bar.watched) -> None:
-    """Promote this record in the background, unless that is under way."""
-    if record.address not in library.jobs.keys_under_way("move", verb="promote"):
-        name = f"Promote {record.name}"
-        watch(library.jobs.start("move", [record.address], name=name, options={"verb": "promote"}))
+def _promote(library: Library, record: Record, watch: Callable[[Job], Job]) -> None:
+    if job := move.start_promotion(library, record.address):
+        watch(job)
 
 
 def _degrade(library: Library, record: Record, _: Mapping[str, Any]) -> str:

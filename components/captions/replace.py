@@ -7,10 +7,11 @@ import streamlit as st
 
 from components.captions import picker, views
 from components.editor.facets import PURPOSES
-from components.editor.rows import EditorRow, left_out, show_rows
+from components.editor.rows import EditorRow, show_rows
 from components.grid import LoggedDecision, lead_to
 from components.grid.filters import Drawer
-from components.shell import format, job_bar, resources
+from components.shell import format, job_bar
+from components.shell.forms import Button
 from store.captions.replacement import Replacement, ReplaceRequest, replacements
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
@@ -136,31 +137,19 @@ def _preview(library: Library, found: list[Replacement], records: dict[str, Reco
     coins = len({each.address for each in chosen})
     with place:
         if library.can_write:
-            st.button(
-                f"Replace in {format.counted(len(chosen), 'text')}",
-                type="primary",
-                icon=":material/find_replace:",
-                disabled=not chosen or job_bar.is_busy(library.jobs),
-                key="replace-go",
-                on_click=_replace,
-                args=(library, found),
-            )
+            label = f"Replace in {format.counted(len(chosen), 'text')}"
+            is_locked = not chosen or job_bar.is_busy(library.jobs)
+            job_bar.button(
+                "replace", library, f"Replace in {format.counted(coins, 'caption')}",
+                replacing(library, chosen, coins), after_run=True,
+                button=Button(label, icon="find_replace", kind="primary", disabled=is_locked),
+            )  # fmt: skip
         beyond = f", of which the first {SHOWN} are shown" if len(found) > SHOWN else ""
         st.caption(f"{format.counted(coins, 'coin')}{beyond}. One undo reverses all of it.", width="stretch")
 
 
 def _without(found: list[Replacement], left: set[str]) -> list[Replacement]:
     return [each for each in found if f"{each.address} {each.facet}" not in left]
-
-
-def _replace(library: Library, found: list[Replacement]) -> None:
-    chosen = _without(found, left_out(_ROWS))  # as the list says by now
-    number = len({each.address for each in chosen})
-    job_bar.run(
-        resources.jobs(),
-        f"Replace in {format.counted(number, 'caption')}",
-        replacing(library, chosen, number),
-    )
 
 
 def replacing(library: Library, chosen: list[Replacement], number: int) -> Callable[[Progress], Outcome]:

@@ -32,19 +32,14 @@ def show(
     following: str = "",
     bare: str = "",
     go: Callable[[str], None],
-    promote: Callable[[], None] = lambda: None,
 ) -> None:
-    """Show the editor; `bare` is the next coin without a caption, `go` opens a coin, `promote` this one."""
+    """Show the editor; `bare` is the next coin without a caption, `go` opens a coin."""
     taxonomy = resources.taxonomy()
 
     def follow() -> None:
         target = session.sent(KEY).get("go")
         if isinstance(target, str) and target in (previous, following, bare):
             go(target)
-
-    def promote_saved() -> None:
-        if session.sent(KEY).get("promote") == record.address:
-            promote()
 
     _component(
         key=KEY,
@@ -65,7 +60,6 @@ def show(
         },
         on_go_change=follow,
         on_saved_change=_nothing,
-        on_promote_change=promote_saved,
         on_renew_change=_nothing,
     )
     if library.can_write and not settings().caption_model:

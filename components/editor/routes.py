@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from components.editor import content
-from components.shell import resources
+from components.shell import job_bar, resources
 from components.shell.base_path import base_path
 from components.shell.signed_post import answered
 from store.captioning import nearest_suggestions
@@ -22,7 +22,7 @@ from store.errors import InvalidRecord, MemedexError, ReadOnly
 from store.library import Library
 from store.operations import CaptionSource
 from store.records import CAPTION_FACETS
-from store.tasks import draft_start
+from store.tasks import draft_start, move
 
 _HINT = 500  # characters
 _MANY = 1 << 63  # more than SQLite's integers hold
@@ -120,6 +120,12 @@ def _commit(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
     if taken := _ids(asked):
         library.suggestions.resolve(taken, "taken")
     return {"saved": content.content(library, now)}
+
+
+def _promote(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+    if job := move.start_promotion(library, _address(asked)):
+        job_bar.watch_for(str(asked["session"]), job)
+    return {}
 
 
 def _measure(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,6 +251,7 @@ _VERBS: dict[str, Callable[[Library, Mapping[str, Any]], dict[str, Any]]] = {
     "own": _own,
     "discard": _discard,
     "commit": _commit,
+    "promote": _promote,
     "measure": _measure,
     "look": _look,
     "history": _history,

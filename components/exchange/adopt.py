@@ -1,18 +1,20 @@
 """Take over another program's data: what was found is shown first, then a job does it and leaves a report."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from components.shell import format, job_bar, server_paths, tables
+from components.shell import format, forms, job_bar, server_paths, tables
+from components.shell.forms import Button, Field
 from store.adopting.survey import DataSurvey
-from store.errors import BadSource, MemedexError, NotPermitted
+from store.errors import MemedexError, NotPermitted
 from store.jobs import Job
 from store.library import Library
 from store.tasks import adopt
 
 _FOUND = "memedex.adopt_found"
-_MODEL = "memedex.adopt_model"
 _NAMED = 200  # refused items that the preview lists
 _REPORTS = 3
 
@@ -108,33 +110,29 @@ def _preview(library: Library, survey: DataSurvey, number: int) -> None:
             refused = [{"item": one.item, "reason": one.reason} for one in survey.refused[:_NAMED]]
             with st.expander(f"Would be refused ({len(survey.refused):,})"):
                 tables.show(refused, alt="What would be refused and why")
+        fields: list[Field] = []
         if survey.needs_model:
-            st.text_input(
-                "Model of its vectors",
-                key=f"{_MODEL}-{number}",
-                placeholder="openclip:ViT-L-14/openai",
+            fields = [Field(
+                "model", "Model of its vectors", placeholder="openclip:ViT-L-14/openai",
                 help="If the model is on this machine, a sample is computed again and must agree. Else the "
                 "vectors compare coins, and no text can be asked. Empty: all is embedded again.",
-            )
-        with st.container(horizontal=True):
-            st.button(
-                "Import", type="primary", key=f"adopt-{number}", on_click=_start,
-                args=(library, survey, f"{_MODEL}-{number}" if survey.needs_model else ""),
-            )  # fmt: skip
-            st.button(
-                "Not now", key=f"adopt-not-{number}", on_click=lambda: st.session_state.pop(_FOUND, None)
-            )
+            )]  # fmt: skip
+        is_begun = forms.show(
+            f"adopt-{survey.path}-{survey.title}", library,
+            partial(_start, library, survey, job_bar.watcher()), fields=fields,
+            button=Button("Import", kind="primary"),
+        )  # fmt: skip
+        st.button("Not now", key=f"adopt-not-{number}", on_click=lambda: st.session_state.pop(_FOUND, None))
+    if is_begun:
+        st.session_state[_FOUND] = [one for one in st.session_state.get(_FOUND, ()) if one != survey]
+        st.rerun()
 
 
-def _start(library: Library, survey: DataSurvey, field: str) -> None:
-    model = str(st.session_state.get(field) or "").strip() if field else ""
-    try:
-        job_bar.watched(adopt.start(library, survey, vectors=model))
-    except BadSource as error:
-        st.error(str(error))
-        return
-    left = [one for one in st.session_state.get(_FOUND, ()) if one != survey]
-    st.session_state[_FOUND] = left
+def _start(
+    library: Library, survey: DataSurvey, watch: Callable[[Job], Job], given: Mapping[str, Any]
+) -> str:
+    watch(adopt.start(library, survey, vectors=given.get("model", "").strip()))
+    return ""
 
 
 def _reports(library: Library) -> None:

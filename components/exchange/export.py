@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from components.grid import LoggedDecision, lead_to
 from components.grid.filters import Drawer, mended
-from components.shell import format, job_bar, server_paths, session
+from components.shell import format, forms, job_bar, server_paths
+from components.shell.forms import Button
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
-from store.errors import MemedexError
 from store.exporting import FORMATS, JOINED, TEXTS
 from store.jobs import Job
 from store.library import Library
@@ -46,10 +47,12 @@ def show(library: Library) -> None:
         number = len(addresses)
         _ask_form()
         if library.can_write:
-            st.button(
-                f"Export {format.counted(number, 'coin')}" if number else "Nothing to export",
-                type="primary", icon=":material/download:", disabled=not number, key="export-go",
-                on_click=_begin, args=(library,),
+            label = f"Export {format.counted(number, 'coin')}" if number else "Nothing to export"
+            watch = job_bar.watcher()
+            begin = partial(start, library, addresses, actor=library.actor_name, **_form())
+            forms.button(
+                "export", library, lambda: watch(begin()), after_run=True,
+                button=Button(label, icon="download", kind="primary", disabled=not number),
             )  # fmt: skip
         else:
             _hand_over(library, addresses)
@@ -94,7 +97,7 @@ def _ask_which(library: Library) -> None:
 
 
 def _which(library: Library) -> list[str]:
-    """The addresses to export, by the controls' latest values."""
+    """The addresses to export."""
     if chosen := st.session_state.get(_CHOSEN):
         return list(chosen)
     place, line = st.session_state["export-from"], st.session_state["export-line"] or ""
@@ -118,14 +121,6 @@ def _ask_form() -> None:
         if form == "txt":
             st.selectbox("Text", TEXTS, key="export-texts")
     st.caption(_ABOUT[form])
-
-
-def _begin(library: Library) -> None:
-    """Start the export with the controls' latest values, even if a filter was typed just before."""
-    try:
-        job_bar.watched(start(library, _which(library), actor=library.actor_name, **_form()))
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
 
 
 def _hand_over(library: Library, addresses: list[str]) -> None:
@@ -162,9 +157,12 @@ def _result(library: Library, job: Job) -> None:
                 icon=":material/save_alt:", on_click="ignore", key=f"export-{job.id}",
             )  # fmt: skip
         if place.exists() and library.can_write:
-            st.button(
-                "Remove", type="tertiary", icon=":material/delete:", key=f"export-remove-{job.id}",
-                help="The file alone; the coins stay as they are.", on_click=remove, args=(library, job),
+            forms.button(
+                f"export-remove-{job.id}", library, partial(remove, library, job),
+                button=Button(
+                    "Remove", icon="delete", kind="tertiary",
+                    help="The file alone; the coins stay as they are.",
+                ),
             )  # fmt: skip
         refused = f", {job.refused:,} refused" if job.refused else ""
         summary = f"{format.plain(job.name)}{refused} · {format.ago(job.ended_at)}"

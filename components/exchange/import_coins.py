@@ -1,11 +1,15 @@
 """Import coins from the page: dropped files, or a server path for those who may name one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from components.shell import format, job_bar, resources, server_paths, tables
-from store.errors import NotPermitted
+from components.shell import format, forms, job_bar, resources, server_paths, tables
+from components.shell.forms import Button, Field
 from store.importing import candidates, uploaded
 from store.importing.candidate import RemoteLogo
 from store.jobs import Job
@@ -38,62 +42,56 @@ def _drop(library: Library) -> None:
         key=f"{_DROPPED}-{turn}",
         help="Pictures, alone or with JSON sidecars or a CSV; token lists; a zip of any of these.",
     )
-    st.button(
-        f"Import {format.counted(len(files), 'file')}" if files else "Import files",
-        type="primary",
-        disabled=not files,
-        on_click=_import_dropped,
-        args=(library, turn),
-    )
-
-
-def _path(library: Library) -> None:
-    with st.form("memedex.import_path", border=False):
-        path = st.text_input(
-            "Or give a path on this machine",
-            placeholder=server_paths.placeholder("/home/me/tokens  or  tokens/tokenlist.json"),
-            key="memedex.path",
-            help="A token list, a folder or a zip; a folder with a token list is read through the list.",
-        )
-        if st.form_submit_button("Import path", type="primary"):
-            _import_path(library, (path or "").strip())
-
-
-def _import_dropped(library: Library, turn: int) -> None:
-    dropped = [(file.name, file.getvalue()) for file in st.session_state[f"{_DROPPED}-{turn}"]]
-    st.session_state[_ROUND] = turn + 1
-    name = dropped[0][0] if len(dropped) == 1 else format.counted(len(dropped), "file")
-    _start(name, lambda progress: library.add(uploaded(dropped), source=name, progress=progress))
-
-
-def _import_path(library: Library, path: str) -> None:
-    if not path:
-        st.error("Type the path of a token list, a folder or a zip first.")
-        return
-    try:
-        found = server_paths.named(path)
-    except NotPermitted as error:
-        st.error(str(error))
-        return
-    if not found.exists():
-        st.error("There is nothing at this path:")
-        st.text(path)
-    else:
-        _start(
-            found.name,
-            lambda progress: library.add(candidates([found]), source=found.name, progress=progress),
-        )
+    label = f"Import {format.counted(len(files), 'file')}" if files else "Import files"
+    if forms.show(
+        "import-files", library, partial(_import_dropped, library, files, job_bar.watcher(_JOB)),
+        button=Button(label, kind="primary", disabled=not files), after_run=True,
+    ):  # fmt: skip
+        st.session_state[_ROUND] = turn + 1
         st.rerun()
 
 
-def _start(name: str, work: Callable[[Progress], ImportReport]) -> None:
-    job = job_bar.run(resources.jobs(), f"Import {name}", work)
-    st.session_state[_JOB] = job.id
+def _path(library: Library) -> None:
+    field = Field(
+        "path", "Or give a path on this machine",
+        placeholder=server_paths.placeholder("/home/me/tokens  or  tokens/tokenlist.json"),
+        help="A token list, a folder or a zip; a folder with a token list is read through the list.",
+    )  # fmt: skip
+    forms.show(
+        "import-path", library,
+        partial(_import_path, library, server_paths.naming(), job_bar.watcher(_JOB)),
+        fields=[field], button=Button("Import path", kind="primary"),
+    )  # fmt: skip
+
+
+def _import_dropped(
+    library: Library, files: Sequence[UploadedFile], watch: Callable[[Job], Job], _: Mapping[str, Any]
+) -> str:
+    dropped = [(file.name, file.getvalue()) for file in files]
+    name = dropped[0][0] if len(dropped) == 1 else format.counted(len(dropped), "file")
+
+    def add(progress: Progress) -> ImportReport:
+        return library.add(uploaded(dropped), source=name, progress=progress)
+
+    watch(library.jobs.run(f"Import {name}", add))
+    return ""
+
+
+def _import_path(
+    library: Library, name: Callable[[str], Path], watch: Callable[[Job], Job], given: Mapping[str, Any]
+) -> str:
+    found = server_paths.existing(name, given["path"])
+
+    def add(progress: Progress) -> ImportReport:
+        return library.add(candidates([found]), source=found.name, progress=progress)
+
+    watch(library.jobs.run(f"Import {found.name}", add))
+    return ""
 
 
 def report() -> None:
     """The result of this session's last import."""
-    job = _last()
+    job = job_bar.begun(resources.jobs(), _JOB)
     if job is None or not job.is_over:
         return
     if job.error:
@@ -105,16 +103,11 @@ def report() -> None:
     _figures(job.name, job.result)
 
 
-def _last() -> Job | None:
-    number = st.session_state.get(_JOB)
-    return resources.jobs().get(number) if number else None
-
-
 def _figures(name: str, result: ImportReport) -> None:
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{format.plain(name)}**", width="stretch")
-            st.button("Dismiss", type="tertiary", on_click=lambda: st.session_state.pop(_JOB, None))
+            st.button("Dismiss", type="tertiary", on_click=job_bar.forget, args=(_JOB,))
         with st.container(horizontal=True, gap="small"):
             st.badge(
                 f"{len(result.done):,} added",
@@ -138,21 +131,24 @@ def _offer_logos(name: str, found: list[RemoteLogo]) -> None:
     """Offer to download the logos that are on the network."""
     library = resources.library()
     if library.can_write:
-        st.button(
-            f"Fetch {format.counted(len(found), 'logo')} from the network",
-            icon=":material/cloud_download:",
-            help="A few at a time, never from private addresses. It can be paused and continued.",
-            on_click=_fetch_logos,
-            args=(library, name, found),
-        )
+        label = f"Fetch {format.counted(len(found), 'logo')} from the network"
+        about = "A few at a time, never from private addresses. It can be paused and continued."
+        if forms.show(
+            "fetch-logos", library, partial(_fetch_logos, library, name, found, job_bar.watcher()),
+            button=Button(label, icon="cloud_download", help=about),
+        ):  # fmt: skip
+            job_bar.forget(_JOB)
+            st.rerun()
 
 
-def _fetch_logos(library: Library, name: str, found: list[RemoteLogo]) -> None:
+def _fetch_logos(
+    library: Library, name: str, found: list[RemoteLogo], watch: Callable[[Job], Job], _: Mapping[str, Any]
+) -> str:
     from store.tasks.fetch_logos import start  # httpx comes along
 
-    st.session_state.pop(_JOB, None)
     if job := start(library, found, name=f"Fetch logos: {name.removeprefix('Import ')}"):
-        job_bar.watched(job)
+        watch(job)
+    return ""
 
 
 def _present(result: ImportReport) -> None:

@@ -85,7 +85,7 @@ def controls(library: Library) -> ContextRequest | None:
     else:
         st.caption(
             "The coins nearest to the question, each with captions and picture, as a generator gets them. "
-            "Ask as on the search page, or choose results there and press **i**."
+            "Ask as on the search page, or choose results there and press **Generate**."
         )
     return None
 

@@ -1,14 +1,14 @@
 """A new coin from a prompt and examples: streamed, compared with the library, saved as pending."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from components.generate.context import ContextRequest
-from components.shell import format, forms, job_bar, live, session
-from components.shell.forms import Button
+from components.shell import format, forms, job_bar, live
+from components.shell.forms import Button, Field
 from store.errors import InvalidRecord, MemedexError
 from store.generation import coin_generator
 from store.generation.coin_generator import GeneratedCoin
@@ -38,29 +38,25 @@ def _ask(library: Library, asked: ContextRequest) -> None:
             "new coin from this."
         )
         return
-    key = f"gen_prompt {asked.line}"
-    with (
-        st.form("generate", border=False),
-        st.container(horizontal=True, vertical_alignment="bottom", gap="small"),
-    ):
-        st.text_input("Prompt", value=asked.line, key=key, width="stretch")
-        st.form_submit_button(
-            "Generate", type="primary", icon=":material/auto_awesome:", on_click=_generate,
-            args=(library, asked, key),
-        )  # fmt: skip
-
-
-def _generate(library: Library, asked: ContextRequest, key: str) -> None:
-    prompt = (st.session_state.get(key) or "").strip()
-    if not prompt:
-        session.queue_message("Say what the coin should be about.", icon=":material/error:")
-        return
-    job_bar.watched(
-        generate.start(
-            library.jobs, prompt, asked.addresses, model=asked.model, budget=asked.budget,
-            pictures=asked.pictures,
-        )
+    forms.show(
+        "generate", library, partial(_generate, library, asked, job_bar.watcher()), row=True, after_run=True,
+        fields=[Field("prompt", "Prompt", value=asked.line)],
+        button=Button("Generate", icon="auto_awesome", kind="primary"),
     )  # fmt: skip
+
+
+def _generate(
+    library: Library, asked: ContextRequest, watch: Callable[[Job], Job], given: Mapping[str, Any]
+) -> str:
+    prompt = given["prompt"].strip()
+    if not prompt:
+        raise InvalidRecord("Say what the coin should be about.")
+    job = generate.start(
+        library.jobs, prompt, asked.addresses, model=asked.model, budget=asked.budget,
+        pictures=asked.pictures,
+    )  # fmt: skip
+    watch(job)
+    return ""
 
 
 def _drafts(library: Library) -> None:
@@ -130,7 +126,7 @@ def _made(library: Library, job: Job, coin: GeneratedCoin) -> None:
     with st.container(horizontal=True, gap="small"):
         content = picture.getvalue() if picture else None
         forms.show(
-            f"invented-save-{job.id}", library, partial(_save, library, job, coin, content),
+            f"invented-save-{job.id}", library, partial(_save, library, job, coin, content), after_run=True,
             button=Button("Save to Review", icon="inbox", kind="primary"),
         )  # fmt: skip
         _throw_away(library, job)

@@ -82,7 +82,7 @@ def _by_looks(key: str, library: Library, asked: Filter, *, order: Order, like: 
     """The order at the time of the request: a decision must not make other cards jump."""
     passing = library.addresses(asked)
     if order == "like" and not like:
-        st.caption("Put the cursor on a coin and press **m**: what looks most like it comes first.")
+        st.caption("Choose a coin and press **More like this**: what looks most like it comes first.")
         return passing
     question = (asked, order, like)
     kept = st.session_state.get(f"{key}.order")

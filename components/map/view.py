@@ -185,16 +185,16 @@ def _arrange(library: Library, space: str, chart: Map | None) -> None:
                 "The t-SNE layout is being computed; the map appears here.", icon=":material/hourglass_top:"
             )
     elif chart is not None:
-        st.button(
-            "Recompute layout", icon=":material/refresh:", on_click=_begin, args=(library, space),
+        _compute_button(library, space, Button(
+            "Recompute layout", icon="refresh",
             help="New coins lie between their neighbours until then; this moves all.",
-        )  # fmt: skip
+        ))  # fmt: skip
     elif last is None or last.state == "done":
-        _begin(library, space)
+        _begin(library, space, job_bar.watcher())
         st.rerun()
     else:  # it stays stopped until somebody wants it after all
         st.info(f"Computing the t-SNE layout was {_ENDED[last.state]}.", icon=":material/scatter_plot:")
-        st.button("Compute layout", icon=":material/play_arrow:", on_click=_begin, args=(library, space))
+        _compute_button(library, space, Button("Compute layout", icon="play_arrow"))
 
 
 def _last(library: Library, space: str) -> Job | None:
@@ -203,15 +203,19 @@ def _last(library: Library, space: str) -> Job | None:
     return next(made, None)
 
 
-def _begin(library: Library, space: str) -> None:
+def _compute_button(library: Library, space: str, button: Button) -> None:
+    begin = partial(_begin, library, space, job_bar.watcher())
+    forms.button(f"compute-map-{space}", library, begin, button=button)
+
+
+def _begin(library: Library, space: str, watch: Callable[[Job], Job]) -> None:
     last = _last(library, space)
     if last is not None and last.can_resume:
         library.jobs.resume(last.id)
     elif last is None or not last.is_under_way:
         options = {"space": space, "from_scratch": True}
-        job_bar.start(
-            library.jobs, "map", name=f"Compute the map of {_space(space).lower()}", options=options
-        )
+        name = f"Compute the map of {_space(space).lower()}"
+        watch(library.jobs.start("map", name=name, options=options))
 
 
 def _chosen(library: Library, addresses: Sequence[str]) -> None:

@@ -1,16 +1,19 @@
 """Add to the text memory: an entry by hand, papers, transcripts, worlds."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.shell import format, forms, job_bar, resources, server_paths
 from components.shell.forms import Button, Field
-from store.errors import BadSource, NotPermitted
+from store.errors import BadSource
+from store.jobs import Job, Jobs
 from store.memory.memory import Memory
 from store.memory.story.sessions import exchange
 from store.memory.story.worlds import parse_world
@@ -58,29 +61,30 @@ def _lore(memory: Memory, scope: str | None) -> None:
         ],
     )  # fmt: skip
     files = st.file_uploader("Or worlds as YAML files", type=["yaml", "yml"], accept_multiple_files=True)
-    if files and st.button("Import worlds", type="primary"):
-        _worlds(memory, [(file.name, file.getvalue()) for file in files])
-    st.button(
-        "Read the folder of worlds again", icon=":material/refresh:",
-        help=f"{server_paths.shown(memory.places.worlds)}/*.yaml",
-        on_click=job_bar.begin,
-        args=(resources.jobs(), "Import worlds", lambda _: load_worlds(memory)),
+    watch, jobs = job_bar.watcher(), resources.jobs()
+    forms.button(
+        "import-worlds", resources.library(), lambda: watch(_worlds(memory, jobs, files)),
+        after_run=True, button=Button("Import worlds", disabled=not files),
+    )  # fmt: skip
+    job_bar.button(
+        "read-worlds", resources.library(), "Import worlds", lambda _: load_worlds(memory),
+        button=Button(
+            "Read the folder of worlds again", icon="refresh",
+            help=f"{server_paths.shown(memory.places.worlds)}/*.yaml",
+        ),
     )  # fmt: skip
 
 
-def _worlds(memory: Memory, files: list[tuple[str, bytes]]) -> None:
-    """Write worlds to their folder once they can be parsed; then load them from there."""
-    for name, content in files:
+def _worlds(memory: Memory, jobs: Jobs, files: Sequence[UploadedFile]) -> Job:
+    """Write worlds to their folder once all can be parsed; then load them from there."""
+    for file in files:
         try:
-            parse_world(content, file=name)
+            parse_world(file.getvalue(), file=file.name)
         except ValueError as error:
-            st.error("This world cannot be imported:")
-            st.text(f"{name}: {error}")
-            return
-    for name, content in files:
-        memory.lore.put_file(memory.places.worlds, Path(name).name, content)
-    job_bar.run(resources.jobs(), "Import worlds", lambda _: load_worlds(memory))
-    st.rerun()
+            raise BadSource(f"This world cannot be imported: {file.name}: {error}") from error
+    for file in files:
+        memory.lore.put_file(memory.places.worlds, Path(file.name).name, file.getvalue())
+    return jobs.run("Import worlds", lambda _: load_worlds(memory))
 
 
 def load_worlds(memory: Memory) -> None:
@@ -108,20 +112,28 @@ def _exchange(memory: Memory, scope: str | None) -> None:
 
 
 def _papers(memory: Memory, scope: str | None) -> None:
-    protocol = st.text_input("Protocol", scope or "", placeholder="aave", key="memedex.paper_protocol")
     files = st.file_uploader(
         "Papers: PDF, HTML, Word, Markdown, text", type=_PAPERS, accept_multiple_files=True
     )
-    st.caption("A paper of the same protocol and file name is replaced.")
     label = f"Import {format.counted(len(files), 'paper')}" if files else "Import"
-    if st.button(label, type="primary", disabled=not files or not protocol.strip()):
-        given = [(file.name, file.getvalue()) for file in files]
-        job_bar.run(
-            resources.jobs(),
-            f"Import {label.removeprefix('Import ')}",
-            lambda progress: _import_papers(memory, given, protocol, progress),
-        )
-        st.rerun()
+    watch, jobs = job_bar.watcher(), resources.jobs()
+
+    def begin(given: Mapping[str, Any]) -> str:
+        if not given["protocol"].strip():
+            raise BadSource("Name the protocol of these papers first.")
+        papers = [(file.name, file.getvalue()) for file in files]
+        work = partial(_import_papers, memory, papers, given["protocol"])
+        watch(jobs.run(label, work))
+        return ""
+
+    forms.show(
+        "import-papers", resources.library(), begin, after_run=True,
+        fields=[Field(
+            "protocol", "Protocol", value=scope or "", placeholder="aave",
+            help="A paper of the same protocol and file name is replaced.",
+        )],
+        button=Button(label, kind="primary", disabled=not files),
+    )  # fmt: skip
 
 
 def _import_papers(memory: Memory, given: list[tuple[str, bytes]], protocol: str, progress: Progress) -> None:
@@ -143,28 +155,26 @@ def _import_papers(memory: Memory, given: list[tuple[str, bytes]], protocol: str
 
 def _transcripts(memory: Memory, scope: str | None) -> None:
     files = st.file_uploader("Sessions as JSONL or JSON", type=["jsonl", "json"], accept_multiple_files=True)
-    path = server_paths.can_be_named() and st.text_input(
-        "Or a path on this machine", placeholder=server_paths.placeholder("/home/me/sessions"),
+    watch, jobs, name = job_bar.watcher(), resources.jobs(), server_paths.naming()
+
+    def begin(given: Mapping[str, Any]) -> str:
+        typed = given.get("path", "").strip()
+        paths = [server_paths.existing(name, typed)] if typed else []
+        dropped = [(Path(file.name).name, file.getvalue()) for file in files]
+        if not paths and not dropped:
+            raise BadSource("Drop files, or type a path, first.")
+        watch(jobs.run("Import transcripts", partial(_import_transcripts, memory, dropped, paths)))
+        return ""
+
+    path = Field(
+        "path", "Or a path on this machine", placeholder=server_paths.placeholder("/home/me/sessions"),
         help="A folder with metadata.json, transcript.jsonl and events.jsonl, or folders of such folders.",
     )  # fmt: skip
-    typed = (path or "").strip()
-    if not st.button("Import", type="primary", disabled=not files and not typed):
-        return
-    try:
-        paths = [server_paths.named(typed)] if typed else []
-    except NotPermitted as error:
-        st.error(str(error))
-        return
-    if not all(found.exists() for found in paths):
-        st.error("There is nothing at this path.")
-        return
-    given = [(Path(file.name).name, file.getvalue()) for file in files]
-    job_bar.run(
-        resources.jobs(),
-        "Import transcripts",
-        lambda progress: _import_transcripts(memory, given, paths, progress),
-    )
-    st.rerun()
+    forms.show(
+        "import-transcripts", resources.library(), begin, after_run=True,
+        fields=[path] if server_paths.can_be_named() else [],
+        button=Button("Import", kind="primary"),
+    )  # fmt: skip
 
 
 def _import_transcripts(

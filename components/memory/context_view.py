@@ -1,10 +1,13 @@
 """What the model would see: the assembled context, compared with its budgets, with hints."""
 
+from functools import partial
+
 import streamlit as st
 
-from components.memory import entry_link, open_memory
+from components.memory import entry_link
 from components.memory.kinds import KINDS, place_of
-from components.shell import format, tables
+from components.shell import format, forms, resources, tables
+from components.shell.forms import Button
 from store.errors import MemedexError
 from store.memory.inspect.context_preview import (
     BUDGETS,
@@ -86,12 +89,11 @@ def _template(memory: Memory) -> str:
         with st.container(horizontal=True, gap="small"):
             st.button("As in the reference", on_click=lambda: st.session_state.update({_TEMPLATE: REFERENCE}))
             if memory.can_write:
-                st.button("Keep for everybody", on_click=_keep, args=(memory,))
+                forms.button(
+                    "keep-template", resources.library(), partial(store_template, memory, template),
+                    button=Button("Keep for everybody"), message="The template is kept.", after_run=True,
+                )  # fmt: skip
     return template
-
-
-def _keep(memory: Memory) -> None:
-    open_memory.run_verb(store_template, memory, st.session_state[_TEMPLATE], message="The template is kept.")
 
 
 def _weighed(context: Assembled) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 from components.memory import entry_link
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.shell import format, job_bar, resources
-from store.memory.engine.passages import Passages
+from components.shell.forms import Button
 from store.memory.inspect.near_duplicates import NEARLY, DuplicatePair, near_duplicates
 from store.memory.memory import Memory
 
@@ -21,15 +21,14 @@ def show(memory: Memory, kind: str) -> None:
     if passages.count() <= _AT_ONCE:
         _pairs(memory, kind, near_duplicates(passages))
         return
-    st.button(
-        f"Compare {counted(kind, passages.count())}",
-        icon=":material/content_copy:",
-        disabled=not memory.can_write or job_bar.is_busy(resources.jobs()),
-        on_click=_compare,
-        args=(kind, passages),
-    )
-    number = st.session_state.get(f"{_JOB}-{kind}")
-    job = resources.jobs().get(number) if number else None
+    is_locked = not memory.can_write or job_bar.is_busy(resources.jobs())
+    name = f"{_JOB}-{kind}"
+    job_bar.button(
+        f"compare-{kind}", resources.library(), f"Compare {KINDS[kind].label.lower()}",
+        lambda progress: near_duplicates(passages, progress=progress), kept_as=name,
+        button=Button(f"Compare {counted(kind, passages.count())}", icon="content_copy", disabled=is_locked),
+    )  # fmt: skip
+    job = job_bar.begun(resources.jobs(), name)
     if job is not None and job.state == "done":
         _pairs(memory, kind, job.result)
 
@@ -56,12 +55,3 @@ def _pairs(memory: Memory, kind: str, pairs: list[DuplicatePair]) -> None:
                         st.text(text_of(kind, row)[:_CUT])
                         st.caption(format.plain(place_of(kind, row)))
                     entry_link.open_button(kind, row["id"], key=f"pair-{number}-{row['id']}")
-
-
-def _compare(kind: str, passages: Passages) -> None:
-    job = job_bar.run(
-        resources.jobs(),
-        f"Compare {KINDS[kind].label.lower()}",
-        lambda progress: near_duplicates(passages, progress=progress),
-    )
-    st.session_state[f"{_JOB}-{kind}"] = job.id

@@ -1,14 +1,14 @@
 """Health of the text memory: figures of each kind, and what needs attention, with the remedy."""
 
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
-from components.memory import adding, entry_link, models, open_memory
+from components.memory import adding, entry_link, models
 from components.memory.kinds import KINDS, counted, text_of
-from components.shell import format, job_bar, resources, tables
-from store.jobs import Job
+from components.shell import format, forms, job_bar, resources, tables
+from components.shell.forms import Button
 from store.memory import doctor
 from store.memory.engine.reembedding import reembed
 from store.memory.inspect.health import READ_AGAIN, Concern, MemoryFigures, concerns, figures, unread_worlds
@@ -107,44 +107,30 @@ def _concern(memory: Memory, concern: Concern, number: int) -> None:
 
 
 def _remedies(memory: Memory, concern: Concern, number: int) -> None:
-    passages = memory.passages[concern.kind]
+    kind = concern.kind
+    passages, library = memory.passages[kind], resources.library()
     if concern.remedy == "embed them":
-        st.button(
-            "Embed them",
-            key=f"embed-{number}",
-            icon=":material/model_training:",
-            on_click=job_bar.begin,
-            args=(
-                resources.jobs(),
-                f"Embed {KINDS[concern.kind].label.lower()}",
-                lambda progress: reembed(passages, progress=progress),
-            ),
-        )
+        job_bar.button(
+            f"embed-{kind}", library, f"Embed {KINDS[kind].label.lower()}",
+            lambda progress: reembed(passages, progress=progress),
+            button=Button("Embed them", icon="model_training"),
+        )  # fmt: skip
     elif concern.remedy == "cut them into chunks":
-        st.button(
-            "Cut and embed them",
-            key=f"cut-{number}",
-            icon=":material/content_cut:",
-            on_click=job_bar.begin,
-            args=(resources.jobs(), "Cut long chunks", lambda progress: _cut(memory, progress)),
-        )
+        job_bar.button(
+            f"cut-{kind}", library, "Cut long chunks", partial(_cut, memory),
+            button=Button("Cut and embed them", icon="content_cut"),
+        )  # fmt: skip
     elif concern.remedy == READ_AGAIN:
-        st.button(
-            "Read it again",
-            key=f"read-{number}",
-            icon=":material/refresh:",
-            on_click=job_bar.begin,
-            args=(resources.jobs(), "Import worlds", lambda _: adding.load_worlds(memory)),
-        )
+        job_bar.button(
+            f"read-{kind}", library, "Import worlds", lambda _: adding.load_worlds(memory),
+            button=Button("Read it again", icon="refresh"),
+        )  # fmt: skip
     elif concern.remedy == "delete them":
-        st.button(
-            f"Delete {counted(concern.kind, len(concern.which))}",
-            key=f"delete-{number}",
-            icon=":material/delete:",
-            on_click=open_memory.run_verb,
-            args=(passages.remove, concern.which),
-            kwargs={"message": "Deleted; undo brings them back."},
-        )
+        forms.button(
+            f"delete-{kind}-{number}", library, partial(passages.remove, concern.which),
+            button=Button(f"Delete {counted(kind, len(concern.which))}", icon="delete"),
+            message="Deleted; undo brings them back.",
+        )  # fmt: skip
 
 
 def _cut(memory: Memory, progress: Progress) -> None:
@@ -153,17 +139,15 @@ def _cut(memory: Memory, progress: Progress) -> None:
 
 
 def _examination(memory: Memory) -> None:
-    busy = job_bar.is_busy(resources.jobs())
+    library = resources.library()
+    busy = job_bar.is_busy(library.jobs)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
-        st.button(
-            "Run check",
-            icon=":material/stethoscope:",
-            disabled=busy,
-            on_click=_begin,
-            args=("Check the text memory", lambda _: doctor.check(memory)),
-        )
+        job_bar.button(
+            "check-memory", library, "Check the text memory", lambda _: doctor.check(memory), kept_as=_JOB,
+            button=Button("Run check", icon="stethoscope", disabled=busy),
+        )  # fmt: skip
         st.caption("Compares files, full text, vectors and Chroma's collections. Changes nothing.")
-    job = _job(_JOB)
+    job = job_bar.begun(library.jobs, _JOB)
     if job is None or job.state != "done":
         return
     result = [one for one in job.result if one.is_fault]
@@ -172,19 +156,7 @@ def _examination(memory: Memory) -> None:
         return
     rows = [{"kind": one.kind, "what": one.what, "what mends it": one.remedy} for one in result]
     tables.show(rows, alt="What is wrong and what mends it")
-    st.button(
-        "Repair",
-        icon=":material/build:",
-        disabled=busy,
-        on_click=_begin,
-        args=("Repair the text memory", lambda _: doctor.repair(memory)),
-    )
-
-
-def _begin(name: str, work: Any) -> None:
-    st.session_state[_JOB] = job_bar.run(resources.jobs(), name, work).id
-
-
-def _job(key: str) -> Job | None:
-    number = st.session_state.get(key)
-    return resources.jobs().get(number) if number else None
+    job_bar.button(
+        "repair-memory", library, "Repair the text memory", lambda _: doctor.repair(memory), kept_as=_JOB,
+        button=Button("Repair", icon="build", disabled=busy),
+    )  # fmt: skip

@@ -7,6 +7,7 @@ import streamlit as st
 from components.memory.kinds import KINDS, counted
 from components.overview import model_choice
 from components.shell import format, job_bar, resources
+from components.shell.forms import Button
 from store.embedding import open_embedder
 from store.memory.engine.reembedding import reembed
 from store.memory.engine.settings import LOCAL, memory_settings
@@ -33,17 +34,12 @@ def show(memory: Memory) -> None:
                 st.selectbox("Change to", list(names), key="memory-model-name", accept_new_options=True) or ""
             )
             why_not = model_choice.missing(name, offered=names)
-            st.button(
-                "Embed them with it",
-                icon=":material/model_training:",
-                on_click=job_bar.begin,
-                disabled=bool(why_not) or name == passages.model or job_bar.is_busy(resources.jobs()),
-                args=(
-                    resources.jobs(),
-                    f"Embed {KINDS[kind].label.lower()} with {name}",
-                    _work(memory, kind, name),
-                ),
-            )
+            is_locked = bool(why_not) or name == passages.model or job_bar.is_busy(resources.jobs())
+            job_bar.button(
+                "memory-model", resources.library(), f"Embed {KINDS[kind].label.lower()} with {name}",
+                _work(memory, kind, name), after_run=True,
+                button=Button("Embed them with it", icon="model_training", disabled=is_locked),
+            )  # fmt: skip
         if why_not:
             st.caption(f"Not available here: {format.plain(why_not, limit=400)}")
         else:

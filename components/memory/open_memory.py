@@ -1,6 +1,6 @@
 """The text memory with the permissions of the current user."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from components.memory.kinds import counted
-from components.shell import format, login, session
+from components.shell import format, login
 from components.shell import undo as shell_undo
 from store.errors import LibraryInUse, MemedexError
 from store.library import Library
@@ -61,17 +61,6 @@ def _undo(memory: Memory, _: Mapping[str, Any]) -> str:
 
 def _sentence(reason: str) -> str:
     return f"{reason[:1].upper()}{reason[1:]}."
-
-
-def run_verb(verb: Callable[..., Any], *arguments: Any, message: str = "", **keywords: Any) -> None:
-    """Carry out a verb of the memory and show the result on the next run; for callbacks."""
-    try:
-        verb(*arguments, **keywords)
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
-        return
-    if message:
-        session.queue_message(message, icon=":material/check:")
 
 
 def _opened(*, can_write: bool) -> Memory:

@@ -1,14 +1,15 @@
 """Facts about a world, a session or a protocol, and actions on all of it."""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from components.memory.kinds import counted
 from components.shell import format, forms, resources
-from components.shell import session as shell_session
 from components.shell.forms import Button
-from store.errors import MemedexError
+from store.errors import MemedexError, NotPermitted
 from store.memory.memory import Memory
 
 _REMOVED = "Removed; undo brings it back."
@@ -81,28 +82,27 @@ def _forgetting(memory: Memory, key: str) -> None:
         st.markdown(
             "Its texts, vectors, history and every copy in any file are removed. **This cannot be undone.**"
         )
-        st.button("Delete this key", key="forget-key", on_click=_forget, args=(memory, [key]))
+        is_gone = _forget_button(memory, [key], "Delete this key")
         parts = key.split("_")
         for first in range(1, len(parts)):  # a character's name may hold an underscore as well
             session = "_".join(parts[first:])
             if len(keys := memory.sessions.keys_of(session)) > 1:
-                st.button(
-                    f"Delete all {len(keys)} characters' keys of {format.plain(session)}",
-                    key=f"forget-all-{session}", on_click=_forget, args=(memory, keys),
-                )  # fmt: skip
+                label = f"Delete all {len(keys)} characters' keys of {session}"
+                is_gone |= _forget_button(memory, keys, label)
+    if is_gone:
+        st.session_state.pop("scope_session_memory", None)
 
 
-def _forget(memory: Memory, keys: list[str]) -> None:
-    gone = 0
+def _forget_button(memory: Memory, keys: list[str], label: str) -> bool:
+    send = partial(_forget, memory, keys)
+    return forms.show(f"forget-{label}", resources.library(), send, button=Button(label))
+
+
+def _forget(memory: Memory, keys: list[str], _: Mapping[str, Any]) -> str:
     try:
-        for key in keys:
-            gone += memory.sessions.delete_session_memory(key)
+        gone = sum(memory.sessions.delete_session_memory(key) for key in keys)
+    except NotPermitted:
+        raise
     except MemedexError as error:
-        shell_session.queue_message(
-            f"It is not gone yet: {format.plain(str(error), limit=300)}", icon=":material/error:"
-        )
-        return
-    st.session_state.pop("scope_session_memory", None)
-    shell_session.queue_message(
-        f"{counted('session_memory', gone)} gone for good, from every file.", icon=":material/delete_forever:"
-    )
+        raise MemedexError(f"It is not gone yet: {error}") from error
+    return f"{counted('session_memory', gone)} gone for good, from every file."

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from components.shell import job_bar, resources
+from components.shell.forms import Button
 from store.memory import demo
 from store.memory.memory import Memory
 
@@ -24,16 +25,10 @@ def show(memory: Memory) -> None:
         with st.container(gap="xsmall"):
             st.subheader("Look around first", anchor=False)
             st.caption("Three worlds, two sessions, memories, papers and transcripts, all made up.")
-        st.button(
-            "Load the demo memory",
-            type="primary",
-            icon=":material/auto_awesome:",
-            disabled=job_bar.is_busy(resources.jobs()),
-            on_click=job_bar.begin,
-            args=(
-                resources.jobs(),
-                "Load the demo memory",
-                lambda progress: demo.load(memory, progress=progress),
-            ),
-        )
+        busy = job_bar.is_busy(resources.jobs())
+        job_bar.button(
+            "demo-memory", resources.library(), "Load the demo memory",
+            lambda progress: demo.load(memory, progress=progress),
+            button=Button("Load the demo memory", icon="auto_awesome", kind="primary", disabled=busy),
+        )  # fmt: skip
     st.caption("Or add your own: Browse, choose a kind, Add.")

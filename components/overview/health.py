@@ -1,10 +1,11 @@
 """The doctor's findings, and their repair."""
 
-from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
 from components.shell import format, job_bar, resources, tables
+from components.shell.forms import Button
 from store.jobs import Job, background_worker
 from store.library import Library
 from store.maintenance import doctor
@@ -85,18 +86,18 @@ def _chroma(behind: int, fault: str) -> str:
 
 def examine(library: Library) -> None:
     """Check every file and every vector on request, and repair on request."""
+    if not library.can_write:
+        st.caption("Only a curator can run it, in the program that holds the library.")
+        return
     busy = job_bar.is_busy(library.jobs)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Run check",
-            type="primary",
-            icon=":material/stethoscope:",
-            disabled=busy,
-            on_click=_begin,
-            args=("Check the library", lambda _: (doctor.check(library), [])),
-        )
+        job_bar.button(
+            "check", library, "Check the library", lambda _: (doctor.check(library), []),
+            kept_as=_EXAMINATION,
+            button=Button("Run check", icon="stethoscope", kind="primary", disabled=busy),
+        )  # fmt: skip
         st.caption("Compares sidecars, pictures, catalog and the five collections. Changes nothing.")
-    job = _last()
+    job = job_bar.begun(library.jobs, _EXAMINATION)
     if job is not None and job.is_over:
         _show(library, job, busy=busy)
 
@@ -104,15 +105,6 @@ def examine(library: Library) -> None:
 def _repair(library: Library, progress: Progress) -> tuple[list[DoctorFinding], list[str]]:
     said: list[str] = []
     return doctor.repair(library, progress=progress, tell=said.append), said
-
-
-def _begin(name: str, work: Callable[[Progress], tuple[list[DoctorFinding], list[str]]]) -> None:
-    st.session_state[_EXAMINATION] = job_bar.run(resources.jobs(), name, work).id
-
-
-def _last() -> Job | None:
-    number = st.session_state.get(_EXAMINATION)
-    return resources.jobs().get(number) if number else None
 
 
 def _show(library: Library, job: Job, *, busy: bool) -> None:
@@ -133,13 +125,9 @@ def _show(library: Library, job: Job, *, busy: bool) -> None:
     st.warning(f"{format.counted(len(found), 'thing')} to mend. ({when})", icon=":material/build:")
     rows = [{"coin": one.address, "what": one.what, "what mends it": one.remedy} for one in found[:_MOST]]
     tables.show(rows, alt="What is wrong and what mends it")
-    if not library.can_write:
-        return
-    st.button(
-        "Repair",
-        icon=":material/build:",
-        disabled=busy,
-        help="Mends what can be mended; nothing is deleted.",
-        on_click=_begin,
-        args=("Repair the library", lambda progress: _repair(library, progress)),
-    )
+    job_bar.button(
+        "repair", library, "Repair the library", partial(_repair, library), kept_as=_EXAMINATION,
+        button=Button(
+            "Repair", icon="build", help="Mends what can be mended; nothing is deleted.", disabled=busy
+        ),
+    )  # fmt: skip

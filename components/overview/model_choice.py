@@ -5,10 +5,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.shell import format, job_bar, server_paths
+from components.shell import format, forms, job_bar, server_paths
+from components.shell.forms import Button
 from store.embedding import open_embedder
 from store.embedding.protocol import OFFLINE, REFERENCE
 from store.errors import MemedexError
+from store.jobs import Job
 from store.library import Library
 
 _ABOUT = {
@@ -34,13 +36,12 @@ def show(library: Library) -> None:
             "another name listed in docs/models.md.",
         )
         why_not = missing(name or "")
-        st.button(
-            "Embed everything with it",
-            icon=":material/model_training:",
-            disabled=bool(why_not) or job_bar.is_busy(library.jobs),
-            on_click=_switch,
-            args=(library, name),
-        )
+        watch = job_bar.watcher()
+        busy = job_bar.is_busy(library.jobs)
+        forms.button(
+            "switch-model", library, lambda: watch(_switch(library, name or "")), after_run=True,
+            button=Button("Embed everything with it", icon="model_training", disabled=bool(why_not) or busy),
+        )  # fmt: skip
     if why_not:
         st.caption(f"Not available here: {format.plain(why_not, limit=400)}")
     else:
@@ -74,7 +75,5 @@ def _file(name: str) -> str:
     return model if family == "sentence-transformers" and is_path else ""
 
 
-def _switch(library: Library, name: str) -> None:
-    if missing(name):  # asked again: what the browser sends need not be what the page offered
-        return
-    job_bar.start(library.jobs, "model", name=f"Embed with {format.model(name)}", options={"model": name})
+def _switch(library: Library, name: str) -> Job:
+    return library.jobs.start("model", name=f"Embed with {format.model(name)}", options={"model": name})

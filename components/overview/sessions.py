@@ -1,13 +1,15 @@
 """Who is logged in, for administrators, who may end a session in all its tabs."""
 
 import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from components.shell import format, known_sessions, login
-from components.shell import session as shell_session
-from store.errors import MemedexError
-from store.sessions.sessions import LoginSession
+from components.shell import format, forms, known_sessions, login, resources
+from components.shell.forms import Button
+from store.sessions.sessions import LoginSession, LoginSessions
 
 _MOST = 50
 
@@ -20,16 +22,17 @@ def are_shown() -> bool:
 def show() -> None:
     """Each login that is still valid, and a button that ends it."""
     now = time.time()
-    valid = [one for one in known_sessions.sessions(login.actor()).all() if not one.is_over(now)]
+    known, library = known_sessions.sessions(login.actor()), resources.library()
+    valid = [one for one in known.all() if not one.is_over(now)]
     if not valid:
         st.caption("Nobody is logged in.")
     with st.container(gap="small"):
         for session in valid[:_MOST]:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.text(_describe(session), width="stretch")
-                st.button(
-                    "End", key=f"end-session-{session.id}", icon=":material/logout:",
-                    on_click=_end, args=(session.id,),
+                forms.show(
+                    f"end-session-{session.id}", library, partial(_end, known, session.id),
+                    button=Button("End", icon="logout"), changes_library=False,
                 )  # fmt: skip
     if len(valid) > _MOST:
         st.caption(f"and {len(valid) - _MOST:,} more: `python -m store sessions`")
@@ -41,11 +44,7 @@ def _describe(session: LoginSession) -> str:
     return f"{format.cut(session.person, limit=80)} · logged in {began}{where} · seen {seen} · {session.id}"
 
 
-def _end(id: str) -> None:
-    try:
-        session = known_sessions.sessions(login.actor()).end(id)
-    except MemedexError as error:
-        shell_session.queue_message(format.plain(str(error)), icon=":material/error:")
-        return
+def _end(known: LoginSessions, id: str, _: Mapping[str, Any]) -> str:
+    session = known.end(id)
     known_sessions.look_again()
-    shell_session.queue_message(f"Ended: {format.plain(session.person)}", icon=":material/logout:")
+    return f"Ended: {format.plain(session.person)}"

@@ -1,11 +1,15 @@
 """Rejected and deleted records, and their restoration."""
 
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
 import streamlit as st
 
 from components.grid import RESTORE, browse, show_view
-from components.shell import format, session
+from components.shell import format, forms
+from components.shell.forms import Button
 from store.catalog.filters import Filter
-from store.errors import MemedexError
 from store.library import Library
 
 
@@ -46,19 +50,12 @@ def _empty(library: Library) -> None:
             f"({format.size(found.size)}) would be deleted. **This cannot be undone.**"
         )
         agreed = st.checkbox("Delete them for good", key=f"trash-agreed-{count}-{days}")
-        st.button(
-            "Delete", key="trash-empty", disabled=not agreed, icon=":material/delete_forever:",
-            on_click=_delete, args=(library, days or 0, count),
+        forms.show(
+            "trash-empty", library, partial(_delete, library, days or 0, count), after_run=True,
+            button=Button("Delete", icon="delete_forever", disabled=not agreed),
         )  # fmt: skip
 
 
-def _delete(library: Library, days: int, count: int) -> None:
-    try:
-        done = library.trash.empty(days=days, expected=count)
-    except MemedexError as error:
-        session.queue_message(format.plain(str(error), limit=300), icon=":material/error:")
-    else:
-        session.queue_message(
-            f"{format.counted(len(done.addresses), 'coin')} deleted, {format.size(done.size)} freed.",
-            icon=":material/delete_forever:",
-        )
+def _delete(library: Library, days: int, count: int, _: Mapping[str, Any]) -> str:
+    done = library.trash.empty(days=days, expected=count)
+    return f"{format.counted(len(done.addresses), 'coin')} deleted, {format.size(done.size)} freed."

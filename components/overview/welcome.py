@@ -5,6 +5,7 @@ import streamlit as st
 from components.exchange import import_coins
 from components.overview import inbox
 from components.shell import job_bar
+from components.shell.forms import Button
 from store import demo
 from store.library import Library
 
@@ -24,14 +25,10 @@ def show(library: Library) -> None:
             st.caption(
                 "Over a hundred fictional coins with captions, without internet, in well under a minute."
             )
-        st.button(
-            "Load the demo library",
-            type="primary",
-            icon=":material/auto_awesome:",
-            disabled=busy,
-            on_click=_load_demo,
-            args=(library,),
-        )
+        job_bar.button(
+            "demo", library, "Load the demo library", lambda progress: demo.load(library, progress=progress),
+            button=Button("Load the demo library", icon="auto_awesome", kind="primary", disabled=busy),
+        )  # fmt: skip
     with st.container(border=True):
         st.subheader("Bring your own", anchor=False)
         import_coins.show(library)
@@ -45,7 +42,3 @@ def stop_without_coins(library: Library) -> None:
     st.info("The library holds no coins yet: promote approved ones first.", icon=":material/publish:")
     st.page_link("pages/approved.py", label="Approved coins", icon=":material/task_alt:")
     st.stop()
-
-
-def _load_demo(library: Library) -> None:
-    job_bar.run(library.jobs, "Load the demo library", lambda progress: demo.load(library, progress=progress))

@@ -96,7 +96,7 @@ def handler(library: Library) -> Handler:
         asked = [_asked_about(library, address, copies[address]) for address in ready if address in copies]
         ready = [address for address in ready if address not in copies]
         if ready:
-            _start(library, ready, job_bar.watched)
+            _start(library, ready, job_bar.watcher())
         refused = [Refusal(address, _obstacle(library, address)) for address in rest]
         return Outcome(refused=[*asked, *refused][:_SHOWN])
 
@@ -156,7 +156,7 @@ def _obstacle(library: Library, address: str) -> str:
         return str(error)
     if record.tier != "approved":
         return f"it is in {format.TIERS[record.tier]} now"
-    return f"can't promote yet: write {_missing(record)} (e)"
+    return f"can't promote yet: write {_missing(record)} on Captions"
 
 
 def _missing(record: Record) -> str:

@@ -35,7 +35,7 @@ def show(library: Library) -> None:
         _rename(library, counts)
     st.subheader("In use", anchor=False)
     if not counts:
-        st.caption("No coin has a tag yet. `n` on a coin in any grid gives it one.")
+        st.caption("No coin has a tag yet. Tags, above any grid, gives its coins some.")
         return
     rows = [
         {"tag": tag, "coins": count, "category": library.taxonomy.category(tag)}

@@ -47,9 +47,10 @@ def show(library: Library) -> None:
                 f"**{format.counted(len(goldens), 'golden query', 'golden queries')}**", width="content"
             )
             if library.can_write:
-                st.button(
-                    "Run evaluation", type="primary", icon=":material/play_arrow:", on_click=_ask,
-                    args=(library,), disabled=job_bar.is_busy(library.jobs),
+                busy = job_bar.is_busy(library.jobs)
+                job_bar.button(
+                    "evaluate", library, "Run evaluation", partial(_evaluate, library),
+                    button=Button("Run evaluation", icon="play_arrow", kind="primary", disabled=busy),
                 )  # fmt: skip
             st.space("stretch")
             k = _depth() if found else evaluation.TOP
@@ -65,13 +66,9 @@ def show(library: Library) -> None:
     _calibration(library)
 
 
-def _ask(library: Library) -> None:
-    actor = library.actor_name
-
-    def work(progress: Progress) -> None:
-        evaluation.store(library, evaluation.evaluate(library, progress=progress), actor=actor)
-
-    job_bar.run(library.jobs, "Run evaluation", work)
+def _evaluate(library: Library, progress: Progress) -> None:
+    found = evaluation.evaluate(library, progress=progress)
+    evaluation.store(library, found, actor=library.actor_name)
 
 
 def _depth() -> int:
@@ -122,8 +119,8 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
             told = format.counted(len(elsewhere), "relevant coin")
             st.caption(f"Not counted, since they are not in the library: {told} ({places}).")
         st.caption(
-            "A result called good on the search page (key **g**) is relevant to its query, one "
-            "called bad (**b**) is not; queries judged only there are in the collection *judged*."
+            "A result called **Good** on the search page is relevant to its query, one called **Bad** is "
+            "not; queries judged only there are in the collection *judged*."
         )
     if not library.can_write:
         return
@@ -140,7 +137,7 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
         with st.popover("Remove a query", icon=":material/delete:"):
             line = st.selectbox("Question", [one.line for one in kept], key="golden_forget")
             remove = partial(library.golden.delete, line)
-            forms.button("golden-remove", library, remove, button=Button("Remove"))
+            forms.button("golden-remove", library, remove, button=Button("Remove"), after_run=True)
 
 
 def _add(library: Library, given: Mapping[str, Any]) -> str:
@@ -171,16 +168,11 @@ def _calibration(library: Library) -> None:
             alt="Mean and deviation of each facet's cosines, for each kind of question",
         )  # fmt: skip
     if library.can_write:
-        st.button(
-            "Measure again" if held else "Measure", icon=":material/straighten:", on_click=_measure,
-            args=(library,), disabled=job_bar.is_busy(library.jobs),
+        label = "Measure again" if held else "Measure"
+        job_bar.button(
+            "calibrate", library, "Measure the calibration", lambda _: library.calibration.measure() and None,
+            button=Button(label, icon="straighten", disabled=job_bar.is_busy(library.jobs)),
         )  # fmt: skip
-
-
-def _measure(library: Library) -> None:
-    job_bar.run(
-        library.jobs, "Measure the calibration", lambda progress: library.calibration.measure() and None
-    )
 
 
 def _figures(figure: tuple[float, float] | None) -> str:

@@ -8,6 +8,8 @@ import asyncio
 import contextlib
 import json
 import logging
+import math
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
@@ -55,7 +57,7 @@ async def serve(request: Request) -> Response:
         return PlainTextResponse(str(error), 403, headers=_HEADERS)
     if watcher.is_full(person.session):
         return PlainTextResponse("too many pages are open", 503, headers=_HEADERS)
-    messages = watcher.follow(person, still_permitted=bearer)
+    messages = watcher.follow(person, still_permitted=bearer, expires=logins.expires(claims))
     return StreamingResponse(messages, media_type="text/event-stream", headers=_HEADERS)
 
 
@@ -120,9 +122,9 @@ class StateWatcher:
             stream.owed_since = current_state.now()
 
     async def follow(
-        self, person: tokens.Bearer, *, still_permitted: Callable[[], object]
+        self, person: tokens.Bearer, *, still_permitted: Callable[[], object], expires: float = math.inf
     ) -> AsyncIterator[str]:
-        """The messages for one page; ends when it is no longer permitted to have them."""
+        """The messages for one page, until it is not permitted to have them, or `expires` (UNIX seconds)."""
         if earlier := self._streams.get(person.session):
             earlier.end()
         stream = self._streams[person.session] = _Stream(person)
@@ -132,7 +134,8 @@ class StateWatcher:
             yield ": the stream is open\n\n"  # so that the page knows it at once
             while not stream.is_over:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(stream.has_news.wait(), _HEARTBEAT)
+                    patience = min(_HEARTBEAT, max(0.0, expires - time.time()))
+                    await asyncio.wait_for(stream.has_news.wait(), patience)
                 stream.has_news.clear()
                 if stream.is_over or not await run_in_threadpool(_is_permitted, still_permitted):
                     return

@@ -7,6 +7,7 @@ then asks for a run of its page. It is done once for each key that the page make
 import math
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -29,7 +30,8 @@ from store.lru import LruCache
 Value = str | float | list[str] | None
 Send = Callable[[Mapping[str, Any]], str]  # does what was asked; returns what to say
 
-_FORMS = 5_000  # of all sessions together; a page whose form is forgotten is run again
+_FORMS = 5_000  # of all sessions together, whose confirmation is remembered until their next run
+_KEPT = "memedex.forms"  # in a session's state: its forms, which end with it and may hold files
 _LONGEST_KEY = 64  # characters
 _LONGEST_TEXT = 200_000
 _MOST_TAGS = 100
@@ -55,6 +57,7 @@ class Field:
     help: str = ""
     longest: int = _LONGEST_TEXT  # characters
     least: float = 0.0  # of a number
+    most: float | None = None
     height: int = 120  # px of a longer text
     choices: Sequence[str] = ()  # that are offered; others may be typed
     is_labelled: bool = True  # else only for those who do not see the page
@@ -76,9 +79,12 @@ class _Form:
     fields: Sequence[Field]
     button: Button
     send: Send
+    changes_library: bool
 
 
-_forms: LruCache[tuple[str, str], _Form] = LruCache(_FORMS)  # by session and form, as its last run made them
+_forms: weakref.WeakValueDictionary[tuple[str, str], _Form] = (
+    weakref.WeakValueDictionary()
+)  # by session, form
 _confirmed: LruCache[tuple[str, str], bool] = LruCache(_FORMS)  # whose next run has still to know it
 _under_way: set[str] = set()
 _is_free = threading.Condition()
@@ -95,17 +101,26 @@ def routes() -> list[Route]:
 
 
 def show(
-    key: str, library: Library, send: Send, *, button: Button, fields: Sequence[Field] = (), row: bool = False
+    key: str,
+    library: Library,
+    send: Send,
+    *,
+    button: Button,
+    fields: Sequence[Field] = (),
+    row: bool = False,
+    after_run: bool = False,
+    changes_library: bool = True,
 ) -> bool:
     """Draw a form whose values go to `send`; whether it was confirmed since the last run.
 
     `send` runs beside the page, once for each time that somebody sends the form. It returns a message for the
-    page's next run, "" for none, or raises MemedexError, whose text is shown beside the button.
+    page's next run, "" for none, or raises MemedexError, whose text is shown beside the button. A press with
+    `after_run` waits until the page has run with what its other widgets say by then. What does not change the
+    library may be done twice, and asks itself who may do it.
     """
     place = (login.session(), key)
-    _forms[place] = _Form(fields, button, send)
+    _forms[place] = st.session_state.setdefault(_KEPT, {})[key] = _Form(fields, button, send, changes_library)
     was_confirmed = bool(_confirmed.get(place))
-    _confirmed[place] = False
     _component(
         key=f"memedex-form-{key}",
         data={
@@ -116,19 +131,28 @@ def show(
             "fields": [asdict(field) for field in fields],
             "button": asdict(button),
             "row": row,
+            "afterRun": after_run,
             "at": time.time(),
         },
         width="stretch" if fields else "content",
         on_done_change=_nothing,
     )
+    if was_confirmed:  # not before: a run that another one overtakes ends where it draws
+        _confirmed[place] = False
     return was_confirmed
 
 
 def button(
-    key: str, library: Library, verb: Callable[[], object], *, button: Button, message: str = ""
+    key: str,
+    library: Library,
+    verb: Callable[[], object],
+    *,
+    button: Button,
+    message: str = "",
+    after_run: bool = False,
 ) -> bool:
     """A button that does this, and then says so; whether it was done since the last run."""
-    return show(key, library, partial(_without_values, verb, message), button=button)
+    return show(key, library, partial(_without_values, verb, message), button=button, after_run=after_run)
 
 
 def _without_values(verb: Callable[[], object], message: str, values: Mapping[str, Any]) -> str:
@@ -147,12 +171,13 @@ def _answer(library: Library, asked: Mapping[str, Any]) -> Response:
     is_key = isinstance(key, str) and 0 < len(key) <= _LONGEST_KEY
     if not isinstance(form, str) or not isinstance(key, str) or not is_key or not isinstance(values, dict):
         return PlainTextResponse("a form, a key and values are needed", 400)
-    if not library.can_write:
-        return PlainTextResponse("the library can only be looked at here", 403)
     place = (str(asked["session"]), form)
+    found = _forms.get(place)
+    if not library.can_write and (found is None or found.changes_library):
+        return PlainTextResponse("the library can only be looked at here", 403)
     with _alone(f"{library.actor_name} {key}"):
         try:
-            message = _do_once(library, _forms.get(place), key, values)
+            message = _do_once(library, found, key, values)
         except (NotPermitted, LoginEnded):
             raise
         except MemedexError as error:
@@ -167,6 +192,8 @@ def _answer(library: Library, asked: Mapping[str, Any]) -> Response:
 
 def _do_once(library: Library, form: _Form | None, key: str, values: Mapping[str, Any]) -> str | None:
     """The message of this request, from before if it was done already; None if its form is not known."""
+    if form and not form.changes_library:
+        return form.send(_checked(form.fields, values))
     if known := library.requests.find(key):
         if known.answer is None:
             raise InvalidRecord("this was begun, and its end is not known: look whether it is done first")
@@ -192,7 +219,9 @@ def _checked(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, An
     for field in fields:
         value = values.get(field.name, field.value)
         if field.kind == "number":
-            is_valid = isinstance(value, int | float) and math.isfinite(value) and value >= field.least
+            most = math.inf if field.most is None else field.most
+            is_number = isinstance(value, int | float) and math.isfinite(value)
+            is_valid = is_number and field.least <= value <= most
         elif field.kind == "tags":
             is_valid = isinstance(value, list) and len(value) <= _MOST_TAGS and all(map(_is_line, value))
         else:

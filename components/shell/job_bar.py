@@ -1,33 +1,41 @@
 """Jobs on every page: a bar while one runs, a message when it is finished."""
 
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from components.shell import format, job_text, live, session
+from components.shell import format, forms, job_text, live, login, session
+from components.shell.forms import Button
 from store.jobs import Job, Jobs
 from store.library import Library
+from store.lru import LruCache
 from store.progress import Progress
 
 _WATCHED = "memedex.watched_jobs"
+_BEGUN = "memedex.begun_jobs"  # by name, those whose result a page shows
+_SESSIONS = 1_000  # for whose next run a route has begun jobs
+
+_from_routes: LruCache[str, tuple[int, ...]] = LruCache(_SESSIONS)
+_lock = threading.Lock()
 
 
-def start(
-    jobs: Jobs, kind: str, items: Iterable[Any] = (), *, name: str, options: Mapping[str, Any] | None = None
-) -> Job:
-    """Start a job that survives a restart, and tell this session when it is finished."""
-    return watched(jobs.start(kind, items, name=name, options=options))
-
-
-def run(jobs: Jobs, name: str, work: Callable[[Progress], Any]) -> Job:
-    """Start a job that ends with the program."""
-    return watched(jobs.run(name, work))
-
-
-def begin(jobs: Jobs, name: str, work: Callable[[Progress], Any]) -> None:
-    """Like `run`, for callbacks of buttons."""
-    run(jobs, name, work)
+def button(
+    key: str,
+    library: Library,
+    name: str,
+    work: Callable[[Progress], Any],
+    *,
+    button: Button,
+    kept_as: str = "",
+    after_run: bool = False,
+) -> bool:
+    """A form that starts a job that ends with the program; `kept_as`: the name for `begun`."""  # fmt: skip
+    watch = watcher(kept_as)
+    start = partial(library.jobs.run, name, work)
+    return forms.button(key, library, lambda: watch(start()), button=button, after_run=after_run)
 
 
 def is_busy(jobs: Jobs) -> bool:
@@ -41,29 +49,46 @@ def watch(library: Library, *, are_bars_drawn: bool) -> None:
     live.jobs(library, are_bars_drawn=are_bars_drawn)
 
 
-def watched(job: Job) -> Job:
-    """The job; this session is told when it is finished."""
-    st.session_state.setdefault(_WATCHED, []).append(job.id)
-    return job
-
-
-def watcher() -> Callable[[Job], Job]:
-    """`watched` for a form, which begins its job beside the page's runs."""
-    own: list[int] = st.session_state.setdefault(_WATCHED, [])
+def watcher(kept_as: str = "") -> Callable[[Job], Job]:
+    """What a form calls with the job that it began: this session is told when it is finished."""
+    place, begun = login.session(), st.session_state.setdefault(_BEGUN, {})
 
     def watch(job: Job) -> Job:
-        own.append(job.id)
+        watch_for(place, job)
+        if kept_as:
+            begun[kept_as] = job.id
         return job
 
     return watch
 
 
+def watch_for(session: str, job: Job) -> None:
+    """Tell this session when the job is finished."""
+    with _lock:
+        _from_routes[session] = (*(_from_routes.get(session) or ()), job.id)
+
+
+def begun(jobs: Jobs, name: str) -> Job | None:
+    """The last job that this session began under this name."""
+    number = st.session_state.get(_BEGUN, {}).get(name)
+    return jobs.get(number) if number else None
+
+
+def forget(name: str) -> None:
+    """Show the result of this job no longer."""
+    st.session_state.get(_BEGUN, {}).pop(name, None)
+
+
 def _say_what_ended(jobs: Jobs) -> None:
-    for number in list(st.session_state.get(_WATCHED, ())):
+    watched: list[int] = st.session_state.setdefault(_WATCHED, [])
+    with _lock:
+        watched.extend(_from_routes.get(login.session()) or ())
+        _from_routes[login.session()] = ()
+    for number in list(watched):
         job = jobs.get(number)
         if job is not None and job.is_under_way:
             continue
-        st.session_state[_WATCHED].remove(number)
+        watched.remove(number)
         if job is None or not job.is_over:
             continue
         name = format.plain(job.name)

@@ -3,10 +3,12 @@
 Somebody who may import from any path can read any file of the server that holds pictures or text.
 """
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from components.shell import login
-from store.errors import NotPermitted
+from store.errors import BadSource, NotPermitted
 from store.settings import settings
 
 
@@ -17,8 +19,27 @@ def can_be_named() -> bool:
 
 def named(text: str) -> Path:
     """The typed path. Raises NotPermitted if the user may not name it, whether it exists or not."""
+    return naming()(text)
+
+
+def naming() -> Callable[[str], Path]:
+    """`named` for a form of this page, which asks for a path beside its runs."""
+    return partial(_named, is_local=login.is_local())
+
+
+def existing(name: Callable[[str], Path], text: str) -> Path:
+    """The typed path, by `naming`. Raises BadSource if there is none, or nothing there."""
+    if not text.strip():
+        raise BadSource("Type a path first.")
+    path = name(text)
+    if not path.exists():
+        raise BadSource(f"There is nothing at this path: {text.strip()}")
+    return path
+
+
+def _named(text: str, *, is_local: bool) -> Path:
     path = Path(text.strip()).expanduser()
-    if login.is_local():
+    if is_local:
         return path
     try:
         real = path.resolve()  # links are followed first: where it leads is what counts

@@ -140,7 +140,7 @@ class ChildProcess(Generic[M]):
         lines = self._said.lines() if self._said else []
         if not lines:
             return failure
-        log.error("%s; what it said last:\n%s", failure, "\n".join(lines))
+        log.error("%s\n%s", failure, "\n".join(lines))  # the command line shows the first line
         return f"{failure}; it said: {' · '.join(lines[-_SHOWN:])}"
 
 

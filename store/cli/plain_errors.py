@@ -35,7 +35,8 @@ class _Plain(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         cause = record.exc_info[1] if record.exc_info else None
-        self._terminal.say(f"{record.getMessage()}: {_named(cause)}" if cause else record.getMessage())
+        sentence = record.getMessage().partition("\n")[0]  # what follows is for a server's log
+        self._terminal.say(f"{sentence}: {_named(cause)}" if cause else sentence)
 
 
 def is_short_of_memory(error: BaseException | None) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store.jobs import Item, JobContext, JobKind, Result, results_of
+from store.jobs import Item, Job, JobContext, JobKind, Result, results_of
 
 if TYPE_CHECKING:
     from store.library import Library
@@ -38,3 +38,16 @@ def move(context: "JobContext[Library]") -> None:
 
 
 KIND = JobKind("move", move)
+
+
+def start_promotion(library: "Library", address: str) -> Job | None:
+    """Promote this approved record in the background; None if that is under way, or done.
+
+    Raises UnknownRecord if there is none.
+    """
+    record = library.get(address)
+    if record.tier != "approved" or address in library.jobs.keys_under_way(KIND.name, verb="promote"):
+        return None
+    return library.jobs.start(
+        KIND.name, [address], name=f"Promote {record.name}", options={"verb": "promote"}
+    )

@@ -20,7 +20,8 @@ Claims = dict[str, Any]
 
 ROUTES = (
     "/decisions", "/results/cards", "/editor/keep", "/editor/commit", "/editor/own", "/editor/history",
-    "/editor/look", "/editor/suggestions", "/editor/discard", "/editor/refuse", "/map/points", "/form",
+    "/editor/promote", "/editor/look", "/editor/suggestions", "/editor/discard", "/editor/refuse",
+    "/map/points", "/form",
 )  # fmt: skip
 
 

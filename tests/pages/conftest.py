@@ -117,10 +117,13 @@ def words(app: AppTest) -> str:
     return "\n".join(str(element.value) for kind in kinds for element in kind)
 
 
-def press(app: AppTest, label: str) -> AppTest:
-    """Press the one button of this name."""
+def press(app: AppTest, label: str, **values: Any) -> AppTest:
+    """Press the one button of this name; of a form, with these values."""
+    own = [form for (_, form), shown in forms._forms.items() if shown.button.label == label]
     found = [button for button in app.button if button.label == label]
-    assert len(found) == 1, [button.label for button in app.button]
+    assert len(own) + len(found) == 1, [own, [button.label for button in app.button]]
+    if own:
+        return send(app, own[0], **values)
     found[0].click()
     return rerun(app)
 

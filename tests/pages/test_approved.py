@@ -71,7 +71,7 @@ def test_a_card_shows_what_its_coin_needs(library: Library) -> None:
     assert marks(library, [record])(record) == {"label": "needs context", "tone": "warn"}
     outcome = handler(library)(entry("promote", record.address))
     assert outcome is not None
-    assert "write context (e)" in outcome.refused[0].reason
+    assert "write context on Captions" in outcome.refused[0].reason
 
 
 # -- all that match ----------------------------------------------------------------------------------------

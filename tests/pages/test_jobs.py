@@ -119,10 +119,8 @@ def test_an_edited_prompt_is_tried_side_by_side_with_another(
     model: LanguageModelServer, library: Library
 ) -> None:
     app = opened("drafting")
-    (text,) = [area for area in app.text_area if area.label == "Text"]
-    text.set_value("In five words: {name}")
-    app.text_input(key="prompt-new-name").set_value("Short")
-    press(app, "Save under this name")
+    press(app, "Save", text="In five words: {name}", name="Short")
+    assert app.selectbox(key="prompt-name").value == "short", "the new one is shown"
     assert library.prompts.get("short").text == "In five words: {name}"
     app.selectbox(key="trial-b-prompt").set_value("short")
     press(rerun(app), "Try both, side by side")
@@ -144,8 +142,7 @@ def test_only_coins_chosen_in_a_grid_are_drafted(model: LanguageModelServer, lib
     app = opened()
     app.session_state["memedex.drafting.chosen"] = [coin.address for coin in COINS[:2]]
     app.switch_page("pages/drafting.py")
-    rerun(app).number_input(key="draft-budget").set_value(1.5)
-    press(app, "Draft 2 coins")  # in the same run as the budget
+    press(rerun(app), "Draft 2 coins", budget=1.5)
     finish_jobs()
     assert library.jobs.all()[0].options["budget"] == 1.5
     assert set(library.suggestions.waiting()) == {coin.address for coin in COINS[:2]}

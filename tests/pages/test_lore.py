@@ -128,7 +128,7 @@ def test_a_custom_template_can_be_saved(memory: Memory) -> None:
     app.text_area(key="memedex.template").set_value("{nonsense}")
     assert "the template names {nonsense}" in words(rerun(app))
     app.text_area(key="memedex.template").set_value("Papers:\n{documents}")
-    press(app, "Keep for everybody")
+    press(rerun(app), "Keep for everybody")
     assert app.code[0].value.startswith("Papers:\n")
     assert memory.places.template.read_text() == "Papers:\n{documents}"
 

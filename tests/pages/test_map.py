@@ -8,7 +8,7 @@ from store.progress import Progress
 from store.settings import settings
 from store.tasks import arrange_map
 from tests.browser.coins import FROG
-from tests.pages.conftest import finish_jobs, opened, press, rerun, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, sendable, words
 from tests.waiting import eventually
 
 
@@ -57,4 +57,4 @@ def test_the_tsne_layout_is_computed_when_it_is_first_opened(library: Library) -
     finish_jobs()
     rerun(app)
     assert library.maps.of("fused", "tsne") is not None
-    assert "Recompute layout" in [button.label for button in app.button]
+    assert "compute-map-fused" in sendable()

@@ -18,8 +18,7 @@ def test_logos_are_fetched_from_the_network_only_on_request(library: Library, tm
         json.dumps({"name": "list", "tokens": [{**token, "logoURI": "http://127.0.0.1:9/a.png"}]})
     )
     app = opened()
-    next(one for one in app.text_input if one.key == "memedex.path").set_value(str(path))
-    press(app, "Import path")
+    press(app, "Import path", path=str(path))
     finish_jobs()
     assert [job.kind for job in library.jobs.all()] == [""]
     press(rerun(app), "Fetch 1 logo from the network")

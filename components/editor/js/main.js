@@ -202,13 +202,20 @@ class Editor {
     if (this.neighbours.row !== row || !row.text) this.neighbours.ask(row, { wait: 0 });
   }
 
-  /** Promotes this coin, whose caption is saved; whether that was asked for here. */
-  promote(address) {
-    const can = this.data.canPromote && address === this.address && !this.bar.promote.disabled;
-    if (!can) return false;
+  canPromote(address) {
+    return this.data.canPromote && address === this.address && !this.bar.promote.disabled;
+  }
+
+  /** Promotes this coin, whose caption is saved, and runs the page. */
+  async promote(address) {
     this.root.getRootNode().activeElement?.blur(); // done with typing: the page may show what comes of it
-    this.trigger("promote", address);
-    return true;
+    try {
+      const { failed } = await this.server.ask("promote", { address });
+      if (failed) throw new Error(failed);
+    } catch (error) {
+      this.bar.noteThat(`Not promoted: ${error.message}`);
+    }
+    this.trigger("saved", this.content.revision);
   }
 
   /** Counts how much of the model's limit these texts use. */

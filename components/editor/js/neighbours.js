@@ -1,6 +1,7 @@
 // The nearest records of this text, and how well it describes its own picture.
 
 import { el } from "../../grid/js/dom.js";
+import { fill } from "../../shell/js/arrange.js";
 
 const LOOK_PAUSE = 180; // ms after the last keystroke
 
@@ -66,8 +67,8 @@ export class Neighbours {
         el("span", {}, ` of ${pictures.toLocaleString("en")}`),
       );
     }
-    this.list.replaceChildren(...neighbours.map((other) => this.neighbour(other)));
-    if (!neighbours.length) this.list.replaceChildren(el("li", { class: "quiet" }, "No other coin of the library has this facet yet."));
+    if (neighbours.length) fill(this.list, neighbours, (other) => other, (other) => this.neighbour(other));
+    else this.list.replaceChildren(el("li", { class: "quiet" }, "No other coin of the library has this facet yet."));
   }
 
   neighbour({ address, name, picture, text, cosine }) {

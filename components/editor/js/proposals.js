@@ -1,6 +1,7 @@
 // A language model's suggestions for one facet: accepted in full or in part, dismissed, or requested again.
 
 import { el } from "../../grid/js/dom.js";
+import { fill } from "../../shell/js/arrange.js";
 import { difference } from "./difference.js";
 
 const HINTS = ["shorter", "more concrete", "name the meme"];
@@ -44,7 +45,8 @@ export class Proposals {
     this.open.hidden = !editor.canWrite || !editor.data.model;
     const text = row.text.trim();
     const open = this.list.filter((each) => each.text.trim() !== text && !editor.suggesting.refused.has(each.id));
-    this.shown.replaceChildren(...(editor.canWrite ? open.map((each) => this.proposal(each)) : []));
+    const isTaken = (each) => editor.suggesting.taken.has(each.id);
+    fill(this.shown, editor.canWrite ? open : [], (each) => [each, text, isTaken(each)], (each) => this.proposal(each));
   }
 
   proposal(each) {

@@ -1,6 +1,7 @@
 // Every earlier version of this coin's caption: who, when, with which model, and what changed.
 
 import { el } from "../../grid/js/dom.js";
+import { fill } from "../../shell/js/arrange.js";
 import { difference } from "./difference.js";
 import { sameTags } from "./merge.js";
 
@@ -17,14 +18,15 @@ export class Revisions {
     try {
       const { revisions = [], failed } = await this.editor.server.ask("history", { address });
       if (address !== this.editor.address) return;
-      const items = revisions.map((revision, place) => this.item(revision, place === 0));
-      this.list.replaceChildren(...(items.length ? items : [el("li", { class: "quiet" }, failed ?? "Nothing has been written yet.")]));
+      const items = revisions.map((revision, place) => ({ revision, isNow: place === 0 }));
+      if (items.length) fill(this.list, items, (each) => [each, this.editor.canWrite], (each) => this.item(each));
+      else this.list.replaceChildren(el("li", { class: "quiet" }, failed ?? "Nothing has been written yet."));
     } catch {
       this.list.replaceChildren(el("li", { class: "quiet" }, "No answer from the server."));
     }
   }
 
-  item(revision, isNow) {
+  item({ revision, isNow }) {
     const { before, after, who, when, verb, undone } = revision;
     const changes = this.editor.rows
       .filter(({ facet }) => before.caption[facet] !== after.caption[facet])

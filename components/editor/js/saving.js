@@ -24,7 +24,7 @@ export class Saving {
     }
     if (!editor.isChanged) {
       bar.say("rest");
-      if (promote) editor.promote(address);
+      if (promote && editor.canPromote(address)) return editor.promote(address);
       return next && editor.go(editor.data.ways.bare);
     }
     this.isUnderWay = true;
@@ -39,8 +39,9 @@ export class Saving {
         conflict.meetStored(answer.conflict);
         bar.say("failed", "somebody else saved first; nothing was overwritten");
       } else {
-        const isPromoted = promote && editor.promote(address);
+        const isPromoted = promote && editor.canPromote(address);
         this.saved(address, answer.saved, draft, { isShown: isPromoted });
+        if (isPromoted) await editor.promote(address);
         if (next) editor.go(editor.data.ways.bare);
       }
     } catch (error) {

@@ -1,6 +1,7 @@
 // The tags, chosen from the taxonomy or typed; the categories follow automatically.
 
 import { el } from "../../grid/js/dom.js";
+import { fill } from "../../shell/js/arrange.js";
 import { readTags } from "./typed_tags.js";
 
 export class Tags {
@@ -37,11 +38,26 @@ export class Tags {
     this.refresh();
   }
 
-  chipsOf(each) {
+  offersOf(each) {
     return each.text
       .split(",")
       .filter((tag) => tag && !this.values.includes(tag) && !this.editor.suggesting.refused.has(each.id))
-      .map((tag) => el("button", { type: "button", class: "offered", title: `${each.model} · ${each.prompt}`, onclick: () => this.accept(tag, each) }, `+ ${tag}`, each.facet === "new_tags" ? el("i", {}, "new") : null));
+      .map((tag) => ({ tag, each }));
+  }
+
+  proposal({ title, tag, each }) {
+    if (title) return el("span", { class: "quiet" }, title);
+    if (tag) return el("button", { type: "button", class: "offered", title: `${each.model} · ${each.prompt}`, onclick: () => this.accept(tag, each) }, `+ ${tag}`, each.facet === "new_tags" ? el("i", {}, "new") : null);
+    return el("button", { type: "button", class: "offered", "aria-label": "Dismiss these tags", onclick: () => this.suggestions.forEach((one) => this.editor.suggesting.refuse(one)) }, "×");
+  }
+
+  chip(tag, can) {
+    return el(
+      "span",
+      { class: this.category(tag) ? "chip" : "chip free", title: this.category(tag) ?? "Not in the taxonomy: its category is “other”" },
+      tag,
+      can ? el("button", { type: "button", "aria-label": `Remove ${tag}`, onclick: () => this.remove(tag) }, "×") : null,
+    );
   }
 
   accept(tag, each) {
@@ -88,10 +104,9 @@ export class Tags {
   ask(waiting) {
     this.askedAbout = waiting.length ? this.input.value : null;
     const chosen = (tag) => ((this.input.value = ""), this.ask([]), this.put([tag]), this.input.focus());
-    this.asked.replaceChildren(
-      ...(waiting.length ? [el("span", { class: "quiet" }, `“${this.input.value}” is not in the taxonomy; enter adds it as new.`)] : []),
-      ...waiting.flatMap(({ near }) => near).map((tag) => el("button", { type: "button", class: "offered", onclick: () => chosen(tag) }, `+ ${tag}`)),
-    );
+    const sentence = waiting.length ? [{ text: `“${this.input.value}” is not in the taxonomy; enter adds it as new.` }] : [];
+    const near = waiting.flatMap((each) => each.near).map((tag) => ({ tag }));
+    fill(this.asked, [...sentence, ...near], (each) => each, ({ text, tag }) => (text ? el("span", { class: "quiet" }, text) : el("button", { type: "button", class: "offered", onclick: () => chosen(tag) }, `+ ${tag}`)));
   }
 
   /** What was typed and not added. */
@@ -117,20 +132,10 @@ export class Tags {
   refresh() {
     const can = this.editor.canWrite;
     this.input.hidden = !can;
-    this.chips.replaceChildren(
-      ...this.values.map((tag) =>
-        el(
-          "span",
-          { class: this.category(tag) ? "chip" : "chip free", title: this.category(tag) ?? "Not in the taxonomy: its category is “other”" },
-          tag,
-          can ? el("button", { type: "button", "aria-label": `Remove ${tag}`, onclick: () => this.remove(tag) }, "×") : null,
-        ),
-      ),
-    );
-    const offered = can ? this.suggestions.flatMap((each) => this.chipsOf(each)) : [];
-    this.proposed.replaceChildren(
-      ...(offered.length ? [el("span", { class: "quiet" }, "Suggested:"), ...offered, el("button", { type: "button", class: "offered", "aria-label": "Dismiss these tags", onclick: () => this.suggestions.forEach((each) => this.editor.suggesting.refuse(each)) }, "×")] : []),
-    );
+    fill(this.chips, this.values, (tag) => [tag, this.category(tag), can], (tag) => this.chip(tag, can));
+    const offered = can ? this.suggestions.flatMap((each) => this.offersOf(each)) : [];
+    const all = offered.length ? [{ title: "Suggested:" }, ...offered, { dismisses: true }] : [];
+    fill(this.proposed, all, (each) => each, (each) => this.proposal(each));
     const categories = [...new Set(this.values.map((tag) => this.category(tag) ?? "other"))];
     const { mostTags } = this.editor.data;
     const isTooMany = this.values.length > mostTags;

@@ -19,7 +19,7 @@ export function make() {
     strange: el("span", { class: "strange", hidden: true }, "≠"),
     bar: el("span", { class: "bar", hidden: true }),
     exact: el("span", { class: "exact", hidden: true }, "Exact match"),
-    twin: el("span", { class: "twin-badge", "data-twin": "", title: "Compare (d)", hidden: true }),
+    twin: el("span", { class: "twin-badge", "data-twin": "", title: "Compare with a coin that looks like it", hidden: true }),
   };
   const node = el(
     "div",

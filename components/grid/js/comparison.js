@@ -1,5 +1,6 @@
 // A coin beside a similar one: both pictures, the differences, and the verdict on the pair.
 
+import { fill } from "../../shell/js/arrange.js";
 import { count, el, setAttribute, setHidden, setText } from "./dom.js";
 import { drawDifference } from "./difference.js";
 
@@ -111,21 +112,23 @@ export class Comparison {
     const number = data.comparison?.count ?? 0;
     setText(this.title, !known ? `${card.name} …` : number ? `${card.name} and ${count(number, "coin")} that ${number === 1 ? "looks" : "look"} like it` : `Nothing looks like ${card.name}`);
     this.strip.hidden = others.length < 2;
-    this.strip.replaceChildren(...others.map((each, at) => this.tab(each, at)));
+    fill(this.strip, others, (each) => [each.address, each.name, each.picture], (each) => this.tab(each)).forEach((node, at) => this.label(node, at));
     this.strip.children[this.at]?.scrollIntoView({ block: "nearest", inline: "nearest" });
     this.body.replaceChildren(...(other ? this.pair(card, other) : [el("p", { class: "none" }, known ? "No other coin has its picture, its name or its ticker." : "Looking for coins that look like it …")]));
     this.verbs.hidden = !other || !data.undoable;
     if (other) this.offer(card, other);
   }
 
-  tab(other, at) {
-    const verdict = this.verdictOf(other);
-    return el(
-      "button",
-      { type: "button", role: "tab", class: `twin ${verdict ? "judged" : ""}`, "aria-selected": String(at === this.at), title: other.name, onclick: () => ((this.at = at), this.refresh()) },
-      el("img", { src: other.picture, alt: "", loading: "lazy" }),
-      el("span", {}, verdict ?? `${Math.round(other.sure * 100)} %`),
-    );
+  tab({ address, name, picture }) {
+    const open = () => ((this.at = this.others.findIndex((other) => other.address === address)), this.refresh());
+    return el("button", { type: "button", role: "tab", title: name, onclick: open }, el("img", { src: picture, alt: "", loading: "lazy" }), el("span", {}));
+  }
+
+  label(node, at) {
+    const verdict = this.verdictOf(this.others[at]);
+    setAttribute(node, "class", `twin ${verdict ? "judged" : ""}`);
+    setAttribute(node, "aria-selected", String(at === this.at));
+    setText(node.lastChild, verdict ?? `${Math.round(this.others[at].sure * 100)} %`);
   }
 
   pair(card, other) {

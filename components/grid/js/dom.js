@@ -66,13 +66,3 @@ export function setAttribute(node, name, value) {
 export function setHidden(node, hidden) {
   if (node.hidden !== hidden) node.hidden = hidden;
 }
-
-/**
- * Gives a node these children in this order. Those that are at their place are not touched: a browser forgets the
- * press of a button that is taken out, even if it is put back at once, so that no click follows, and its focus.
- */
-export function arrange(parent, nodes) {
-  const wanted = new Set(nodes);
-  for (const node of [...parent.childNodes]) if (!wanted.has(node)) node.remove();
-  nodes.forEach((node, at) => parent.childNodes[at] === node || parent.insertBefore(node, parent.childNodes[at] ?? null));
-}

@@ -97,6 +97,7 @@ class Grid {
     this.tools.made = this.viewer.made = this.comparison.made = null;
     this.tools.offer(this.data.actions, this.data);
     this.help.fill();
+    this.ranking.views?.show();
     this.refresh();
   }
 

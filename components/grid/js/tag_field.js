@@ -1,5 +1,6 @@
 // One field to add and remove tags: typed text is matched with known tags, Enter accepts it, chips show it.
 
+import { fill } from "../../shell/js/arrange.js";
 import { el, setText } from "./dom.js";
 
 const SHOWN = 8; // suggestions
@@ -108,9 +109,10 @@ export class TagField {
   suggest() {
     const { name, removes } = this.typed;
     this.offered = name ? this.offersFor(name, removes) : [];
-    this.list.replaceChildren(...this.offered.map((offer, at) => this.option(offer, at)));
-    this.list.hidden = !this.offered.length && !(name && this.known);
-    if (name && this.known && !this.offered.length) this.list.replaceChildren(el("li", { class: "none" }, this.onlyKnown ? "No coin has such a tag." : "None of these coins has such a tag."));
+    const isNone = name && this.known && !this.offered.length;
+    const sentence = this.onlyKnown ? "No coin has such a tag." : "None of these coins has such a tag.";
+    fill(this.list, isNone ? [sentence] : this.offered, (offer) => offer, (offer) => (isNone ? el("li", { class: "none" }, sentence) : this.option(offer)));
+    this.list.hidden = !this.offered.length && !isNone;
     this.input.setAttribute("aria-expanded", String(!this.list.hidden));
     this.mark(0);
     this.changed?.();
@@ -133,11 +135,12 @@ export class TagField {
     return [...sure, ...fresh, ...ranked.filter(({ rank }) => rank >= 3)];
   }
 
-  option({ tag, category, coins, removes, isNew }, at) {
+  option(offer) {
+    const { tag, category, coins, removes, isNew } = offer;
     const told = isNew ? "new tag" : removes ? `remove · on ${coins.toLocaleString("en")}` : [category, coins ? coins.toLocaleString("en") : "unused"].filter(Boolean).join(" · ");
     return el(
       "li",
-      { role: "option", id: `${this.list.id}-${at}`, class: isNew ? "new" : null, onpointerdown: (event) => event.preventDefault(), onclick: () => this.take(this.offered[at]) },
+      { role: "option", class: isNew ? "new" : null, onpointerdown: (event) => event.preventDefault(), onclick: () => this.take(offer) },
       el("span", { dir: "auto" }, isNew ? `“${tag}”` : tag),
       el("small", {}, told),
     );
@@ -145,21 +148,25 @@ export class TagField {
 
   mark(at) {
     this.at = at;
-    [...this.list.children].forEach((node, place) => node.setAttribute("aria-selected", String(place === at)));
+    [...this.list.children].forEach((node, place) => {
+      node.id = `${this.list.id}-${place}`;
+      node.setAttribute("aria-selected", String(place === at));
+    });
     if (this.offered.length) this.input.setAttribute("aria-activedescendant", `${this.list.id}-${at}`);
     else this.input.removeAttribute("aria-activedescendant");
     this.list.children[at]?.scrollIntoView({ block: "nearest" });
   }
 
   refresh() {
-    const kept = Object.entries(this.has).map(([tag, coins]) => this.chip(tag, this.removed.has(tag) ? "removed" : this.added.has(tag) ? "added" : "", coins));
-    const added = [...this.added].filter(([tag]) => !(tag in this.has)).map(([tag, isNew]) => this.chip(tag, isNew ? "added new" : "added"));
-    const early = this.early.filter(Boolean).map((text) => el("span", { class: "chip early" }, el("span", { dir: "auto" }, `${text} …`)));
-    this.chips.replaceChildren(...kept, ...added, ...early);
+    const kept = Object.entries(this.has).map(([tag, coins]) => ({ tag, coins, state: this.removed.has(tag) ? "removed" : this.added.has(tag) ? "added" : "" }));
+    const added = [...this.added].filter(([tag]) => !(tag in this.has)).map(([tag, isNew]) => ({ tag, state: isNew ? "added new" : "added" }));
+    const early = this.early.filter(Boolean).map((tag) => ({ tag, state: "early" }));
+    fill(this.chips, [...kept, ...added, ...early], (each) => [each, this.among], (each) => this.chip(each));
     this.changed?.();
   }
 
-  chip(tag, state, coins = 0) {
+  chip({ tag, state, coins = 0 }) {
+    if (state === "early") return el("span", { class: "chip early" }, el("span", { dir: "auto" }, `${tag} …`));
     const isOurs = Boolean(state);
     const told = state.includes("new") ? "new tag" : coins && coins < this.among ? `${coins} of ${this.among}` : "";
     const button = el("button", { type: "button", "aria-label": state === "removed" ? `Keep ${tag}` : `Remove ${tag}`, onclick: () => (isOurs ? this.withdraw(tag) : (this.removed.add(tag), this.refresh(), this.input.focus())) });

@@ -1,7 +1,8 @@
 // The bar above the cards: the actions, their number of coins and their keys. One row at any width: what does not
 // fit moves behind the last button.
 
-import { arrange, count, el, icon, setText } from "./dom.js";
+import { arrange } from "../../shell/js/arrange.js";
+import { count, el, icon, setAttribute, setText } from "./dom.js";
 import { Reasons, placeBelow } from "./reasons.js";
 
 const SIZES = [["S", 120, "Small cards"], ["M", 168, "Medium cards"], ["L", 248, "Large cards"]];
@@ -15,17 +16,17 @@ export class Tools {
     this.verbs = el("span", { class: "verbs" });
     this.said = el("div", { class: "said", role: "status", "aria-live": "polite", popover: "manual" });
     this.all = tool("All", "ctrl a", "Select all on this page", () => grid.selectPage());
-    this.everything = tool("", "shift a", "Select all that match, on every page", () => grid.selectEverything());
+    this.everything = tool("", "", "Select all that match, on every page", () => grid.selectEverything());
     this.none = el("button", { type: "button", class: "tool square", title: "Clear the selection (esc)", "aria-label": "Clear the selection", onclick: () => grid.clear() }, icon("cross"));
     this.back = el("button", { type: "button", class: "tool", onclick: () => grid.bringBack() });
     this.picking = el("span", { class: "picking" });
-    this.undo = el("button", { type: "button", class: "tool square", title: "Undo (z)", "aria-label": "Undo", onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("undo")) }, icon("undo"));
-    this.redo = el("button", { type: "button", class: "tool square", title: "Redo (shift z)", "aria-label": "Redo", onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("redo")) }, icon("redo"));
+    this.undo = el("button", { type: "button", class: "tool square", "aria-label": "Undo", onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("undo")) }, icon("undo"));
+    this.redo = el("button", { type: "button", class: "tool square", "aria-label": "Redo", onclick: (event) => grid.decisions.press(event, () => grid.decisions.undoOrRedo("redo")) }, icon("redo"));
     this.sizes = el("span", { class: "sizes", role: "group", "aria-label": "Card size" });
     for (const [label, size, title] of SIZES) {
       this.sizes.append(el("button", { type: "button", title, "aria-label": title, "data-size": size, onclick: () => grid.resize(size) }, label));
     }
-    this.help = el("button", { type: "button", class: "tool square", title: "Keys (?)", "aria-label": "Keys", onclick: () => grid.help.show() }, "?");
+    this.help = el("button", { type: "button", class: "tool square", "aria-label": "Keys", onclick: () => grid.help.show() }, "?");
     this.menu = el("div", { class: "menu", popover: "auto", onclick: () => this.menu.hidePopover() });
     this.more = el("button", { type: "button", class: "tool square", title: "More", "aria-label": "More" }, el("b", {}, "⋯"));
     this.more.popoverTargetElement = this.menu;
@@ -50,7 +51,17 @@ export class Tools {
     });
   }
 
+  /** Names the keys as they are set now. */
+  nameKeys() {
+    const key = (name) => this.grid.keyMap.label(name);
+    setAttribute(this.undo, "title", `Undo (${key("z")})`);
+    setAttribute(this.redo, "title", `Redo (${key("shift z")})`);
+    setAttribute(this.help, "title", `Keys (${key("?")})`);
+    setText(this.everything.lastChild, key("shift a"));
+  }
+
   refresh(model) {
+    this.nameKeys();
     const size = model.chosenCount;
     const matching = this.grid.data?.matching;
     const elsewhere = [...model.selection.keys()].filter((address) => !model.visible.includes(address)).length;

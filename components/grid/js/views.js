@@ -1,6 +1,6 @@
 // The views of the results: cards, a table, or two settings side by side.
 
-import { el, setText } from "./dom.js";
+import { el, setAttribute, setText } from "./dom.js";
 import { ResultTable } from "./table.js";
 import { Versus } from "./versus.js";
 import { explainOrder, whyDialog } from "./why.js";
@@ -13,7 +13,7 @@ export class Views {
     this.why = whyDialog();
     this.buttons = [["cards", "Cards"], ["table", "Table"], ["versus", "Compare"], ["map", "Map"]].map(([view, label]) => el("button", { type: "button", "data-view": view, onclick: () => this.turnTo(view) }, label));
     this.found = el("span", { role: "status" });
-    this.ask = el("button", { type: "button", class: "tool", title: "The two selected results, or the one under the cursor and its neighbour (y)", onclick: () => this.askWhy() }, "Why this order?", el("kbd", {}, "y"));
+    this.ask = el("button", { type: "button", class: "tool", onclick: () => this.askWhy() }, "Why this order?", el("kbd"));
     this.csv = el("button", { type: "button", class: "tool", hidden: true, onclick: () => this.table.download() }, "Download CSV");
     this.node = el("div", { class: "views" }, el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons), el("span", { class: "found" }, this.found), el("span", { class: "right" }, this.ask, this.csv), this.why);
   }
@@ -54,6 +54,9 @@ export class Views {
     const { scores } = this.ranking;
     this.table.show();
     this.versus.show();
+    const key = this.ranking.grid.keyMap.label("y");
+    setText(this.ask.lastChild, key);
+    setAttribute(this.ask, "title", `The two selected results, or the one under the cursor and its neighbour (${key})`);
     if (!scores) return;
     const hits = scores.list.length;
     setText(this.found, hits ? changes(scores) : "");

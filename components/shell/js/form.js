@@ -8,6 +8,7 @@ import { isAtWork } from "./streamlit_page.js";
 
 const REMEMBERED = 10_000; // ms for which what was typed outlives its form: overlapping runs drop and draw it again
 const PATIENT = 5000; // ms to wait until the server works no more, before a run is asked for
+const SLOW = 60_000; // ms to wait for a run that a press is about
 const LOOK = 100;
 
 const sendings = new Map(); // by library, person and form
@@ -18,7 +19,7 @@ class Form {
     this.name = `memedex.form ${place} ${form}`;
     this.root = root;
     this.fields = [];
-    this.sending = sendings.get(this.name) ?? new Sending({ store: waiting(this.name), changed: () => {} });
+    this.sending = sendings.get(this.name) ?? new Sending({ store: waiting(this.name), changed: () => {}, rest: () => atRest(SLOW) });
     sendings.set(this.name, this.sending);
     clearTimeout(this.sending.left);
     this.sending.changed = () => this.draw();
@@ -32,7 +33,9 @@ class Form {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.send();
       if (!["Escape"].includes(event.key)) event.stopPropagation(); // Streamlit and the grid have keys of their own
     });
-    this.button = el("button", "");
+    this.icon = icon("");
+    this.label = el("span", "");
+    this.button = el("button", "", this.icon, this.label); // these two stay: see decision 128
     this.button.type = "submit";
     this.error = el("div", "error");
     this.error.setAttribute("role", "alert");
@@ -76,8 +79,9 @@ class Form {
       field.lock(isWaiting);
     }
     this.button.className = button.kind;
-    if (this.drawn !== button.label) this.button.replaceChildren(...(button.icon ? [icon(button.icon)] : []), el("span", "", button.label));
-    this.drawn = button.label;
+    setText(this.icon, button.icon);
+    this.icon.hidden = !button.icon;
+    setText(this.label, button.label);
     this.button.title = button.help;
     this.button.disabled = isWaiting || button.disabled;
     this.button.setAttribute("aria-busy", String(isWaiting));
@@ -106,9 +110,15 @@ function waiting(name) {
 
 /** Runs the page once the server does not work for it: overlapping runs drop what the other drew. */
 async function whenAtRest(ask) {
-  const end = performance.now() + PATIENT;
-  while (isAtWork() && performance.now() < end) await new Promise((go) => setTimeout(go, LOOK));
+  await atRest(PATIENT);
   ask();
+}
+
+/** Whether the server works for this page no more, within so many ms. */
+async function atRest(patience) {
+  const end = performance.now() + patience;
+  while (isAtWork() && performance.now() < end) await new Promise((go) => setTimeout(go, LOOK));
+  return !isAtWork();
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {

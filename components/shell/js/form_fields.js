@@ -1,5 +1,6 @@
 // The fields of a form: each has its node, and how to read, show and lock its value.
 
+import { fill } from "./arrange.js";
 import { el } from "./elements.js";
 
 /** A field of this kind; `typed(value)` is told what somebody types. */
@@ -10,14 +11,14 @@ export function fieldOf(field, typed) {
   label.title = field.help;
   label.addEventListener("click", () => made.input.focus());
   label.setAttribute("aria-hidden", "true"); // the input says it
-  return { name: field.name, node: el("div", "field", ...(field.is_labelled ? [label] : []), ...made.nodes), ...made };
+  return { name: field.name, node: el("div", `field ${field.kind}`, ...(field.is_labelled ? [label] : []), ...made.nodes), ...made };
 }
 
 function line(field, typed) {
   const input = document.createElement("input");
   const isNumber = field.kind === "number";
   Object.assign(input, { type: isNumber ? "number" : "text", placeholder: field.placeholder, autocomplete: "off" });
-  if (isNumber) Object.assign(input, { step: "any", min: field.least });
+  if (isNumber) Object.assign(input, { step: "any", min: field.least, max: field.most ?? "" });
   else input.maxLength = field.longest;
   const read = () => (isNumber ? input.valueAsNumber : input.value);
   input.addEventListener("input", () => typed(read()));
@@ -42,12 +43,13 @@ function tags(field, typed) {
   const all = () => [...new Set([...chosen, ...split(input.value)])];
   const set = (now) => {
     chosen = now;
-    list.replaceChildren(...chosen.map((tag) => {
+    const chips = fill(list, chosen, (tag) => tag, (tag) => {
       const remove = el("button", "chip", tag, " ×");
-      Object.assign(remove, { type: "button", title: `Remove ${tag}`, disabled: isLocked });
+      Object.assign(remove, { type: "button", title: `Remove ${tag}` });
       remove.addEventListener("click", () => change(chosen.filter((other) => other !== tag)));
       return remove;
-    }));
+    });
+    for (const chip of chips) chip.disabled = isLocked;
   };
   const change = (now) => (set(now), typed(all()));
   input.addEventListener("input", () => (input.value.includes(",") ? take() : typed(all())));

@@ -1,5 +1,6 @@
 // What each part of the page draws from its data and from what the server has told since.
 
+import { arrange } from "./arrange.js";
 import { el, icon, setText } from "./elements.js";
 import { postJob } from "./post_job.js";
 
@@ -15,11 +16,11 @@ export const parts = {
     const more = el("div", "more");
     root.append(list);
     return (data, state) => {
-      if (!data.bars) return fill(list, []);
+      if (!data.bars) return arrange(list, []);
       const jobs = newer(data, state, "bars");
       setText(more, `and ${jobs.length - BARS} more on Jobs`);
       more.hidden = jobs.length <= BARS;
-      fill(list, [...bars.draw(jobs.slice(0, BARS), data, "line"), more]);
+      arrange(list, [...bars.draw(jobs.slice(0, BARS), data, "line"), more]);
     };
   },
 
@@ -28,7 +29,7 @@ export const parts = {
     return (data, state) => {
       const [own] = data.bars;
       const job = newer(data, state, "bars").find(({ id }) => id === own.id) ?? own;
-      fill(root, bars.draw([job], data, "figures"));
+      arrange(root, bars.draw([job], data, "figures"));
     };
   },
 
@@ -42,11 +43,6 @@ export const parts = {
 /** A value as the server told it last, or as the page's run knows it if that was later. */
 function newer(data, state, name) {
   return state.at > data.at ? state[name] : data[name];
-}
-
-/** Gives a node these children; those that stay are not touched, so that a button keeps its focus. */
-function fill(node, children) {
-  if (node.children.length !== children.length || children.some((child, at) => node.children[at] !== child)) node.replaceChildren(...children);
 }
 
 function badge({ label, icon: name, color, help }) {

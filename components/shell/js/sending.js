@@ -5,6 +5,7 @@ import { newKey, post } from "./post.js";
 const AGAIN = 3000; // ms until a run that did not come is asked for again
 const RUNS = 5; // that are asked for, at most
 const AWAY = "The server cannot be reached. What you typed is kept: try again.";
+const BEHIND = "The page does not show yet what was chosen: try again.";
 
 export class Sending {
   values = {}; // what was typed, by field
@@ -13,9 +14,12 @@ export class Sending {
   confirmedAt = 0; // the server's time
   error = "";
 
-  /** `store`: where a request waits for its confirmation, even if the page is loaded again; `changed()` draws. */
-  constructor({ store, changed, sent = post }) {
-    Object.assign(this, { store, changed, sent });
+  /**
+   * `store`: where a request waits for its confirmation, even if the page is loaded again; `changed()` draws;
+   * `rest()`: whether the page has come to rest, once it has.
+   */
+  constructor({ store, changed, rest = async () => true, sent = post }) {
+    Object.assign(this, { store, changed, rest, sent });
     this.request = store.read();
     if (this.request) this.values = this.request.values;
   }
@@ -44,10 +48,11 @@ export class Sending {
   }
 
   async attempt() {
-    const { data, request } = this;
     Object.assign(this, { isUnderWay: true, waitsForRun: false, error: "" });
     this.changed();
-    const { status, text } = await this.sent(data.url, { token: data.token, form: data.form, ...request });
+    const isAtRest = !this.data.afterRun || (await this.rest());
+    const { data, request } = this; // of the run that was waited for
+    const { status, text } = isAtRest ? await this.sent(data.url, { token: data.token, form: data.form, ...request }) : { status: 409, text: BEHIND };
     this.isUnderWay = false;
     if (status === 200) this.confirm(JSON.parse(text).at);
     else if ([401, 403, 404].includes(status) && !this.hadRun) this.waitForRun(); // the page's run brings another token

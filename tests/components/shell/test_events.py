@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -182,6 +183,30 @@ def test_a_stream_ends_with_its_login(
         for stream in streams:
             assert await stream.is_over()
         assert (await answer(token, login=login)).status_code == 401
+
+    lived(scenario)
+
+
+def test_a_stream_ends_when_its_login_expires_though_nothing_is_told_and_nobody_asks(
+    library: Library, open_sessions: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shell_login, "listens_farther", lambda: True)
+    monkeypatch.setattr(events, "_HEARTBEAT", 3600.0)
+    login = claims()
+    follow, moments = events.watcher.follow, list[float]()
+
+    def shortened(*given: Any, expires: float, **more: Any) -> AsyncIterator[str]:
+        moments.append(expires)
+        return follow(*given, expires=time.time(), **more)
+
+    async def scenario() -> None:
+        monkeypatch.setattr(events.watcher, "follow", shortened)
+        stream = await opened(
+            tokens.signed(library, actor="ann@x.org", session="here", claims=login), login=login
+        )
+        monkeypatch.setattr(logins, "expires", lambda _: 0.0)  # as when that moment has come
+        assert await stream.is_over()
+        assert moments == [login["exp"]]
 
     lived(scenario)
 

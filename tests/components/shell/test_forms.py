@@ -1,5 +1,6 @@
 """Forms that the page sends by itself: by those who may, once for each key, and never lost without a word."""
 
+import gc
 import json
 import threading
 from collections.abc import Iterator, Mapping
@@ -7,8 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
 
-from components.shell import forms, session, tokens
+from components.shell import forms, resources, session, tokens
 from components.shell.forms import Button, Field
 from store.catalog import answered
 from store.errors import InvalidRecord
@@ -16,7 +19,11 @@ from store.library import Library
 from store.settings import settings
 from tests.components.conftest import Client
 
-FIELDS = (Field("name", "Name", longest=5), Field("tags", "Tags", "tags"), Field("much", "Much", "number"))
+FIELDS = (
+    Field("name", "Name", longest=5),
+    Field("tags", "Tags", "tags"),
+    Field("much", "Much", "number", most=9),
+)
 VALUES = {"name": "frogs", "tags": ["a"], "much": 2.5}
 
 
@@ -41,7 +48,8 @@ class Sent(list[Mapping[str, Any]]):
 @pytest.fixture
 def reached() -> Iterator[Sent]:
     sent = Sent()
-    forms._forms["", "f"] = forms._Form(FIELDS, Button("Save"), sent)
+    form = forms._Form(FIELDS, Button("Save"), sent, changes_library=True)  # a session keeps it
+    forms._forms["", "f"] = form
     yield sent
     forms._forms.clear()
     forms._confirmed.clear()
@@ -126,6 +134,7 @@ def test_only_pages_of_this_library_send_forms_and_viewers_none(
         {"tags": [7]},
         {"much": "2"},
         {"much": -1},
+        {"much": 10},
         {"much": None},
     ],
 )
@@ -148,7 +157,8 @@ def test_what_is_no_form_is_refused(
 def test_a_button_that_the_last_run_locked_does_nothing(
     client: Client, library: Library, reached: Sent
 ) -> None:
-    forms._forms["", "f"] = forms._Form(FIELDS, Button("Save", disabled=True, help="Save first."), reached)
+    locked = forms._Form(FIELDS, Button("Save", disabled=True, help="Save first."), reached, True)
+    forms._forms["", "f"] = locked
     answer = send(client, library)
     assert (answer.status_code, answer.text) == (409, "Save first.")
     assert reached == []
@@ -163,3 +173,55 @@ def test_only_the_last_requests_are_remembered(library: Library, monkeypatch: py
     found = library.requests.find("2")
     assert found is not None
     assert found.answer == "answer 2"
+
+
+def test_what_changes_nothing_in_the_library_is_done_for_those_who_may_only_look(
+    client: Client, library: Library, reached: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings(), "viewers", "ann@x.org")
+    form = forms._Form((), Button("End"), reached, changes_library=False)
+    forms._forms["", "f"] = form
+    assert send(client, library).status_code == 200
+    assert reached == [{}]
+    assert library.requests.find("once") is None
+
+
+def _script() -> None:
+    import streamlit as st
+
+    from components.shell import forms, resources
+    from components.shell.forms import Button
+
+    st.session_state["seen"] = forms.show("f", resources.library(), lambda _: "", button=Button("Save"))
+
+
+def _overtaken(**_: Any) -> None:
+    st.stop()
+
+
+def test_a_run_that_is_overtaken_while_it_draws_leaves_the_confirmation_to_the_next(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resources, "library", lambda: library)
+    app = AppTest.from_function(_script).run()
+    (place,) = forms._forms
+    forms._confirmed[place] = True
+    with monkeypatch.context() as patched:
+        patched.setattr(forms, "_component", _overtaken)
+        app.run()
+    assert not app.session_state["seen"]
+    app.run()
+    assert app.session_state["seen"]
+    app.run()
+    assert not app.session_state["seen"]
+
+
+def test_a_form_and_the_files_it_holds_end_with_their_session(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resources, "library", lambda: library)
+    app = AppTest.from_function(_script).run()
+    assert len(forms._forms) == 1
+    del app
+    gc.collect()
+    assert not forms._forms

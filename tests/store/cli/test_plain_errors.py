@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from store.chroma.process import ChildProcess, ChromaEnded
 from store.cli import main
 from store.cli.plain_errors import print_plainly
 from store.cli.terminal import Terminal
@@ -35,6 +36,23 @@ def test_warnings_and_thread_failures_are_printed_as_one_sentence_each(
         "Chroma is behind: [Errno 24] Too many open files",
         "memedex-looks stopped: there was not enough memory; what is done is kept",
     ]
+
+
+def test_the_traceback_of_chromas_process_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with print_plainly(Terminal()):
+        process = ChildProcess(_without_memory)
+        with pytest.raises(ChromaEnded, match=r"it said: .*MemoryError"):
+            process._call(NoCollections.close)
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert sentence == "Chroma's process ended with status 1"
+
+
+class NoCollections:
+    def close(self) -> None: ...
+
+
+def _without_memory() -> NoCollections:
+    raise MemoryError
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ const later = async () => {
 };
 
 /** A form that was drawn at 1 s, with a server that gives these answers; `log` has what was sent and the runs. */
-function formWith(answers, kept = null) {
+function formWith(answers, { kept = null, rest } = {}) {
   mock.timers.enable({ apis: ["setTimeout"] });
   const log = { sent: [], runs: 0, kept };
   const store = { read: () => log.kept, write: (request) => (log.kept = request) };
@@ -21,8 +21,8 @@ function formWith(answers, kept = null) {
     const [status, text] = answers.shift() ?? [0, ""];
     return { status, text };
   };
-  const sending = new Sending({ store, sent, changed: () => {} });
-  const draw = (at, token = "first") => sending.take({ url: "/form", form: "f", token, at }, () => (log.runs += 1));
+  const sending = new Sending({ store, sent, rest, changed: () => {} });
+  const draw = (at, token = "first") => sending.take({ url: "/form", form: "f", token, at, afterRun: Boolean(rest) }, () => (log.runs += 1));
   draw(1);
   return { sending, log, draw };
 }
@@ -96,8 +96,29 @@ test("a run that does not come is asked for again", async () => {
 });
 
 test("a request that waited for its confirmation is sent again when the page is loaded again", async () => {
-  const { sending, log } = formWith([done(2)], { key: "earlier", values: { name: "frogs" } });
+  const { sending, log } = formWith([done(2)], { kept: { key: "earlier", values: { name: "frogs" } } });
   await later();
   assert.deepEqual(log.sent.map(({ key, values }) => ({ key, values })), [{ key: "earlier", values: { name: "frogs" } }]);
   assert.equal(sending.request, null);
+});
+
+test("a press that depends on the page's other fields waits for their run, and is sent once with what it brings", async () => {
+  let atRest;
+  const { sending, log, draw } = formWith([done(3)], { rest: () => new Promise((go) => (atRest = go)) });
+  sending.send({});
+  sending.send({}); // a second click
+  await later();
+  assert.deepEqual([log.sent.length, sending.isBusy, Boolean(log.kept)], [0, true, true]);
+  draw(2, "second");
+  atRest(true);
+  await later();
+  assert.deepEqual(log.sent.map(({ token }) => token), ["second"]);
+});
+
+test("a press whose page does not come to rest says so, and sends nothing", async () => {
+  const { sending, log } = formWith([], { rest: async () => false });
+  sending.send({});
+  await later();
+  assert.equal(log.sent.length, 0);
+  assert.match(sending.error, /does not show yet/);
 });
