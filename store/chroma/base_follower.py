@@ -45,7 +45,7 @@ class ChromaFollower(ABC):
 
     def wake_if_needed(self) -> None:
         """Open Chroma only if it lacks something, or its files changed."""
-        if self.behind or self._must_start_anew or (not self.worker.has_begun and self._is_dirty):
+        if self.behind or self._must_rebuild or (not self.worker.has_begun and self._is_dirty):
             self.wake()
 
     def wake(self) -> None:
@@ -93,7 +93,7 @@ class ChromaFollower(ABC):
         """Whether its files should exist and do not."""
 
     @property
-    def _must_start_anew(self) -> bool:
+    def _must_rebuild(self) -> bool:
         """Whether a rebuild was requested, or started and not completed."""
         return False
 
@@ -131,10 +131,10 @@ class ChromaFollower(ABC):
             self._let_go()
             self._drain(self._begin())
         except Exception:
-            if self._must_start_anew:
+            if self._must_rebuild:
                 raise
             log.exception("Chroma failed and is rebuilt")
-            self._drain(self._start_anew())
+            self._drain(self._rebuild())
 
     def _begin(self) -> ChromaProcess:
         """Start a process, with files as they should be."""
@@ -144,11 +144,11 @@ class ChromaFollower(ABC):
             self._folder.clear_the_way()
             if is_dirty and (faults := self._faults()):
                 log.warning("Chroma is rebuilt: %s", "; ".join(faults))
-        if faults or self._must_start_anew:
-            return self._start_anew()
+        if faults or self._must_rebuild:
+            return self._rebuild()
         return self._chroma or self._open()
 
-    def _start_anew(self) -> ChromaProcess:
+    def _rebuild(self) -> ChromaProcess:
         self._queue_everything()
         self._let_go()
         self._folder.remove_own()

@@ -54,7 +54,7 @@ class LibraryFollower(ChromaFollower):
         self.retry()
 
     @property
-    def _must_start_anew(self) -> bool:
+    def _must_rebuild(self) -> bool:
         return bool(self._catalog.meta(_REBUILD))
 
     @property
@@ -87,7 +87,7 @@ class LibraryFollower(ChromaFollower):
 
     def _follow(self) -> None:
         super()._follow()
-        if self._must_start_anew:
+        if self._must_rebuild:
             with self._catalog.writing() as db:  # one that was asked for meanwhile is still to come
                 db.execute("UPDATE meta SET value = '' WHERE key = ? AND value = ?", [_REBUILD, _BEGUN])
 

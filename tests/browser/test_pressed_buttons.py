@@ -27,7 +27,7 @@ def _click(button: Locator, page: Page, **news: Any) -> None:
     page.mouse.up()
 
 
-def test_the_bar_is_fitted_anew_while_its_button_is_pressed(page: Page) -> None:
+def test_the_bar_is_fitted_again_while_its_button_is_pressed(page: Page) -> None:
     _mount(page, **_matching(4_000))
     _click(page.locator("[data-verb=reject]"), page, **_matching(999))
     assert decided(page) == ["reject"]

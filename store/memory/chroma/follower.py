@@ -58,7 +58,7 @@ class MemoryFollower(ChromaFollower):
         """Remove all traces of deleted entries: delete Chroma's files, and rebuild them from SQLite."""
         with self._in_use():
             self._mark()
-            self._start_anew()
+            self._rebuild()
         self.wake()
 
     @property
