@@ -4,7 +4,7 @@ The line alone holds the query, so that a link or a saved search has all of it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
 from typing import Any
@@ -14,10 +14,12 @@ import streamlit as st
 from components.grid import saved
 from components.grid.page_number import turn_to
 from components.shell import format
+from store.catalog.filter_conditions import NO_REASON
 from store.catalog.filter_syntax import cleared, edited, parsed, values
 from store.catalog.filters import Filter
 from store.catalog.query_tokens import Dialect
 from store.library import Library
+from store.reading import statistics
 from store.records import CAPTION_FACETS, TIERS
 
 _COUNTED = 40  # tags and categories that are offered, the most frequent
@@ -25,7 +27,7 @@ _DUPLICATES = {"Any": "", "Looks like another": "yes", "Unlike any other": "no"}
 _LENGTHS = {"any length": "", "over 100": ">100", "over 200": ">200", "over 400": ">400"}
 _LINE = (
     "The line takes words and conditions: `tag:dog`, `-tag:nsfw`, `category:animals`, `after:2025-01`, "
-    '`before:2025-02-15` (UTC), `dup:yes`, `source:"my list.json"`, `by:me`, `decided:today`, '
+    '`before:2025-02-15` (UTC), `dup:yes`, `source:"my list.json"`, `reason:scam`, `by:me`, `decided:today`, '
     '`has:visual`, `length:>200`; `tag:"two words"` for a tag with a space. `OR` and parentheses choose: '
     "`(tag:dog OR tag:cat) -moon`; `dog*` is every word or tag that begins so."
 )
@@ -70,6 +72,7 @@ class Drawer:
                 saved.show(self.key, library, line=self._says, opened=lambda _, line: self.put(line))
             self._labels("Tags", "tag", library.tag_counts(asked))
             self._labels("Categories", "category", library.category_counts(asked))
+            self._reasons(library, asked)
             self._sources(library.source_counts(asked))
             with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
                 self._day("From", "after", shown=0)
@@ -122,6 +125,21 @@ class Drawer:
                     else format.plain(label, limit=40)
                 ),
                 on_change=partial(self._say, name, list),
+            )
+
+    def _reasons(self, library: Library, asked: Filter) -> None:
+        """Why coins were rejected, if any of these were; a coin has one reason, so one can be chosen."""
+        chosen = "".join(self._values("reason")[-1:])
+        counts = statistics.rejection_reasons(library, replace(asked, rejected_for=None))
+        named = {reason or NO_REASON: number for reason, number in counts.items()}
+        st.session_state[f"{self.key}-by-reason"] = chosen or None
+        if chosen or any(counts):
+            st.pills(
+                "Rejected for",
+                list(dict.fromkeys([*([chosen] if chosen else []), *named])),
+                key=f"{self.key}-by-reason",
+                format_func=lambda reason: f"{format.plain(reason, limit=40)} · {named.get(reason, 0):,}",
+                on_change=partial(self._say, "reason", lambda reason: [reason] if reason else []),
             )
 
     def _sources(self, counts: Mapping[str, int]) -> None:
