@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.exchange import adopt, import_coins
 from components.grid import newest
-from components.overview import distributions, inbox, metrics, trash, welcome
+from components.overview import distributions, inbox, metrics, welcome
 from components.shell import undo
 from components.shell.page import open_page
 
@@ -23,15 +23,13 @@ with grid.cell():
     inbox.show(library)
     adopt.link(library)
     if library.can_write:
-        with st.expander("Import more coins", icon=":material/download:"):
-            import_coins.show(library)
+        st.page_link("pages/exchange.py", label="Import coins", icon=":material/download:")
 with grid.cell():
     st.subheader("Last decisions", anchor=False)
     undo.recent(library)
     metrics.model(library)
 if library.counts()["library"]:
     distributions.show(library)
-trash_is_open = trash.show(library)
-if library.counts()["library"] and not trash_is_open:  # one grid at a time answers to the keys
+if library.counts()["library"]:
     st.subheader("Newest in the library", anchor=False)
     newest.show("overview-newest", library, limit=12)

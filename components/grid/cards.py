@@ -10,13 +10,14 @@ from components.shell import format, pictures
 from store.duplicates.findings import Suspicion
 from store.errors import InvalidRecord, UnknownRecord
 from store.reading.reader import Reader
-from store.records import REQUIRED_KEYS, Record, is_made_up
+from store.records import REQUIRED_KEYS, Record, Tier, is_made_up
 
 Tone = Literal["good", "warn", "bad", "busy", "quiet"]
 
 _SHORT = 200  # characters of a description that travel with every card
 _TAGS = 4
 _NO_AGE = "created_at_is_import_time"  # the record came without a time of its own
+_TIER_TONES: dict[Tier, Tone] = {"pending": "warn", "approved": "good", "trash": "bad"}
 _OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption", _NO_AGE))
 _EXTRA = 12  # fields beyond the schema that the large view shows, each up to …
 _EXTRA_LENGTH = 400
@@ -46,6 +47,12 @@ def card(
         "mark": mark,
         "twin": {"kind": suspicion.kind, "sure": suspicion.confidence} if suspicion else None,
     }
+
+
+def tier_mark(record: Record) -> Mark | None:
+    """Where a coin is, for pages that show all tiers; nothing for those of the library."""
+    tone = _TIER_TONES.get(record.tier)
+    return {"label": format.TIERS[record.tier], "tone": tone} if tone else None
 
 
 def details(library: Reader, addresses: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -72,7 +72,7 @@ class Drawer:
                 saved.show(self.key, library, line=self._says, opened=lambda _, line: self.put(line))
             self._labels("Tags", "tag", library.tag_counts(asked))
             self._labels("Categories", "category", library.category_counts(asked))
-            self._reasons(library, asked)
+            self.reasons(library, asked, key="by-reason")
             self._sources(library.source_counts(asked))
             with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
                 self._day("From", "after", shown=0)
@@ -84,6 +84,40 @@ class Drawer:
             self._facets()
             self._duplicates()
             st.caption(_LINE + (_QUESTION if self.dialect == "question" else ""))
+
+    def reasons(self, library: Library, asked: Filter, *, key: str) -> None:
+        """Why these coins were rejected, each reason with its number of coins; nothing if none has one."""
+        counts = statistics.rejection_reasons(library, replace(asked, rejected_for=None))
+        if any(counts) or asked.rejected_for:
+            named = {reason or NO_REASON: number for reason, number in counts.items()}
+            self._pick("Rejected for", "reason", named, key=key, labels={NO_REASON: "no reason"})
+
+    def tiers(self, library: Library, asked: Filter, *, key: str) -> None:
+        """Where these coins are, each tier with its number of coins."""
+        counts = dict[str, int]((tier, library.count(replace(asked, tier=tier))) for tier in TIERS)
+        self._pick("Where", "tier", counts, key=key, labels=format.TIERS)
+
+    def _pick(
+        self, title: str, name: str, counts: Mapping[str, int], *, key: str, labels: Mapping[str, str] = {}
+    ) -> None:
+        """One of these values or none; a value that only the line has is offered too."""
+        said = "".join(self._values(name)[-1:])
+        chosen = next((value for value in counts if value.lower() == said.lower()), said)
+        st.session_state[f"{self.key}-{key}"] = chosen or None
+        st.pills(
+            title,
+            list(dict.fromkeys([*counts, *([chosen] if chosen else [])])),
+            key=f"{self.key}-{key}",
+            format_func=lambda value: (
+                f"{labels.get(value) or format.plain(value, limit=40)} · {counts.get(value, 0):,}"
+            ),
+            on_change=partial(self._picked, name, key),
+            label_visibility="visible" if key.startswith("by-") else "collapsed",
+        )
+
+    def _picked(self, name: str, key: str) -> None:
+        value = st.session_state[f"{self.key}-{key}"]
+        self.put(edited(self._says, name, [value] if value else [], self.dialect))
 
     def put(self, line: str) -> None:
         """Set the line, and go to the first page."""
@@ -125,21 +159,6 @@ class Drawer:
                     else format.plain(label, limit=40)
                 ),
                 on_change=partial(self._say, name, list),
-            )
-
-    def _reasons(self, library: Library, asked: Filter) -> None:
-        """Why coins were rejected, if any of these were; a coin has one reason, so one can be chosen."""
-        chosen = "".join(self._values("reason")[-1:])
-        counts = statistics.rejection_reasons(library, replace(asked, rejected_for=None))
-        named = {reason or NO_REASON: number for reason, number in counts.items()}
-        st.session_state[f"{self.key}-by-reason"] = chosen or None
-        if chosen or any(counts):
-            st.pills(
-                "Rejected for",
-                list(dict.fromkeys([*([chosen] if chosen else []), *named])),
-                key=f"{self.key}-by-reason",
-                format_func=lambda reason: f"{format.plain(reason, limit=40)} · {named.get(reason, 0):,}",
-                on_change=partial(self._say, "reason", lambda reason: [reason] if reason else []),
             )
 
     def _sources(self, counts: Mapping[str, int]) -> None:

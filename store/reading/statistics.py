@@ -1,5 +1,7 @@
 """Counts: lengths of captions, costs of language models, and reasons for rejecting."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -61,6 +63,17 @@ def spending(reader: Reader) -> list[Spending]:
             "sum(used ->> '$.cost') FROM spent GROUP BY 1, 2 ORDER BY 1, 2"
         ).fetchall()
     return [Spending(*row) for row in rows]
+
+
+def reasons_of(reader: Reader, addresses: Sequence[str]) -> dict[str, str]:
+    """Why each of these records was rejected, by address; those without a reason are left out."""
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            f"SELECT r.address, {REJECTED_FOR} AS why FROM records r "
+            "WHERE r.tier = 'trash' AND r.address IN (SELECT value FROM json_each(?)) AND why <> ''",
+            [json.dumps(list(addresses))],
+        ).fetchall()
+    return dict(map(tuple, rows))
 
 
 def rejection_reasons(reader: Reader, asked: Filter) -> dict[str, int]:

@@ -25,6 +25,8 @@ TITLES = {
     "approved": "Approved",
     "captions": "Captions",
     "drafting": "AI drafts",
+    "rejected": "Rejected",
+    "library": "Library",
     "search": "Search",
     "map": "Map",
     "evaluation": "Evaluation",
