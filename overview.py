@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.exchange import adopt, import_coins
 from components.grid import newest
-from components.overview import distributions, inbox, metrics, welcome
+from components.overview import attention, distributions, flow, inbox, week, welcome
 from components.shell import undo
 from components.shell.page import open_page
 
@@ -15,21 +15,24 @@ if not sum(library.counts().values()):
     welcome.show(library)
     st.stop()
 
-metrics.figures(library)
-grid = st.grid(2, min_column_width=380, gap=("small", "large"))
+this_week = week.read(library)
+flow.show(library, this_week)
+grid = st.grid(3, min_column_width=320, gap=("small", "medium"))
 with grid.cell():
     st.subheader("Needs attention", anchor=False)
-    metrics.attention(library)
-    inbox.show(library)
-    adopt.link(library)
+    attention.show(library)
     if library.can_write:
         st.page_link("pages/exchange.py", label="Import coins", icon=":material/download:")
+    inbox.show(library)
+    adopt.link(library)
+    attention.model(library)
+with grid.cell():
+    st.subheader("This week", anchor=False)
+    week.chart(this_week)
 with grid.cell():
     st.subheader("Last decisions", anchor=False)
-    undo.recent(library)
-    metrics.model(library)
-if library.counts()["library"]:
-    distributions.show(library)
+    undo.recent(library, limit=5)
 if library.counts()["library"]:
     st.subheader("Newest in the library", anchor=False)
     newest.show("overview-newest", library, limit=12)
+    distributions.show(library)

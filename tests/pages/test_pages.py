@@ -1,5 +1,6 @@
 """Each page: how it opens, and what its buttons store."""
 
+import json
 import subprocess
 import sys
 from contextlib import closing
@@ -73,12 +74,25 @@ def test_the_navigation_lists_every_page_with_its_count(library: Library) -> Non
 
 def test_the_overview_shows_tier_counts_and_next_steps(library: Library) -> None:
     app = opened()
-    assert {metric.label: metric.value for metric in app.metric} == {
-        "Review": "1",
-        "Approved": "1",
-        "Library": str(len(COINS)),
-        "Rejected": "0",
+    (flow,) = (part for part in app.get("bidi_component") if part.proto.component_name == "memedex.flow")
+    tiles = json.loads(flow.proto.json)["tiles"]
+    assert {tile["label"]: tile["count"] for tile in tiles} == {
+        "Review": 1,
+        "Approved": 1,
+        "Library": len(COINS),
+        "Rejected": 0,
     }
+    assert [tile["href"] for tile in tiles] == [
+        "/pending",
+        "/approved",
+        "/library?library_words=tier%3Alibrary",
+        "/rejected",
+    ]
+    assert [tile["came"] for tile in tiles[1:3]] == [
+        {"number": len(COINS) + 1, "label": "approved"},
+        {"number": len(COINS), "label": "promoted"},
+    ]
+    assert len(tiles[2]["pictures"]) == len(COINS)
     said = words(app)
     assert "**1 coin** to review" in said
     assert "**1 coin** to caption" in said
