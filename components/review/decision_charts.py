@@ -48,7 +48,7 @@ def show(library: Library, asked: AuditFilter) -> None:
     )
     suffix = f", {when}" if when else ""
     why = audit.figures(library, replace(asked, verb="")).reasons
-    grid = st.grid(3 if why else 2, min_column_width=320, gap=("small", "large"))
+    grid = st.grid(3 if why else 2, min_column_width=320, gap=("small", "medium"))
     with grid.cell():
         st.caption(f"Decisions a day (UTC){suffix}")
         figure = charts.days(by_kind(decisions), title="Decisions", colors=_COLORS)

@@ -29,7 +29,7 @@ def empty(library: Library) -> None:
     """Delete coins of some age for good, after the number of coins, files and bytes was agreed to."""
     with st.popover("Empty …", icon=":material/delete_forever:"):
         days = st.number_input(
-            "Older than days", 0, 10_000, 30, key="trash-days", help="Since the rejection."
+            "Minimum age in days", 0, 10_000, 30, key="trash-days", help="Since the rejection."
         )
         found = library.trash.contents(days=days or 0)
         count = len(found.addresses)
