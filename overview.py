@@ -18,7 +18,8 @@ if not sum(library.counts().values()):
 this_week = week.read(library)
 flow.show(library, this_week)
 grid = st.grid(3, min_column_width=320, gap=("small", "medium"))
-with grid.cell():
+needs, moves, decisions = grid.cell(), grid.cell(), grid.cell()
+with needs:
     st.subheader("Needs attention", anchor=False)
     attention.show(library)
     if library.can_write:
@@ -26,13 +27,13 @@ with grid.cell():
     inbox.show(library)
     adopt.link(library)
     attention.model(library)
-with grid.cell():
-    st.subheader("This week", anchor=False)
-    week.chart(this_week)
-with grid.cell():
+with decisions:
     st.subheader("Last decisions", anchor=False)
     undo.recent(library, limit=5)
 if library.counts()["library"]:
     st.subheader("Newest in the library", anchor=False)
     newest.show("overview-newest", library, limit=12)
     distributions.show(library)
+with moves:  # last: the first figure of a process imports Plotly and pandas
+    st.subheader("This week", anchor=False)
+    week.chart(this_week)
