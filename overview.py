@@ -4,7 +4,7 @@ import streamlit as st
 
 from components.exchange import adopt, import_coins
 from components.grid import newest
-from components.overview import distributions, inbox, metrics, trash, welcome
+from components.overview import attention, distributions, flow, inbox, week, welcome
 from components.shell import undo
 from components.shell.page import open_page
 
@@ -15,23 +15,25 @@ if not sum(library.counts().values()):
     welcome.show(library)
     st.stop()
 
-metrics.figures(library)
-grid = st.grid(2, min_column_width=380, gap=("small", "large"))
-with grid.cell():
+this_week = week.read(library)
+flow.show(library, this_week)
+grid = st.grid(3, min_column_width=320, gap=("small", "medium"))
+needs, moves, decisions = grid.cell(), grid.cell(), grid.cell()
+with needs:
     st.subheader("Needs attention", anchor=False)
-    metrics.attention(library)
+    attention.show(library)
+    if library.can_write:
+        st.page_link("pages/exchange.py", label="Import coins", icon=":material/download:")
     inbox.show(library)
     adopt.link(library)
-    if library.can_write:
-        with st.expander("Import more coins", icon=":material/download:"):
-            import_coins.show(library)
-with grid.cell():
+    attention.model(library)
+with decisions:
     st.subheader("Last decisions", anchor=False)
-    undo.recent(library)
-    metrics.model(library)
+    undo.recent(library, limit=5)
 if library.counts()["library"]:
-    distributions.show(library)
-trash_is_open = trash.show(library)
-if library.counts()["library"] and not trash_is_open:  # one grid at a time answers to the keys
     st.subheader("Newest in the library", anchor=False)
     newest.show("overview-newest", library, limit=12)
+    distributions.show(library)
+with moves:  # last: the first figure of a process imports Plotly and pandas
+    st.subheader("This week", anchor=False)
+    week.chart(this_week)

@@ -11,7 +11,7 @@ from bench.clicks_person import ActionFailed, Scene
 
 # Title, path, and what such a page has besides its title.
 PAGES = {
-    "Overview": ("", "[data-testid=stMetric]"),
+    "Overview": ("", ".memedex-flow .tile"),
     "Review": ("pending", ".card"),
     "Approved": ("approved", ".card"),
     "Captions": ("captions", "[data-testid=stSelectbox]"),

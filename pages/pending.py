@@ -27,7 +27,7 @@ elif not view.records:
     counts = library.counts()
     st.success("Nothing is waiting for review.", icon=":material/check_circle:")
     with st.container(horizontal=True):
-        st.page_link("overview.py", label="Import more coins", icon=":material/download:")
+        st.page_link("pages/exchange.py", label="Import coins", icon=":material/download:")
         if counts["approved"]:
             waiting = format.counted(counts["approved"], "approved coin")
             st.page_link("pages/approved.py", label=f"Continue with {waiting}", icon=":material/task_alt:")

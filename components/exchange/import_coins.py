@@ -33,6 +33,15 @@ def show(library: Library) -> None:
             _path(library)
 
 
+def section(library: Library) -> None:
+    """Both ways with a heading, and the result of this session's last import; nothing for viewers."""
+    if library.can_write:
+        st.subheader("Import coins", anchor=False)
+        report()
+        with st.container(border=True):
+            show(library)
+
+
 def _drop(library: Library) -> None:
     turn = st.session_state.setdefault(_ROUND, 0)  # another key empties the uploader
     files = st.file_uploader(

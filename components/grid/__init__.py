@@ -20,8 +20,8 @@ from components.grid.actions import (
     TAGS,
     Action,
 )
-from components.grid.browse import View, browse, no_matches, show_view
-from components.grid.cards import Mark
+from components.grid.browse import View, browse, no_matches, show_reasons, show_tiers, show_view
+from components.grid.cards import Mark, tier_mark
 from components.grid.decision_log import Handler, Repeatable
 from components.grid.grid import go_to, lead_to, show_cards
 from components.grid.logged_decision import LoggedDecision
@@ -79,7 +79,10 @@ __all__ = [
     "no_matches",
     "resembling",
     "show_cards",
+    "show_reasons",
     "show_results",
+    "show_tiers",
     "show_view",
+    "tier_mark",
     "turning",
 ]

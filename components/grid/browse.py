@@ -29,6 +29,7 @@ class View:
     """One page of the records that match."""
 
     records: list[Record]
+    filter: Filter
     pages: int
     is_filtered: bool
     line: str
@@ -97,7 +98,7 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
     if asked.faults:
         matching["filter"] = line  # another question than before, by which nothing can be chosen
     is_filtered = bool(asked.faults) or not asked.filter.is_open
-    return View(records, pages, is_filtered, line, asked.faults, matching, f"{sort} {like}")
+    return View(records, asked.filter, pages, is_filtered, line, asked.faults, matching, f"{sort} {like}")
 
 
 def no_matches(key: str, view: View) -> None:
@@ -118,6 +119,16 @@ def no_matches(key: str, view: View) -> None:
             )
         if view.line.strip():
             st.button("Clear filters", key=f"{key}-clear", on_click=_drawer(key).put, args=("",))
+
+
+def show_reasons(key: str, library: Library, view: View) -> None:
+    """The reasons of the rejected coins of a view, each with its number; a click filters by it."""
+    _drawer(key).reasons(library, view.filter, key="reasons")
+
+
+def show_tiers(key: str, library: Library, view: View) -> None:
+    """The tiers of a view, each with its number of coins; a click filters by it."""
+    _drawer(key).tiers(library, view.filter, key="tiers")
 
 
 def _drawer(key: str) -> Drawer:

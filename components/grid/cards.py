@@ -1,25 +1,22 @@
 """A record in the grid: short for the card, complete for the large view."""
 
-import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Literal, TypedDict
 from urllib.parse import urlencode
 
+from components.grid.fields import NO_AGE, created, shown_fields
 from components.shell import format, pictures
 from store.duplicates.findings import Suspicion
 from store.errors import InvalidRecord, UnknownRecord
 from store.reading.reader import Reader
-from store.records import REQUIRED_KEYS, Record, is_made_up
+from store.records import Record, Tier, is_made_up
 
 Tone = Literal["good", "warn", "bad", "busy", "quiet"]
 
 _SHORT = 200  # characters of a description that travel with every card
 _TAGS = 4
-_NO_AGE = "created_at_is_import_time"  # the record came without a time of its own
-_OWN_KEYS = frozenset((*REQUIRED_KEYS, "tags", "tags_categories", "caption", _NO_AGE))
-_EXTRA = 12  # fields beyond the schema that the large view shows, each up to …
-_EXTRA_LENGTH = 400
+_TIER_TONES: dict[Tier, Tone] = {"pending": "warn", "approved": "good", "trash": "bad"}
 
 
 class Mark(TypedDict):
@@ -38,6 +35,8 @@ def card(
         "name": record.name,
         "ticker": record.ticker,
         "created_at": record.created_at,
+        "no_age": bool(record.sidecar.get(NO_AGE)),
+        "created": created(record),
         "revision": record.revision,
         "tags": record.tags[:_TAGS],
         "description": record.description[:_SHORT],
@@ -46,6 +45,12 @@ def card(
         "mark": mark,
         "twin": {"kind": suspicion.kind, "sure": suspicion.confidence} if suspicion else None,
     }
+
+
+def tier_mark(record: Record) -> Mark | None:
+    """Where a coin is, for pages that show all tiers; nothing for those of the library."""
+    tone = _TIER_TONES.get(record.tier)
+    return {"label": format.TIERS[record.tier], "tone": tone} if tone else None
 
 
 def details(library: Reader, addresses: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -73,7 +78,6 @@ def _detail(library: Reader, record: Record) -> dict[str, Any]:
         "description": record.description,
         "tags": record.tags,
         "caption": record.caption,
-        "no_age": bool(record.sidecar.get(_NO_AGE)),
         "fields": shown_fields(record),
         "explorer": explorer(record),
         "mentions": {
@@ -90,14 +94,3 @@ def _detail(library: Reader, record: Record) -> dict[str, Any]:
             for event in library.history(address=record.address, limit=20)
         ],
     }
-
-
-def shown_fields(record: Record) -> list[tuple[str, str]]:
-    """The categories, and fields of the sidecar beyond the schema."""
-    categories = [("Categories", ", ".join(record.categories))] if record.categories else []
-    others = [(key, value) for key, value in record.sidecar.items() if key not in _OWN_KEYS]
-    return categories + [(key[:60], _text(value)[:_EXTRA_LENGTH]) for key, value in others[:_EXTRA]]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

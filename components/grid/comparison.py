@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from components.grid.cards import shown_fields
+from components.grid.fields import created, shown_fields
 from components.shell import format, pictures
 from store.duplicates.disguises import Piece, compared
 from store.duplicates.findings import Suspect
@@ -83,7 +83,7 @@ def _differing(own: Record, other: Record) -> list[tuple[str, str, str]]:
 def _fields(record: Record) -> dict[str, str]:
     return {
         "Address": record.address,
-        "Created": format.moment(record.created_at, "%Y-%m-%d %H:%M"),
+        "Age": created(record),
         "Description": record.description,
         "Tags": ", ".join(record.tags),
         **{facet.capitalize(): text for facet, text in record.caption.items()},

@@ -4,7 +4,7 @@ The line alone holds the query, so that a link or a saved search has all of it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
 from typing import Any
@@ -14,10 +14,12 @@ import streamlit as st
 from components.grid import saved
 from components.grid.page_number import turn_to
 from components.shell import format
+from store.catalog.filter_conditions import NO_REASON
 from store.catalog.filter_syntax import cleared, edited, parsed, values
 from store.catalog.filters import Filter
 from store.catalog.query_tokens import Dialect
 from store.library import Library
+from store.reading import statistics
 from store.records import CAPTION_FACETS, TIERS
 
 _COUNTED = 40  # tags and categories that are offered, the most frequent
@@ -25,7 +27,7 @@ _DUPLICATES = {"Any": "", "Looks like another": "yes", "Unlike any other": "no"}
 _LENGTHS = {"any length": "", "over 100": ">100", "over 200": ">200", "over 400": ">400"}
 _LINE = (
     "The line takes words and conditions: `tag:dog`, `-tag:nsfw`, `category:animals`, `after:2025-01`, "
-    '`before:2025-02-15` (UTC), `dup:yes`, `source:"my list.json"`, `by:me`, `decided:today`, '
+    '`before:2025-02-15` (UTC), `dup:yes`, `source:"my list.json"`, `reason:scam`, `by:me`, `decided:today`, '
     '`has:visual`, `length:>200`; `tag:"two words"` for a tag with a space. `OR` and parentheses choose: '
     "`(tag:dog OR tag:cat) -moon`; `dog*` is every word or tag that begins so."
 )
@@ -70,6 +72,7 @@ class Drawer:
                 saved.show(self.key, library, line=self._says, opened=lambda _, line: self.put(line))
             self._labels("Tags", "tag", library.tag_counts(asked))
             self._labels("Categories", "category", library.category_counts(asked))
+            self.reasons(library, asked, key="by-reason")
             self._sources(library.source_counts(asked))
             with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
                 self._day("From", "after", shown=0)
@@ -81,6 +84,40 @@ class Drawer:
             self._facets()
             self._duplicates()
             st.caption(_LINE + (_QUESTION if self.dialect == "question" else ""))
+
+    def reasons(self, library: Library, asked: Filter, *, key: str) -> None:
+        """Why these coins were rejected, each reason with its number of coins; nothing if none has one."""
+        counts = statistics.rejection_reasons(library, replace(asked, rejected_for=None))
+        if any(counts) or asked.rejected_for:
+            named = {reason or NO_REASON: number for reason, number in counts.items()}
+            self._pick("Rejected for", "reason", named, key=key, labels={NO_REASON: "no reason"})
+
+    def tiers(self, library: Library, asked: Filter, *, key: str) -> None:
+        """Where these coins are, each tier with its number of coins."""
+        counts = dict[str, int]((tier, library.count(replace(asked, tier=tier))) for tier in TIERS)
+        self._pick("Where", "tier", counts, key=key, labels=format.TIERS)
+
+    def _pick(
+        self, title: str, name: str, counts: Mapping[str, int], *, key: str, labels: Mapping[str, str] = {}
+    ) -> None:
+        """One of these values or none; a value that only the line has is offered too."""
+        said = "".join(self._values(name)[-1:])
+        chosen = next((value for value in counts if value.lower() == said.lower()), said)
+        st.session_state[f"{self.key}-{key}"] = chosen or None
+        st.pills(
+            title,
+            list(dict.fromkeys([*counts, *([chosen] if chosen else [])])),
+            key=f"{self.key}-{key}",
+            format_func=lambda value: (
+                f"{labels.get(value) or format.plain(value, limit=40)} · {counts.get(value, 0):,}"
+            ),
+            on_change=partial(self._picked, name, key),
+            label_visibility="visible" if key.startswith("by-") else "collapsed",
+        )
+
+    def _picked(self, name: str, key: str) -> None:
+        value = st.session_state[f"{self.key}-{key}"]
+        self.put(edited(self._says, name, [value] if value else [], self.dialect))
 
     def put(self, line: str) -> None:
         """Set the line, and go to the first page."""

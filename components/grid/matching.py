@@ -26,9 +26,10 @@ def addresses(library: Reader, asked: Mapping[Any, Any]) -> list[str]:
         return []
     try:
         filter = _FILTER.validate_json(text)
+        names_tier = "tier" in json.loads(text)
     except ValueError:  # no filter, or half a character in it
         return []
-    if filter.tier is None:  # no page shows all tiers at once
+    if not names_tier:  # a page says it of all tiers as well
         return []
     out = {each for each in left_out if isinstance(each, str)} if isinstance(left_out, list) else set()
     try:

@@ -32,6 +32,7 @@ def size() -> int:
         key="n",
         bind="query-params",
         label_visibility="collapsed",
+        width=85,
     )
     return given if given in SIZES else _USUAL
 

@@ -43,7 +43,7 @@ def controls(library: Library) -> AuditFilter:
 
 
 def figures(library: Library, asked: AuditFilter) -> None:
-    """Speed, approval rate, and the reasons for rejections."""
+    """How many were reviewed, the speed, and the approval rate."""
     found = audit.figures(library, replace(asked, verb=""))
     with st.grid(4, min_column_width=180):
         st.metric("Approved", f"{found.approved:,}", border=True)
@@ -56,12 +56,6 @@ def figures(library: Library, asked: AuditFilter) -> None:
         )
         looked_at = found.approved + found.rejected
         st.metric("Approval rate", f"{found.approval:.0%}" if looked_at else "–", border=True)
-    reasons = [(reason or "no reason given", number) for reason, number in list(found.reasons.items())[:8]]
-    if reasons:
-        with st.container(horizontal=True, gap="xsmall"):
-            st.caption("Rejected for:", width="content")
-            for reason, number in reasons:
-                st.badge(f"{format.plain(reason, limit=60)} · {number:,}", color="gray")
 
 
 def tools(library: Library, asked: AuditFilter) -> None:

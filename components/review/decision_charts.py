@@ -1,6 +1,7 @@
-"""Two charts of the history: decisions a day by kind, and approval rate."""
+"""Charts of the history: decisions a day by kind, approval rate, and reasons for rejecting."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ _KINDS = {
     "tag": "Edited", "rename tag": "Edited",
 }  # fmt: skip
 _OTHER = "Other"
+_REASONS = 8  # that are drawn, the most frequent
 _COLORS = {
     "Approved": charts.GREEN,
     "Rejected": charts.RED,
@@ -32,7 +34,7 @@ _COLORS = {
 
 
 def show(library: Library, asked: AuditFilter) -> None:
-    """Decisions a day and approval rate side by side, or one sentence if there are none."""
+    """Decisions a day, approval rate and reasons side by side, or one sentence if there are none."""
     import pandas as pd
 
     asked, when = _recent(asked)
@@ -45,7 +47,8 @@ def show(library: Library, asked: AuditFilter) -> None:
         audit.reviews_by_day(library, replace(asked, verb="")), columns=audit.ReviewsOfDay._fields
     )
     suffix = f", {when}" if when else ""
-    grid = st.grid(2, min_column_width=320, gap=("small", "large"))
+    why = audit.figures(library, replace(asked, verb="")).reasons
+    grid = st.grid(3 if why else 2, min_column_width=320, gap=("small", "medium"))
     with grid.cell():
         st.caption(f"Decisions a day (UTC){suffix}")
         figure = charts.days(by_kind(decisions), title="Decisions", colors=_COLORS)
@@ -54,9 +57,17 @@ def show(library: Library, asked: AuditFilter) -> None:
         st.caption(f"Approval rate a day (UTC){suffix}")
         if reviews.empty:
             st.caption("No coin was approved or rejected in these days.")
-            return
-        figure = charts.shares(approval(reviews), title="Approved", hover="approved", over=decisions["day"])
-        charts.show(figure, key="approval-by-day", alt="Share of reviewed coins that were approved, by day")
+        else:
+            figure = charts.shares(
+                approval(reviews), title="Approved", hover="approved", over=decisions["day"]
+            )
+            alt = "Share of reviewed coins that were approved, by day"
+            charts.show(figure, key="approval-by-day", alt=alt)
+    if why:
+        with grid.cell():
+            st.caption(f"Rejected for{suffix}")
+            figure = charts.ranked(by_reason(why), title="Coins")
+            charts.show(figure, key="reasons", alt="How many coins were rejected for which reason")
 
 
 def by_kind(decisions: "pd.DataFrame") -> "pd.DataFrame":
@@ -74,6 +85,14 @@ def approval(reviews: "pd.DataFrame") -> "pd.DataFrame":
         for approved, total in zip(reviews["approved"], looked_at, strict=True)
     ]
     return reviews.assign(share=reviews["approved"] / looked_at, text=text)[["day", "share", "text"]]
+
+
+def by_reason(why: Mapping[str, int]) -> "pd.DataFrame":
+    """The most frequent reasons for rejecting: columns name and count."""
+    import pandas as pd
+
+    named = [(reason or "no reason given", number) for reason, number in why.items()]
+    return pd.DataFrame(named[:_REASONS], columns=["name", "count"])
 
 
 def _recent(asked: AuditFilter) -> tuple[AuditFilter, str]:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from components.grid.filters import Drawer, mended
 from components.search import chips as search_chips
@@ -31,7 +30,6 @@ class SearchRequest:
     question: Question
     parts: tuple[Part, ...]
     folded: bool
-    bar: DeltaGenerator  # beside the filter: for what is said of the answer
 
     @property
     def narrows(self) -> bool:
@@ -40,31 +38,29 @@ class SearchRequest:
 
 
 def controls(library: Library) -> SearchRequest:
-    """The line, the place for a picture, filters and saved searches; below it a chip for each part."""
+    """One bar: the line, a place for a picture, filters and saved searches; below it a chip for each part."""
     earlier_links.take_controls(library)
     _take_example()
     saved.take_link(library)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    # Two groups: a narrow window has one line for the query and one for what narrows it.
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
             line = st.text_input(
                 "Search", key=LINE, bind="query-params", type="search", icon=":material/search:",
                 placeholder="Words, or: 2 × \"frog\" + picture − \"text\"", label_visibility="collapsed",
                 help=None,
             )  # fmt: skip
-        with st.container(width=190):
-            picture_drop.picture(lambda content: _add_picture(library, content), key="search-picture")
-    chips = st.container()
-    bar = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    with bar:
-        question = read(line or "", actor=library.actor_name)
-        among = replace(question.filter, tier=question.filter.tier or "library")
-        DRAWER.show(library, among)
-        folded = st.toggle("Group duplicates", key="fold", bind="query-params")
-        saved.menu(library, question)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+            with st.container(width=170):
+                picture_drop.picture(lambda content: _add_picture(library, content), key="search-picture")
+            question = read(line or "", actor=library.actor_name)
+            among = replace(question.filter, tier=question.filter.tier or "library")
+            DRAWER.show(library, among)
+            saved.menu(library, question)
+            folded = st.toggle("Group duplicates", key="fold", bind="query-params")
     question = replace(question, filter=among)
     parts, faults = parts_of(library, question)
-    with chips:
-        search_chips.show(library, question)
+    search_chips.show(library, question)
     refused = st.session_state.pop(_FAULT, None)
     if refused:
         st.error("This picture cannot be searched with:", icon=":material/broken_image:")
@@ -74,7 +70,7 @@ def controls(library: Library) -> SearchRequest:
     for fault in (*question.faults, *faults):
         if fault not in question.filter_faults:
             st.caption(f":orange[{format.plain(fault, limit=200)}]")
-    return SearchRequest(question, parts, bool(folded), bar)
+    return SearchRequest(question, parts, bool(folded))
 
 
 def correct(asked: SearchRequest) -> None:
@@ -97,8 +93,8 @@ def correct(asked: SearchRequest) -> None:
 
 def invite(library: Library) -> None:
     """The page of an empty box: example queries, and trending pictures."""
-    st.caption("Describe a coin, show a picture, or start from one of these:")
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("Describe a coin, show a picture, or try one of these:", width="content")
         for example in EXAMPLES:
             st.button(example, on_click=_put, args=(example,))
     trends.suggest(library, partial(_add_picture, library))

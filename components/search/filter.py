@@ -25,6 +25,9 @@ def describe(chosen: Filter) -> str:
         parts.append("suspected copies" if chosen.suspicious else "no suspected copies")
     if chosen.source:
         parts.append(f"imported from {format.plain(chosen.source)}")
+    if chosen.rejected_for is not None:
+        reason = format.plain(chosen.rejected_for)
+        parts.append(f"rejected for {reason}" if reason else "rejected without a reason")
     if chosen.decided_by or chosen.decided_since is not None:
         parts.append(f"decided by {format.plain(chosen.decided_by or 'anybody')}")
     if chosen.any_of or chosen.none_of:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from components.captions import replace as captions_replace
 from components.exchange import export
@@ -49,10 +50,18 @@ _EXACT = 5
 
 
 def show(library: Library, asked: SearchRequest) -> None:
-    """Search and show the results; or say why there are none."""
-    if not asked.parts or asked.question.filter.tier != "library":
-        _show_listed(library, asked)
-        return
+    """Search and show the results, or say why there are none; below them how they were found."""
+    found, foot = st.container(), st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with foot:  # first, because it says how many are shown
+        shown = result_link.size()
+    with found:
+        if asked.parts and asked.question.filter.tier == "library":
+            _show_ranked(library, asked, foot, shown=shown)
+        else:
+            _show_listed(library, asked, foot, shown=shown)
+
+
+def _show_ranked(library: Library, asked: SearchRequest, foot: DeltaGenerator, *, shown: int) -> None:
     kinds = sorted({part.kind for part in asked.parts})
     key = f"search-{'-'.join(kinds)}"  # each kind of question has its own weights
     usual = Query(asked.parts).sliders
@@ -60,8 +69,6 @@ def show(library: Library, asked: SearchRequest) -> None:
     opened = saved.opened((key, last_moved(key)))
     weights = (opened and opened.weights) or moved or result_link.weights() or usual
     result_link.keep_weights(weights, usual)
-    with asked.bar.container(width=85):
-        shown = result_link.size()
     calibration = library.calibration.in_force()
     calibrated = calibration is not None and result_link.calibrated(
         key, opened=opened.calibrated if opened else None
@@ -72,7 +79,7 @@ def show(library: Library, asked: SearchRequest) -> None:
     results = _search(library, asked, weights, usual, shown=shown, **ranked_by)
     if results is None:
         return
-    with asked.bar:
+    with foot:
         _facts(results, weights, asked)
     line = st.session_state.get(LINE) or ""
     exact = [record.address for record in exact_matches(library, asked.question, line, limit=_EXACT)]
@@ -182,7 +189,7 @@ def _facts(results: Results, weights: Mapping[Facet, float], asked: SearchReques
         return
     how = "" if results.exact else " (approximate)"
     took = f"{results.seconds * 1000:,.{0 if results.seconds > 0.01 else 1}f} ms"
-    facts = [f"{format.counted(results.compared, 'coin')} ranked in {took}{how}"]
+    facts = ["results", f"{format.counted(results.compared, 'coin')} ranked in {took}{how}"]
     if results.without_facets:
         facts.append(f"{results.without_facets:,} without any of these facets left out")
     facts.append(search_filter.describe(asked.question.filter))
@@ -218,7 +225,7 @@ def _by_meaning(question: Question) -> None:
     st.session_state[LINE] = written(replace(question, filter=replace(question.filter, words="", tier=None)))
 
 
-def _show_listed(library: Library, asked: SearchRequest) -> None:
+def _show_listed(library: Library, asked: SearchRequest, foot: DeltaGenerator, *, shown: int) -> None:
     """Coins that are not compared with anything: those that match, best by words or newest first."""
     question, tier = asked.question, asked.question.filter.tier
     place = format.TIERS[tier or "library"]
@@ -229,15 +236,13 @@ def _show_listed(library: Library, asked: SearchRequest) -> None:
             icon=":material/search_off:",
         )
         return
-    with asked.bar.container(width=85):
-        shown = result_link.size()
     found = records_listed(library, question, limit=shown)
     facts = [
         f"results with these words in {place}: only the library is searched by meaning"
         if said
         else f"results · the newest of {format.counted(library.count(question.filter), 'coin')} in {place}"
     ]
-    with asked.bar:
+    with foot:
         st.caption(
             " · ".join(filter(None, [*facts, search_filter.describe(question.filter)])), width="stretch"
         )

@@ -27,7 +27,6 @@ COLORS = (ACCENT, GREEN, YELLOW, BLUE, PURPLE, RED)  # where no colour has a mea
 _HEIGHT = 280  # px
 _ROW = 22  # px of one bar or interval
 _GAP = 0.03  # between panels, of the whole width, on each side
-_DAYS = 14  # at least, on an axis of days
 _DAY = 86_400_000  # ms, Plotly's unit for the width of a bar on an axis of dates
 _FEW = 5  # up to here every whole number has its tick
 _DATE = "%a %-d %b %Y"
@@ -44,8 +43,13 @@ def in_colors(kinds: Iterable[str]) -> dict[str, str]:
     return dict(zip(kinds, itertools.cycle(COLORS), strict=False))
 
 
-def days(frame: "pd.DataFrame", *, title: str, colors: Mapping[str, str], money: bool = False) -> "go.Figure":
-    """Stacked bars from columns day (since 1970, UTC), kind and value, the kinds in the order of `colors`."""
+def days(
+    frame: "pd.DataFrame", *, title: str, colors: Mapping[str, str], money: bool = False, least: int = 14
+) -> "go.Figure":
+    """Stacked bars from columns day (since 1970, UTC), kind and value, the kinds in the order of `colors`.
+
+    The axis spans `least` days at least.
+    """
     import plotly.graph_objects as go
 
     value = "$%{y:,.4f}" if money else "%{y:,}"
@@ -65,7 +69,7 @@ def days(frame: "pd.DataFrame", *, title: str, colors: Mapping[str, str], money:
     highest = frame.groupby("day")["value"].sum().max()
     amounts = {"tickprefix": "$", "rangemode": "tozero"} if money else _counts(highest)
     return figure.update_layout(
-        hovermode="x unified", xaxis=_day_axis(frame["day"]), yaxis=_axis(title, **amounts)
+        hovermode="x unified", xaxis=_day_axis(frame["day"], least=least), yaxis=_axis(title, **amounts)
     )
 
 
@@ -238,12 +242,12 @@ def _dates(column: "pd.Series") -> "pd.Series":
     return pd.to_datetime(column * 86_400, unit="s")
 
 
-def _day_axis(column: "pd.Series") -> dict[str, Any]:
-    """From half a day before the first to half a day after the last, of at least two weeks."""
+def _day_axis(column: "pd.Series", *, least: int = 14) -> dict[str, Any]:
+    """From half a day before the first to half a day after the last, of at least so many days."""
     import pandas as pd
 
     first, last = int(column.min()), int(column.max())
-    first = min(first, last - _DAYS + 1)
+    first = min(first, last - least + 1)
     ends = pd.to_datetime([(first - 0.5) * 86_400, (last + 0.5) * 86_400], unit="s")
     return _axis(
         "",

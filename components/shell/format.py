@@ -64,9 +64,12 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def ago(at: float, *, now: float | None = None) -> str:
-    """How long ago a moment was (UNIX seconds): "just now", "5 min ago", "3 days ago"."""
+    """How long ago a moment was (UNIX seconds): "just now", "5 min ago", "3 days ago".
+
+    Years and months have the length that they have in `components/grid/js/dom.js`.
+    """
     seconds = (time.time() if now is None else now) - at
-    for size, word in ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour")):
+    for size, word in ((31_557_600, "year"), (2_629_800, "month"), (86_400, "day"), (3_600, "hour")):
         if seconds >= size:
             return f"{counted(int(seconds // size), word)} ago"
     return f"{int(seconds // 60)} min ago" if seconds >= 60 else "just now"

@@ -28,8 +28,10 @@ PAGES: dict[str, tuple[Link, ...]] = {
         ("pages/approved.py", "Approved", ":material/task_alt:", "approved"),
         ("pages/captions.py", "Captions", ":material/edit_note:", None),
         ("pages/drafting.py", "AI drafts", ":material/neurology:", None),
+        ("pages/rejected.py", "Rejected", ":material/delete:", "trash"),
     ),
     "Explore": (
+        ("pages/library.py", "Library", ":material/photo_library:", None),
         ("pages/search.py", "Search", ":material/search:", "library"),
         ("pages/map.py", "Map", ":material/scatter_plot:", None),
         ("pages/evaluation.py", "Evaluation", ":material/fact_check:", None),

@@ -42,7 +42,7 @@ def result(outcome: Outcome, *, message: str) -> str:
     return " ".join([*done, *(format.plain(reason, limit=200) for reason in reasons)])
 
 
-def recent(library: Library, *, limit: int = 8) -> None:
+def recent(library: Library, *, limit: int) -> None:
     """The last decisions, newest first."""
     decisions = library.decisions(limit=limit)
     if not decisions:

@@ -10,6 +10,7 @@ from store.catalog.filters import Filter
 from store.records import CAPTION_FACETS, TIERS, Facet
 
 TIER = "tier"  # known only where a line may name one
+NO_REASON = "none"  # of `reason:`
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _A_DAY = 86_400  # seconds
 _YES = {"yes": True, "no": False}
@@ -105,6 +106,7 @@ CHANGES: Mapping[str, Change] = {
     "before": _before,
     "after": _after,
     "source": lambda asked, value: replace(asked, source=value),
+    "reason": lambda asked, value: replace(asked, rejected_for="" if value.lower() == NO_REASON else value),
     "by": lambda asked, value: replace(asked, decided_by=value),
     "decided": _decided,
     "dup": _duplicates,

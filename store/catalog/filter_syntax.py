@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 
-from store.catalog.filter_conditions import CHANGES, DENIED, TIER, Change, with_words
+from store.catalog.filter_conditions import CHANGES, DENIED, NO_REASON, TIER, Change, with_words
 from store.catalog.filters import Filter
 from store.catalog.query_grammar import (
     AllOf,
@@ -22,11 +22,24 @@ from store.catalog.query_grammar import (
 from store.catalog.query_text import written as written_tree
 from store.catalog.query_tokens import Dialect
 
-KEYS = ("tag", "category", "before", "after", "has", "length", "words", "dup", "source", "by", "decided")
+KEYS = (
+    "tag",
+    "category",
+    "before",
+    "after",
+    "has",
+    "length",
+    "words",
+    "dup",
+    "source",
+    "reason",
+    "by",
+    "decided",
+)
 _ALIKE = 0.6  # how near a key has to be to be meant, of 1
 ME = "me"  # of `by:`: the current user
 MAX_CONDITIONS = 200  # of a line: SQLite takes expressions of a limited depth
-_NEED_VALUE = ("tag", "category", "words", "source", "by")
+_NEED_VALUE = ("tag", "category", "words", "source", "reason", "by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +183,8 @@ def nodes(filter: Filter) -> list[Node]:
         found.append(Condition("dup", "yes" if filter.suspicious else "no"))
     if filter.source:
         found.append(Condition("source", filter.source))
+    if filter.rejected_for is not None:
+        found.append(Condition("reason", filter.rejected_for or NO_REASON))
     if filter.decided_by:
         found.append(Condition("by", filter.decided_by))
     if filter.decided_since is not None:

@@ -8,6 +8,11 @@ from typing import Any
 from store.catalog import blockers
 from store.records import Facet, Tier
 
+# Why a record `r` is in the trash: undo and redo bring it there without naming the reason again.
+REJECTED_FOR = (
+    "(SELECT h.reason FROM history h WHERE h.address = r.address AND h.after ->> 'tier' = 'trash' "
+    "AND h.before ->> 'tier' IS NOT 'trash' AND h.verb NOT IN ('undo', 'redo') ORDER BY h.id DESC LIMIT 1)"
+)
 _FACET_TEXT = "(SELECT trim(coalesce(text ->> ?, '')) FROM sidecars WHERE hash = r.sidecar_hash)"
 
 
@@ -35,6 +40,7 @@ class Filter:
     troubled: bool | None = None  # approved, and could not go on (store/catalog/blockers.py)
     suspicious: bool | None = None  # looks like another record, and nobody has said yet what it is to it
     source: str = ""  # what it was imported from
+    rejected_for: str | None = None  # the reason, in any case of letters; "": rejected without one
     decided_by: str = ""  # somebody who did anything to it but import it, and did not take it back …
     decided_since: int | None = None  # … at this UNIX second or later
     any_of: tuple[tuple["Filter", ...], ...] = ()  # of each of these, one at least must pass
@@ -110,6 +116,11 @@ def _findings(filter: Filter) -> Iterator[SqlCondition]:
         yield blockers.STANDING if filter.troubled else f"NOT {blockers.STANDING}", []
     if filter.suspicious is not None:
         yield f"r.id {'IN' if filter.suspicious else 'NOT IN'} (SELECT record FROM suspicions)", []
+    if filter.rejected_for is not None:
+        yield (
+            f"(r.tier = 'trash' AND coalesce({REJECTED_FOR}, '') = ? COLLATE NOCASE)",
+            [filter.rejected_for],
+        )
     if filter.decided_by or filter.decided_since is not None:
         whose = "h.who = ? AND " if filter.decided_by else ""
         yield (

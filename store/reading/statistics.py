@@ -1,7 +1,11 @@
-"""Counts for charts: lengths of captions, and costs of language models."""
+"""Counts: lengths of captions, costs of language models, and reasons for rejecting."""
 
+import json
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from store.catalog.filters import REJECTED_FOR, Filter, conditions
 from store.reading.reader import Reader
 from store.records import Tier
 
@@ -59,3 +63,26 @@ def spending(reader: Reader) -> list[Spending]:
             "sum(used ->> '$.cost') FROM spent GROUP BY 1, 2 ORDER BY 1, 2"
         ).fetchall()
     return [Spending(*row) for row in rows]
+
+
+def reasons_of(reader: Reader, addresses: Sequence[str]) -> dict[str, str]:
+    """Why each of these records was rejected, by address; those without a reason are left out."""
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            f"SELECT r.address, {REJECTED_FOR} AS why FROM records r "
+            "WHERE r.tier = 'trash' AND r.address IN (SELECT value FROM json_each(?)) AND why <> ''",
+            [json.dumps(list(addresses))],
+        ).fetchall()
+    return dict(map(tuple, rows))
+
+
+def rejection_reasons(reader: Reader, asked: Filter) -> dict[str, int]:
+    """How many of these records were rejected for each reason, most frequent first; "" for none."""
+    where, values = conditions(replace(asked, tier="trash"))
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            f"SELECT coalesce({REJECTED_FOR}, '') AS why, count(*) FROM records r WHERE {where} "
+            "GROUP BY why COLLATE NOCASE ORDER BY count(*) DESC, why",
+            values,
+        ).fetchall()
+    return dict(map(tuple, rows))

@@ -20,6 +20,12 @@ def filled_library(root: Path, fill: Callable[[Library], object]) -> Path:
     return root
 
 
+def choose_preset(page: Page, name: str) -> None:
+    """Choose weights by their name from the menu of the strip."""
+    page.locator(".weights").click()
+    page.get_by_role("group", name="Presets").get_by_role("button", name=name).click()
+
+
 class GridPage:
     """One page with a grid on it, opened."""
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from store.search.query import Part, Query
 from tests.browser.coins import CAT, COINS, DOG, FROG
 from tests.browser.dashboard import Server, wait_until_idle
-from tests.browser.grid_page import GridPage
+from tests.browser.grid_page import GridPage, choose_preset
 
 
 def search(page: Page, server: Server, line: str, more: str = "") -> GridPage:
@@ -44,7 +44,7 @@ def test_arrow_keys_move_from_an_exact_match_to_the_next_card(page: Page, shared
 
 def test_an_exact_match_stays_first_at_any_weights(page: Page, shared: Server) -> None:
     results = search(page, shared, CAT.name)
-    page.get_by_role("button", name="Picture only").click()
+    choose_preset(page, "Picture only")
     expect(page).to_have_url(re.compile(r"\bw=4%2C0%2C0%2C0%2C0"))
     assert results.addresses()[0] == CAT.address
     expect(results.cards).to_have_count(len(COINS))
@@ -60,16 +60,16 @@ def test_one_click_removes_matching_words_from_the_score(page: Page, shared: Ser
     card.locator(".bar").dispatch_event("pointerover")
     words = page.locator(".tip tr").filter(has_text="words")
     expect(words.locator(".number")).to_have_text(f"{fused.words.contribution:.3f}")
-    switch = page.get_by_label("Count matching words")
+    switch = page.get_by_label("Matching words")
     expect(switch).to_be_checked()
     switch.click()
     expect(card.locator(".score")).to_have_text(f"{plain.score:.3f}")
     expect(page).to_have_url(re.compile(r"\bwords=0"))
     wait_until_idle(page)
     page.reload()
-    expect(page.get_by_label("Count matching words")).not_to_be_checked()
+    expect(page.get_by_label("Matching words")).not_to_be_checked()
     expect(results.card(FROG.address).locator(".score")).to_have_text(f"{plain.score:.3f}")
-    page.get_by_label("Count matching words").click()
+    page.get_by_label("Matching words").click()
     expect(page).not_to_have_url(re.compile(r"\bwords=0"))
     expect(results.card(FROG.address).locator(".score")).to_have_text(f"{fused.score:.3f}")
 

@@ -11,7 +11,7 @@ from store.search.query import Part, Query
 from tests.browser.bare_grid import CARDS, give, mount
 from tests.browser.coins import COINS, DOG, FROG
 from tests.browser.dashboard import Server, wait_until_idle
-from tests.browser.grid_page import GridPage
+from tests.browser.grid_page import GridPage, choose_preset
 from tests.waiting import eventually
 
 TEXT = "a frog in the rain"
@@ -49,7 +49,7 @@ def test_two_weight_settings_are_compared_side_by_side(results: GridPage) -> Non
     expect(sentence).to_have_text(
         "Overlap 100 % · rank correlation 1.00 · 0 new · 0 dropped · 0 changed rank"
     )
-    results.page.get_by_role("button", name="Mood").click()
+    choose_preset(results.page, "Mood")
     expect(results.page.get_by_text("B: current weights · context 1 · visual 1 · emotions 4")).to_be_visible()
     expect(
         results.page.get_by_text("A: saved weights · entity 4 · context 3 · visual 2 · emotions 1")
@@ -157,7 +157,7 @@ def test_choosing_a_preset_twice_sends_two_different_values(page: Page) -> None:
     mount(page, cards=[], key="search")
     page.evaluate(_RANKED, [ranking, [{**card, "row": row} for row, card in enumerate(CARDS)]])
     for times in (1, 2):
-        page.get_by_role("button", name="Mine").click()
+        choose_preset(page, "Mine")
         told = (
             "window.told.filter(({ name }) => name === 'weights').map(({ value }) => JSON.stringify(value))"
         )

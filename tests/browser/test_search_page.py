@@ -6,7 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.coins import CAT, COINS, DOG, FROG, PIZZA
 from tests.browser.dashboard import Server, visit, wait_until_idle
-from tests.browser.grid_page import SETTLED, GridPage
+from tests.browser.grid_page import SETTLED, GridPage, choose_preset
 
 
 def results(page: Page) -> Locator:
@@ -30,6 +30,12 @@ def test_words_find_the_coin_they_describe(page: Page, shared: Server) -> None:
     expect(results(page)).to_have_count(len(COINS))
     expect(results(page).first).to_contain_text(FROG.name)
     expect(page.get_by_text(f"{len(COINS)} coins ranked in")).to_be_visible()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    box = results(page).first.bounding_box()
+    assert box
+    assert box["y"] <= 300, "results begin in the upper third of the window"
+    tools = page.get_by_role("toolbar", name="What to do")
+    expect(tools.get_by_role("group", name="View")).to_be_visible()
 
 
 def test_a_new_query_starts_at_its_first_result_without_a_selection(page: Page, shared: Server) -> None:
@@ -96,7 +102,7 @@ def test_a_link_restores_the_query_and_weights(page: Page, shared: Server) -> No
     expect(page.get_by_label("Weight of context")).to_have_value("5")
     expect(page.get_by_label("Weight of visual")).to_have_value("0")
     expect(results(page).first).to_contain_text(DOG.name)
-    page.get_by_role("button", name="Default 4/3/2/1").click()
+    choose_preset(page, "Default 4/3/2/1")
     expect(page).not_to_have_url("w=")
 
 
@@ -111,7 +117,7 @@ def test_the_page_says_when_all_weights_are_zero(page: Page, shared: Server) -> 
     open_search(page, shared, "?q=frog&w=0,0,0,0,0")
     expect(page.get_by_text("All weights are zero, so nothing is searched.")).to_be_visible()
     expect(results(page)).to_have_count(0)
-    page.get_by_role("button", name="Default 4/3/2/1").click()
+    choose_preset(page, "Default 4/3/2/1")
     expect(results(page).first).to_contain_text(FROG.name)
 
 
@@ -214,8 +220,7 @@ def test_a_search_is_saved_under_a_name_with_its_weights(page: Page, seeded: Ser
     wait_until_idle(page)
     page.get_by_label("Save these weights as").fill("context alone")
     page.get_by_role("button", name="Save weights").click()
-    preset = page.get_by_role("group", name="Presets").get_by_role("button", name="context alone")
-    expect(preset).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".weights")).to_contain_text("context alone")
     with seeded.stored() as library:
         kept = library.searches.all()["frogs"]
         assert (kept.line, kept.weights and kept.weights["context"]) == ("frog", 5.0)
@@ -224,9 +229,9 @@ def test_a_search_is_saved_under_a_name_with_its_weights(page: Page, seeded: Ser
     page.get_by_role("button", name="frogs").click()
     expect(page.get_by_role("slider", name="Weight of context")).to_have_value("5")
     expect(page.get_by_role("slider", name="Weight of entity")).to_have_value("0")
-    page.get_by_role("button", name="Default 4/3/2/1").click()
+    choose_preset(page, "Default 4/3/2/1")
     expect(page.get_by_role("slider", name="Weight of entity")).to_have_value("4")
-    preset.click()
+    choose_preset(page, "context alone")
     expect(page.get_by_role("slider", name="Weight of entity")).to_have_value("0")
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from store.records import FACETS
 from store.search.query import Part, Query
 from tests.browser.dashboard import Server
-from tests.browser.grid_page import GridPage
+from tests.browser.grid_page import GridPage, choose_preset
 
 TEXT = "a frog in the rain"
 WEIGHTS = [(0, 4, 3, 2, 1), (0, 0.5, 9, 0, 3), (7, 1, 0, 4, 0), (0, 0, 0, 10, 0), (3, 0, 0, 0, 0)]
@@ -47,7 +47,7 @@ def drag(results: GridPage, weights: tuple[float, ...]) -> None:
 
 @pytest.mark.parametrize("fused", [True, False])
 def test_the_page_ranks_like_the_store(shared: Server, results: GridPage, fused: bool) -> None:
-    results.page.get_by_label("Count matching words").set_checked(fused)
+    results.page.get_by_label("Matching words").set_checked(fused)
     with shared.stored() as library:
         for weights in WEIGHTS:
             drag(results, weights)
@@ -70,7 +70,7 @@ def test_facet_contributions_are_shown_and_add_up(results: GridPage) -> None:
 
 
 def test_settled_weights_reach_the_server_and_the_link(results: GridPage) -> None:
-    results.page.get_by_role("button", name="Meaning").click()
+    choose_preset(results.page, "Meaning")
     expect(results.page).to_have_url(re.compile("w=0"))
     expect(results.page.get_by_role("slider", name="Weight of context")).to_have_value("4")
 

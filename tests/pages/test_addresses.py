@@ -18,6 +18,8 @@ from tests.store.memory.bags import Bags
 SIDES: tuple[tuple[str, dict[str, str]], ...] = (
     ("pending", {"pending_sort": "Like one coin"}),
     ("approved", {}),
+    ("rejected", {}),
+    ("library", {}),
     ("captions", {}),
     ("captions", {"captions_view": "Check up"}),
     ("search", {}),

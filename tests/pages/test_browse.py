@@ -41,6 +41,12 @@ def shown(app: AppTest) -> list[str]:
     return re.findall(r'"address": ?"([^"]+)"', str(grid.proto.json))
 
 
+def cards(app: AppTest) -> list[dict[str, Any]]:
+    """The cards as the page sends them."""
+    [grid] = [part for part in app.get("bidi_component") if part.proto.component_name == "memedex.grid"]
+    return list(json.loads(grid.proto.json)["cards"])
+
+
 def matching(app: AppTest) -> dict[str, Any]:
     """The selection of all matching coins that the page offers."""
     [grid] = [part for part in app.get("bidi_component") if part.proto.component_name == "memedex.grid"]

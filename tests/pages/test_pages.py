@@ -1,5 +1,6 @@
 """Each page: how it opens, and what its buttons store."""
 
+import json
 import subprocess
 import sys
 from contextlib import closing
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from store import __version__
 from store.catalog.history import MOVE_ASIDE
@@ -25,6 +27,8 @@ TITLES = {
     "approved": "Approved",
     "captions": "Captions",
     "drafting": "AI drafts",
+    "rejected": "Rejected",
+    "library": "Library",
     "search": "Search",
     "map": "Map",
     "evaluation": "Evaluation",
@@ -69,14 +73,32 @@ def test_the_navigation_lists_every_page_with_its_count(library: Library) -> Non
     assert ":gray-badge[4]" in next(label for label in labels if label.startswith("Search"))
 
 
+def tiles_of(app: AppTest) -> list[dict[str, Any]]:
+    """The tiles of the overview's figure."""
+    (flow,) = (part for part in app.get("bidi_component") if part.proto.component_name == "memedex.flow")
+    return list(json.loads(flow.proto.json)["tiles"])
+
+
 def test_the_overview_shows_tier_counts_and_next_steps(library: Library) -> None:
     app = opened()
-    assert {metric.label: metric.value for metric in app.metric} == {
-        "Review": "1",
-        "Approved": "1",
-        "Library": str(len(COINS)),
-        "Rejected": "0",
+    tiles = tiles_of(app)
+    assert {tile["label"]: tile["count"] for tile in tiles} == {
+        "Review": 1,
+        "Approved": 1,
+        "Library": len(COINS),
+        "Rejected": 0,
     }
+    assert [tile["href"] for tile in tiles] == [
+        "/pending",
+        "/approved",
+        "/library?library_words=tier%3Alibrary",
+        "/rejected",
+    ]
+    assert [tile["came"] for tile in tiles[1:3]] == [
+        {"number": len(COINS) + 1, "label": "approved"},
+        {"number": len(COINS), "label": "promoted"},
+    ]
+    assert len(tiles[2]["pictures"]) == len(COINS)
     said = words(app)
     assert "**1 coin** to review" in said
     assert "**1 coin** to caption" in said
@@ -169,7 +191,7 @@ def test_a_second_program_sees_who_holds_the_library_and_can_open_it_read_only(l
         assert str(other.pid) in words(app)
         press(app, "Open for reading")
         assert app.title[0].value == "Overview"
-        assert {metric.label: metric.value for metric in app.metric}["Library"] == str(len(COINS))
+        assert {tile["label"]: tile["count"] for tile in tiles_of(app)}["Library"] == len(COINS)
         other.communicate()
 
 

@@ -17,7 +17,7 @@ def test_logos_are_fetched_from_the_network_only_on_request(library: Library, tm
     path.write_text(
         json.dumps({"name": "list", "tokens": [{**token, "logoURI": "http://127.0.0.1:9/a.png"}]})
     )
-    app = opened()
+    app = opened("exchange")
     press(app, "Import path", path=str(path))
     finish_jobs()
     assert [job.kind for job in library.jobs.all()] == [""]

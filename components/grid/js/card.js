@@ -1,6 +1,6 @@
 // One card: its node is created once and filled with the coin it shows.
 
-import { age, el, icon, setAttribute, setHidden, setText } from "./dom.js";
+import { ageOf, el, icon, setAttribute, setHidden, setText } from "./dom.js";
 import { likeness } from "./comparison.js";
 import { standing } from "./bars.js";
 
@@ -47,7 +47,8 @@ export function dress(node, card, { scores, index }) {
     if (node.picture !== card.picture) show(node, card.picture);
     setText(parts.name, card.name);
     setText(parts.ticker, card.ticker);
-    setText(parts.age, card.blank ? "" : age(card.created_at));
+    setText(parts.age, card.blank ? "" : ageOf(card));
+    setAttribute(parts.age, "title", card.created ?? "");
     node.classList.toggle("blank", Boolean(card.blank));
     setText(parts.tags, card.tags.join(" · "));
     setText(parts.mark, card.mark?.label ?? "");

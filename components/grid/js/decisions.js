@@ -40,8 +40,7 @@ export class Decisions {
     }
     addresses.forEach((address) => model.refused.delete(address));
     const name = this.called(addresses, number);
-    const why = reason && `: ${reason}`;
-    tools.say(action.leaves ? action.said.replace("{}", () => name) + why : `${action.label}: ${name} …`);
+    tools.say(action.leaves ? action.said.replace("{}", () => name) + because(reason) : `${action.label}: ${name} …`);
     this.grid.paint({ focus: true });
   }
 
@@ -123,7 +122,7 @@ export class Decisions {
       if (action?.leaves) this.remember(entry, addresses);
       addresses.forEach((address) => model.refused.delete(address));
       const name = this.called(addresses, addresses.length);
-      tools.say(action?.leaves ? action.said.replace("{}", () => name) : `${action?.label ?? verb}: ${name} …`);
+      tools.say(action?.leaves ? action.said.replace("{}", () => name) + because(reason) : `${action?.label ?? verb}: ${name} …`);
       this.grid.paint({ focus: true });
     });
   }
@@ -140,4 +139,8 @@ export class Decisions {
     entry.hides = hides;
     model.history = [...model.history.filter((each) => !each.undone), entry];
   }
+}
+
+function because(reason) {
+  return reason && `: ${reason}`;
 }

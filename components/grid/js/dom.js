@@ -46,6 +46,12 @@ export function age(seconds, now = Date.now() / 1000) {
   return "now";
 }
 
+/** The age of a coin on every view of it; its exact time is in `created`. */
+export function ageOf({ created_at, no_age }) {
+  const old = age(created_at);
+  return no_age ? `imported ${old === "now" ? old : `${old} ago`}` : old;
+}
+
 /** "1 coin", "12 coins", "1,342 coins". */
 export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;

@@ -24,7 +24,7 @@ export class Ranking {
       this.sliders = new Sliders(this);
       this.views = new Views(this);
       this.node.replaceChildren(this.sliders.node);
-      grid.frame.before(this.views.node);
+      grid.root.dataset.ranked = "";
       grid.frame.after(this.views.table.node, this.views.versus.node);
     }
     if (this.query !== ranking.query) {

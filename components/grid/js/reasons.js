@@ -16,10 +16,10 @@ export class Reasons {
   }
 }
 
-/** Puts a menu below its button, its right edges in line, or its left ones where that has no room. */
+/** Puts a menu below its button, in line with its edge that is nearer to the edge of the window. */
 export function placeBelow(menu, button) {
   const { bottom, left, right } = button.getBoundingClientRect();
   const { clientWidth } = document.documentElement;
-  const isNarrow = right < 240;
-  Object.assign(menu.style, { top: `${bottom + 6}px`, right: isNarrow ? "auto" : `${clientWidth - right}px`, left: isNarrow ? `${left}px` : "auto" });
+  const isLeft = left + right < clientWidth;
+  Object.assign(menu.style, { top: `${bottom + 6}px`, right: isLeft ? "auto" : `${clientWidth - right}px`, left: isLeft ? `${left}px` : "auto" });
 }

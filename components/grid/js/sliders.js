@@ -1,8 +1,10 @@
-// Five weights and their presets. Dragging re-ranks in the page; the server is notified when the slider rests.
+// A strip of five weights, its presets in a menu. Dragging re-ranks in the page; the server is notified when the
+// slider rests.
 
 import { el, setText } from "./dom.js";
 import { FACET_NAMES } from "./bars.js";
 import { Calibration } from "./calibration.js";
+import { placeBelow } from "./reasons.js";
 import { WordSwitch } from "./word_switch.js";
 
 const REST = 400; // ms without movement
@@ -21,11 +23,18 @@ export class Sliders {
     this.movedFor = null; // the query for which somebody moved them here
     this.back = el("button", { type: "button", class: "tool", onclick: () => this.set(this.usual) }, "Usual weights");
     this.own = el("p", { class: "own-weights", role: "status", hidden: true }, el("span", {}, "Weights from an earlier query, or from the link: not the usual ones."), " ", this.back);
+    this.menu = el("div", { class: "menu settings", popover: "auto" }, this.presetRow, this.calibration.node);
+    this.chosen = el("span", {});
+    this.opener = el("button", { type: "button", class: "verb weights", title: "Other weights, and the scale of the scores" }, this.chosen, el("span", { "aria-hidden": "true" }, "▾"));
+    this.opener.popoverTargetElement = this.menu;
+    this.menu.addEventListener("beforetoggle", () => placeBelow(this.menu, this.opener));
     this.node = el(
       "section",
       { class: "sliders", "aria-label": "Weights" },
-      el("div", { class: "settings" }, this.presetRow, this.words.node, this.calibration.node),
+      this.opener,
       el("div", { class: "rows" }, ...this.rows.map(({ node }) => node)),
+      this.words.node,
+      this.menu,
       this.note,
       this.own,
     );
@@ -46,8 +55,13 @@ export class Sliders {
     const made = JSON.stringify(presets);
     if (this.made === made) return;
     this.made = made;
-    this.presets = presets.map(([label, weights, title]) => ({ weights, button: el("button", { type: "button", class: title ? null : "own", title: title || null, onclick: () => this.set(weights) }, label) }));
+    this.presets = presets.map(([label, weights, title]) => ({ label, weights, button: el("button", { type: "button", class: title ? null : "own", title: title || null, onclick: () => this.choose(weights) }, label) }));
     this.presetRow.replaceChildren(...this.presets.map(({ button }) => button));
+  }
+
+  choose(weights) {
+    this.menu.hidePopover();
+    this.set(weights);
   }
 
   get weights() {
@@ -96,10 +110,9 @@ export class Sliders {
       input.style.setProperty("--filled", `${weight * 10}%`);
       node.classList.toggle("off", !weight);
     }
-    for (const preset of this.presets) {
-      const same = FACET_NAMES.every((name) => preset.weights[name] === weights[name]);
-      preset.button.setAttribute("aria-pressed", String(same));
-    }
+    const isSame = (preset) => FACET_NAMES.every((name) => preset.weights[name] === weights[name]);
+    for (const preset of this.presets) preset.button.setAttribute("aria-pressed", String(isSame(preset)));
+    setText(this.chosen, this.presets.find(isSame)?.label ?? "Own weights");
     this.own.hidden = !isCarried(weights, { usual: this.usual, query: this.ranking.query, movedFor: this.movedFor });
     setText(this.note, total ? "" : "All weights are zero: nothing is searched. Give at least one facet a weight.");
   }

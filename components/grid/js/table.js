@@ -1,6 +1,6 @@
 // The results as a table: sorted by any column, downloaded as CSV.
 
-import { age, el, icon } from "./dom.js";
+import { ageOf, el, icon } from "./dom.js";
 import { FACET_NAMES } from "./bars.js";
 
 const COLUMNS = [
@@ -48,7 +48,7 @@ export class ResultTable {
       ...this.rows().map(({ card, hit, at }) => {
         const cells = hit.facets.map((facet) => el("td", { class: "number" }, facet.present ? facet.cosine.toFixed(3) : "–"));
         cells.push(el("td", { class: "number" }, hit.words.share ? hit.words.share.toFixed(3) : "–"));
-        const row = el("tr", { class: card.address === grid.model.cursor ? "at" : "", "data-address": card.address }, el("td", { class: "thumb" }, card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert")), el("td", { class: "number" }, String(at + 1)), el("td", { class: "name", dir: "auto" }, card.name, hit.isExact ? el("small", { class: "exact" }, "Exact match") : null), el("td", {}, card.ticker), el("td", { class: "number" }, hit.score.toFixed(3)), ...cells, el("td", {}, card.blank ? "" : age(card.created_at)));
+        const row = el("tr", { class: card.address === grid.model.cursor ? "at" : "", "data-address": card.address }, el("td", { class: "thumb" }, card.picture ? el("img", { src: card.picture, alt: "", loading: "lazy" }) : icon("alert")), el("td", { class: "number" }, String(at + 1)), el("td", { class: "name", dir: "auto" }, card.name, hit.isExact ? el("small", { class: "exact" }, "Exact match") : null), el("td", {}, card.ticker), el("td", { class: "number" }, hit.score.toFixed(3)), ...cells, el("td", { title: card.created ?? "" }, card.blank ? "" : ageOf(card)));
         row.addEventListener("click", () => card.blank || (grid.model.moveTo(card.address), grid.refresh(), this.show()));
         row.addEventListener("dblclick", () => grid.open(card.address));
         return row;

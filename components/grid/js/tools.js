@@ -32,7 +32,9 @@ export class Tools {
     this.more.popoverTargetElement = this.menu;
     this.menu.addEventListener("beforetoggle", () => this.placeMenu());
     this.right = el("span", { class: "right" });
-    this.node = el("div", { class: "tools", role: "toolbar", "aria-label": "What to do" }, this.verbs, this.picking, this.right, this.menu, this.said);
+    this.lead = el("span", { class: "lead", hidden: true }); // the views of search results …
+    this.also = []; // … and what else can be asked of them
+    this.node = el("div", { class: "tools", role: "toolbar", "aria-label": "What to do" }, this.lead, this.verbs, this.picking, this.right, this.menu, this.said);
     this.buttons = [];
   }
 
@@ -58,6 +60,20 @@ export class Tools {
     setAttribute(this.redo, "title", `Redo (${key("shift z")})`);
     setAttribute(this.help, "title", `Keys (${key("?")})`);
     setText(this.everything.lastChild, key("shift a"));
+  }
+
+  /** Shows these before the actions, and those buttons after them. */
+  join(lead, also) {
+    this.lead.replaceChildren(...lead);
+    this.lead.hidden = false;
+    this.also = also;
+  }
+
+  /** Hides everything but what stands first, or shows it again. */
+  rest(isIdle) {
+    for (const part of [this.verbs, this.picking, this.right]) part.hidden = isIdle;
+    this.fitted = null;
+    this.fit();
   }
 
   refresh(model) {
@@ -87,13 +103,13 @@ export class Tools {
   fit({ width = this.width } = {}) {
     this.width = width;
     const verbs = this.buttons.map(({ node }) => node);
-    const shown = [...verbs, this.chosen, this.none, this.back, this.all, this.everything, this.undo, this.redo];
+    const shown = [...verbs, this.chosen, this.none, this.back, this.all, this.everything, ...this.also, this.undo, this.redo];
     // Measuring forces a layout, so only after a change of width.
     const now = JSON.stringify([width, ...shown.map((node) => (node.hidden ? null : node.textContent))]);
-    if (!width || this.node.hidden || this.fitted === now) return;
+    if (!width || this.verbs.hidden || this.fitted === now) return;
     const isOpen = this.menu.matches(":popover-open");
     this.fitted = isOpen ? null : now; // again when the menu is closed: nothing leaves it while somebody presses it
-    const folding = [...verbs.slice(ALWAYS).reverse(), this.sizes, this.help, this.all, this.everything, ...verbs.slice(1, ALWAYS).reverse()].filter((node) => !node.hidden);
+    const folding = [...verbs.slice(ALWAYS).reverse(), ...this.also, this.sizes, this.help, this.all, this.everything, ...verbs.slice(1, ALWAYS).reverse()].filter((node) => !node.hidden);
     // From what is folded now, so that as few buttons as possible are moved.
     let folded = folding.filter((node) => this.menu.contains(node)).length;
     while (!this.fold(folding, folded) && folded < folding.length) folded += 1;
@@ -109,7 +125,7 @@ export class Tools {
     arrange(this.menu, folded);
     arrange(this.verbs, unfolded(...this.buttons.map(({ node }) => node)));
     arrange(this.picking, unfolded(this.chosen, this.none, this.back, this.all, this.everything));
-    arrange(this.right, unfolded(this.undo, this.redo, this.sizes, this.help, this.more));
+    arrange(this.right, unfolded(...this.also, this.undo, this.redo, this.sizes, this.help, this.more));
     return this.node.scrollWidth <= this.node.clientWidth;
   }
 

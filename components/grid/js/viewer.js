@@ -1,6 +1,6 @@
 // The large view: one coin with all its details; arrow keys show the next one.
 
-import { age, el, icon, setText } from "./dom.js";
+import { ageOf, el, icon, setText } from "./dom.js";
 import { breakdown } from "./bars.js";
 import { copyButton } from "./copy.js";
 import { twinsOf } from "./comparison.js";
@@ -127,7 +127,7 @@ function facts(grid, card, detail, model) {
   return [
     el("h2", {}, el("span", { dir: "auto" }, card.name), el("span", { class: "ticker" }, card.ticker)),
     reason ? el("p", { class: "reason" }, reason) : null,
-    el("p", { class: "meta" }, card.mark ? el("span", { class: `pill ${card.mark.tone}` }, card.mark.label) : null, born(card.created_at, detail?.no_age)),
+    el("p", { class: "meta" }, card.mark ? el("span", { class: `pill ${card.mark.tone}` }, card.mark.label) : null, born(card)),
     description ? el("p", { class: "description", dir: "auto" }, description) : el("p", { class: "description none" }, "No description."),
     detail?.tags?.length || card.tags.length ? el("p", { class: "pills" }, ...(detail?.tags ?? card.tags).map((tag) => el("span", { class: "pill" }, tag))) : null,
     detail?.twins?.length ? section("Looks like", twinsOf(grid, card.address, detail.twins)) : null,
@@ -145,11 +145,8 @@ function address(grid, text) {
   return [code, copyButton(text, { what: "the address", marks: () => getSelection().selectAllChildren(code), says: (said) => grid.tools.say(said) })];
 }
 
-function born(seconds, unknown) {
-  const day = new Date(seconds * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
-  if (unknown) return `Imported ${day}`;
-  const old = age(seconds);
-  return old === "now" ? `new, ${day}` : `${old} old, ${day}`;
+function born(card) {
+  return el("span", { title: card.created }, card.no_age ? ageOf(card) : `${ageOf(card)} old`.replace("now old", "new"), ` · ${card.created}`);
 }
 
 function captions(caption) {

@@ -15,7 +15,9 @@ export class Views {
     this.found = el("span", { role: "status" });
     this.ask = el("button", { type: "button", class: "tool", onclick: () => this.askWhy() }, "Why this order?", el("kbd"));
     this.csv = el("button", { type: "button", class: "tool", hidden: true, onclick: () => this.table.download() }, "Download CSV");
-    this.node = el("div", { class: "views" }, el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons), el("span", { class: "found" }, this.found), el("span", { class: "right" }, this.ask, this.csv), this.why);
+    this.switch = el("span", { class: "sizes", role: "group", "aria-label": "View" }, ...this.buttons);
+    ranking.grid.tools.join([this.switch, this.csv], [this.ask]);
+    ranking.sliders.node.append(el("span", { class: "found" }, this.found), this.why);
   }
 
   /** Switches the view and notifies the server: the map is a separate component. */
@@ -44,9 +46,9 @@ export class Views {
     this.table.node.hidden = view !== "table";
     this.versus.node.hidden = view !== "versus";
     this.csv.hidden = view !== "table";
+    this.ask.hidden = !this.hasCards;
     grid.frame.hidden = view !== "cards";
-    grid.tools.node.hidden = !this.hasCards; // no actions on coins that are not visible
-    grid.tools.fit();
+    grid.tools.rest(!this.hasCards); // no actions on coins that are not visible
     this.show();
   }
 
@@ -62,7 +64,6 @@ export class Views {
     setText(this.found, hits ? changes(scores) : "");
     this.found.title = this.found.textContent;
     this.ask.disabled = hits < 2;
-    this.ask.hidden = !this.hasCards;
   }
 
   /** The two results selected; else the one under the cursor, and the one above it (below the first). */

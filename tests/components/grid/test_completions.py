@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from components.grid import REJECT
+from store.catalog.filter_conditions import NO_REASON
 from store.catalog.filter_syntax import parsed
 from store.catalog.filters import Filter
 
@@ -21,3 +23,9 @@ def test_completed_lines_are_parsed_as_intended(case: dict[str, Any]) -> None:
         read = parsed(line)
         assert not read.faults
         assert read.filter == Filter(**own)
+
+
+def test_every_reason_of_the_reject_menu_is_offered() -> None:
+    (case,) = (case for case in CASES if case["line"] == "reason:")
+    assert [read["rejected_for"] for read in case["reads"]] == [*REJECT.reasons, ""]
+    assert case["offered"][-1] == f"reason:{NO_REASON}"

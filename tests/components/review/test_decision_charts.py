@@ -6,7 +6,7 @@ from components.review import decision_charts
 from store.library import Library
 from store.reading import audit
 from store.reading.audit import AuditFilter
-from tests.browser.coins import COINS, PENDING
+from tests.browser.coins import COINS, PENDING, UNCAPTIONED
 from tests.pages.conftest import opened, words
 
 
@@ -18,9 +18,20 @@ def test_the_page_shows_decision_counts_and_the_approval_rate(library: Library) 
     assert figures["Approval rate"] == "83%"
 
 
+def test_reasons_for_rejecting_are_counted_in_a_chart(library: Library) -> None:
+    assert len(opened("history").get("plotly_chart")) == 2, "nothing was rejected"
+    library.reject([PENDING.address], reason="copycat")
+    library.reject([UNCAPTIONED.address])
+    app = opened("history")
+    assert len(app.get("plotly_chart")) == 3
+    assert "Rejected for" in words(app)
+    shown = decision_charts.by_reason(audit.figures(library, AuditFilter()).reasons)
+    assert dict(zip(shown["name"], shown["count"], strict=True)) == {"copycat": 1, "no reason given": 1}
+
+
 def test_charts_show_the_filtered_decisions(library: Library) -> None:
     library.reject([PENDING.address], actor="bob")
-    assert len(opened("history").get("plotly_chart")) == 2
+    assert len(opened("history").get("plotly_chart")) == 3
     decisions = pd.DataFrame(
         audit.decisions_by_day(library, AuditFilter()), columns=audit.DecisionsOfDay._fields
     )
@@ -34,7 +45,7 @@ def test_charts_show_the_filtered_decisions(library: Library) -> None:
     }
     reviews = pd.DataFrame(audit.reviews_by_day(library, AuditFilter()), columns=audit.ReviewsOfDay._fields)
     assert list(decision_charts.approval(reviews)["text"]) == ["5 of 6 coins"]
-    assert len(opened("history", history_what="import").get("plotly_chart")) == 2
+    assert len(opened("history", history_what="import").get("plotly_chart")) == 3
     assert not opened("history", history_to="2020-01-01").get("plotly_chart")
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from store.catalog.filter_syntax import corrected, edited, parsed, values, written
 from store.catalog.filters import Filter
 from store.library import Library
+from store.reading.statistics import rejection_reasons
 from store.runtime import open_library
 from tests.store.conftest import address, coin
 from tests.store.hashed import Hashed
@@ -33,6 +34,7 @@ FILTERS = st.builds(
     since=st.none() | DAYS,
     until=st.none() | DAYS.map(lambda moment: moment - 1),
     suspicious=st.none() | st.booleans(),
+    rejected_for=st.none() | LABELS.filter(lambda reason: reason.lower() != "none"),
 )
 
 
@@ -109,6 +111,34 @@ def test_a_record_with_an_excluded_tag_is_filtered_out(library: Library) -> None
     library.add([coin(0, tags=["dog", "nsfw"]), coin(1), coin(2, tags=[])])
     assert library.addresses(parsed("tag:dog -tag:nsfw").filter) == [address(1)]
     assert library.addresses(parsed("-category:animals").filter) == [address(2)]
+
+
+@pytest.mark.usefixtures("without_chroma")
+def test_rejected_coins_are_found_by_their_last_reason(library: Library) -> None:
+    library.add([coin(number) for number in range(5)])
+    library.reject([address(0)], reason="scam")
+    library.reject([address(1)], reason="copycat")
+    library.restore([address(1)])
+    library.reject([address(1)], reason="Not a meme")
+    library.reject([address(2)])
+    library.reject([address(3)], reason="scam")
+    library.restore([address(3)])
+    library.reject([address(4)], reason="scam")
+    library.undo()
+
+    def found(line: str) -> list[str]:
+        return library.addresses(parsed(line, base=Filter(tier="trash")).filter)
+
+    assert found("reason:scam") == [address(0)]
+    assert found('reason:"not a meme"') == [address(1)]
+    assert found("reason:copycat") == []
+    assert found("reason:none") == [address(2)]
+    assert set(found("-reason:scam")) == {address(1), address(2)}
+    assert set(library.addresses(parsed("reason:none OR reason:scam").filter)) == {address(0), address(2)}
+    library.redo()
+    assert set(found("reason:scam")) == {address(0), address(4)}, "a redone rejection keeps its reason"
+    assert rejection_reasons(library, Filter()) == {"scam": 2, "": 1, "Not a meme": 1}
+    assert parsed("reason:").faults == ["reason: needs a value"]
 
 
 def test_a_control_changes_only_its_part_of_the_line() -> None:

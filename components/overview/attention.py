@@ -1,0 +1,63 @@
+"""What needs attention, and the model."""
+
+import streamlit as st
+
+from components.overview import model_choice
+from components.review import promote
+from components.shell import format, resources
+from store.catalog.filters import Filter
+from store.jobs import background_worker
+from store.library import Library
+
+_SYSTEM_STATUS = ("System status", "pages/health.py", ":material/monitor_heart:")
+
+
+def show(library: Library) -> None:
+    """What to do next, each with a link; or that nothing is left to do."""
+    rows = _needs(library)
+    if not rows:
+        st.success(
+            "All done: every coin is reviewed, captioned and embedded.", icon=":material/check_circle:"
+        )
+        return
+    for text, label, page, icon in rows:
+        with st.container(horizontal=True, vertical_alignment="center", border=True):
+            st.markdown(text, width="stretch")
+            st.page_link(page, label=label, icon=icon)
+
+
+def _needs(library: Library) -> list[tuple[str, str, str, str]]:
+    """For each thing to do: a sentence, the label of its link, the page, and the link's icon."""
+    counts, status = library.counts(), resources.status(library)
+    ready, promoted = promote.ready(library)
+    bare = library.count(Filter(tier="approved", captioned=False, troubled=False))
+    blocked = library.count(Filter(tier="approved", troubled=True))
+    failing = ", ".join(one.worker for one in background_worker.faults())
+    faults = (("A change is stuck:", status.stuck), ("Background work fails:", failing))
+    todo = (
+        (counts["pending"], "to review", "Review", "pages/pending.py", ":material/inbox:"),
+        (bare, "to caption", "Caption", "pages/captions.py", ":material/edit_note:"),
+        (blocked, "could not be promoted", "Show", "pages/approved.py", ":material/error:"),
+        (ready, "ready to promote", "Promote", "pages/approved.py", ":material/task_alt:"),
+        (promoted, "being promoted", "Follow", "pages/jobs.py", ":material/hourglass_top:"),
+    )
+    return [
+        *(
+            (f":red[{what}] {format.plain(fault, limit=200)}", *_SYSTEM_STATUS)
+            for what, fault in faults
+            if fault
+        ),
+        *(
+            (f"**{format.counted(coins, 'coin')}** {what}", label, page, icon)
+            for coins, what, label, page, icon in todo
+            if coins
+        ),
+    ]
+
+
+def model(library: Library) -> None:
+    """The model that embeds; the page about health offers others."""
+    st.subheader("Model", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(model_choice.sentence(library.model), width="stretch")
+        st.page_link("pages/health.py", label="Change", icon=":material/tune:")

@@ -1,0 +1,69 @@
+"""The way of coins from review to the library as one figure, whose tiles lead to their pages."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from components.overview.week import Week
+from components.shell import format, javascript, pictures, session
+from components.shell.base_path import base_path
+from store.catalog.filters import Filter
+from store.library import Library
+from store.records import Tier
+
+_HERE = Path(__file__).resolve().parent
+_component = st.components.v2.component(
+    "memedex.flow",
+    html='<nav class="memedex-flow" aria-label="From review to the library"></nav>',
+    css=(_HERE / "flow.css").read_text("utf-8"),
+    js=javascript.component(_HERE / "js" / "flow.js"),
+)
+_KEY = "overview-flow"
+_PICTURES: dict[Tier, int] = {"pending": 8, "approved": 8, "library": 16, "trash": 8}  # as wide windows show
+_CAME = {"approved": "approved", "library": "promoted", "trash": "rejected"}  # … this week
+# The page of each tier, and what has to be in its address.
+PAGES: dict[Tier, tuple[str, dict[str, str]]] = {
+    "pending": ("pending", {}),
+    "approved": ("approved", {}),
+    "library": ("library", {"library_words": "tier:library"}),
+    "trash": ("rejected", {}),
+}
+
+
+def show(library: Library, week: Week) -> None:
+    """Draw it, and go to the page of a tile that was clicked."""
+    _component(key=_KEY, data={"tiles": tiles(library, week)}, on_go_change=_nothing)
+    chosen = session.sent(_KEY).get("go")
+    if chosen in PAGES:
+        name, parameters = PAGES[chosen]
+        st.switch_page(f"pages/{name}.py", query_params=parameters)
+
+
+def tiles(library: Library, week: Week) -> list[dict[str, Any]]:
+    """Each tier: its number of coins and their share of all, the week's change, and its newest pictures."""
+    counts = library.counts()
+    total = max(1, sum(counts.values()))
+    return [
+        {
+            "tier": tier,
+            "label": format.TIERS[tier],
+            "count": counts[tier],
+            "change": f"{change:+,} this week" if (change := week.changes.get(tier, 0)) else "",
+            "share": counts[tier] / total,
+            "came": {"number": week.came[tier], "label": _CAME[tier]} if tier in _CAME else None,
+            "pictures": _newest(library, tier),
+            "href": f"{base_path()}/{name}{'?' if parameters else ''}{urlencode(parameters)}",
+        }
+        for tier, (name, parameters) in PAGES.items()
+    ]
+
+
+def _newest(library: Library, tier: Tier) -> list[str]:
+    found = library.find(Filter(tier=tier), sort="moved", limit=_PICTURES[tier])
+    return [pictures.address(library, record.image_hash) for record in found if record.image_hash]
+
+
+def _nothing() -> None:
+    """An empty listener, because Streamlit only reports values that have one."""

@@ -1,0 +1,104 @@
+"""What happened in the last seven days: coins that came, were approved, promoted and rejected."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from components.shell import charts
+from store.library import Library
+from store.reading import audit
+from store.records import Tier
+from store.settings import settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DAYS = 7
+_DAY = 86_400
+_KINDS: dict[Tier, str] = {
+    "pending": "Imported", "approved": "Approved", "library": "Promoted", "trash": "Rejected"
+}  # fmt: skip
+_COLORS = {
+    "Imported": charts.BLUE,
+    "Approved": charts.YELLOW,
+    "Promoted": charts.GREEN,
+    "Rejected": charts.RED,
+}
+_ORDER: tuple[Tier | None, ...] = (None, "pending", "approved", "library")  # the way of a coin, trash aside
+
+Move = tuple[int, Tier | None, Tier | None, int]  # day since 1970, from and to a tier, number of coins
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    """How many coins went where: the change of each tier, and those that went on, by day and together.
+
+    What was undone is subtracted on its own day, so a day may count fewer than none.
+    """
+
+    changes: dict[Tier, int]
+    came: dict[Tier, int]
+    days: list[tuple[int, Tier, int]]
+
+
+def read(library: Library) -> Week:
+    """The last seven days (UTC), today included; cached until the library or the day changes."""
+    return _read(library, settings().root, library.generation, int(time.time() // _DAY))
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def _read(_library: Library, root: Path, generation: int, today: int) -> Week:
+    return summed(audit.by_day(_library, since=(today - DAYS + 1) * _DAY))
+
+
+def summed(moves: Iterable[Move]) -> Week:
+    """The moves of a week, added up."""
+    changes: dict[Tier, int] = {}
+    days: dict[tuple[int, Tier], int] = {}
+    for day, gone, come, number in moves:
+        if gone == come:
+            continue
+        for tier, change in ((gone, -number), (come, number)):
+            if tier:
+                changes[tier] = changes.get(tier, 0) + change
+        step, sign = _step(gone, come)
+        if step:
+            days[day, step] = days.get((day, step), 0) + sign * number
+    came: dict[Tier, int] = dict.fromkeys(_KINDS, 0)
+    for (_, tier), number in days.items():
+        came[tier] += number
+    came = {tier: max(0, number) for tier, number in came.items()}
+    return Week(changes, came, [(day, tier, number) for (day, tier), number in sorted(days.items())])
+
+
+def _step(gone: Tier | None, come: Tier | None) -> tuple[Tier | None, int]:
+    """The tier that is entered for the first time, or, with -1, left backwards."""
+    if come == "trash":
+        return "trash", 1
+    if gone == "trash":
+        return "trash", -1
+    if _ORDER.index(come) > _ORDER.index(gone):
+        return come, 1
+    return gone, -1
+
+
+def chart(week: Week) -> None:
+    """The days as stacked bars; a sentence if nothing happened."""
+    frame = by_day(week)
+    if frame.empty:
+        st.caption("No coin was imported or decided in the last seven days.")
+        return
+    figure = charts.days(frame, title="Moves", colors=_COLORS, least=DAYS)
+    charts.show(figure, key="this-week", alt="Coins imported, approved, promoted and rejected on each day")
+
+
+def by_day(week: Week) -> "pd.DataFrame":
+    """The days with their coins: columns day, kind and value; without what was undone altogether."""
+    import pandas as pd
+
+    rows = [(day, _KINDS[tier], number) for day, tier, number in week.days if number > 0]
+    return pd.DataFrame(rows, columns=["day", "kind", "value"])

@@ -1,0 +1,57 @@
+"""Rejected and deleted coins: why, and how they are deleted for good."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import streamlit as st
+
+from components.grid import Mark
+from components.shell import format, forms
+from components.shell.forms import Button
+from store.errors import InvalidRecord
+from store.library import Library
+from store.reading import statistics
+from store.records import Record
+
+
+def marks(library: Library, shown: Sequence[Record]) -> Callable[[Record], Mark | None]:
+    """The reason of each coin, for the corner of its card."""
+    reasons = statistics.reasons_of(library, [record.address for record in shown])
+
+    def mark(record: Record) -> Mark | None:
+        reason = reasons.get(record.address)
+        return {"label": format.cut(reason, limit=40), "tone": "quiet"} if reason else None
+
+    return mark
+
+
+def empty(library: Library) -> None:
+    """Delete coins of some age for good, after the number of coins, files and bytes was agreed to."""
+    with st.popover("Empty …", icon=":material/delete_forever:"):
+        days = st.number_input(
+            "Minimum age in days", 0, 10_000, 30, key="trash-days", help="Since the rejection."
+        )
+        found = library.trash.contents(days=days or 0)
+        count = len(found.addresses)
+        if not count:
+            st.caption(f"No coin was rejected more than {format.counted(days or 0, 'day')} ago.")
+            return
+        st.markdown(
+            f"{format.counted(count, 'coin')} with {format.counted(found.files, 'file')} "
+            f"({format.size(found.size)}) would be deleted. **This cannot be undone.**"
+        )
+        agreed = st.checkbox("Delete them for good", key=f"trash-agreed-{count}-{days}")
+        forms.show(
+            "trash-empty", library, partial(_delete, library, days or 0, count), after_run=True,
+            button=Button(
+                f"Delete {format.counted(count, 'coin')}", icon="delete_forever", kind="primary",
+                disabled=not agreed, help="" if agreed else "Agree to it first.",
+            ),
+        )  # fmt: skip
+
+
+def _delete(library: Library, days: int, count: int, _: object) -> str:
+    done = library.trash.empty(days=days, expected=count)
+    if not done.addresses:
+        raise InvalidRecord("nothing was deleted: these coins are gone already")
+    return f"{format.counted(len(done.addresses), 'coin')} deleted, {format.size(done.size)} freed."
