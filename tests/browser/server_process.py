@@ -11,7 +11,9 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import ModuleType
 from typing import IO
+from unittest.mock import patch
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 
@@ -64,7 +66,8 @@ def start(
     process = _processes.Process(
         target=_run, args=([*arguments], {**os.environ, **settings}, chroma, model, writes)
     )
-    process.start()
+    with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):
+        process.start()  # else it would run our main module, which after a test of a page is that page
     writes.close()
     said = os.fdopen(os.dup(reads.fileno()), encoding="utf-8", errors="replace")
     reads.close()

@@ -136,12 +136,12 @@ def fields(page: AppTest) -> set[str]:
 def test_a_remote_browser_cannot_name_server_paths(
     library: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    opened()
+    opened("exchange")
     assert "import-path" in sendable()
     assert "import-captions-path-0" in fields(opened("exchange"))
     monkeypatch.setattr(login, "is_local", lambda: False)
     forms._forms.clear()
-    opened()
+    opened("exchange")
     assert "import-path" not in sendable()
     assert "import-captions-path-0" not in fields(opened("exchange"))
 
