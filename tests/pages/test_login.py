@@ -148,7 +148,7 @@ def test_a_remote_browser_cannot_name_server_paths(
     (tmp_path / "allowed").mkdir()
     monkeypatch.setattr(settings(), "import_folders", str(tmp_path / "allowed"))
     with pytest.raises(NotPermitted, match="MEMEDEX_IMPORT_FOLDERS"):
-        press(opened(), "Import path", path=str(library.layout.memecoins))
+        press(opened("exchange"), "Import path", path=str(library.layout.memecoins))
     assert library.jobs.all() == []
     page = opened("exchange")
     page.text_input(key="import-captions-path-0").set_value("/etc/passwd")
