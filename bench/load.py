@@ -252,7 +252,7 @@ def table(figures: Figures, options: argparse.Namespace) -> str:
     """All figures as Markdown."""
     memory, samples = figures.memory, figures.samples
     grown = (memory[f"{options.sessions} tabs"] - memory["one tab"]) / max(1, options.sessions - 1)
-    soak = [one for one in samples if one.seconds >= figures.marks["soak"]]
+    soak = [one for one in samples if one.seconds >= figures.marks["soak"]] or samples[-1:]
     rows = [
         ("tabs, idle: processor", f"{figures.idle:.1f} % of a core"),
         ("at work: processor", f"{figures.server:.0f} % of a core"),
