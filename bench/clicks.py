@@ -12,10 +12,12 @@ import argparse
 import json
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -57,8 +59,13 @@ def main() -> None:
         keep = options.keep or Path(folder)
         template = prepared(keep / f"library-{options.pending}", options.pending)
         results = options.results or keep / "results"
-        with busy_processors(options.load):
-            run(template, results, options)
+        with busy_processors(options.load and not options.is_part):
+            if options.parallel:
+                run_parts(options, keep, results)
+            else:
+                run(template, results, options)
+        if options.is_part:
+            return
         print(f"\n{machine()}\n")
         print(table(results))
 
@@ -73,6 +80,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--pace", choices=REST, default="person")
     parser.add_argument("--load", action="store_true", help="two processes compute all the time beside it")
     parser.add_argument("--shard", type=_shard, default=(1, 1), metavar="K/N", help="only this part of it")
+    parser.add_argument(
+        "--parallel", type=int, metavar="N", help="so many parts at once, each with a browser"
+    )
+    parser.add_argument("--parts", type=int, default=12, metavar="N", help="of which --parallel does all")
+    parser.add_argument("--is-part", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--seed", default="1")
     parser.add_argument("--limit", type=float, default=30.0, help="seconds until something is lost or stuck")
     parser.add_argument("--pending", type=int, default=4_000, help="coins in Review at the beginning")
@@ -86,6 +98,25 @@ def _shard(text: str) -> tuple[int, int]:
     if not 1 <= int(number) <= int(of):
         raise argparse.ArgumentTypeError("such as 1/4 to 4/4")
     return int(number), int(of)
+
+
+def run_parts(options: argparse.Namespace, keep: Path, results: Path) -> None:
+    """Do all parts, so many at once, each in a process with a dashboard and a browser of its own.
+
+    Raises SystemExit if one broke off; what the others did is kept, and the same command goes on with it.
+    """
+    given = ["--pace", options.pace, "--seed", options.seed, "--limit", str(options.limit)]
+    given += ["--keep", str(keep), "--results", str(results), "--pending", str(options.pending)]
+    for kind in (*SCENES, "idle"):
+        given += [f"--{kind}", str(getattr(options, kind))]
+    command = [sys.executable, "-m", "bench.clicks", *given, *["--load"] * options.load, "--is-part"]
+    with ThreadPoolExecutor(options.parallel) as pool:
+        shards = [f"{number}/{options.parts}" for number in range(1, options.parts + 1)]
+        codes = pool.map(
+            lambda shard: subprocess.run([*command, "--shard", shard], check=False).returncode, shards
+        )
+    if any(codes):
+        raise SystemExit("a part broke off: give the same command again")
 
 
 def run(template: Path, results: Path, options: argparse.Namespace) -> None:

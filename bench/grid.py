@@ -106,11 +106,11 @@ def feel(page: Page, presses: int) -> Felt:
     page.eval_on_selector(".memedex-grid", _CLOCK)
     for _ in range(presses):
         page.keyboard.press("a")
-        page.wait_for_function("measured.at(-1).durable !== null && measured.at(-1).painted !== null")
+        page.wait_for_function("() => measured.at(-1).durable !== null && measured.at(-1).painted !== null")
     measured = page.evaluate("measured")
     for _ in range(presses):
         page.keyboard.press("z")
-    page.wait_for_function("!Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))")
+    page.wait_for_function("() => !Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))")
     moved, painted, durable = (
         [figures[kind] for figures in measured] for kind in ("moved", "painted", "durable")
     )

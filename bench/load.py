@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.clicks_app import Server, serve
-from bench.load_browsers import Browsers
+from bench.load_browsers import Browsers, processor_time
 from bench.load_library import prepared
 from bench.load_plot import plot
 from bench.load_session import GRID, HEADERS, Session
@@ -49,8 +49,11 @@ class Figures:
     """All that was measured."""
 
     idle: float = 0.0  # per cent of a core
+    server: float = 0.0  # the same at work
+    measuring: tuple[float, float] = (0.0, 0.0)  # per cent of a core at work: this process, and the browsers
     durable: list[float] = field(default_factory=list)  # seconds
     slider: list[float] = field(default_factory=list)
+    refills: list[float] = field(default_factory=list)  # runs that brought more cards
     felt: list[float] = field(default_factory=list)  # seconds, in the browsers: key to durable
     lost: int = 0
     decided: int = 0
@@ -130,9 +133,17 @@ class Load:
         self.drafted = self.server.stored.library.find(Filter(tier="approved"), limit=20)
         jobs = [self._repeat(review, tab, end) for tab in reviewing]
         jobs += [self._repeat(search, tab, end) for tab in searching]
+        began, used, others = time.monotonic(), self.server.seconds_used(), self._costs()
         at_work = asyncio.gather(*jobs)
         self.figures.felt, decided = await browsers.review(self.options.work)
         await at_work
+        seconds = time.monotonic() - began
+        self.figures.server = 100 * (self.server.seconds_used() - used) / seconds
+        own, browsing = (
+            100 * (now - before) / seconds for now, before in zip(self._costs(), others, strict=True)
+        )
+        self.figures.measuring = (own, browsing)
+        self.figures.refills = [one for tab in reviewing for one in tab.runs]
         done += decided
         self.figures.decided = len(done)
         stored = self.server.stored.library
@@ -189,6 +200,10 @@ class Load:
         memory = int(told["RssAnon"].split()[0]) / 1024
         return Sample(time.monotonic() - self._began, memory, handles, int(told["Threads"]), len(self._tabs))
 
+    def _costs(self) -> tuple[float, float]:
+        """Seconds of processor time that the measuring itself has cost: this process, and its browsers."""
+        return time.process_time(), processor_time(os.getpid()) - processor_time(self.server.process.pid)
+
     def _remember(self, moment: str) -> None:
         self.figures.memory[moment] = self._now().memory
 
@@ -237,10 +252,16 @@ def table(figures: Figures, options: argparse.Namespace) -> str:
     """All figures as Markdown."""
     memory, samples = figures.memory, figures.samples
     grown = (memory[f"{options.sessions} tabs"] - memory["one tab"]) / max(1, options.sessions - 1)
-    soak = [one for one in samples if one.seconds >= figures.marks["soak"]]
+    soak = [one for one in samples if one.seconds >= figures.marks["soak"]] or samples[-1:]
     rows = [
         ("tabs, idle: processor", f"{figures.idle:.1f} % of a core"),
-        ("key → confirmed, through the websocket", _two(figures.durable)),
+        ("at work: processor", f"{figures.server:.0f} % of a core"),
+        (
+            "… of the measuring: websockets, browsers",
+            " %, ".join(f"{one:.0f}" for one in figures.measuring) + " %",
+        ),
+        ("key → durable and confirmed, sessions without a browser", _two(figures.durable)),
+        ("… and runs that brought more cards", _two(figures.refills)),
         ("key → durable, in the browsers", _two(figures.felt)),
         ("slider: missing cards", _two(figures.slider)),
         ("decisions", f"{figures.decided:,}, lost {figures.lost}"),

@@ -1,8 +1,10 @@
 """The tabs of `bench.load` in a real Chromium: looked at while others are idle, then reviewing by key."""
 
 import asyncio
+import os
 import shutil
 import time
+from pathlib import Path
 from typing import Any, Self
 
 from playwright.async_api import Page, async_playwright
@@ -59,8 +61,25 @@ class Browsers:
                 await page.keyboard.press("a")
             await asyncio.sleep(max(0.0, now + _PACE - time.monotonic()))
         await page.wait_for_function(
-            "!Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))"
+            "() => !Object.keys(localStorage).some((key) => key.startsWith('memedex-log:'))"
         )
         measured = await page.evaluate("measured")
         times = [one["durable"] / 1000 for one in measured if one["durable"] is not None]
         return times, [key for key in keys if key]
+
+
+def processor_time(pid: int) -> float:
+    """Seconds that all descendants of this process have used so far, and itself if it is not this one."""
+    parents, used = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended since
+            continue
+        one = int(path.parent.name)
+        parents[one], used[one] = int(fields[1]), int(fields[11]) + int(fields[12])
+    family = {pid}
+    while more := {one for one, parent in parents.items() if parent in family} - family:
+        family |= more
+    ticks = sum(used.get(one, 0) for one in family - {os.getpid()})
+    return ticks / float(os.sysconf("SC_CLK_TCK"))

@@ -1,10 +1,10 @@
-"""Decisions that the browser delivers by a beacon when a page closes and its script stops."""
+"""Decisions that a page delivers without a run of its script: at once, and by a beacon when it closes."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from components.grid.grid import ledger_of
@@ -20,7 +20,7 @@ def routes() -> list[Route]:
 
 
 async def deliver(request: Request) -> Response:
-    """Apply a page's log; only for pages of this library, which have its token."""
+    """Apply a page's log and answer what is confirmed; only for pages with this library's token."""
     return await answered(request, _apply)
 
 
@@ -28,12 +28,14 @@ def _apply(library: Library, log: Mapping[str, Any]) -> Response:
     if not library.can_write:
         return PlainTextResponse("this page can only be looked at", 403)
     own, foreign = belonging(library, log)
+    ledger = ledger_of(library.layout.root)
     for client, entries in own.items():
-        ledger_of(library.layout.root).apply(library, client, entries, handlers=None, session=log["session"])
+        ledger.apply(library, client, entries, handlers=None, session=log["session"])
     if foreign:
         return PlainTextResponse(
             f"{foreign:,} of these were not decided in this library by {library.actor_name}: "
             "they were not applied",
             409,
         )
-    return Response(status_code=204)
+    confirmed = ledger.confirmed(own, actor=library.actor_name)
+    return JSONResponse({"confirmed": confirmed}, headers={"Cache-Control": "no-store"})

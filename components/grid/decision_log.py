@@ -271,6 +271,7 @@ def _result(library: Library, entry: LoggedDecision, outcome: Outcome) -> dict[s
     repeatable = [refusal for refusal in outcome.refused if isinstance(refusal, Repeatable)]
     return {
         "n": entry.n,
+        "generation": library.generation,  # cards of an earlier one do not show it
         "verb": entry.verb,
         "reason": entry.reason,
         "again": {refusal.item: refusal.seen for refusal in repeatable},  # with what was seen by then

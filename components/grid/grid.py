@@ -113,6 +113,7 @@ def mount(
         data={
             "key": key,
             "boot": BOOT,
+            "generation": session.generation(library),
             # Whose decisions these are: they stand in each of them, and in the browser's key for it.
             "library": library.id,
             "who": library.actor_name,

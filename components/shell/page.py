@@ -70,6 +70,7 @@ def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_b
         st.stop()
     address.tidy()
     library = resources.library()
+    session.begin(library)
     with st.sidebar:
         _navigation(library)
     with st.container(gap=None):  # without a job the bars take no room

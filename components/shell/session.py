@@ -8,9 +8,11 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from store.lru import LruCache
+from store.reading.reader import Reader
 
 LINK = "memedex.link"  # where a verb leads, until one is there
 _SAID = "memedex.said"
+_GENERATION = "memedex.generation"
 _SESSIONS = 1_000  # for whose next run a route has messages
 
 _from_routes: LruCache[str, tuple[tuple[str, str | None], ...]] = LruCache(_SESSIONS)
@@ -22,6 +24,16 @@ def drop_old_links() -> None:
     run = get_script_run_ctx()
     if run and run.is_history_navigation:
         st.session_state.pop(LINK, None)
+
+
+def begin(library: Reader) -> None:
+    """Note the library's generation before this run reads anything of it."""
+    st.session_state[_GENERATION] = library.generation
+
+
+def generation(library: Reader) -> int:
+    """The generation that this run shows at least."""
+    return int(st.session_state.get(_GENERATION, library.generation))
 
 
 def sent(key: str) -> Mapping[str, Any]:

@@ -10,21 +10,26 @@ const UNNAMED = "memedex-log-unnamed:"; // from before logs had names: kept, but
 const NAMED = "memedex-named-logs"; // logs already reported in this tab
 const BATCH = 100; // ms between two messages while keys come fast; the first one is sent immediately
 const PATIENCE = 2500; // ms without a confirmation before the whole log is sent again
+const ABANDONED = 60_000; // ms for one answer of the route
 const LATER = 3; // how often this doubles: a slow page must not be restarted forever
 
 export class DecisionLog {
   /**
    * `place` is {library, who, session}; `send` carries a value to the server; `waits` receives the number of decisions it has
-   * not answered for a while, and 0 once it has; `beacon` is {url, token} for the moment the page goes away.
+   * not answered for a while, and 0 once it has; `heard` receives the confirmations of the route. `beacon` is {url, token}
+   * of that route, which also answers while no script can run; without it, and for what needs the page, the script is run.
    */
-  constructor(grid, { place, send, waits, canDecide = true }) {
+  constructor(grid, { place, send, waits, heard = () => {}, canDecide = true }) {
     this.grid = grid;
     this.place = place;
     this.send = send;
     this.waits = waits;
+    this.heard = heard;
     this.client = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
     this.key = PREFIX + [place.library, place.who, place.session, grid, this.client].map(encodeURIComponent).join(":");
     this.entries = [];
+    this.applied = []; // confirmed, but not in the cards of the page's last run
+    this.shown = Infinity; // the generation of these cards
     this.next = 1;
     this.confirmed = 0;
     this.keys = {}; // client → the key of a log that was left behind
@@ -46,6 +51,7 @@ export class DecisionLog {
 
   /** Takes the server's confirmations, by client; returns the new results. */
   confirm(confirmed) {
+    this.applied = this.applied.filter(({ generation }) => generation > this.shown);
     const news = [];
     for (const [client, { n, results }] of Object.entries(confirmed)) {
       const waiting = this.others[client];
@@ -63,6 +69,7 @@ export class DecisionLog {
     const cursors = new Map(this.entries.map(({ n, cursor }) => [n, cursor]));
     const fresh = own.results.filter(({ n }) => n > this.confirmed).map((result) => ({ ...result, cursor: cursors.get(result.n) }));
     this.confirmed = own.n;
+    this.applied.push(...this.entries.filter(({ n }) => n <= own.n).map((entry) => carriedOut(entry, own.results)).filter(({ generation }) => generation > this.shown));
     this.inVain = 0;
     this.entries = this.entries.filter((entry) => entry.n > own.n);
     this.keep();
@@ -74,6 +81,11 @@ export class DecisionLog {
   /** The unconfirmed decisions, for the server. */
   contents() {
     return { ...this.place, client: this.client, entries: this.entries.map(bare), others: this.others };
+  }
+
+  /** What was decided here and is not in the page's cards, in order. */
+  get news() {
+    return [...this.applied, ...this.entries];
   }
 
   get isEmpty() {
@@ -90,27 +102,60 @@ export class DecisionLog {
     clearTimeout(this.timer);
     if (this.isEmpty) return;
     this.sentAt = performance.now();
+    if (!this.beacon || this.entries.some(({ goes }) => goes)) this.ask();
+    else if (!this.isPosting) this.post();
+    this.timer = setTimeout(() => this.sendAgain(), PATIENCE * 2 ** Math.min(this.inVain, LATER));
+  }
+
+  /** Sends by a run of the page's script. */
+  ask() {
     // Streamlit ignores a value equal to the last one, whose run may have been interrupted.
     this.send({ ...this.contents(), sending: ++this.sendings });
-    this.timer = setTimeout(() => this.sendAgain(), PATIENCE * 2 ** Math.min(this.inVain, LATER));
+  }
+
+  /** Sends by the route; what it leaves undone (verbs of the page, another token) goes by a run. */
+  async post() {
+    const last = this.next - 1;
+    this.isPosting = true;
+    const confirmed = await this.answer();
+    this.isPosting = false;
+    if (this.isStopped) return;
+    if (confirmed) this.heard(confirmed);
+    if (this.isEmpty) clearTimeout(this.timer);
+    else if (confirmed && this.entries.every(({ n }) => n > last) && !Object.keys(this.others).length) this.sendNow();
+    else this.ask();
+  }
+
+  /** The route's confirmations; null if it refuses or cannot be reached. */
+  async answer() {
+    try {
+      const answer = await fetch(this.beacon.url, { method: "POST", body: this.letter(), signal: AbortSignal.timeout(ABANDONED) });
+      return answer.status === 200 ? (await answer.json()).confirmed : null;
+    } catch {
+      return null;
+    }
+  }
+
+  letter() {
+    return JSON.stringify({ token: this.beacon.token, grid: this.grid, ...this.contents() });
   }
 
   sendAgain() {
     this.inVain += 1;
     this.isLate = this.entries.length > 0;
     if (this.isLate) this.waits(this.entries.length);
-    if (isAtWork() && this.inVain <= LATER) this.timer = setTimeout(() => this.sendAgain(), PATIENCE);
+    if ((this.isPosting || isAtWork()) && this.inVain <= LATER) this.timer = setTimeout(() => this.sendAgain(), PATIENCE);
     else this.sendNow();
   }
 
   /** The page is closing: a run of the script may never start, but a beacon still arrives. */
   flush() {
     if (this.isEmpty || !this.beacon) return;
-    const body = JSON.stringify({ token: this.beacon.token, grid: this.grid, ...this.contents() });
-    navigator.sendBeacon?.(this.beacon.url, body);
+    navigator.sendBeacon?.(this.beacon.url, this.letter());
   }
 
   stop() {
+    this.isStopped = true;
     this.flush();
     clearTimeout(this.timer);
     undecided.delete(this);
@@ -182,6 +227,14 @@ export class DecisionLog {
     }
     return news.join(" ");
   }
+}
+
+/** A confirmed entry with the generation that has it, and the effect that was not refused. */
+function carriedOut({ n, addresses, effect }, results) {
+  const { generation = -Infinity, refused = [] } = results.find((result) => result.n === n) ?? {};
+  const items = new Set(refused.map(({ item }) => item));
+  const left = (list) => (items.has("") ? [] : list?.filter((address) => !items.has(address)));
+  return { n, addresses, generation, effect: { hide: left(effect?.hide), show: left(effect?.show) } };
 }
 
 /** An entry without the fields that only the page needs. */

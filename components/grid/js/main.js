@@ -1,6 +1,8 @@
 // One grid: it combines the server's data with the decisions made here.
 
-import { headerHeight } from "../../shell/js/streamlit_page.js";
+import { hand } from "../../shell/js/hand.js";
+import { mayRun } from "../../shell/js/outdated.js";
+import { headerHeight, isAtWork } from "../../shell/js/streamlit_page.js";
 import { count, el } from "./dom.js";
 import { Cards } from "./cards.js";
 import { Completion } from "./completion.js";
@@ -20,6 +22,7 @@ import { Ranking } from "./ranking.js";
 import { Tools } from "./tools.js";
 import { Viewer } from "./viewer.js";
 
+const LOOK = 250; // ms between two looks at whether the hand rests, while decisions are not in the cards
 const ASK = 120; // ms on one coin before its details are requested, so that paging through costs nothing
 
 class Grid {
@@ -33,6 +36,7 @@ class Grid {
       place: this.place,
       send: (contents) => this.tell("log", contents),
       waits: (number) => this.sayWaiting(number),
+      heard: (confirmed) => this.hear(confirmed),
       canDecide: data.undoable,
     });
     this.keyMap = new KeyMap();
@@ -79,6 +83,8 @@ class Grid {
     this.tools.offer(data.actions, data);
     if (this.offered !== JSON.stringify(data.actions)) this.help.fill();
     this.offered = JSON.stringify(data.actions);
+    this.log.shown = data.generation;
+    this.asked = { at: -Infinity, times: 0 };
     const moved = this.decisions.settle(this.log.confirm(data.confirmed ?? {}));
     if (data.ranking) this.ranking.take(data);
     else this.model.take(data.cards, data.elsewhere);
@@ -89,6 +95,22 @@ class Grid {
     if (first) this.focus.leaveLink();
     if (first && !this.log.isEmpty) this.log.sendNow();
     this.nameForeign(first);
+  }
+
+  /** The server has stored decisions, without a run of the page. */
+  hear(confirmed) {
+    this.paint({ focus: this.decisions.settle(this.log.confirm(confirmed)) });
+    this.catchUp();
+  }
+
+  /** Runs the page, once the hand rests or half of the cards are gone. */
+  catchUp() {
+    clearTimeout(this.catching);
+    if (!this.log.applied.length) return;
+    const now = performance.now();
+    const isShort = 2 * this.model.hidden.size >= this.model.order.length && !this.asked.times && !isAtWork();
+    if (isShort || mayRun(hand(), { now, asked: this.asked })) this.asked = { at: now, times: this.asked.times + 1 }, this.log.ask();
+    this.catching = setTimeout(() => this.catchUp(), LOOK);
   }
 
   /** Shows the keys as they are set now. */
@@ -208,7 +230,7 @@ class Grid {
 
   paint({ glide = true, focus = false } = {}) {
     if (this.data.ranking) this.ranking.rank();
-    this.model.settle(this.log.entries);
+    this.model.settle(this.log.news);
     this.cards.show(this.model, { glide, scores: this.ranking.scoresOfVisible() });
     this.ranking.views?.show();
     this.refresh({ focus });
@@ -242,6 +264,7 @@ class Grid {
     this.earlyKeys.stop();
     this.ranking.stop();
     clearTimeout(this.asking);
+    clearTimeout(this.catching);
   }
 }
 

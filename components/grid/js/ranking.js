@@ -138,7 +138,7 @@ export class Ranking {
     const { grid } = this;
     if (grid.frame.hidden) return grid.paint();
     this.rank();
-    grid.model.settle(grid.log.entries);
+    grid.model.settle(grid.log.news);
     grid.cards.move(grid.model, { scores: this.scoresOfVisible() });
     this.views.show();
     grid.refresh();

@@ -1,6 +1,7 @@
 // When a page is out of date, and when it may be run again for that: only while nobody is in the middle of something.
 
 export const REST = 1000; // ms without a key or the pointer
+const APART = 2 * REST; // at least between two runs for news, of which there is always some while others decide
 const AGAIN = 5000; // ms until a page that is still out of date is asked for again, doubled each time
 const LONGEST = 120_000;
 
@@ -12,12 +13,12 @@ export function outdated({ shown = {}, at }, state) {
 
 /**
  * Whether the page may be run now. `hand`: {isVisible, isWorking, inField, isCovered, isDeciding, touchedAt}; times in ms.
- * `asked`: when it was asked for last, and how often in vain.
+ * `asked`: when it was asked for last, and how often in vain since it was up to date.
  */
 export function mayRun(hand, { now, asked = { at: -Infinity, times: 0 } }) {
   if (!hand.isVisible || hand.isWorking || hand.inField || hand.isCovered || hand.isDeciding) return false;
   if (now - hand.touchedAt < REST) return false;
-  return !asked.times || now - asked.at >= Math.min(LONGEST, AGAIN * 2 ** (asked.times - 1));
+  return now - asked.at >= (asked.times ? Math.min(LONGEST, AGAIN * 2 ** (asked.times - 1)) : APART);
 }
 
 /** Whether it is time to offer a run instead: not where the hand is about to rest anyway. */

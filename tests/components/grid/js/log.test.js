@@ -77,6 +77,55 @@ test("decisions of other people and libraries stay and are reported once", () =>
   assert.equal(Object.keys(opened({ ...PLACE, who: "ben" }).log.others).length, 2);
 });
 
+test("a decision that the route confirms needs no run of the page, and stays in effect until the cards show it", async () => {
+  const { log, sent } = opened();
+  Object.assign(log, { beacon: { url: "/decisions", token: "t" }, shown: 5 });
+  const heard = waiting();
+  const posted = [];
+  log.heard = (confirmed) => heard.resolve(log.confirm(confirmed));
+  globalThis.fetch = async (url, { body }) => {
+    posted.push([url, JSON.parse(body)]);
+    return { status: 200, json: async () => ({ confirmed: { [log.client]: { n: 1, results: [{ n: 1, generation: 6, refused: [{ item: "local-b", reason: "gone" }] }] } } }) };
+  };
+  const entry = log.add({ ...APPROVE, addresses: ["local-a", "local-b"] });
+  entry.effect = { hide: ["local-a", "local-b"] };
+  await heard.promise;
+  assert.deepEqual(sent, []);
+  assert.deepEqual(posted.map(([url, { token, entries }]) => [url, token, entries.length]), [["/decisions", "t", 1]]);
+  assert.ok(log.isEmpty);
+  assert.deepEqual(log.news.map(({ effect }) => effect.hide), [["local-a"]], "what was refused is shown again");
+  log.shown = 6;
+  log.confirm({});
+  assert.deepEqual(log.news, []);
+  ended(log);
+});
+
+for (const [name, answer] of [["refuses", async () => ({ status: 403 })], ["cannot be reached", async () => { throw new Error("away"); }], ["leaves a verb of the page undone", async () => ({ status: 200, json: async () => ({ confirmed: {} }) })]]) {
+  test(`a decision goes by a run of the page if the route ${name}`, async () => {
+    const asked = waiting();
+    const { log } = opened();
+    Object.assign(log, { beacon: { url: "/decisions", token: "t" }, send: asked.resolve });
+    globalThis.fetch = answer;
+    log.add(APPROVE);
+    assert.deepEqual((await asked.promise).entries.map(({ verb }) => verb), ["approve"]);
+    ended(log);
+  });
+}
+
+test("what leads to another page is sent by a run of this one at once", () => {
+  const { log, sent } = opened();
+  log.beacon = { url: "/decisions", token: "t" };
+  globalThis.fetch = () => assert.fail("the route cannot turn pages");
+  log.add({ verb: "next", addresses: [], seen: {}, goes: "page" });
+  assert.equal(sent.length, 1);
+  ended(log);
+});
+
+function waiting() {
+  let resolve;
+  return { promise: new Promise((done) => (resolve = done)), resolve: (value) => resolve(value) };
+}
+
 test("decisions are sent even without local storage", () => {
   Object.defineProperty(globalThis, "localStorage", { get: () => { throw new Error("switched off"); }, configurable: true });
   const { log, sent } = opened();

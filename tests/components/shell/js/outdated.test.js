@@ -38,6 +38,11 @@ test("a run that was asked for in vain is asked for again, each time later", () 
   }
 });
 
+test("a page that is told of something all the time is run once in two seconds", () => {
+  assert.ok(!mayRun(resting, { now: now + 1999, asked: { at: now, times: 0 } }));
+  assert.ok(mayRun(resting, { now: now + 2000, asked: { at: now, times: 0 } }));
+});
+
 test("a run is offered where the hand does not rest for a while, and not once it is under way", () => {
   assert.ok(!mayOffer({ now, lateSince: now - REST }));
   assert.ok(mayOffer({ now, lateSince: now - 2 * REST }));
