@@ -17,6 +17,7 @@ from store.memory.story.worlds import parse_world
 from store.progress import Progress
 
 _ADDED = "Added."
+_FAULTS = "memedex.world_faults"  # of the last import, each shown once
 _PAPERS = ["pdf", "html", "htm", "docx", "md", "markdown", "txt", "text", "rst"]
 
 
@@ -60,6 +61,9 @@ def _lore(memory: Memory, scope: str | None) -> None:
     files = st.file_uploader("Or worlds as YAML files", type=["yaml", "yml"], accept_multiple_files=True)
     if files and st.button("Import worlds", type="primary"):
         _worlds(memory, [(file.name, file.getvalue()) for file in files])
+    for fault in st.session_state.pop(_FAULTS, []):
+        st.error("This world was not imported:", icon=":material/error:")
+        st.code(fault, language=None, wrap_lines=True)
     st.button(
         "Read the folder of worlds again", icon=":material/refresh:",
         help=f"{server_paths.shown(memory.places.worlds)}/*.yaml",
@@ -69,17 +73,17 @@ def _lore(memory: Memory, scope: str | None) -> None:
 
 
 def _worlds(memory: Memory, files: list[tuple[str, bytes]]) -> None:
-    """Write worlds to their folder once they can be parsed; then load them from there."""
+    """Write worlds that can be parsed to their folder and load them from there; name the others."""
+    faults = st.session_state[_FAULTS] = []
     for name, content in files:
         try:
             parse_world(content, file=name)
         except ValueError as error:
-            st.error("This world cannot be imported:")
-            st.text(f"{name}: {error}")
-            return
-    for name, content in files:
-        memory.lore.put_file(memory.places.worlds, Path(name).name, content)
-    job_bar.run(resources.jobs(), "Import worlds", lambda _: load_worlds(memory))
+            faults.append(f"{name}, {error}")
+        else:
+            memory.lore.put_file(memory.places.worlds, Path(name).name, content)
+    if len(faults) < len(files):
+        job_bar.run(resources.jobs(), "Import worlds", lambda _: load_worlds(memory))
     st.rerun()
 
 
