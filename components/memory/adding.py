@@ -17,7 +17,6 @@ from store.memory.story.worlds import parse_world
 from store.progress import Progress
 
 _ADDED = "Added."
-_FAULTS = "memedex.world_faults"  # of the last import, each shown once
 _PAPERS = ["pdf", "html", "htm", "docx", "md", "markdown", "txt", "text", "rst"]
 
 
@@ -59,11 +58,7 @@ def _lore(memory: Memory, scope: str | None) -> None:
         ],
     )  # fmt: skip
     files = st.file_uploader("Or worlds as YAML files", type=["yaml", "yml"], accept_multiple_files=True)
-    if files and st.button("Import worlds", type="primary"):
-        _worlds(memory, [(file.name, file.getvalue()) for file in files])
-    for fault in st.session_state.pop(_FAULTS, []):
-        st.error("This world was not imported:", icon=":material/error:")
-        st.code(fault, language=None, wrap_lines=True)
+    _worlds(memory, [(file.name, file.getvalue()) for file in files])
     st.button(
         "Read the folder of worlds again", icon=":material/refresh:",
         help=f"{server_paths.shown(memory.places.worlds)}/*.yaml",
@@ -73,18 +68,22 @@ def _lore(memory: Memory, scope: str | None) -> None:
 
 
 def _worlds(memory: Memory, files: list[tuple[str, bytes]]) -> None:
-    """Write worlds that can be parsed to their folder and load them from there; name the others."""
-    faults = st.session_state[_FAULTS] = []
+    """Name the files that are no worlds; offer to write the others to their folder and load them from there."""
+    worlds = []
     for name, content in files:
         try:
             parse_world(content, file=name)
         except ValueError as error:
-            faults.append(f"{name}, {error}")
+            st.error(f"{format.plain(name)} cannot be imported:", icon=":material/error:")
+            st.code(str(error), language=None, wrap_lines=True)
         else:
+            worlds.append((name, content))
+    label = f"Import {format.counted(len(worlds), 'world')}"
+    if worlds and st.button(label, key="import-worlds", type="primary"):
+        for name, content in worlds:
             memory.lore.put_file(memory.places.worlds, Path(name).name, content)
-    if len(faults) < len(files):
         job_bar.run(resources.jobs(), "Import worlds", lambda _: load_worlds(memory))
-    st.rerun()
+        st.rerun()
 
 
 def load_worlds(memory: Memory) -> None:

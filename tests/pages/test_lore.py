@@ -246,6 +246,23 @@ def test_a_world_file_edited_while_the_dashboard_runs_is_reported_and_reloaded(m
     assert memory.lore.unread_files(memory.places.worlds) == ["broken.yml"]
 
 
+def test_a_broken_world_is_named_with_an_example_and_the_good_one_beside_it_is_imported(
+    memory: Memory,
+) -> None:
+    app = opened("lore", view="Browse", kind="world_lore")
+    good = ("frogland.yaml", b"id: frogland\nlore: Frogs rule the ponds.", "text/yaml")
+    bad = ("broken.yaml", b"id: peaks\nname: Peaks\nlore: a: b", "text/yaml")
+    app.get("file_uploader")[0].set_value([good, bad])
+    said = words(rerun(app)) + "\n".join(code.value for code in app.code)
+    assert "broken\\.yaml cannot be imported" in said
+    assert "line 3: this is not YAML: mapping values are not allowed here" in said
+    assert "a world looks like this:\nid: frogland\nname: Frogland\nlore: " in said
+    press(app, "Import 1 world")
+    finish_jobs()
+    assert memory.lore.query_lore("frogland", "ponds") == (["Frogs rule the ponds."], False)
+    assert not (memory.places.worlds / "broken.yaml").exists()
+
+
 def test_the_model_of_one_kind_can_be_changed_on_the_status_view(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
