@@ -57,9 +57,7 @@ def beside(memory: Memory, question: str, *, where: dict[str, dict[str, str]]) -
     """What a model would be told along with this question, in this world and session."""
     st.markdown(":material/smart_toy: **What a model would be told**")
     try:
-        context = assemble(
-            memory, question, template=stored_template(memory), numbers=_NUMBERS, where=where
-        )
+        context = assemble(memory, question, template=stored_template(memory), numbers=_NUMBERS, where=where)
     except MemedexError as error:
         st.error("This could not be put together:", icon=":material/error:")
         st.text(str(error))

@@ -34,7 +34,9 @@ class Fit(NamedTuple):
     fit: float
 
 
-def disagreements(snapshot: VectorSnapshot, *, waiting: Mapping[str, Mapping[Facet, Vector]] | None = None) -> list[Fit]:
+def disagreements(
+    snapshot: VectorSnapshot, *, waiting: Mapping[str, Mapping[Facet, Vector]] | None = None
+) -> list[Fit]:
     """Every record that has a picture and captions, the worst fit first; empty for a very small library.
 
     `waiting` has the vectors of records outside the library, which are compared with the library's.

@@ -203,10 +203,10 @@ def test_several_projects_are_browsed_and_searched_together(empty_memory: Memory
 
     app = opened("lore", ask="how do they age", mode="full_text")
     app.multiselect(key="project").set_value(["rivers", "roads"])
-    said = shown(app.run())
-    assert "Not retrieved · 1 nearest" in said, "the third project's session is only nearly found"
-    assert "There is nothing of this kind yet." in said, "searching an empty kind is not an error"
-    assert said.index("**Transcripts**") < said.index("**Lore**"), "what has a hit comes first"
+    page = shown(app.run())
+    assert "Not retrieved · 1 nearest" in page, "the third project's session is only nearly found"
+    assert "There is nothing of this kind yet." in page, "searching an empty kind is not an error"
+    assert page.index("**Transcripts**") < page.index("**Lore**"), "what has a hit comes first"
 
 
 def test_a_page_number_beyond_the_end_shows_the_last_page(memory: Memory) -> None:
@@ -267,7 +267,7 @@ def test_a_broken_world_is_named_with_an_example_and_the_good_one_beside_it_is_i
     app = opened("lore", view="Browse", kind="world_lore")
     good = ("frogland.yaml", b"id: frogland\nlore: Frogs rule the ponds.", "text/yaml")
     bad = ("broken.yaml", b"id: peaks\nname: Peaks\nlore: a: b", "text/yaml")
-    app.get("file_uploader")[0].set_value([good, bad])
+    app.file_uploader[0].set_value([good, bad])
     said = words(rerun(app)) + "\n".join(code.value for code in app.code)
     assert "broken\\.yaml cannot be imported" in said
     assert "line 3: this is not YAML: mapping values are not allowed here" in said

@@ -20,7 +20,7 @@ from store.progress import Progress
 from store.records import CAPTION_FACETS, REQUIRED_FACETS, validate
 from store.tags.taxonomy import Taxonomy
 
-# Planted: tags that the taxonomy knows by another name (doodle, saucer, farm life), and half-finished captions.
+# Planted: tags that the taxonomy knows by another name (doodle, saucer, farm life), and unfinished captions.
 OLD_TAGS = ("chicken-scratch", "probably-nothing", "one-basket-pig", "doodle-dog")
 WITHOUT_OPTIONAL = ("rocket-number-two", "frog-florin", "mono-fox", "factory-cat")
 
@@ -93,7 +93,9 @@ def test_about_a_third_of_the_captions_leave_an_optional_facet_empty() -> None:
 
 def test_captions_pass_their_own_checks_but_for_the_planted_faults() -> None:
     taxonomy = Taxonomy.load(RESOURCES / "taxonomy.json")
-    checked = {entry.address: sidecars()[entry.address] for entry in demo.entries() if entry.tier != "pending"}
+    checked = {
+        entry.address: sidecars()[entry.address] for entry in demo.entries() if entry.tier != "pending"
+    }
     unknown = {address for address, coin in checked.items() if not all(map(taxonomy.knows, coin["tags"]))}
     assert unknown == {f"local-demo-{slug}" for slug in OLD_TAGS}
     captions = {address: coin["caption"] for address, coin in checked.items() if "caption" in coin}

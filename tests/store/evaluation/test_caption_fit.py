@@ -9,7 +9,6 @@ from store.evaluation.caption_fit import AT_ODDS, disagreements
 from store.records import Facet
 from store.vectors.matrices import Vectors, load
 
-
 _RANDOM = np.random.default_rng(5)
 _SUBJECTS = _RANDOM.normal(0, 1, (60, 32))
 
