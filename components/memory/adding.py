@@ -68,7 +68,7 @@ def _lore(memory: Memory, scope: str | None) -> None:
 
 
 def _worlds(memory: Memory, files: list[tuple[str, bytes]]) -> None:
-    """Name the files that are no worlds; offer to write the others to their folder and load them from there."""
+    """Name the files that are no worlds; offer to write the others to their folder and load them."""
     worlds = []
     for name, content in files:
         try:

@@ -1,4 +1,4 @@
-"""Test retrieval: one question to several kinds of memory, with near misses, and what a model would be told."""
+"""Test retrieval: a question to several kinds of memory, with near misses, and what a model is told."""
 
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from store.memory.memory import Memory
 _NEAR = 5  # misses shown of each column
 _SPREAD = 6.0  # deviations that fill the bar
 _SCALES: dict[Scores, str] = {
-    "raw": "**%**: how alike the question and a text are in meaning (cosine × 100); 100 % is the same text.",
+    "raw": "**%**: how alike question and text are in meaning (cosine × 100); 100 % is the same text.",
     "calibrated": "**σ**: how far a text stands above the mean of all texts of its kind for this question, in "
     "standard deviations.",
 }

@@ -31,8 +31,8 @@ def show(library: Library) -> None:
     odd = sum(one.fit < AT_ODDS for one in found)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            f"{format.counted(odd, 'caption') if odd else 'No caption'} of {len(found):,} probably belongs to "
-            f"another picture (fit below {AT_ODDS:+.2f}). The lowest fit comes first.",
+            f"{format.counted(odd, 'caption') if odd else 'No caption'} of {len(found):,} probably belongs "
+            f"to another picture (fit below {AT_ODDS:+.2f}). The lowest fit comes first.",
             width="stretch",
             help="The cosine of picture and captions, in standard deviations above what this picture reaches "
             "with the captions of other coins, and these captions with the pictures of other coins.",

@@ -20,7 +20,7 @@ _RANKS = {  # from, to; rank 0: none was found
 
 
 def show(one: Evaluation, *, k: int) -> None:
-    """The best setting; each with its intervals, and where the best finds the first relevant coin; all figures."""
+    """The best setting, all with their intervals, the first ranks of the best, and all figures."""
     winner = best(one, k=k)
     scores = one.scores(winner, k=k)
     title = f"{preset_label(winner.preset)} · {winner.scale}"

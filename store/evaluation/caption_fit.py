@@ -6,8 +6,8 @@ of the picture's cosines with other captions, and of the caption's cosines with 
 cross-domain similarity local scaling, Conneau et al. 2018, with all of a sample as neighbours). The fit is
 the mean of the two standard scores: 0 is what a stranger's caption reaches, 2 or more what one's own should.
 
-AT_ODDS was measured with the built-in model on the 125 captioned coins of the demo library, whose captions are
-right: none of them fits worse, and 2 of 100 exchanged captions do. (At −1.5: 2 of the 125, and 4 of 100.)
+AT_ODDS was measured with the built-in model on the 125 captioned coins of the demo library, whose captions
+are right: none of them fits worse, and 2 of 100 exchanged captions do. (At −1.5: 2 of the 125, 4 of 100.)
 """
 
 from collections.abc import Mapping
