@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from store.catalog.filters import Filter
 from store.memory.memory import Memory
 from tests.browser.conftest import Serve
 from tests.browser.dashboard import Server, visit, wait_until_idle
@@ -40,8 +41,7 @@ def test_somebody_new_reviews_searches_captions_and_asks_the_memory(
         assert library.history(address="local-demo-sh1ba-moonwalk", limit=1)[0].reason == "copycat"
         tagged = [address for address in TAGGED.values() if "cozy" in library.get(address).tags]
         assert len(tagged) == 2
-        [promoted] = library.named(name, limit=1)
-        assert promoted.tier == "library"
+        [promoted] = library.named(name, Filter(tier="library"), limit=1)
         assert promoted.caption["entity"] == GOOD["entity"]
         assert promoted.caption["emotions"] == "Proud and calm"
     assert Memory.open_for_reading(server.root).status().counts["world_lore"] == 6

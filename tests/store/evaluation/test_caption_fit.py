@@ -15,7 +15,8 @@ _SUBJECTS = _RANDOM.normal(0, 1, (60, 32))
 
 def near(subject: int, *, sign: int = 1) -> Vector:
     vector = sign * _SUBJECTS[subject] + _RANDOM.normal(0, 1, 32)
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
+    unit: Vector = (vector / np.linalg.norm(vector)).astype(np.float32)
+    return unit
 
 
 def coins(swapped: Mapping[int, int]) -> list[tuple[str, dict[Facet, Vector]]]:
