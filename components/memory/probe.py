@@ -20,8 +20,8 @@ _NEAR = 5  # misses shown of each column
 _SPREAD = 6.0  # deviations that fill the bar
 _SCALES: dict[Scores, str] = {
     "raw": "**%**: how alike question and text are in meaning (cosine × 100); 100 % is the same text.",
-    "calibrated": "**σ**: how far a text stands above the mean of all texts of its kind for this question, in "
-    "standard deviations.",
+    "calibrated": "**σ**: how far a text stands above the mean of all texts of its kind for this question, "
+    "in standard deviations.",
 }
 
 

@@ -102,7 +102,7 @@ def find_a_coin_and_see_why_it_is_first(page: Page) -> None:
         first = page.get_by_role("gridcell").first
         expect(first).to_have_accessible_name(re.compile("^Frog Punch"))
         wait_until_idle(page)
-    page.keyboard.press("Enter")
+    page.get_by_role("gridcell").first.get_by_title("Open (enter)").click()
     why = page.get_by_role("dialog", name="Large view")
     expect(why.get_by_role("table")).to_contain_text("entity")
     expect(why.get_by_role("table")).to_contain_text("words")
