@@ -141,6 +141,8 @@ def sidecar(coin: Coin, *, address: str, taxonomy: dict[str, str]) -> dict[str, 
     """The coin in the schema of the store's sidecars."""
     tags = _tags(coin)
     caption = {facet: coin[facet] for facet in ("entity", "context", "visual", "emotions") if facet in coin}
+    if "visual" in coin or "emotions" in coin:  # else neither was thought of yet
+        caption = {facet: coin.get(facet, "") for facet in ("entity", "context", "visual", "emotions")}
     return {
         "token_name": coin["name"],
         "ticker": coin["ticker"],

@@ -16,7 +16,7 @@ _PER_PAGE = 100
 _LABELS: dict[Kind, tuple[str, str]] = {
     "picture": (
         "Caption vs picture",
-        "The tenth of all captions whose entity and picture agree least, the lowest first.",
+        "Captions that fit their picture worse than most captions of other coins would, the lowest first.",
     ),
     "lacking": ("Missing caption", "Without entity and context a coin cannot be promoted."),
     "unwritten": ("Optional facets empty", "Write them, or choose “Leave empty”."),

@@ -8,7 +8,6 @@ from typing import Any
 from uuid import uuid4
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from components.shell import format, forms, job_bar, resources, server_paths
 from components.shell.forms import Button, Field
@@ -61,11 +60,7 @@ def _lore(memory: Memory, scope: str | None) -> None:
         ],
     )  # fmt: skip
     files = st.file_uploader("Or worlds as YAML files", type=["yaml", "yml"], accept_multiple_files=True)
-    watch, jobs = job_bar.watcher(), resources.jobs()
-    forms.button(
-        "import-worlds", resources.library(), lambda: watch(_worlds(memory, jobs, files)),
-        after_run=True, button=Button("Import worlds", disabled=not files),
-    )  # fmt: skip
+    _worlds(memory, [(file.name, file.getvalue()) for file in files])
     job_bar.button(
         "read-worlds", resources.library(), "Import worlds", lambda _: load_worlds(memory),
         button=Button(
@@ -75,15 +70,28 @@ def _lore(memory: Memory, scope: str | None) -> None:
     )  # fmt: skip
 
 
-def _worlds(memory: Memory, jobs: Jobs, files: Sequence[UploadedFile]) -> Job:
-    """Write worlds to their folder once all can be parsed; then load them from there."""
-    for file in files:
+def _worlds(memory: Memory, files: Sequence[tuple[str, bytes]]) -> None:
+    """Name the files that are no worlds; offer to write the others to their folder and load them."""
+    worlds = []
+    for name, content in files:
         try:
-            parse_world(file.getvalue(), file=file.name)
+            parse_world(content, file=name)
         except ValueError as error:
-            raise BadSource(f"This world cannot be imported: {file.name}: {error}") from error
-    for file in files:
-        memory.lore.put_file(memory.places.worlds, Path(file.name).name, file.getvalue())
+            st.error(f"{format.plain(name)} cannot be imported:", icon=":material/error:")
+            st.code(str(error), language=None, wrap_lines=True)
+        else:
+            worlds.append((name, content))
+    watch, jobs = job_bar.watcher(), resources.jobs()
+    label = f"Import {format.counted(len(worlds), 'world')}" if worlds else "Import worlds"
+    forms.button(
+        "import-worlds", resources.library(), lambda: watch(_import_worlds(memory, jobs, worlds)),
+        after_run=True, button=Button(label, disabled=not worlds),
+    )  # fmt: skip
+
+
+def _import_worlds(memory: Memory, jobs: Jobs, worlds: Sequence[tuple[str, bytes]]) -> Job:
+    for name, content in worlds:
+        memory.lore.put_file(memory.places.worlds, Path(name).name, content)
     return jobs.run("Import worlds", lambda _: load_worlds(memory))
 
 

@@ -56,6 +56,21 @@ def show(memory: Memory) -> None:
         _chunks(context)
 
 
+def beside(memory: Memory, question: str, *, where: dict[str, dict[str, str]]) -> None:
+    """What a model would be told along with this question, in this world and session."""
+    st.markdown(":material/smart_toy: **What a model would be told**")
+    try:
+        context = assemble(memory, question, template=stored_template(memory), numbers=_NUMBERS, where=where)
+    except MemedexError as error:
+        st.error("This could not be put together:", icon=":material/error:")
+        st.text(str(error))
+        return
+    named = [format.plain(name) for scope in where.values() for name in scope.values() if name]
+    scope = f" · in {', '.join(named)}" if named else ""
+    st.caption(f"{context.characters:,} characters · {context.tokens:,} tokens{scope}")
+    _text(context)
+
+
 def _scope(memory: Memory) -> tuple[dict[str, dict[str, str]], dict[str, int]]:
     """The chosen world and session, and how many chunks of each."""
     worlds = list(memory.passages["world_lore"].counts())

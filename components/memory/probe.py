@@ -1,14 +1,15 @@
-"""Probe: one question to several kinds of memory side by side, with near misses."""
+"""Test retrieval: a question to several kinds of memory, with near misses, and what a model is told."""
 
 import time
+from collections.abc import Sequence
 
 import streamlit as st
 
-from components.memory import cards
+from components.memory import cards, context_view
 from components.memory.cards import Card
 from components.memory.highlight import STYLE
 from components.memory.kinds import KINDS, counted
-from components.memory.probe_controls import Column, ProbeControls, Scores, controls
+from components.memory.probe_controls import Column, ProbeControls, Scores, controls, put_question
 from components.shell import format
 from store.errors import MemedexError
 from store.memory.inspect.probe import ProbeCandidate, ProbeMessage, probe_messages
@@ -17,6 +18,11 @@ from store.memory.memory import Memory
 
 _NEAR = 5  # misses shown of each column
 _SPREAD = 6.0  # deviations that fill the bar
+_SCALES: dict[Scores, str] = {
+    "raw": "**%**: how alike question and text are in meaning (cosine × 100); 100 % is the same text.",
+    "calibrated": "**σ**: how far a text stands above the mean of all texts of its kind for this question, "
+    "in standard deviations.",
+}
 
 
 def show(memory: Memory) -> None:
@@ -32,10 +38,33 @@ def show(memory: Memory) -> None:
     found = _found(memory, asked)
     if found is None:
         return
-    with st.grid(len(asked.columns), min_column_width=300, gap=("small", "medium")) as grid:
-        for number, (column, (sentence, shown)) in enumerate(zip(asked.columns, found, strict=True)):
-            with grid.cell():
-                _column(memory, asked, column, sentence, shown, place=str(number))
+    ordered = sorted(zip(asked.columns, found, strict=True), key=lambda each: -_best(each[1][1]))
+    hits, told = st.columns([3, 2], gap="large")
+    with hits:
+        st.caption(f"{_SCALES[asked.scores]} The kind with the best hit comes first.")
+        with st.grid(len(ordered), min_column_width=280, gap=("small", "medium")) as grid:
+            for column, (sentence, shown) in ordered:
+                with grid.cell():
+                    place = str(asked.columns.index(column))
+                    _column(memory, asked, column, sentence, shown, place=place)
+    with told, st.container(key="told"):
+        context_view.beside(memory, asked.question, where=_scope(ordered))
+
+
+def _best(shown: list[Card]) -> float:
+    """The best hit of a column; a column without one comes last."""
+    return max((card.share for card in shown if not card.kept_out), default=-1.0)
+
+
+def _scope(found: Sequence[tuple[Column, tuple[str, list[Card]]]]) -> dict[str, dict[str, str]]:
+    """The world and the session memory of the best hits, as a story would have them."""
+    first = {
+        column.kind: next((card.row for card in shown if not card.kept_out), {})
+        for column, (_, shown) in found
+    }
+    world = first.get("world_lore", {}).get("world_id", "")
+    session = first.get("session_memory", {}).get("session_id", "")
+    return {"lore": {"world_id": world}, "memory": {"session_id": session}}
 
 
 def _found(memory: Memory, asked: ProbeControls) -> list[tuple[str, list[Card]]] | None:
@@ -62,14 +91,17 @@ def _ask(memory: Memory, asked: ProbeControls, column: Column) -> tuple[str, lis
 
 
 def _as_raw(kind: str, one: ProbeCandidate) -> Card:
-    score = f"{one.score * 100:.1f} %" if kind == "memories" else f"{one.score:.3f}"
-    return Card(kind, one.row, score, f"{one.calibrated:+.1f} σ", one.score, one.kept_out)
+    return Card(kind, one.row, _percent(one.score), f"{one.calibrated:+.1f} σ", one.score, one.kept_out)
 
 
 def _as_calibrated(kind: str, one: ProbeCandidate) -> Card:
     return Card(
-        kind, one.row, f"{one.calibrated:+.1f} σ", f"{one.score:.3f}", one.calibrated / _SPREAD, one.kept_out
+        kind, one.row, f"{one.calibrated:+.1f} σ", _percent(one.score), one.calibrated / _SPREAD, one.kept_out
     )
+
+
+def _percent(cosine: float) -> str:
+    return f"{cosine * 100:.1f} %"
 
 
 def _ask_messages(memory: Memory, asked: ProbeControls, column: Column) -> tuple[str, list[Card]]:
@@ -90,13 +122,11 @@ def _as_message(probed: ProbeMessage, scores: Scores) -> Card:
     parts = []
     if hit.words_rank is not None and not probed.kept_out:
         parts.append(f"word rank {hit.words_rank}")
-    if hit.cosine is not None and hit.cosine != hit.score:
-        parts.append(f"cosine {hit.cosine:.2f}")
     if calibrated is not None and scores == "raw" and not probed.kept_out:
         parts.append(f"{calibrated:+.1f} σ")
     if hit.other_chunks and not probed.kept_out:
         parts.append(f"{len(hit.other_chunks) + 1} chunks")
-    score, share = f"{hit.score:.3f}", hit.score
+    score, share = (_percent(hit.cosine), hit.cosine) if hit.cosine is not None else ("–", 0.0)
     if scores == "calibrated" and calibrated is not None:
         score, share = f"{calibrated:+.1f} σ", calibrated / _SPREAD
     row = hit.chunk or {**hit.message, "parent_id": hit.message["id"], "content_type": hit.message["role"],
@@ -130,4 +160,8 @@ def _column(
 def _invite(memory: Memory) -> None:
     counts = memory.status().counts
     entries = ", ".join(counted(name, counts[name]) for name in KINDS if counts[name])
-    st.caption(f"Asks {entries}, and shows what a model would be given, and what it would not.")
+    st.caption(f"Asks {entries}, and shows what a model would be given, and what it would not. For example:")
+    with st.container(horizontal=True, gap="small"):
+        for name, kind in KINDS.items():
+            if counts[name]:
+                st.button(kind.placeholder, on_click=put_question, args=(kind.placeholder,))

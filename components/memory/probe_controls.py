@@ -64,6 +64,11 @@ def controls(memory: Memory) -> ProbeControls:
     return ProbeControls((question or "").strip(), columns, n, budget, scores, mode, mmr)
 
 
+def put_question(question: str) -> None:
+    """Ask this from the next run on."""
+    st.session_state[_QUESTION] = question
+
+
 def _take_earlier_link() -> None:
     """Accept a link from when this question had the search page's parameter names."""
     earlier = {key: st.query_params.pop(name, None) for key, name in ((_QUESTION, "q"), (_EACH, "n"))}
@@ -119,7 +124,7 @@ def _scoring() -> tuple[int, float, int | None, Scores, Mode, float | None]:
     )  # fmt: skip
     scores: Scores = st.segmented_control(
         "Scores", list(get_args(Scores)), default="raw", required=True, key="scores", bind="query-params",
-        help="Raw: the cosine. Calibrated: deviations above the mean of all entries for this question.",
+        help="Raw: the cosine in percent. Calibrated: deviations above the mean of all entries of its kind.",
     )  # fmt: skip
     mode: Mode = st.segmented_control(
         "Transcripts by", list(_MODES), default="semantic", required=True, key="mode", bind="query-params",

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import time, timedelta
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from components.shell import format, forms
+from components.shell import format, forms, local_time, thumbnails
 from components.shell import undo as shell_undo
 from components.shell.decision_text import sentence
 from components.shell.forms import Button
@@ -24,7 +24,7 @@ _EVERYBODY, _EVERYTHING = "Everybody", "Everything"
 
 
 def controls(library: Library) -> AuditFilter:
-    """Draw the controls and return their values; all are in the page's address. Days are in UTC."""
+    """Draw the controls and return their values; all are in the page's address."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         actor = st.selectbox(
             "Who", [_EVERYBODY, *audit.people(library)], key="history_who", bind="query-params", width=240
@@ -37,8 +37,8 @@ def controls(library: Library) -> AuditFilter:
     return AuditFilter(
         actor="" if actor == _EVERYBODY else actor,
         verb="" if verb == _EVERYTHING else verb,
-        since=_midnight(first) if first else None,
-        until=_midnight(last + timedelta(days=1)) if last else None,
+        since=local_time.midnight(first) if first else None,
+        until=local_time.midnight(last + timedelta(days=1)) if last else None,
     )
 
 
@@ -75,13 +75,12 @@ def tools(library: Library, asked: AuditFilter) -> None:
 
 
 def _since(library: Library, asked: AuditFilter) -> None:
-    now = datetime.now(UTC)
-    day = st.date_input("Day (UTC)", value=now.date(), key="history-since-day")
-    hour = st.time_input("Time (UTC)", value=time(now.hour), key="history-since-time")
+    now = local_time.now()
+    day = st.date_input("Day", value=now.date(), key="history-since-day")
+    hour = st.time_input(f"Time ({local_time.zone_name()})", value=time(now.hour), key="history-since-time")
     if day is None or hour is None:
         return
-    at = datetime.combine(day, hour, UTC).timestamp()
-    chosen = audit.since(library, at, filter=asked)
+    chosen = audit.since(library, local_time.at(day, hour), filter=asked)
     whose = f" of {format.plain(asked.actor)}" if asked.actor else ""
     what = f" ({format.done(asked.verb)})" if asked.verb else ""
     st.markdown(f"{format.counted(len(chosen), 'decision')}{whose}{what} since then")
@@ -100,7 +99,7 @@ def table(library: Library, asked: AuditFilter) -> None:
     pages = -(-total // _PER_PAGE)
     page = 1
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(format.counted(total, "decision"))
+        st.caption(f"{format.counted(total, 'decision')} · times in {local_time.zone_name()}")
         if pages > 1:
             if st.session_state.get("history_page", 1) > pages:
                 st.session_state["history_page"] = pages
@@ -113,9 +112,11 @@ def _line(library: Library, decision: PastDecision) -> None:
     words = sentence(library, decision)
     words = words[:1].upper() + words[1:]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        with st.container(width=130, gap=None):  # one above the other: the row is as high as its button
-            st.text(decision.actor)
-            st.caption(datetime.fromtimestamp(decision.created_at, UTC).strftime("%Y-%m-%d %H:%M:%S"))
+        events = library.history(decision=decision.id, limit=thumbnails.SHOWN)
+        thumbnails.row(library, [event.address for event in events])
+        with st.container(width=150, gap=None):  # one above the other: the row is as high as its button
+            st.text(decision.actor + (" (you)" if decision.actor == library.actor_name else ""))
+            st.caption(local_time.text(decision.created_at, "%Y-%m-%d %H:%M:%S"))
         st.markdown(f":gray[~~{words}~~]" if decision.is_undone else words, width="stretch")
         if library.can_write and not decision.is_undone and decision.verb not in FINAL:
             label = "Undo" if decision.verb != "undo" else "Redo"
@@ -129,7 +130,3 @@ def _take_back(library: Library, chosen: list[str], _: Mapping[str, Any]) -> str
     if undo_task.start(library, chosen, at_once=AT_ONCE):
         return ""
     return shell_undo.result(library.undo_decisions(chosen), message="Undone for")
-
-
-def _midnight(day: date) -> float:
-    return datetime.combine(day, time(), UTC).timestamp()

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from components.shell import current_state, format, forms, job_text, live, tables
+from components.shell import current_state, format, forms, job_text, live, local_time, tables, thumbnails
 from components.shell.forms import Button, Field
 from store.errors import UnknownRecord
 from store.jobs import Item, Job
@@ -81,11 +81,17 @@ def _card(library: Library, job: Job) -> None:
     all_refused = job.state == "done" and refused and not done
     word, color, icon = _ALL_REFUSED if all_refused else _STATES["waiting" if job.is_stopping else job.state]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if job.total and not job.is_ephemeral:
+            thumbnails.row(library, [item.key for item in library.jobs.items(job.id, limit=thumbnails.SHOWN)])
         st.badge("stopping" if job.is_stopping else word, color=color, icon=icon)
         st.markdown(f"**{format.plain(job.name)}**", width="stretch")
         by = job.note.get("ended_by", "")
         actor = f"{job.actor}, ended by {by}" if by and by != job.actor else job.actor
-        st.caption(f"{format.plain(actor)} · {format.ago(job.ended_at or job.made_at)}", width="content")
+        at = job.ended_at or job.made_at
+        st.caption(
+            f"{format.plain(actor)} · {local_time.text(at)} · {format.ago(at)}", width="content",
+            help=f"Times are in {local_time.zone_name()}.",
+        )  # fmt: skip
         _buttons(library, job)
     if job.is_under_way:
         live.job(library, current_state.bar(job))

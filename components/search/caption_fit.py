@@ -5,12 +5,11 @@ import streamlit as st
 from components.grid import CAPTION, LIKE, Mark, newest, show_cards
 from components.shell import format, resources
 from store.errors import MemedexError
-from store.evaluation.caption_fit import FEWEST, Fit, disagreements
+from store.evaluation.caption_fit import AT_ODDS, FEWEST, Fit, disagreements
 from store.library import Library
 from store.records import Record
 
 PER_PAGE = 60
-_POOR, _BAD = 0.0, -1.0  # standard deviations above strangers' captions, below which a fit is …
 
 
 def show(library: Library) -> None:
@@ -29,11 +28,11 @@ def show(library: Library) -> None:
             icon=":material/troubleshoot:",
         )
         return
-    poor = sum(one.fit < _POOR for one in found)
+    odd = sum(one.fit < AT_ODDS for one in found)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            f"{format.counted(poor, 'coin')} of {len(found):,} whose captions fit their own picture worse "
-            "than other coins' captions do on average; the worst come first.",
+            f"{format.counted(odd, 'caption') if odd else 'No caption'} of {len(found):,} probably belongs "
+            f"to another picture (fit below {AT_ODDS:+.2f}). The lowest fit comes first.",
             width="stretch",
             help="The cosine of picture and captions, in standard deviations above what this picture reaches "
             "with the captions of other coins, and these captions with the pictures of other coins.",
@@ -53,4 +52,4 @@ def show(library: Library) -> None:
 
 def _mark(fits: dict[str, Fit], record: Record) -> Mark:
     fit = fits[record.address].fit
-    return {"label": f"fit {fit:+.1f}", "tone": "bad" if fit < _BAD else "warn" if fit < _POOR else "quiet"}
+    return {"label": f"fit {fit:+.1f}", "tone": "bad" if fit < AT_ODDS else "quiet"}

@@ -1,16 +1,14 @@
 """Golden queries and their evaluation: a table for every model, and the calibration's figures."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
-from components.search import scores
-from components.shell import format, forms, job_bar, tables
-from components.shell.forms import Button, Field
+from components.search import golden_picker, scores
+from components.shell import format, forms, job_bar, local_time, tables
+from components.shell.forms import Button
 from store.evaluation import evaluation
 from store.evaluation.evaluation import Evaluation
 from store.library import Library
@@ -21,7 +19,7 @@ from store.search.golden_queries import Golden
 
 _WORDS = (
     "Recall@k: how many of the relevant coins are among the first k. MRR: 1 / rank of the first "
-    "relevant coin. nDCG@k: how high up they are. In brackets the 95 % interval: the queries resampled a "
+    "relevant coin. nDCG@k: how high up they are. Lines show the 95 % interval: the queries resampled a "
     "thousand times (bootstrap), always the same draws, so that settings can be compared. Of a handful of "
     "queries it says little, of one nothing."
 )
@@ -81,12 +79,12 @@ def _depth() -> int:
 
 
 def _table(one: Evaluation, *, k: int) -> None:
-    when = datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    when = local_time.text(one.at)
     st.markdown(f"{format.plain(format.model(one.model))} · {one.queries} queries · {when}", help=_WORDS)
     scores.show(one, k=k)
     if one.left_out:
         st.caption(f"{len(one.left_out)} left out: their relevant coins are not in this library.")
-    with st.expander("Lowest-scoring queries"):
+    with st.expander("Lowest-scoring queries", expanded=True):
         for line, score in one.worst(k=k):
             with st.container(horizontal=True, gap="small"):
                 st.caption(f"{score:.2f}", width=44)
@@ -124,25 +122,13 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
         )
     if not library.can_write:
         return
-    forms.show(
-        "golden", library, partial(_add, library), button=Button("Add", icon="add"), row=True,
-        fields=[
-            Field("line", "Question", placeholder="a frog in the rain"),
-            Field(
-                "answers", "Relevant coins", placeholder="addresses", help="Separated by spaces or commas."
-            ),
-        ],
-    )  # fmt: skip
+    with st.expander("Add a golden query", icon=":material/add:", expanded=not rows):
+        golden_picker.show(library)
     if kept := library.golden.all():
         with st.popover("Remove a query", icon=":material/delete:"):
             line = st.selectbox("Question", [one.line for one in kept], key="golden_forget")
             remove = partial(library.golden.delete, line)
             forms.button("golden-remove", library, remove, button=Button("Remove"), after_run=True)
-
-
-def _add(library: Library, given: Mapping[str, Any]) -> str:
-    library.golden.save(given["line"], given["answers"].replace(",", " ").split())
-    return "Added"
 
 
 def _calibration(library: Library) -> None:
@@ -158,7 +144,7 @@ def _calibration(library: Library) -> None:
             return
         st.caption("Not measured yet.")
     else:
-        when = datetime.fromtimestamp(held.made_at, UTC).strftime("%Y-%m-%d")
+        when = local_time.text(held.made_at, "%Y-%m-%d")
         st.caption(f"Version {held.version} of {when}, over {format.counted(held.records, 'coin')}.")
         tables.show(
             [

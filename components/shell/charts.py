@@ -94,9 +94,10 @@ def shares(frame: "pd.DataFrame", *, title: str, hover: str, over: "pd.Series | 
 
 
 def intervals(frame: "pd.DataFrame", *, colors: Mapping[str, str]) -> "go.Figure":
-    """Means with their intervals, from columns name, series, measure, mean, low and high (0 to 1).
+    """Means with their intervals, from columns name, series, measure, mean, low, high (0 to 1) and best.
 
-    A panel for each measure, a row for each name; the series of a name stand close together.
+    A panel for each measure, a row for each name; the series of a name stand close together. The best have a
+    star.
     """
     import plotly.graph_objects as go
 
@@ -111,7 +112,11 @@ def intervals(frame: "pd.DataFrame", *, colors: Mapping[str, str]) -> "go.Figure
             figure.add_scatter(
                 x=part["mean"], y=[names.index(name) + offset for name in part["name"]], xaxis=f"x{panel}",
                 mode="markers", name=series, legendgroup=series, showlegend=panel == 1,
-                marker={"color": color, "size": 8}, opacity=_opacity(color),
+                marker={
+                    "color": color, "size": [15 if best else 8 for best in part["best"]],
+                    "symbol": ["star" if best else "circle" for best in part["best"]],
+                },
+                opacity=_opacity(color),
                 error_x={
                     "array": part["high"] - part["mean"], "arrayminus": part["mean"] - part["low"],
                     "symmetric": False, "color": color, "thickness": 2, "width": 0,

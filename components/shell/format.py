@@ -2,7 +2,7 @@
 
 import re
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 from store.embedding.protocol import OFFLINE
 from store.jobs.background_worker import WorkerFault
@@ -75,10 +75,10 @@ def ago(at: float, *, now: float | None = None) -> str:
     return f"{int(seconds // 60)} min ago" if seconds >= 60 else "just now"
 
 
-def moment(seconds: float, form: str = "%Y-%m-%d") -> str:
-    """A time (UNIX seconds, in UTC) formatted by `strftime`; the number if no calendar has that year."""
+def moment(seconds: float, form: str = "%Y-%m-%d", *, zone: tzinfo = UTC) -> str:
+    """A time (UNIX seconds) formatted by `strftime`; the number if no calendar has that year."""
     try:
-        return datetime.fromtimestamp(seconds, UTC).strftime(form)
+        return datetime.fromtimestamp(seconds, zone).strftime(form)
     except (OverflowError, ValueError, OSError):
         return f"{seconds:.0f}"
 

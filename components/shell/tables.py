@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from components.shell import local_time
 from store.disk.csv import inert
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def moment(at: float) -> datetime | None:
 def when() -> Any:
     """A column of times, shown in the reader's time zone."""
     return st.column_config.DatetimeColumn(
-        format="YYYY-MM-DD HH:mm", timezone=st.context.timezone or "UTC", width=_WHEN
+        format="YYYY-MM-DD HH:mm", timezone=local_time.zone_name(), width=_WHEN
     )
 
 

@@ -5,26 +5,23 @@ after a change only the changed ones are examined again.
 """
 
 import json
-import math
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-import numpy as np
-
 from store.captioning.repeats import ALIKE, overlap, repeats, words
-from store.embedding.embedding_cache import agreements
+from store.embedding.embedding_cache import stored_vectors
 from store.embedding.protocol import Embedder
+from store.evaluation.caption_fit import AT_ODDS, Fit, disagreements
 from store.reading.reader import Reader
-from store.records import CAPTION_FACETS, FACETS, REQUIRED_FACETS, Facet
+from store.records import CAPTION_FACETS, REQUIRED_FACETS, Facet
 from store.tags.taxonomy import Taxonomy
 
 Kind = Literal["picture", "lacking", "unwritten", "short", "long", "repeated", "tags"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 FEWEST_WORDS: dict[Facet, int] = {"entity": 4, "context": 4, "visual": 2, "emotions": 2}
-_LOWEST = 0.1  # this share is worth a look, those that agree least
 _KEPT = 200_000  # sidecars whose findings are remembered
 
 
@@ -85,7 +82,7 @@ class CheckUp:
             found["tags"] += _unknown_tags(row, known)
         found["repeated"] = _repeated(rows)
         if embedder:
-            found["picture"] = _at_odds(self._agreements(rows, embedder))
+            found["picture"] = _at_odds(self._fits(rows, embedder))
         return {kind: sorted(each, key=lambda one: (one.order, one.address)) for kind, each in found.items()}
 
     def _all(self, embedder: Embedder | None) -> list[_Row]:
@@ -105,22 +102,17 @@ class CheckUp:
         self._rows = rows if len(rows) <= _KEPT else {}
         return list(rows.values())
 
-    def _agreements(self, rows: Iterable[_Row], embedder: Embedder) -> dict[str, float]:
-        """The cosine of entity and picture, by address, if both are embedded."""
-        snapshot, scale = self._reader.snapshot(), embedder.cross_modal_scale
-        both = snapshot.present[FACETS.index("entity")] & snapshot.present[FACETS.index("image")]
-        cosines = snapshot.agreement("entity")
-        found = {
-            snapshot.addresses[row]: float(cosines[row]) * scale for row in np.flatnonzero(both).tolist()
-        }
-        pairs = {
-            row.address: (row.caption["entity"], row.picture)
-            for row in rows
-            if row.tier == "approved" and row.caption.get("entity", "").strip()
-        }
+    def _fits(self, rows: Iterable[_Row], embedder: Embedder) -> list[Fit]:
+        """How well each caption fits its picture, of the approved as far as they are embedded."""
         with self._reader.catalog.reading() as db:
-            waiting = agreements(db, pairs, embedder=embedder)
-        return found | {address: product * scale for address, product in waiting.items()}
+            waiting = {
+                row.address: stored_vectors(
+                    db, caption=row.caption, image_hash=row.picture, embedder=embedder
+                )
+                for row in rows
+                if row.tier == "approved"
+            }
+        return disagreements(self._reader.snapshot(), waiting=waiting)
 
 
 def _row(
@@ -194,18 +186,16 @@ def _repeated(rows: list[_Row]) -> list[CaptionFinding]:
     return found
 
 
-def _at_odds(cosines: Mapping[str, float]) -> list[CaptionFinding]:
-    """Records whose entity and picture agree least, by their stored vectors."""
-    ordered = sorted(cosines.items(), key=lambda each: (each[1], each[0]))
+def _at_odds(fits: Iterable[Fit]) -> list[CaptionFinding]:
     return [
         CaptionFinding(
-            address,
-            f"agrees less with its picture than {1 - (place + 1) / len(ordered):.0%} of the others "
-            f"(cosine {cosine:.2f})",
+            one.address,
+            f"fits its picture no better than other coins' captions do (fit {one.fit:+.1f})",
             "entity",
-            order=place,
+            order=one.fit,
         )
-        for place, (address, cosine) in enumerate(ordered[: math.ceil(len(ordered) * _LOWEST)])
+        for one in fits
+        if one.fit < AT_ODDS
     ]
 
 

@@ -161,21 +161,15 @@ def picture_vector(db: sqlite3.Connection, address: str, *, embedder: Embedder) 
     return None if stored is None else np.frombuffer(stored["vector"], "<f4")
 
 
-def agreements(
-    db: sqlite3.Connection, pairs: Mapping[str, tuple[str, str]], *, embedder: Embedder
-) -> dict[str, float]:
-    """The dot product of text and picture by address, if both have a stored vector.
-
-    `pairs` has a text and the hash of a picture for each address.
-    """
-    found = {}
-    for address, (text, image_hash) in pairs.items():
-        keys = [_key(embedder.fingerprint, "text", text), _key(embedder.fingerprint, "image", image_hash)]
-        rows = db.execute("SELECT vector FROM vectors WHERE key IN (?, ?)", keys).fetchall()
-        if len(rows) == 2:
-            one, other = (np.frombuffer(row["vector"], "<f4") for row in rows)
-            found[address] = float(np.vecdot(one, other))
-    return found
+def stored_vectors(
+    db: sqlite3.Connection, *, caption: Mapping[Facet, str], image_hash: str, embedder: Embedder
+) -> dict[Facet, Vector]:
+    """The vectors of a picture and its caption that this model has already embedded."""
+    keys: dict[str, Facet] = {_key(embedder.fingerprint, "image", image_hash): "image"}
+    keys |= {_key(embedder.fingerprint, "text", text): facet for facet, text in caption.items() if text}
+    marks = ", ".join("?" * len(keys))
+    rows = db.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", [*keys])
+    return {keys[row["key"]]: np.frombuffer(row["vector"], "<f4") for row in rows}
 
 
 def _embed_texts(batch: Sequence[EmbeddingSource], embedder: Embedder) -> np.ndarray[Any, Any]:

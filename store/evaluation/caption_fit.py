@@ -5,18 +5,23 @@ too, and models differ. So each record's own pair is compared with pairs of stra
 of the picture's cosines with other captions, and of the caption's cosines with other pictures (as in
 cross-domain similarity local scaling, Conneau et al. 2018, with all of a sample as neighbours). The fit is
 the mean of the two standard scores: 0 is what a stranger's caption reaches, 2 or more what one's own should.
+
+AT_ODDS was measured with the built-in model on the 125 captioned coins of the demo library, whose captions
+are right: none of them fits worse, and 2 of 100 exchanged captions do. (At −1.5: 2 of the 125, 4 of 100.)
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from store.embedding.arrays import Vector
-from store.records import CAPTION_FACETS, FACETS
+from store.records import CAPTION_FACETS, FACETS, Facet
 from store.vectors.blocks import VectorSnapshot
 from store.vectors.weights import DEFAULT_WEIGHTS
 
+AT_ODDS = -1.75  # the fit below which a caption probably belongs to another picture
 SAMPLE = 1_000  # strangers that each pair is compared with
 _AT_ONCE = 1_024  # records; all of a large library together would take gigabytes
 FEWEST = 20  # records, below which strangers say nothing
@@ -29,22 +34,28 @@ class Fit(NamedTuple):
     fit: float
 
 
-def disagreements(snapshot: VectorSnapshot) -> list[Fit]:
-    """Every record that has a picture and captions, the worst fit first; empty for a very small library."""
+def disagreements(
+    snapshot: VectorSnapshot, *, waiting: Mapping[str, Mapping[Facet, Vector]] | None = None
+) -> list[Fit]:
+    """Every record that has a picture and captions, the worst fit first; empty for a very small library.
+
+    `waiting` has the vectors of records outside the library, which are compared with the library's.
+    """
     has = dict(zip(FACETS, snapshot.present, strict=True))
     rows = np.flatnonzero(has["image"] & np.any([has[facet] for facet in CAPTION_FACETS], axis=0))
     if len(rows) < FEWEST:
         return []
     strangers = _pairs(snapshot, np.sort(np.random.default_rng(0).permutation(rows)[:SAMPLE]))
-    fit = np.concatenate(
-        [
-            _fit(_pairs(snapshot, rows[start : start + _AT_ONCE]), strangers)
-            for start in range(0, len(rows), _AT_ONCE)
-        ]
-    )
-    return [
-        Fit(snapshot.addresses[rows[at]], float(fit[at])) for at in np.argsort(fit, kind="stable").tolist()
+    found = [
+        Fit(snapshot.addresses[row], float(fit))
+        for some in np.split(rows, range(_AT_ONCE, len(rows), _AT_ONCE))
+        for row, fit in zip(some, _fit(_pairs(snapshot, some), strangers), strict=True)
     ]
+    for address, vectors in (waiting or {}).items():
+        if "image" in vectors and len(vectors) > 1:
+            pair = vectors["image"][np.newaxis], _weighted(vectors)[np.newaxis]
+            found.append(Fit(address, float(_fit(pair, strangers)[0])))
+    return sorted(found, key=lambda one: (one.fit, one.address))
 
 
 def _fit(own: tuple[Vector, Vector], others: tuple[Vector, Vector]) -> Vector:
@@ -66,6 +77,15 @@ def _pairs(snapshot: VectorSnapshot, rows: NDArray[np.intp]) -> tuple[Vector, Ve
     captions = np.zeros((len(rows), snapshot.dimensions), np.float32)
     for facet in CAPTION_FACETS:
         captions += np.float32(DEFAULT_WEIGHTS["text"][facet]) * snapshot.rows(rows, facet)
-    lengths = np.linalg.norm(captions, axis=1, keepdims=True)
-    captions /= np.where(lengths > 0, lengths, np.float32(1))
-    return snapshot.rows(rows, "image"), captions
+    return snapshot.rows(rows, "image"), _unit(captions)
+
+
+def _weighted(vectors: Mapping[Facet, Vector]) -> Vector:
+    facets = [facet for facet in CAPTION_FACETS if facet in vectors]
+    return _unit(np.sum([DEFAULT_WEIGHTS["text"][facet] * vectors[facet] for facet in facets], axis=0))
+
+
+def _unit(vectors: Vector) -> Vector:
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    unit: Vector = (vectors / np.where(lengths > 0, lengths, np.float32(1))).astype(np.float32)
+    return unit

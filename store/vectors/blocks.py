@@ -196,18 +196,6 @@ class VectorSnapshot:
 
         self._each(work, out)
 
-    def agreement(self, facet: Facet) -> Vector:
-        """(N,): the dot product of each record's facet with its own picture; 0 if one of them is missing."""
-        found = np.empty(len(self), np.float32)
-
-        def work(view: SegmentView, out: Vector) -> None:
-            texts, pictures = (view.segment.vectors[each][: view.count] for each in (facet, "image"))
-            own = np.vecdot(texts, pictures)
-            out[:] = own if view.rows is None else own[view.rows]
-
-        self._each(work, found)
-        return found
-
     def approximate(self, facet: Facet, direction: Direction, *, out: Vector) -> None:
         """`products` within ± `errors` · error_slope() + error_floor() of the direction, but much faster."""
 

@@ -55,22 +55,6 @@ def test_an_empty_library_offers_three_ways_to_import(page: Page, empty: Server)
     expect(tile(page, "Review")).to_have_count(0)
 
 
-@pytest.mark.slow
-def test_one_click_loads_the_demo_library(page: Page, empty: Server) -> None:
-    visit(page, empty, "", title="Overview")
-    page.get_by_role("button", name="Load the demo library").click()
-    bar = page.get_by_role("progressbar", name="Load the demo library")
-    expect(bar).to_be_visible()
-    expect(tile(page, "Review")).to_be_visible()
-    expect(bar).to_have_count(0)
-    with empty.stored() as library:
-        counts = library.counts()
-    assert sum(counts.values()) >= 100
-    assert counts["pending"]
-    assert counts["approved"]
-    expect(tile(page, "Library")).to_contain_text(str(counts["library"]))
-
-
 def test_an_import_reports_added_refused_and_existing_coins(
     page: Page, empty: Server, tmp_path: Path
 ) -> None:

@@ -1,16 +1,23 @@
 """The page Evaluation."""
 
+from components.grid.results import preset_label
 from components.search import scores
 from store.evaluation import evaluation
 from store.library import Library
 from tests.browser.coins import COINS
-from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
+from tests.pages.conftest import finish_jobs, is_locked, opened, press, rerun, send, words
 
 
 def test_golden_queries_are_saved_evaluated_and_shown(library: Library) -> None:
     app = opened("evaluation")
     assert "no golden queries yet" in words(app)
-    send(app, "golden", line=COINS[0].entity, answers=COINS[0].address)
+    app.text_input(key="golden_line").set_value(COINS[0].entity)
+    rerun(app)
+    assert is_locked("golden"), "nothing is chosen yet"
+    [tick] = [box for box in app.checkbox if box.label == COINS[0].name]
+    tick.check()
+    rerun(app)
+    send(app, "golden")
     assert [one.answers for one in library.golden.all()] == [(COINS[0].address,)]
     press(rerun(app), "Run evaluation")
     finish_jobs()
@@ -26,7 +33,12 @@ def test_golden_queries_are_saved_evaluated_and_shown(library: Library) -> None:
     assert list(drawn["mean"][drawn["measure"] == "Recall@10"]) == [
         kept.scores(row).recall.mean for row in kept.rows
     ]
-    assert len(app.get("plotly_chart")) == 1
+    assert drawn["best"].any()
+    assert list(scores.first_ranks(kept.rows[0])["count"]) == [1, 0, 0, 0, 0, 0]
+    assert f"Best by nDCG@10: {preset_label(kept.rows[0].preset)}" in words(app), "of equals the first"
+    assert len(app.get("plotly_chart")) == 2
+    links = [str(getattr(link, "label", "")) for link in app.main.get("page_link")]
+    assert COINS[0].entity in links, "it leads to the search"
     send(app, "golden-remove")
     assert library.golden.all() == []
 

@@ -1,6 +1,7 @@
 """The Lore & memory page: how it opens, and what its controls store."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +59,19 @@ def test_retrieval_covers_every_kind_and_shows_near_misses(memory: Memory) -> No
     assert "below the threshold" in said, "memories under 30 % are greyed, not hidden"
     assert "below top 5" in said
     assert "σ" in said
+
+
+def test_kinds_are_ordered_by_their_best_hit_on_one_scale_beside_what_a_model_is_told(memory: Memory) -> None:
+    app = opened("lore")
+    press(app, "Who lights the lamps?")
+    assert app.text_input(key="ask").value == "Who lights the lamps?"
+    said = shown(app)
+    bests = [float(found) for found in re.findall(r"<b>(-?[\d.]+) %</b>", said)]
+    assert len(bests) == said.count('class="mdx-head"'), "every score is in percent"
+    assert max(bests) == bests[0]
+    assert "What a model would be told" in said
+    assert "in mempool" in said, "the world of the best hit"
+    assert "--- RECENT MEMORY ---" in app.code[0].value
 
 
 def test_the_question_has_its_own_parameters_and_old_links_still_work(memory: Memory) -> None:
@@ -189,9 +203,10 @@ def test_several_projects_are_browsed_and_searched_together(empty_memory: Memory
 
     app = opened("lore", ask="how do they age", mode="full_text")
     app.multiselect(key="project").set_value(["rivers", "roads"])
-    found, _, kept_out = shown(app.run()).partition("Not retrieved · 1 nearest")
-    assert kept_out, "the third project's session is only nearly found"
-    assert "There is nothing of this kind yet." in found, "searching an empty kind is not an error"
+    page = shown(app.run())
+    assert "Not retrieved · 1 nearest" in page, "the third project's session is only nearly found"
+    assert "There is nothing of this kind yet." in page, "searching an empty kind is not an error"
+    assert page.index("**Transcripts**") < page.index("**Lore**"), "what has a hit comes first"
 
 
 def test_a_page_number_beyond_the_end_shows_the_last_page(memory: Memory) -> None:
@@ -244,6 +259,23 @@ def test_a_world_file_edited_while_the_dashboard_runs_is_reported_and_reloaded(m
     finish_jobs()
     assert memory.lore.query_lore("blank_atlas", "page") == (["A page is filled at last."], False)
     assert memory.lore.unread_files(memory.places.worlds) == ["broken.yml"]
+
+
+def test_a_broken_world_is_named_with_an_example_and_the_good_one_beside_it_is_imported(
+    memory: Memory,
+) -> None:
+    app = opened("lore", view="Browse", kind="world_lore")
+    good = ("frogland.yaml", b"id: frogland\nlore: Frogs rule the ponds.", "text/yaml")
+    bad = ("broken.yaml", b"id: peaks\nname: Peaks\nlore: a: b", "text/yaml")
+    app.file_uploader[0].set_value([good, bad])
+    said = words(rerun(app)) + "\n".join(code.value for code in app.code)
+    assert "broken\\.yaml cannot be imported" in said
+    assert "line 3: this is not YAML: mapping values are not allowed here" in said
+    assert "a world looks like this:\nid: frogland\nname: Frogland\nlore: " in said
+    press(app, "Import 1 world")
+    finish_jobs()
+    assert memory.lore.query_lore("frogland", "ponds") == (["Frogs rule the ponds."], False)
+    assert not (memory.places.worlds / "broken.yaml").exists()
 
 
 def test_the_model_of_one_kind_can_be_changed_on_the_status_view(

@@ -11,6 +11,7 @@ from store.outcome import Refusal
 
 LARGEST = 16_000_000  # bytes; a library of novels, and below what would fill the memory
 _NAMES = ("*.yaml", "*.yml")
+_EXAMPLE = "id: frogland\nname: Frogland\nlore: Frogs rule the lily ponds and fear the stork."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,31 +39,51 @@ def read_worlds(folder: Path, *, known: dict[str, str]) -> Iterator[World | Refu
 
 
 def parse_world(content: bytes, *, file: str) -> World:
-    """Parse a world from YAML; without an `id` the file's name serves. Raises ValueError with the fault."""
-    import yaml
+    """Parse a world from YAML; without an `id` the file's name serves.
 
-    try:
-        fields = yaml.safe_load(content)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(f"it is not YAML ({' '.join(str(error).split())[:200]})") from error
-    if not isinstance(fields, dict):
-        raise ValueError("add fields such as `id` and `lore`")
+    Raises ValueError with the line of the fault and an example.
+    """
+    fields = _fields(content)
     id = fields.get("id")
     if id is None and file and fields.keys() & {"name", "start_message", "lore"}:
         id = fields["id"] = Path(file).stem
     if not isinstance(id, str | int) or isinstance(id, bool) or not str(id).strip():
-        raise ValueError("add an `id`, for example `id: frogland`")
+        raise _fault(_line(content, "id"), "add an `id`")
     return World(
-        id=_text(fields, "id"),
-        name=_text(fields, "name") or _text(fields, "id"),
-        start_message=_text(fields, "start_message"),
-        lore=_text(fields, "lore"),
+        id=_text(fields, "id", content),
+        name=_text(fields, "name", content) or _text(fields, "id", content),
+        start_message=_text(fields, "start_message", content),
+        lore=_text(fields, "lore", content),
         file=file,
         hash=content_hash(content),
     )
 
 
-def _text(fields: dict[Any, Any], name: str) -> str:
+def _fields(content: bytes) -> dict[Any, Any]:
+    import yaml
+
+    try:
+        fields = yaml.safe_load(content)
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = " ".join(str(getattr(error, "problem", None) or error).split())[:200]
+        raise _fault(mark.line + 1 if mark else 1, f"this is not YAML: {problem}") from error
+    if not isinstance(fields, dict):
+        raise _fault(1, "add fields such as `id` and `lore`")
+    return fields
+
+
+def _fault(line: int, what: str) -> ValueError:
+    return ValueError(f"line {line}: {what}; a world looks like this:\n{_EXAMPLE}")
+
+
+def _line(content: bytes, name: str) -> int:
+    """The line of this field; 1 if the file does not have it."""
+    lines = content.decode(errors="replace").splitlines()
+    return next((at for at, line in enumerate(lines, start=1) if line.startswith(f"{name}:")), 1)
+
+
+def _text(fields: dict[Any, Any], name: str, content: bytes) -> str:
     value = fields.get(name)
     if value is None:
         return ""
@@ -70,7 +91,7 @@ def _text(fields: dict[Any, Any], name: str) -> str:
         text = str(value)
         text.encode()  # half characters, which no database holds: UnicodeEncodeError is a ValueError
         return text
-    raise ValueError(f"its {name} is not text")
+    raise _fault(_line(content, name), f"its {name} is not text")
 
 
 def put_world_file(worlds: Path, name: str, content: bytes) -> None:

@@ -41,15 +41,16 @@ def test_count_axes_start_at_zero_with_whole_number_ticks(highest: int, ticks: i
 def test_intervals_span_low_to_high_in_one_panel_per_measure() -> None:
     frame = pd.DataFrame(
         [
-            ("Default", "raw", "Recall@10", 0.5, 0.4, 0.7),
-            ("Looks", "raw", "Recall@10", 0.2, 0.2, 0.2),
-            ("Default", "raw", "nDCG@10", 0.6, 0.5, 0.7),
-            ("Looks", "raw", "nDCG@10", 0.3, 0.1, 0.4),
+            ("Default", "raw", "Recall@10", 0.5, 0.4, 0.7, True),
+            ("Looks", "raw", "Recall@10", 0.2, 0.2, 0.2, False),
+            ("Default", "raw", "nDCG@10", 0.6, 0.5, 0.7, True),
+            ("Looks", "raw", "nDCG@10", 0.3, 0.1, 0.4, False),
         ],
-        columns=["name", "series", "measure", "mean", "low", "high"],
+        columns=["name", "series", "measure", "mean", "low", "high", "best"],
     )
     recall, ndcg = charts.intervals(frame, colors={"raw": charts.ACCENT}).data
     assert (list(recall.x), list(ndcg.x)) == ([0.5, 0.2], [0.6, 0.3])
+    assert list(recall.marker.symbol) == ["star", "circle"]
     assert list(recall.error_x.arrayminus) == pytest.approx([0.1, 0])
     assert list(recall.error_x.array) == pytest.approx([0.2, 0])
     assert (recall.xaxis, ndcg.xaxis) == ("x", "x2")

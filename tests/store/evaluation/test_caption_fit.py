@@ -1,29 +1,55 @@
 """A caption that belongs to another picture is found among the correct ones."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from store.evaluation.caption_fit import disagreements
+from store.embedding.arrays import Vector
+from store.evaluation.caption_fit import AT_ODDS, disagreements
 from store.records import Facet
 from store.vectors.matrices import Vectors, load
 
+_RANDOM = np.random.default_rng(5)
+_SUBJECTS = _RANDOM.normal(0, 1, (60, 32))
 
-def test_swapped_captions_come_first() -> None:
-    random = np.random.default_rng(5)
-    subjects = random.normal(0, 1, (60, 32))
 
-    def near(subject: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-        vector = subjects[subject] + random.normal(0, 1, 32)
-        return (vector / np.linalg.norm(vector)).astype(np.float32)
+def near(subject: int, *, sign: int = 1) -> Vector:
+    vector = sign * _SUBJECTS[subject] + _RANDOM.normal(0, 1, 32)
+    unit: Vector = (vector / np.linalg.norm(vector)).astype(np.float32)
+    return unit
 
-    swapped = {7: 30, 30: 7}
+
+def coins(swapped: Mapping[int, int]) -> list[tuple[str, dict[Facet, Vector]]]:
+    """Sixty coins, with the captions of `swapped` ones exchanged."""
     facets: tuple[Facet, ...] = ("entity", "context")
-    rows: list[tuple[str, Vectors]] = [
+    return [
         (f"local-{n:02}", {"image": near(n), **{facet: near(swapped.get(n, n)) for facet in facets}})
         for n in range(60)
     ]
-    found = disagreements(load(rows, dimensions=32).snapshot())
+
+
+def test_swapped_captions_come_first() -> None:
+    found = disagreements(load(coins({7: 30, 30: 7}), dimensions=32).snapshot())
     assert {one.address for one in found[:2]} == {"local-07", "local-30"}
     assert found[0].fit < 1 < np.median([one.fit for one in found])
+
+
+def test_of_right_captions_none_is_at_odds_with_its_picture() -> None:
+    assert all(one.fit > AT_ODDS for one in disagreements(load(coins({}), dimensions=32).snapshot()))
+
+
+def test_a_coin_outside_the_library_is_compared_with_those_in_it() -> None:
+    waiting: dict[str, dict[Facet, Vector]] = {
+        "local-right": {"image": near(3), "entity": near(3)},
+        "local-wrong": {"image": near(3), "entity": near(3, sign=-1), "visual": near(3, sign=-1)},
+        "local-bare": {"image": near(3)},
+    }
+    found = disagreements(load(coins({}), dimensions=32).snapshot(), waiting=waiting)
+    assert found[0].address == "local-wrong"
+    assert found[0].fit < AT_ODDS
+    fits = {one.address: one.fit for one in found}
+    assert fits["local-right"] > 1
+    assert "local-bare" not in fits
 
 
 def test_a_very_small_library_has_no_disagreements() -> None:

@@ -178,10 +178,14 @@ def test_an_unchanged_world_is_not_embedded_on_the_next_opening(
     ("content", "reason"),
     [
         (b"id: [unclosed", "not YAML"),
-        (b"- a list", "add fields"),
+        (b"id: peaks\nname: Peaks\nlore: a: b\n", "line 3: this is not YAML: mapping values"),
+        (
+            b"- a list",
+            "line 1: add fields such as `id` and `lore`; a world looks like this:\nid: frogland\nname:",
+        ),
         (b"title: no world", "add an `id`"),
         (b"id: true\nlore: text", "add an `id`"),
-        (b"id: peaks\nlore: [1, 2]", "lore is not text"),
+        (b"id: peaks\nlore: [1, 2]", "line 2: its lore is not text"),
         (b"\xff\xfe\x00", "not YAML"),
         (b'id: peaks\nlore: "half \\ud83d"', "surrogate"),
         (b"!!python/object/apply:os.system [true]", "not YAML"),

@@ -1,0 +1,25 @@
+"""A row of small pictures of coins, beside a sentence that names them."""
+
+from collections.abc import Iterable
+from html import escape
+
+import streamlit as st
+
+from components.shell import pictures
+from store.reading.reader import Reader
+
+SHOWN = 3
+_SIDE = 32  # px
+_GAP = 4  # px
+
+
+def row(library: Reader, addresses: Iterable[str]) -> None:
+    """The first three of these coins that have a picture; as wide without them, so that rows align."""
+    wanted = list(dict.fromkeys(addresses))[:SHOWN]
+    shown = "".join(
+        f'<img src="{escape(pictures.address(library, record.image_hash))}" alt="" width="{_SIDE}" '
+        f'height="{_SIDE}" loading="lazy" style="border-radius:50%;object-fit:cover;margin-right:{_GAP}px">'
+        for record in library.records(wanted)
+        if record.image_hash
+    )
+    st.html(f'<div style="height:{_SIDE}px;white-space:nowrap">{shown}</div>', width=SHOWN * (_SIDE + _GAP))

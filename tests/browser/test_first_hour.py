@@ -1,0 +1,133 @@
+"""The first five minutes of somebody who has never seen the dashboard, by what is on the screen alone."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from store.catalog.filters import Filter
+from store.memory.memory import Memory
+from tests.browser.conftest import Serve
+from tests.browser.dashboard import Server, visit, wait_until_idle
+from tests.store.language_model_server import GOOD, running, says
+
+TAGGED = {"Owl Street": "local-demo-owl-street", "Koala Krona": "local-demo-koala-krona",
+          "Level One Clown": "local-demo-level-one-clown"}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_somebody_new_reviews_searches_captions_and_asks_the_memory(
+    page: Page, serve: Serve, tmp_path: Path
+) -> None:
+    with running() as model:
+        model.answers = [says(json.dumps({**GOOD, "emotions": None}))]
+        server = serve(
+            tmp_path,
+            MEMEDEX_CAPTION_MODEL="openai/any-model",
+            MEMEDEX_CAPTION_API_BASE=model.address,
+            OPENAI_API_KEY="none",
+        )
+        load_the_demo(page, server)
+        reject_a_copycat(page)
+        tag_three_coins_and_undo_one(page)
+        find_a_coin_and_see_why_it_is_first(page)
+        name = finish_a_draft_and_promote_it(page)
+        ask_the_memory(page)
+    with server.stored() as library:
+        assert sum(library.counts().values()) >= 100
+        assert library.get("local-demo-sh1ba-moonwalk").tier == "trash"
+        assert library.history(address="local-demo-sh1ba-moonwalk", limit=1)[0].reason == "copycat"
+        tagged = [address for address in TAGGED.values() if "cozy" in library.get(address).tags]
+        assert len(tagged) == 2
+        [promoted] = library.named(name, Filter(tier="library"), limit=1)
+        assert promoted.caption["entity"] == GOOD["entity"]
+        assert promoted.caption["emotions"] == "Proud and calm"
+    assert Memory.open_for_reading(server.root).status().counts["world_lore"] == 6
+
+
+def go(page: Page, name: str) -> None:
+    """Open a page by its link in the sidebar."""
+    page.get_by_role("link", name=re.compile(rf"^{re.escape(name)}")).first.click()
+    expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+
+
+def coin(page: Page, name: str) -> Locator:
+    return page.get_by_role("gridcell", name=name)
+
+
+def choose(page: Page, name: str) -> None:
+    """Click the circle on a coin's card."""
+    coin(page, name).click(position={"x": 20, "y": 20})
+
+
+def load_the_demo(page: Page, server: Server) -> None:
+    visit(page, server, "", title="Overview")
+    page.get_by_role("button", name="Load the demo library").click()
+    bar = page.get_by_role("progressbar", name="Load the demo library")
+    expect(bar).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile(r"^Review \d\d"))).to_be_visible()
+    expect(bar).to_have_count(0)
+
+
+def reject_a_copycat(page: Page) -> None:
+    go(page, "Review")
+    expect(coin(page, "Sh1ba Moonwalk")).to_contain_text("confusable name")
+    choose(page, "Sh1ba Moonwalk")
+    page.get_by_role("button", name="Reject with a reason").click()
+    page.get_by_role("button", name="copycat").click()
+    expect(page.get_by_text("Rejected Sh1ba Moonwalk: copycat")).to_be_visible()
+
+
+def tag_three_coins_and_undo_one(page: Page) -> None:
+    for name in TAGGED:
+        choose(page, name)
+        page.get_by_role("button", name="Tags").click()
+        dialog = page.get_by_role("dialog", name="Tags")
+        dialog.get_by_role("combobox", name="Tags").fill("cozy")
+        page.keyboard.press("Enter")
+        dialog.get_by_role("button", name="Apply").click()
+        expect(dialog).to_be_hidden()
+        choose(page, name)
+    page.get_by_role("toolbar").get_by_role("button", name="Undo").click()
+
+
+def find_a_coin_and_see_why_it_is_first(page: Page) -> None:
+    go(page, "Search")
+    for words in ("FPCH", "frog in a karate robe with a red headband"):
+        line = page.get_by_role("searchbox", name="Search")
+        line.fill(words)
+        line.press("Enter")
+        first = page.get_by_role("gridcell").first
+        expect(first).to_have_accessible_name(re.compile("^Frog Punch"))
+        wait_until_idle(page)
+    page.get_by_role("gridcell").first.get_by_title("Open (enter)").click()
+    why = page.get_by_role("dialog", name="Large view")
+    expect(why.get_by_role("table")).to_contain_text("entity")
+    expect(why.get_by_role("table")).to_contain_text("words")
+    page.keyboard.press("Escape")
+
+
+def finish_a_draft_and_promote_it(page: Page) -> str:
+    """The name of the coin."""
+    go(page, "Captions")
+    name = page.get_by_role("heading", level=3).first.inner_text()
+    page.get_by_role("button", name="Suggest a caption").click()
+    page.get_by_role("button", name="Accept all").click()
+    page.get_by_role("textbox", name="Emotions").fill("Proud and calm")
+    promote = page.get_by_role("button", name="Save & promote")
+    promote.click()
+    expect(promote).to_be_hidden()
+    return name
+
+
+def ask_the_memory(page: Page) -> None:
+    go(page, "Lore & memory")
+    page.get_by_role("button", name="Load the demo memory").click()
+    question = page.get_by_role("searchbox", name="Question")
+    question.fill("Who guards the vault?")
+    question.press("Enter")
+    expect(page.get_by_text("What a model would be told")).to_be_visible()
+    expect(page.get_by_role("main")).to_contain_text("The Silver Skull guards the vault")
+    expect(page.get_by_role("code").first).to_contain_text("The Silver Skull guards the vault")
