@@ -46,7 +46,7 @@ def test_a_closing_page_sends_its_unconfirmed_decisions(page: Page) -> None:
 
 
 def test_retries_to_a_busy_server_become_less_frequent(page: Page) -> None:
-    mount(page)
+    mount(page, beacon=None)
     page.clock.install()
     page.clock.run_for(60_000)  # it begins at zero: what was pressed before the page stood would be dropped
     page.keyboard.press("a")
@@ -75,7 +75,7 @@ _STATE = "state => document.body.setAttribute('data-test-script-state', state)"
 
 
 def test_decisions_are_not_resent_while_the_server_processes_them(page: Page) -> None:
-    mount(page)
+    mount(page, beacon=None)
     page.evaluate("() => document.body.setAttribute('data-testid', 'stApp')")
     page.evaluate(_STATE, "running")
     page.clock.install()
