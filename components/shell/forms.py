@@ -122,7 +122,7 @@ def show(
     _forms[place] = st.session_state.setdefault(_KEPT, {})[key] = _Form(fields, button, send, changes_library)
     was_confirmed = bool(_confirmed.get(place))
     _component(
-        key=f"memedex-form-{key}",
+        key=f"memedex-form-{key.replace('_', '_.')}",  # Streamlit allows no "__"; names of people may have it
         data={
             "url": address(),
             "token": tokens.token(library),

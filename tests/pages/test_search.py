@@ -221,3 +221,11 @@ def test_a_minus_between_blanks_is_offered_as_one(library: Library) -> None:
     assert "are read as words" in words(app)
     app = press(app, "Use frog − cartoon")
     assert "are read as words" not in words(app)
+
+
+def test_a_saved_search_may_have_any_name(library: Library) -> None:
+    library.searches.save("dunder__<script>__", SavedSearch("rain"))
+    app = opened("search")
+    assert not app.exception
+    send(app, "forget-dunder__<script>__")
+    assert library.searches.all() == {}
