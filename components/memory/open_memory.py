@@ -10,12 +10,10 @@ import streamlit as st
 from components.memory.kinds import counted
 from components.shell import format, login, session
 from components.shell import undo as shell_undo
-from store.errors import LibraryInUse, MemedexError
+from store.errors import MemedexError
 from store.library import Library
 from store.memory.memory import Memory
 from store.settings import settings
-
-_READ_ONLY = "memedex.memory_read_only"
 
 
 def memory(*, can_write: bool) -> Memory:
@@ -25,8 +23,6 @@ def memory(*, can_write: bool) -> Memory:
     """
     try:
         return _opened(can_write=can_write)
-    except LibraryInUse as error:
-        _offer_reading(str(error))
     except MemedexError as error:
         st.error("The text memory could not be opened. Nothing was changed. What went wrong:")
         st.text(str(error))
@@ -75,8 +71,7 @@ def run_verb(verb: Callable[..., Any], *arguments: Any, message: str = "", **key
 
 
 def _opened(*, can_write: bool) -> Memory:
-    reading = not can_write or st.session_state.get(_READ_ONLY)
-    opened = (_for_reading if reading else _for_writing)(settings().root)
+    opened = (_for_writing if can_write else _for_reading)(settings().root)
     return opened.for_actor(login.actor())
 
 
@@ -88,11 +83,3 @@ def _for_writing(root: Path) -> Memory:
 @st.cache_resource(show_spinner="Opening the text memory …")
 def _for_reading(root: Path) -> Memory:
     return Memory.open_for_reading(root)
-
-
-def _offer_reading(reason: str) -> None:
-    st.warning("Another program writes to the text memory.", icon=":material/lock:")
-    st.text(reason)
-    with st.container(horizontal=True):
-        st.button("Try again", type="primary")
-        st.button("Open for reading", on_click=lambda: st.session_state.update({_READ_ONLY: True}))

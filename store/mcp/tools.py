@@ -75,7 +75,7 @@ class Tools:
 
     def store_memory(self, content: Content, tags: Tags | None = None) -> Answer:
         """Remember a text, with at most 10 tags of at most 50 characters; the same text again is kept too."""
-        return self._access.write(lambda memory: memory.memories.store_memory(content, tags))
+        return self._access.memory.memories.store_memory(content, tags)
 
     def search_memory(
         self,
@@ -121,7 +121,7 @@ class Tools:
 
         This cannot be undone. Returns how many exchanges were deleted, by key.
         """
-        return self._access.write(lambda memory: memory.sessions.delete_session(session))
+        return self._access.memory.sessions.delete_session(session)
 
     def search_documents(
         self,
