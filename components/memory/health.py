@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.memory import adding, entry_link, models, open_memory
+from components.memory import adding, entry_link, exporting, models, open_memory
 from components.memory.kinds import KINDS, counted, text_of
 from components.shell import format, job_bar, resources, tables
 from store.jobs import Job
@@ -27,6 +27,8 @@ def show(memory: Memory) -> None:
     if unread := unread_worlds(memory):
         found = [unread, *found]
     _kinds(memory, numbers)
+    with st.container(horizontal=True, gap="small"):
+        exporting.show(memory)
     if memory.can_write:
         models.show(memory)
     st.subheader("Needs attention", anchor=False)
@@ -138,12 +140,12 @@ def _remedies(memory: Memory, concern: Concern, number: int) -> None:
         )
     elif concern.remedy == "delete them":
         st.button(
-            f"Delete {counted(concern.kind, len(concern.which))}",
+            f"Remove {counted(concern.kind, len(concern.which))}",
             key=f"delete-{number}",
             icon=":material/delete:",
             on_click=open_memory.run_verb,
             args=(passages.remove, concern.which),
-            kwargs={"message": "Deleted; undo brings them back."},
+            kwargs={"message": "Removed; undo brings them back."},
         )
 
 

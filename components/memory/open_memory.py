@@ -8,8 +8,9 @@ from typing import Any
 import streamlit as st
 
 from components.memory.kinds import counted
-from components.shell import format, login, session
+from components.shell import format, forms, login, session
 from components.shell import undo as shell_undo
+from components.shell.forms import Button
 from store.errors import MemedexError
 from store.library import Library
 from store.memory.memory import Memory
@@ -48,11 +49,21 @@ def undo_button(library: Library) -> None:
         else _sentence(opened.why_no_undo(by=login.person())),
         disabled=last is None,
     )
+    if opened.can_redo(by=login.person()):
+        forms.show(
+            "redo-memory", library, partial(_redo, opened),
+            button=Button("Redo", icon="redo", help="Redo what you undid last."),
+        )  # fmt: skip
 
 
 def _undo(memory: Memory, _: Mapping[str, Any]) -> str:
     memory.undo()
     return "Undone."
+
+
+def _redo(memory: Memory, _: Mapping[str, Any]) -> str:
+    memory.redo()
+    return "Redone."
 
 
 def _sentence(reason: str) -> str:

@@ -77,17 +77,17 @@ def _recorded(memory: Memory, session: str) -> None:
 
 def _forgetting(memory: Memory, key: str) -> None:
     """Delete a session's memory for good."""
-    with st.popover("Delete this session permanently", icon=":material/delete_forever:"):
+    with st.popover("Forget this session", icon=":material/delete_forever:"):
         st.markdown(
             "Its texts, vectors, history and every copy in any file are removed. **This cannot be undone.**"
         )
-        st.button("Delete this key", key="forget-key", on_click=_forget, args=(memory, [key]))
+        st.button("Forget this key", key="forget-key", on_click=_forget, args=(memory, [key]))
         parts = key.split("_")
         for first in range(1, len(parts)):  # a character's name may hold an underscore as well
             session = "_".join(parts[first:])
             if len(keys := memory.sessions.keys_of(session)) > 1:
                 st.button(
-                    f"Delete all {len(keys)} characters' keys of {format.plain(session)}",
+                    f"Forget all {len(keys)} characters' keys of {format.plain(session)}",
                     key=f"forget-all-{session}", on_click=_forget, args=(memory, keys),
                 )  # fmt: skip
 

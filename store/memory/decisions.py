@@ -49,6 +49,10 @@ class Decisions:
                 _add(outcome, self.passages[name].undo(actor=actor))
         return outcome
 
+    def can_redo(self, *, by: str) -> bool:
+        """Whether this person's latest decision of any kind was an undo."""
+        return bool(to_redo(self.passages, by=by))
+
     def redo(self, *, actor: str = "") -> Outcome:
         """Redo the person's own last undo, of any kind.
 

@@ -15,9 +15,10 @@ from store.memory import demo
 from store.memory.memory import Memory
 from store.settings import settings
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
+from tests.store.language_model_server import running, says
 from tests.store.memory.bags import Bags
 
-VIEWS = ("Test retrieval", "Prompt preview", "Browse", "Connections", "Status")
+VIEWS = ("Test retrieval", "Prompt preview", "Ask", "Browse", "Connections", "Status")
 QUESTION = "Who lights the lamps of the city?"
 
 
@@ -133,6 +134,39 @@ def test_a_custom_template_can_be_saved(memory: Memory) -> None:
     assert memory.places.template.read_text() == "Papers:\n{documents}"
 
 
+def test_a_model_is_asked_and_the_entries_it_cites_can_be_opened(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setattr(settings(), "caption_model", "openai/m")
+        monkeypatch.setattr(settings(), "caption_api_base", server.address)
+        reply = says("Mira lights them [1].")
+        reply.streamed = True
+        server.answers = [reply]
+        app = opened("lore", view="Ask")
+        send(app, "ask-memory", question=QUESTION, world="", session="mira_lantern")
+        finish_jobs()
+        rerun(app)
+    assert "Mira lights them [1]." in words(app)
+    assert "**[1]**" in words(app)
+    assert QUESTION in server.asked[0]["messages"][1]["content"]
+
+
+def test_without_a_language_model_the_page_says_what_to_set(memory: Memory) -> None:
+    assert "MEMEDEX_CAPTION_MODEL" in words(opened("lore", view="Ask"))
+
+
+def test_an_undone_decision_can_be_redone(memory: Memory) -> None:
+    memory.memories.store_memory("Kettles whistle", actor="tester")
+    before = memory.memories.passages.count()
+    app = opened("lore", view="Browse")
+    send(app, "undo-memory")
+    assert memory.memories.passages.count() == before - 1
+    send(opened("lore", view="Browse"), "redo-memory")
+    assert memory.memories.passages.count() == before
+
+
 def test_browsing_finds_words_and_deletes_matches_with_undo(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Memories", words="backups")
     assert "2 memories" in words(app)
@@ -153,7 +187,7 @@ def test_browsing_shows_stale_and_near_duplicate_entries(memory: Memory) -> None
 
 def test_a_session_is_permanently_deleted_with_all_its_characters(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="mira_lantern")
-    press(app, "Delete all 2 characters' keys of lantern")
+    press(app, "Forget all 2 characters' keys of lantern")
     assert memory.sessions.passages.counts() == {"capy_budget-debate": 4}
 
 

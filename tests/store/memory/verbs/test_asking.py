@@ -9,7 +9,13 @@ from store.memory.memory import Memory
 from store.memory.verbs.asking import Answer, AskedModel
 from store.memory.verbs.verbs import Verbs
 from tests.store.language_model_server import Answer as Reply
-from tests.store.language_model_server import LanguageModelServer, fails, says
+from tests.store.language_model_server import LanguageModelServer, fails, running, says
+
+
+@pytest.fixture
+def language_model() -> Iterator[LanguageModelServer]:
+    with running() as server:
+        yield server
 
 
 @pytest.fixture
