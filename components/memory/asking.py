@@ -26,9 +26,8 @@ def show(memory: Memory) -> None:
     try:
         model = configured_model()
     except MemedexError as error:
-        st.info(
-            f"{format.plain(str(error))[:1].upper()}{format.plain(str(error))[1:]}.", icon=":material/info:"
-        )
+        st.info("No language model can be asked:", icon=":material/info:")
+        st.text(str(error))
         return
     verbs = Verbs(memory)
     st.caption(f"{format.plain(model.name)} is given three entries of each kind, and cites those it uses.")
