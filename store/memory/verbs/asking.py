@@ -9,7 +9,7 @@ from store.errors import ModelUnavailable
 from store.llm.streaming import answer_pieces, until_stopped
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_text
 from store.memory.engine.resident import Where
-from store.memory.inspect.context_preview import ContextChunk, assemble
+from store.memory.inspect.context_preview import Assembled, ContextChunk, assemble
 from store.memory.memory import Memory
 from store.settings import settings
 
@@ -68,8 +68,9 @@ def ask(
     """The pieces of the answer as they arrive, then the `Answer`. Raises CaptioningFailed with the remedy."""
     question = checked_text(question, what="the question", most=LONGEST_QUESTION)
     numbers = dict.fromkeys(("memories", "lore", "memory", "documents", "transcripts"), chunks)
-    found = assemble(memory, question, template=_TEMPLATE, numbers=numbers, where=where).chunks
-    given = [_citation(number, chunk) for number, chunk in enumerate(found, start=1)]
+    found = assemble(memory, question, template=_TEMPLATE, numbers=numbers, where=where)
+    log_context(memory, question, found)
+    given = [_citation(number, chunk) for number, chunk in enumerate(found.chunks, start=1)]
     pieces = answer_pieces(
         messages(question, given), model=model.name, api_base=model.api_base, timeout=model.timeout
     )
@@ -92,6 +93,16 @@ def ask(
         model=model.name,
         is_whole=not is_stopped,
     )
+
+
+def log_context(memory: Memory, question: str, found: Assembled) -> None:
+    """Log what was handed out to a model or an agent, if the setting asks for it; per world or session."""
+    for passages in memory.usable:
+        column = passages.kind.scope
+        own = [chunk for chunk in found.chunks if chunk.kind == passages.kind.name]
+        for scope in dict.fromkeys(str(chunk.row.get(column, "")) for chunk in own):
+            hits = [chunk for chunk in own if str(chunk.row.get(column, "")) == scope]
+            passages.log_retrieval(question, hits, scope=scope)
 
 
 def messages(question: str, given: list[Citation]) -> list[dict[str, Any]]:

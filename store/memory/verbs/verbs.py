@@ -19,7 +19,7 @@ from store.memory.engine.passages import Passages
 from store.memory.exporting.export import export as write_export
 from store.memory.inspect.context_preview import PRODUCTION, REFERENCE, Assembled, assemble
 from store.memory.memory import Memory
-from store.memory.verbs.asking import Answer, AskedModel, ask
+from store.memory.verbs.asking import Answer, AskedModel, ask, log_context
 from store.outcome import Outcome, Refusal
 
 MEMORIES, LORE, SESSIONS, DOCUMENTS, TRANSCRIPTS = (
@@ -178,9 +178,11 @@ class Verbs:
             "memory": self._where(self._kind(SESSIONS), session) or {"session_id": ""},
         }
         checked_text(template, what="the template", most=LONGEST)
-        return assemble(
+        found = assemble(
             self.memory, prompt, template=template, numbers={**PRODUCTION, **(numbers or {})}, where=where
         )
+        log_context(self.memory, prompt, found)
+        return found
 
     def ask(
         self, question: str, *, model: AskedModel, world: str = "", session: str = "", chunks: int = 3,
