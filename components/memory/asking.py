@@ -36,8 +36,8 @@ def show(memory: Memory) -> None:
         button=Button("Ask", icon="forum", kind="primary"),
         fields=[
             Field("question", "Question", "text", height=80),
-            Field("world", "World", choices=[*verbs.worlds()], help="Lore of this world alone."),
-            Field("session", "Session", choices=[*verbs.sessions()], help="What was said in it alone."),
+            Field("world", "World", choices=[*verbs.worlds()], placeholder="every world"),
+            Field("session", "Session", choices=[*verbs.sessions()], placeholder="every session"),
         ],
     )  # fmt: skip
     own = [job for job in resources.jobs().all() if job.name == _JOB and job.actor == login.person()]

@@ -49,10 +49,13 @@ def until_stopped(pieces: Iterator[str], is_stopping: Callable[[], bool]) -> Ite
 
     Thread(target=read, name="memedex-answer", daemon=True).start()
     try:
-        while not is_stopping():
+        while True:
+            is_over = is_stopping()  # what has come by then is still given
             try:
-                piece = came.get(timeout=_LOOK)
+                piece = came.get(timeout=0 if is_over else _LOOK)
             except Empty:
+                if is_over:
+                    return
                 continue
             if isinstance(piece, Exception):
                 raise piece

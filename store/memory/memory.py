@@ -107,7 +107,7 @@ class Memory(Decisions):
         """`lock` is for a memory that may be kept in order here, whether this process has it now or not."""
         self.places = Places(root)
         self.actor: Actor = OPERATOR
-        self.keeper: Keeper | None = None
+        self._keeper: Keeper | None = None
         self._writes = writes or lock is not None
         self._models: dict[str, Embedder] = {}
         self._open_model = models
@@ -133,8 +133,8 @@ class Memory(Decisions):
         self._make_parts()
         self._disk = disk
         if lock:
-            self.keeper = self._keeper(lock)
-            self.keeper.begin()
+            self._keeper = self._new_keeper(lock)
+            self._keeper.begin()
 
     def for_actor(self, actor: Actor) -> Self:
         """This memory with one person's permissions; what they do is recorded under their name.
@@ -251,27 +251,27 @@ class Memory(Decisions):
 
     def close(self) -> None:
         """Finish the current work and release the lock; safe to repeat."""
-        if self.keeper:
+        if self._keeper:
             _writers.close(self.places.root, self, end=self._end)
         else:
             self._end()
 
     def detach_after_fork(self) -> None:
         """In a forked child: leave the lock to the parent, as SQLite files do."""
-        if self.keeper:
-            self.keeper.detach_after_fork()
+        if self._keeper:
+            self._keeper.detach_after_fork()
 
     def _end(self) -> None:
         try:
-            if self.keeper:
-                self.keeper.close()
+            if self._keeper:
+                self._keeper.close()
         finally:
             for passages in self.passages.values():
                 passages.close()
             if self._elsewhere:
                 self._elsewhere.cleanup()
-            if self.keeper:
-                self.keeper.release()
+            if self._keeper:
+                self._keeper.release()
 
     def __enter__(self) -> Self:
         return self
@@ -284,24 +284,24 @@ class Memory(Decisions):
 
     @property
     def _follower(self) -> MemoryFollower | None:
-        return self.keeper.follower if self.keeper else None
+        return self._keeper.follower if self._keeper else None
 
     def _wake(self) -> None:
-        if self.keeper:
-            self.keeper.wake()
+        if self._keeper:
+            self._keeper.wake()
 
     def _finish_erasing(self, passages: Passages) -> None:
-        if self.keeper:
-            self.keeper.finish_erasing(passages)
+        if self._keeper:
+            self._keeper.finish_erasing(passages)
             return
-        keeper = self._keeper(WriterLock(self.places.lock))  # for this alone
+        keeper = self._new_keeper(WriterLock(self.places.lock))  # for this alone
         try:
             keeper.finish_erasing(passages)
         finally:
             keeper.close()
             keeper.release()
 
-    def _keeper(self, lock: WriterLock) -> Keeper:
+    def _new_keeper(self, lock: WriterLock) -> Keeper:
         return Keeper(
             lock, self.places, self.usable,
             follower=lambda: MemoryFollower(

@@ -57,8 +57,8 @@ def test_three_processes_store_beside_an_open_memory_and_nothing_is_lost(memory:
 def test_chroma_follows_what_other_processes_stored(memory: Memory) -> None:
     done = agent(memory.places.root, "ann", count=3)
     assert len(done.communicate("")[0].split()) == 3
-    assert memory.keeper
-    memory.keeper.look()
+    assert memory._keeper
+    memory._keeper.look()
     assert memory.wait_for_chroma(60)
     assert memory.check_chroma() == []
 
@@ -85,12 +85,12 @@ def test_another_process_takes_over_when_the_keeper_ends(
     assert other.stdout
     assert other.stdout.readline().startswith("mem_")
     memory = reopen()
-    assert memory.keeper
-    assert memory.keeper.follower is None, "the other process keeps it"
+    assert memory._keeper
+    assert memory._keeper.follower is None, "the other process keeps it"
     memory.memories.store_memory("stored beside it")
     other.communicate("")
-    memory.keeper.look()
-    assert memory.keeper.follower is not None
+    memory._keeper.look()
+    assert memory._keeper.follower is not None
     assert not WriterLock(Places(root).lock).is_free()
     assert memory.memories.passages.count() == 2
 
