@@ -220,7 +220,7 @@ class Tools:
         return CallToolResult(content=content, structured_content=fields)
 
     def memecoin_examples(
-        self, query: str, n: Examples = EXAMPLES, budget: Budget = _BUDGET, pictures: bool = True
+        self, query: Question, n: Examples = EXAMPLES, budget: Budget = _BUDGET, pictures: bool = True
     ) -> Answer:
         """The coins nearest to a request as examples for a generator, with captions and base64 pictures.
 
@@ -230,7 +230,7 @@ class Tools:
         return {**json.loads(context.as_json(built)), "left_out": _left_out(built)}
 
     def generate_memecoin(
-        self, query: str, n: Examples = EXAMPLES, budget: Budget = _BUDGET, pictures: bool = True
+        self, query: Question, n: Examples = EXAMPLES, budget: Budget = _BUDGET, pictures: bool = True
     ) -> Answer:
         """Have the configured language model invent a coin from the nearest ones; nothing is stored.
 

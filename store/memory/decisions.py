@@ -25,6 +25,20 @@ class Decisions:
     places: Places
     actor: Actor
 
+    @property
+    def generation(self) -> tuple[int, ...]:
+        """Changes with every change of an entry or a model, and with every counted question."""
+        found = []
+        for passages in self.passages.values():
+            with passages.database.reading() as db:
+                found += db.execute(
+                    "SELECT (SELECT coalesce(max(number), 0) FROM changes), "
+                    "(SELECT coalesce(sum(times), 0) FROM queried), "
+                    "(SELECT coalesce(max(number), 0) FROM decisions), "
+                    "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')"
+                ).fetchone()
+        return tuple(found)
+
     def last_decision(self, *, by: str) -> tuple[str, MemoryDecision] | None:
         """This person's latest decision of any kind that can be undone, with the kind's name."""
         return last(self.passages, by=by)

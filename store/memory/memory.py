@@ -192,20 +192,6 @@ class Memory(Decisions):
             self.places.worlds.mkdir(parents=True, exist_ok=True)
             self.lore.load_worlds(self.places.worlds)
 
-    @property
-    def generation(self) -> tuple[int, ...]:
-        """Changes with every change of an entry or a model, and with every counted question."""
-        found = []
-        for passages in self.passages.values():
-            with passages.database.reading() as db:
-                found += db.execute(
-                    "SELECT (SELECT coalesce(max(number), 0) FROM changes), "
-                    "(SELECT coalesce(sum(times), 0) FROM queried), "
-                    "(SELECT coalesce(max(number), 0) FROM decisions), "
-                    "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')"
-                ).fetchone()
-        return tuple(found)
-
     def retrieve(
         self, prompt: str, *, world: str, character: str, session: str | None = None
     ) -> StoryContext:
