@@ -13,8 +13,8 @@ from components.shell.forms import Button, Field
 from store.errors import MemedexError
 from store.jobs import Job
 from store.memory.memory import Memory
-from store.memory.verbs.asking import Answer, AskedModel, Citation, configured_model
-from store.memory.verbs.verbs import Verbs
+from store.memory.verbs.asking import Answer, AskedModel, GivenEntry, configured_model
+from store.memory.verbs.verbs import MemoryVerbs
 from store.progress import Progress
 
 _JOB = "Ask the text memory"  # without the question: jobs stay in the catalog
@@ -29,7 +29,7 @@ def show(memory: Memory) -> None:
         st.info("No language model can be asked:", icon=":material/info:")
         st.text(str(error))
         return
-    verbs = Verbs(memory)
+    verbs = MemoryVerbs(memory)
     st.caption(f"{format.plain(model.name)} is given three entries of each kind, and cites those it uses.")
     forms.show(
         "ask-memory", resources.library(), partial(_ask, verbs, model, job_bar.watcher()),
@@ -45,7 +45,7 @@ def show(memory: Memory) -> None:
         _last(memory, max(own, key=lambda job: job.id))
 
 
-def _ask(verbs: Verbs, model: AskedModel, watch: Callable[[Job], Job], given: Mapping[str, Any]) -> str:
+def _ask(verbs: MemoryVerbs, model: AskedModel, watch: Callable[[Job], Job], given: Mapping[str, Any]) -> str:
     question, world, session = (str(given[name]).strip() for name in ("question", "world", "session"))
 
     def work(progress: Progress) -> Answer:
@@ -84,7 +84,7 @@ def _last(memory: Memory, job: Job) -> None:
         st.caption("It cites no entry.")
 
 
-def _citation(memory: Memory, one: Citation) -> None:
+def _citation(memory: Memory, one: GivenEntry) -> None:
     rows = memory.passages[one.kind].rows([one.id])
     with st.container(border=True, horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         place = format.plain(place_of(one.kind, rows[0])) if rows else "removed since"

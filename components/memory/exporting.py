@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.memory.kinds import KINDS
 from store.memory.memory import Memory
-from store.memory.verbs.verbs import DOCUMENTS, TRANSCRIPTS, Verbs
+from store.memory.verbs.verbs import DOCUMENTS, TRANSCRIPTS, MemoryVerbs
 
 _ENDINGS = {DOCUMENTS: ".jsonl", TRANSCRIPTS: ".sqlite3"}
 
@@ -30,7 +30,7 @@ def show(memory: Memory) -> None:
 def _content(memory: Memory, kind: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{kind}{_ENDINGS.get(kind, '')}"
-        Verbs(memory).export(path, kinds=[kind])
+        MemoryVerbs(memory).export(path, kinds=[kind])
         if path.is_dir():
             path = Path(shutil.make_archive(str(path), "zip", path))
         return path.read_bytes()

@@ -15,14 +15,14 @@ from store.progress import Progress
 
 def store(arguments: Namespace, terminal: Terminal) -> int:
     """Store a memory, a text of lore or an exchange."""
-    from store.memory.verbs.verbs import MEMORIES, Verbs
+    from store.memory.verbs.verbs import MEMORIES, MemoryVerbs
 
     actor = arguments.actor or ""
     with writing(arguments, terminal) as memory:
         if arguments.kind == MEMORIES and not (arguments.scope or arguments.name):
             done = memory.memories.store_memory(arguments.content, arguments.tags, actor=actor)
             return answered(done, arguments, terminal, [done["memory_id"]])
-        id = Verbs(memory).store(
+        id = MemoryVerbs(memory).store(
             arguments.content, kind=arguments.kind, tags=arguments.tags, scope=arguments.scope,
             name=arguments.name, is_new=arguments.new, actor=actor,
         )  # fmt: skip
@@ -31,10 +31,10 @@ def store(arguments: Namespace, terminal: Terminal) -> int:
 
 def list_(arguments: Namespace, terminal: Terminal) -> int:
     """Print a page of the entries of one kind."""
-    from store.memory.verbs.verbs import Verbs
+    from store.memory.verbs.verbs import MemoryVerbs
 
     with reading(arguments) as memory:
-        total, rows = Verbs(memory).list(
+        total, rows = MemoryVerbs(memory).list(
             kind=arguments.kind, scope=arguments.scope, words=arguments.words,
             offset=arguments.offset, limit=arguments.n,
         )  # fmt: skip
@@ -46,19 +46,19 @@ def list_(arguments: Namespace, terminal: Terminal) -> int:
 
 def show(arguments: Namespace, terminal: Terminal) -> int:
     """Print one entry, with everything that is stored of it but its vector."""
-    from store.memory.verbs.verbs import Verbs
+    from store.memory.verbs.verbs import MemoryVerbs
 
     with reading(arguments) as memory:
-        row = Verbs(memory).show(arguments.id, kind=arguments.kind)
+        row = MemoryVerbs(memory).show(arguments.id, kind=arguments.kind)
     return answered(row, arguments, terminal, [f"{name}: {value}" for name, value in row.items()])
 
 
 def edit(arguments: Namespace, terminal: Terminal) -> int:
     """Change an entry's text or a memory's tags."""
-    from store.memory.verbs.verbs import Verbs
+    from store.memory.verbs.verbs import MemoryVerbs
 
     with writing(arguments, terminal) as memory:
-        row = Verbs(memory).edit(
+        row = MemoryVerbs(memory).edit(
             arguments.id, kind=arguments.kind, text=arguments.text, tags=arguments.tags,
             actor=arguments.actor or "",
         )  # fmt: skip
@@ -67,10 +67,10 @@ def edit(arguments: Namespace, terminal: Terminal) -> int:
 
 def remove(arguments: Namespace, terminal: Terminal) -> int:
     """Remove entries; undo brings them back. Unknown ones are named with the nearest."""
-    from store.memory.verbs.verbs import Verbs
+    from store.memory.verbs.verbs import MemoryVerbs
 
     with writing(arguments, terminal) as memory:
-        outcome = Verbs(memory).remove(arguments.ids, kind=arguments.kind, actor=arguments.actor or "")
+        outcome = MemoryVerbs(memory).remove(arguments.ids, kind=arguments.kind, actor=arguments.actor or "")
     answered({"done": outcome.done, "refused": as_json(outcome.refused)}, arguments, terminal, outcome.done)
     return named(outcome.refused, terminal)
 
@@ -87,10 +87,10 @@ def redo(arguments: Namespace, terminal: Terminal) -> int:
 def assemble(arguments: Namespace, terminal: Terminal) -> int:
     """Print the context that a model would get for a prompt."""
     from store.memory.inspect.context_preview import stored_template
-    from store.memory.verbs.verbs import Verbs
+    from store.memory.verbs.verbs import MemoryVerbs
 
     with reading(arguments) as memory:
-        found = Verbs(memory).assemble(
+        found = MemoryVerbs(memory).assemble(
             arguments.prompt, world=arguments.world, session=arguments.session,
             template=stored_template(memory),
         )  # fmt: skip
@@ -112,13 +112,13 @@ def assemble(arguments: Namespace, terminal: Terminal) -> int:
 def ask(arguments: Namespace, terminal: Terminal) -> int:
     """Ask a model; print the answer and the entries that it cites. Ctrl-C keeps what came until then."""
     from store.memory.verbs.asking import Answer, configured_model
-    from store.memory.verbs.verbs import Verbs
+    from store.memory.verbs.verbs import MemoryVerbs
 
     model = configured_model(arguments.model)
 
     def asked(progress: Progress) -> Answer:
         progress.what = f"asking {model.name}"
-        pieces = Verbs(memory).ask(
+        pieces = MemoryVerbs(memory).ask(
             arguments.question, model=model, world=arguments.world, session=arguments.session,
             chunks=arguments.n, is_stopping=lambda: progress.cancelled,
         )  # fmt: skip
@@ -138,21 +138,21 @@ def ask(arguments: Namespace, terminal: Terminal) -> int:
 
 def names(arguments: Namespace, terminal: Terminal) -> int:
     """Print the session keys, protocols or tags, with the number of entries of each."""
-    from store.memory.verbs.verbs import Verbs
+    from store.memory.verbs.verbs import MemoryVerbs
 
     with reading(arguments) as memory:
-        found: dict[str, Any] = getattr(Verbs(memory), arguments.memory_verb)()
+        found: dict[str, Any] = getattr(MemoryVerbs(memory), arguments.memory_verb)()
     return answered(found, arguments, terminal, [f"{name}: {count:,}" for name, count in found.items()])
 
 
 def search(arguments: Namespace, terminal: Terminal) -> int:
     """Print the entries of one kind that fit a question best."""
-    from store.memory.verbs.verbs import MEMORIES, Verbs
+    from store.memory.verbs.verbs import MEMORIES, MemoryVerbs
 
     if arguments.kind == MEMORIES:
         return memory_queries.search(arguments, terminal)
     with reading(arguments) as memory:
-        hits = Verbs(memory).search(
+        hits = MemoryVerbs(memory).search(
             arguments.query, kind=arguments.kind, scope=arguments.scope, limit=arguments.limit
         )
         text = memory.passages[arguments.kind].kind.text

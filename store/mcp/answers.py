@@ -39,7 +39,7 @@ class FoundTexts(TypedDict):
     scores: list[dict[str, Any]]
 
 
-class Entry(_Open):
+class EntryAnswer(_Open):
     """An entry of any kind; its text and scope stand under the kind's own names."""
 
     id: str
@@ -47,7 +47,7 @@ class Entry(_Open):
 
 class Page(TypedDict):
     total: int
-    entries: list[Entry]
+    entries: list[EntryAnswer]
 
 
 class Done(TypedDict):
@@ -55,7 +55,7 @@ class Done(TypedDict):
     refused: list[dict[str, str]]  # item and reason
 
 
-class Exported(TypedDict):
+class ExportAnswer(TypedDict):
     kind: str
     total: int
     jsonl: str  # one entry a line
@@ -78,14 +78,14 @@ class Context(TypedDict):
     entries: list[CitedEntry]
 
 
-class Asked(TypedDict):
+class ModelAnswer(TypedDict):
     text: str
     citations: list[CitedEntry]
     unknown: list[int]
     model: str
 
 
-class Names(TypedDict):
+class NamesAnswer(TypedDict):
     names: dict[str, int]  # with the number of entries
 
 

@@ -10,7 +10,7 @@ from store.mcp.access import Access
 from store.mcp.limits import MOST, Characters, Content, Name, Question, Tags
 from store.memory.engine.entries import Row
 from store.memory.verbs.asking import Answer, configured_model
-from store.memory.verbs.verbs import Verbs
+from store.memory.verbs.verbs import MemoryVerbs
 from store.outcome import Outcome
 
 Kind = Literal["memories", "world_lore", "session_memory", "documents", "transcript_vectors"]
@@ -27,8 +27,8 @@ class MemoryTools:
         self._access = access
 
     @property
-    def _verbs(self) -> Verbs:
-        return Verbs(self._access.memory)
+    def _verbs(self) -> MemoryVerbs:
+        return MemoryVerbs(self._access.memory)
 
     def list_memory(
         self, kind: Kind = "memories", scope: Name | None = None, words: Question | None = None,
@@ -40,13 +40,13 @@ class MemoryTools:
         )
         return {"total": total, "entries": [_entry(row) for row in rows]}
 
-    def show_memory(self, id: Name, kind: Kind = "memories") -> answers.Entry:
+    def show_memory(self, id: Name, kind: Kind = "memories") -> answers.EntryAnswer:
         """One entry by its id; an id that does not exist is answered with the nearest."""
         return _entry(self._verbs.show(id, kind=kind))
 
     def edit_memory(
         self, id: Name, kind: Kind = "memories", text: Content | None = None, tags: Tags | None = None
-    ) -> answers.Entry:
+    ) -> answers.EntryAnswer:
         """Change an entry's text, or a memory's tags (all of them). undo_memory brings the old one back."""
         return _entry(self._verbs.edit(id, kind=kind, text=text, tags=tags))
 
@@ -71,7 +71,7 @@ class MemoryTools:
 
     def export_memory(
         self, kind: Kind = "memories", scope: Name | None = None, offset: Offset = 0, limit: Limit = MOST
-    ) -> answers.Exported:
+    ) -> answers.ExportAnswer:
         """Entries of one kind as JSON Lines, as many as fit in 200,000 characters; next_offset goes on."""
         total, rows = self._verbs.list(kind=kind, scope=scope or "", offset=offset, limit=limit)
         lines, size = list[str](), 0
@@ -118,7 +118,7 @@ class MemoryTools:
     def ask_memory(
         self, question: Question, world: Name | None = None, session: Name | None = None,
         chunks: Annotated[int, Field(ge=1, le=20, description="entries of each kind, 1 to 20")] = 3,
-    ) -> answers.Asked:  # fmt: skip
+    ) -> answers.ModelAnswer:  # fmt: skip
         """Have the configured language model answer from the text memory; it cites entries by number."""
         pieces = self._verbs.ask(
             question, model=configured_model(), world=world or "", session=session or "", chunks=chunks
@@ -134,24 +134,24 @@ class MemoryTools:
             "model": answer.model,
         }
 
-    def list_worlds(self) -> answers.Names:
+    def list_worlds(self) -> answers.NamesAnswer:
         """Every world of the lore, with its number of entries."""
         return {"names": self._verbs.worlds()}
 
-    def list_sessions(self) -> answers.Names:
+    def list_sessions(self) -> answers.NamesAnswer:
         """Every key of session memory, with its number of exchanges."""
         return {"names": self._verbs.sessions()}
 
-    def list_protocols(self) -> answers.Names:
+    def list_protocols(self) -> answers.NamesAnswer:
         """Every protocol of the documents, with its number of passages."""
         return {"names": self._verbs.protocols()}
 
-    def list_tags(self) -> answers.Names:
+    def list_tags(self) -> answers.NamesAnswer:
         """Every tag of memories, with the number of memories."""
         return {"names": self._verbs.tags()}
 
 
-def _entry(row: Row) -> answers.Entry:
+def _entry(row: Row) -> answers.EntryAnswer:
     return row  # type: ignore[return-value]  # a row of any kind has an id, and columns of its own
 
 

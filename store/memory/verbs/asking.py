@@ -31,7 +31,7 @@ class AskedModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
+class GivenEntry:
     """An entry that the model was given."""
 
     number: int  # as it stands in the answer, from 1
@@ -46,8 +46,8 @@ class Answer:
     """What the model answered."""
 
     text: str
-    citations: list[Citation]  # entries that the answer names
-    given: list[Citation]  # all that it was given
+    citations: list[GivenEntry]  # entries that the answer names
+    given: list[GivenEntry]  # all that it was given
     unknown: list[int]  # numbers in the answer that no entry has
     model: str
     is_whole: bool  # no: it was stopped
@@ -70,7 +70,7 @@ def ask(
     numbers = dict.fromkeys(("memories", "lore", "memory", "documents", "transcripts"), chunks)
     found = assemble(memory, question, template=_TEMPLATE, numbers=numbers, where=where)
     log_context(memory, question, found)
-    given = [_citation(number, chunk) for number, chunk in enumerate(found.chunks, start=1)]
+    given = [_given(number, chunk) for number, chunk in enumerate(found.chunks, start=1)]
     pieces = answer_pieces(
         messages(question, given), model=model.name, api_base=model.api_base, timeout=model.timeout
     )
@@ -105,7 +105,7 @@ def log_context(memory: Memory, question: str, found: Assembled) -> None:
             passages.log_retrieval(question, hits, scope=scope)
 
 
-def messages(question: str, given: list[Citation]) -> list[dict[str, Any]]:
+def messages(question: str, given: list[GivenEntry]) -> list[dict[str, Any]]:
     """What the model is sent: the task, the numbered entries as material, the question."""
     entries = "\n\n".join(f"[{one.number}] {one.text}" for one in given) or "(no entries)"
     return [
@@ -114,5 +114,5 @@ def messages(question: str, given: list[Citation]) -> list[dict[str, Any]]:
     ]
 
 
-def _citation(number: int, chunk: ContextChunk) -> Citation:
-    return Citation(number, chunk.kind, chunk.row["id"], chunk.text, chunk.score)
+def _given(number: int, chunk: ContextChunk) -> GivenEntry:
+    return GivenEntry(number, chunk.kind, chunk.row["id"], chunk.text, chunk.score)

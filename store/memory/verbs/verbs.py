@@ -1,6 +1,6 @@
 """What can be done with the text memory, under one name everywhere.
 
-    verbs = Verbs(Memory.open(Path("res")))
+    verbs = MemoryVerbs(Memory.open(Path("res")))
     verbs.store("Ann prefers short tickers", tags=["ann"])
     verbs.search("Which tickers does Ann prefer?")
 
@@ -46,7 +46,7 @@ _MOST = 1_000  # entries of one page
 _COMPARED = 2_000  # ids that are compared with one that does not exist
 
 
-class Verbs:
+class MemoryVerbs:
     """The verbs of one memory, as one actor."""
 
     def __init__(self, memory: Memory) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
-from store.memory.verbs.verbs import Verbs
+from store.memory.verbs.verbs import MemoryVerbs
 
 
 @pytest.fixture
@@ -77,6 +77,6 @@ def test_a_forgotten_session_leaves_the_log_the_others_stay(logging_memory: Call
 
 def test_an_assembled_context_is_logged_by_its_session(logging_memory: Callable[[str], Memory]) -> None:
     memory = logging_memory("ids")
-    Verbs(memory).assemble("quicksilver", session="elf_s1")
+    MemoryVerbs(memory).assemble("quicksilver", session="elf_s1")
     (line,) = lines(memory)
     assert (line["kind"], line["scope"], line["hits"][0]["id"]) == ("session_memory", "elf_s1", "elf_s1_1")

@@ -10,7 +10,7 @@ from store.mcp.access import Access
 from store.mcp.tools import server
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.memory import Memory
-from store.memory.verbs.verbs import VERBS, Verbs
+from store.memory.verbs.verbs import VERBS, MemoryVerbs
 from store.runtime import open_reader
 
 PROJECT = Path(__file__).resolve().parents[4]
@@ -40,7 +40,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_the_same_name_everywhere(verb: str, tools: set[str]) -> None:
-    assert callable(getattr(Verbs, verb)), "in Python"
+    assert callable(getattr(MemoryVerbs, verb)), "in Python"
     assert verb in listed(), "on the command line"
     assert f"{verb}_memory" in tools, "for agents"
     pages = (
@@ -53,7 +53,7 @@ def test_every_verb_has_the_same_name_everywhere(verb: str, tools: set[str]) -> 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_are_listed_everywhere(name: str, tools: set[str]) -> None:
-    assert callable(getattr(Verbs, name))
+    assert callable(getattr(MemoryVerbs, name))
     assert name in listed()
     assert f"list_{name}" in tools
 
@@ -67,7 +67,7 @@ def test_earlier_names_go_on_working_and_are_not_listed(name: str) -> None:
 
 
 def test_entries_of_each_kind_are_stored_listed_shown_edited_and_removed(memory: Memory) -> None:
-    verbs = Verbs(memory)
+    verbs = MemoryVerbs(memory)
     ids = {
         "memories": verbs.store("Kettles whistle", tags=["kitchen"]),
         "world_lore": verbs.store("Dragons sleep", kind="world_lore", scope="peaks", name="d", is_new=True),
@@ -94,7 +94,7 @@ def test_entries_of_each_kind_are_stored_listed_shown_edited_and_removed(memory:
 
 
 def test_names_that_nothing_has_are_refused_with_the_nearest(memory: Memory) -> None:
-    verbs = Verbs(memory)
+    verbs = MemoryVerbs(memory)
     verbs.store("Dragons sleep", kind="world_lore", scope="peaks", name="d", is_new=True)
     with pytest.raises(UnknownEntry, match="no world 'peeks'; the nearest: 'peaks'"):
         verbs.store("text", kind="world_lore", scope="peeks", name="x")
@@ -111,7 +111,7 @@ def test_names_that_nothing_has_are_refused_with_the_nearest(memory: Memory) -> 
 
 
 def test_redo_never_reaches_past_a_later_decision_or_a_forgetting(memory: Memory) -> None:
-    verbs = Verbs(memory)
+    verbs = MemoryVerbs(memory)
     verbs.store("one")
     verbs.store("an exchange", kind="session_memory", scope="elf_s1")
     verbs.undo()
