@@ -154,7 +154,7 @@ class AddedMemories(Scene):
         person.rest(0.5)
         self._words.append(word)
         began = time.monotonic()
-        person.click(self.page.get_by_role("button", name="Remember"), "Remember")
+        person.click(self.page.get_by_role("button", name="Store"), "Store")
         person.expect_stored(
             lambda: self.stored.memories_with(word) > 0, f"the memory of {word} was not added"
         )

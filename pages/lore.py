@@ -3,6 +3,7 @@
 import streamlit as st
 
 from components.memory import (
+    asking,
     browse,
     connections,
     context_view,
@@ -20,6 +21,7 @@ memory = open_memory.memory(can_write=library.can_write)
 views = {
     "Test retrieval": lambda: probe.show(memory),
     "Prompt preview": lambda: context_view.show(memory),
+    "Ask": lambda: asking.show(memory),
     "Browse": lambda: browse.show(memory),
     "Connections": lambda: connections.show(library, memory),
     "Status": lambda: health.show(memory),

@@ -31,10 +31,11 @@ store/tasks
 store/generation store/captioning store/maintenance store/mcp store/demo store/adopting
 store/library
 store/backup store/evaluation
+store/memory/verbs
 store/memory/chroma_check store/memory/demo store/memory/doctor
 store/memory/inspect store/memory/exporting
 store/memory
-store/memory/memory store/memory/kinds store/memory/decisions
+store/memory/memory store/memory/kinds store/memory/keeper store/memory/decisions
 store/memory/transcripts store/memory/documents store/memory/story store/memory/memories store/memory/status
 store/memory/text store/memory/chroma
 store/memory/engine

@@ -18,7 +18,7 @@ from store.memory.story.sessions import exchange
 from store.memory.story.worlds import parse_world
 from store.progress import Progress
 
-_ADDED = "Added."
+_ADDED = "Stored."
 _PAPERS = ["pdf", "html", "htm", "docx", "md", "markdown", "txt", "text", "rst"]
 
 
@@ -40,7 +40,7 @@ def _memory(memory: Memory, scope: str | None) -> None:
         return _ADDED
 
     forms.show(
-        "add-memory", resources.library(), add, button=Button("Remember", kind="primary"),
+        "add-memory", resources.library(), add, button=Button("Store", kind="primary"),
         fields=[Field("text", "Memory", "text"), Field("tags", "Tags", "tags", value=[])],
     )  # fmt: skip
 
@@ -52,7 +52,7 @@ def _lore(memory: Memory, scope: str | None) -> None:
 
     worlds = sorted({*memory.passages["world_lore"].counts(), *(one.id for one in memory.lore.worlds())})
     forms.show(
-        "add-lore", resources.library(), add, button=Button("Add", kind="primary"),
+        "add-lore", resources.library(), add, button=Button("Store", kind="primary"),
         fields=[
             Field("world", "World", value=scope if scope in worlds else "", choices=worlds),
             Field("name", "Name of the entry", placeholder="harbour_law", help="Its id is {world}_{name}."),
@@ -110,7 +110,7 @@ def _exchange(memory: Memory, scope: str | None) -> None:
         return _ADDED
 
     forms.show(
-        "add-exchange", resources.library(), add, button=Button("Remember", kind="primary"),
+        "add-exchange", resources.library(), add, button=Button("Store", kind="primary"),
         fields=[
             Field("key", "Character and session", value=scope or "", placeholder="mira_lantern"),
             Field("prompt", "User", "text", height=80),

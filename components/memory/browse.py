@@ -140,7 +140,7 @@ def _tools(
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if not chosen:
-            st.caption("Choose a row to open it, several to delete them.")
+            st.caption("Choose a row to open it, several to remove them.")
         if len(chosen) == 1:
             row = rows[chosen[0]]
             st.button(
@@ -153,22 +153,22 @@ def _tools(
             ids = [rows[number]["id"] for number in chosen]
             forms.button(
                 f"delete-{kind}", resources.library(), partial(memory.passages[kind].remove, ids),
-                button=Button(f"Delete {counted(kind, len(ids))}", icon="delete"),
-                message=f"{counted(kind, len(ids))} deleted; undo brings them back.",
+                button=Button(f"Remove {counted(kind, len(ids))}", icon="delete"),
+                message=f"{counted(kind, len(ids))} removed; undo brings them back.",
             )  # fmt: skip
         elif asked["words"] or asked["where"] or asked["before"]:
-            with st.popover(f"Delete all {total:,}", icon=":material/delete_sweep:"):
-                st.markdown(f"Deletes {counted(kind, total)} that pass these filters. Undo brings them back.")
+            with st.popover(f"Remove all {total:,}", icon=":material/delete_sweep:"):
+                st.markdown(f"Removes {counted(kind, total)} that pass these filters. Undo brings them back.")
                 forms.show(
                     "delete-all", resources.library(), partial(_delete_all, memory, kind, asked),
-                    button=Button(f"Delete {total:,}", kind="primary"),
+                    button=Button(f"Remove {total:,}", kind="primary"),
                 )  # fmt: skip
 
 
 def _delete_all(memory: Memory, kind: str, asked: dict[str, Any], _: Mapping[str, Any]) -> str:
     ids = [row["id"] for row in memory.passages[kind].find(**asked, limit=None)]
     memory.passages[kind].remove(ids)
-    return f"{counted(kind, len(ids))} deleted; undo brings them back."
+    return f"{counted(kind, len(ids))} removed; undo brings them back."
 
 
 def _nothing(kind: str, *, filtered: bool) -> None:

@@ -65,7 +65,7 @@ def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
 
     def delete(_: Mapping[str, Any]) -> str:
         memory.passages[kind].remove([row["id"]])
-        return "Deleted; undo brings it back."
+        return "Removed; undo brings it back."
 
     is_saved = forms.show(
         f"entry-text-{key}", library, save,
@@ -74,7 +74,7 @@ def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         is_deleted = forms.show(
-            f"entry-delete-{key}", library, delete, button=Button("Delete", icon="delete")
+            f"entry-delete-{key}", library, delete, button=Button("Remove", icon="delete")
         )
         st.caption(f"{len(text):,} characters")
     if is_saved or is_deleted:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from components.memory import adding, entry_link, models
+from components.memory import adding, entry_link, exporting, models
 from components.memory.kinds import KINDS, counted, text_of
 from components.shell import format, forms, job_bar, resources, tables
 from components.shell.forms import Button
@@ -27,6 +27,8 @@ def show(memory: Memory) -> None:
     if unread := unread_worlds(memory):
         found = [unread, *found]
     _kinds(memory, numbers)
+    with st.container(horizontal=True, gap="small"):
+        exporting.show(memory)
     if memory.can_write:
         models.show(memory)
     st.subheader("Needs attention", anchor=False)
@@ -128,8 +130,8 @@ def _remedies(memory: Memory, concern: Concern, number: int) -> None:
     elif concern.remedy == "delete them":
         forms.button(
             f"delete-{kind}-{number}", library, partial(passages.remove, concern.which),
-            button=Button(f"Delete {counted(kind, len(concern.which))}", icon="delete"),
-            message="Deleted; undo brings them back.",
+            button=Button(f"Remove {counted(kind, len(concern.which))}", icon="delete"),
+            message="Removed; undo brings them back.",
         )  # fmt: skip
 
 

@@ -8,14 +8,13 @@ from typing import Any
 import streamlit as st
 
 from components.memory.kinds import counted
-from components.shell import format, login
+from components.shell import format, forms, login
 from components.shell import undo as shell_undo
-from store.errors import LibraryInUse, MemedexError
+from components.shell.forms import Button
+from store.errors import MemedexError
 from store.library import Library
 from store.memory.memory import Memory
 from store.settings import settings
-
-_READ_ONLY = "memedex.memory_read_only"
 
 
 def memory(*, can_write: bool) -> Memory:
@@ -25,8 +24,6 @@ def memory(*, can_write: bool) -> Memory:
     """
     try:
         return _opened(can_write=can_write)
-    except LibraryInUse as error:
-        _offer_reading(str(error))
     except MemedexError as error:
         st.error("The text memory could not be opened. Nothing was changed. What went wrong:")
         st.text(str(error))
@@ -52,6 +49,11 @@ def undo_button(library: Library) -> None:
         else _sentence(opened.why_no_undo(by=login.person())),
         disabled=last is None,
     )
+    if opened.can_redo(by=login.person()):
+        forms.show(
+            "redo-memory", library, partial(_redo, opened),
+            button=Button("Redo", icon="redo", help="Redo what you undid last."),
+        )  # fmt: skip
 
 
 def _undo(memory: Memory, _: Mapping[str, Any]) -> str:
@@ -59,13 +61,17 @@ def _undo(memory: Memory, _: Mapping[str, Any]) -> str:
     return "Undone."
 
 
+def _redo(memory: Memory, _: Mapping[str, Any]) -> str:
+    memory.redo()
+    return "Redone."
+
+
 def _sentence(reason: str) -> str:
     return f"{reason[:1].upper()}{reason[1:]}."
 
 
 def _opened(*, can_write: bool) -> Memory:
-    reading = not can_write or st.session_state.get(_READ_ONLY)
-    opened = (_for_reading if reading else _for_writing)(settings().root)
+    opened = (_for_writing if can_write else _for_reading)(settings().root)
     return opened.for_actor(login.actor())
 
 
@@ -77,11 +83,3 @@ def _for_writing(root: Path) -> Memory:
 @st.cache_resource(show_spinner="Opening the text memory …")
 def _for_reading(root: Path) -> Memory:
     return Memory.open_for_reading(root)
-
-
-def _offer_reading(reason: str) -> None:
-    st.warning("Another program writes to the text memory.", icon=":material/lock:")
-    st.text(reason)
-    with st.container(horizontal=True):
-        st.button("Try again", type="primary")
-        st.button("Open for reading", on_click=lambda: st.session_state.update({_READ_ONLY: True}))

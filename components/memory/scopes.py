@@ -78,16 +78,16 @@ def _recorded(memory: Memory, session: str) -> None:
 
 def _forgetting(memory: Memory, key: str) -> None:
     """Delete a session's memory for good."""
-    with st.popover("Delete this session permanently", icon=":material/delete_forever:"):
+    with st.popover("Forget this session", icon=":material/delete_forever:"):
         st.markdown(
             "Its texts, vectors, history and every copy in any file are removed. **This cannot be undone.**"
         )
-        is_gone = _forget_button(memory, [key], "Delete this key")
+        is_gone = _forget_button(memory, [key], "Forget this key")
         parts = key.split("_")
         for first in range(1, len(parts)):  # a character's name may hold an underscore as well
             session = "_".join(parts[first:])
             if len(keys := memory.sessions.keys_of(session)) > 1:
-                label = f"Delete all {len(keys)} characters' keys of {session}"
+                label = f"Forget all {len(keys)} characters' keys of {session}"
                 is_gone |= _forget_button(memory, keys, label)
     if is_gone:
         st.session_state.pop("scope_session_memory", None)

@@ -13,10 +13,10 @@ from store.embedding.lazy_weights import Lazy
 from store.errors import CaptioningFailed, InvalidRecord, ProviderBusy
 from store.llm.client import Usage, failure, import_litellm, usage_of
 from store.llm.prompts import filled
+from store.llm.streaming import MAX_ANSWER
 from store.records import CAPTION_FACETS, Facet
 
 TRIES = 2  # a bad answer is sent back once, with the reason
-MAX_ANSWER = 200_000  # characters; protects from an endpoint that never ends
 _GRACE = 5.0  # seconds beyond the time-out, which counts from the last byte: a trickle would never end
 _NEVER = "never"  # why an answer ended whose end nobody has seen
 _T = TypeVar("_T")

@@ -6,8 +6,9 @@
 import argparse
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
+from typing import Any
 
-from store.cli import memory_edits, memory_queries, stored_vectors
+from store.cli import memory_edits, memory_queries, memory_verbs, stored_vectors
 from store.cli.open_library import typed_path
 from store.cli.terminal import Terminal
 
@@ -19,18 +20,20 @@ _STRUCTURE = {
 Run = Callable[[Namespace, Terminal], int]
 
 # Names of earlier versions, which go on working.
-EARLIER = {"delete-session": ["forget-session"], "delete-vectors": ["forget-vectors"]}
+EARLIER = {"forget": ["delete-session", "forget-session"], "delete-vectors": ["forget-vectors"]}
+_MEMORIES = "memories"
 
 
 def add_arguments(memory: ArgumentParser) -> None:
     """Add every command of the text memory and its flags."""
     verbs = memory.add_subparsers(dest="memory_verb", required=True, metavar="VERB", title="verbs")
 
-    def add(verb: str, run: Run, meaning: str) -> ArgumentParser:
+    def add(verb: str, run: Run, meaning: str, *, is_hidden: bool = False) -> ArgumentParser:
+        shown: dict[str, Any] = {} if is_hidden else {"help": meaning}
         added = verbs.add_parser(
             verb,
             aliases=EARLIER.get(verb, []),
-            help=meaning,
+            **shown,
             description=f"memory {verb}: {meaning}",
             allow_abbrev=False,
         )
@@ -42,11 +45,12 @@ def add_arguments(memory: ArgumentParser) -> None:
 
     add("demo", memory_edits.demo, "import a few made-up worlds, sessions, memories, papers and transcripts")
     add("status", memory_queries.status, "how much there is of each kind, and by which model")
-    stored = add("store", memory_edits.store, "remember a text")
-    stored.add_argument("content", metavar="TEXT")
-    stored.add_argument("--tag", action="append", default=[], dest="tags", metavar="T", help="at most 10")
-    searched = add("search", memory_queries.search, "the most relevant memories")
+    _entries(add)
+    _for_models(add)
+    searched = add("search", memory_verbs.search, "the most relevant memories, or entries of another kind")
     searched.add_argument("query", metavar="TEXT")
+    _kind(searched)
+    _scope(searched)
     searched.add_argument("--limit", type=int, default=5, metavar="N", help="1 to 20 (5)")
     searched.add_argument(
         "--threshold",
@@ -65,9 +69,7 @@ def add_arguments(memory: ArgumentParser) -> None:
     asked.add_argument("query", metavar="TEXT")
     asked.add_argument("-n", type=int, default=3, metavar="N", help="how many chunks (3)")
     asked.add_argument("--max-chars", type=int, default=1000, metavar="N", help="warn above (1000)")
-    told = add(
-        "add-lore", memory_edits.add_lore, "add a text to a world, in place of the one with the same name"
-    )
+    told = add("add-lore", memory_edits.add_lore, "as store --kind world_lore", is_hidden=True)
     told.add_argument("world", metavar="WORLD")
     told.add_argument("name", metavar="NAME")
     told.add_argument("text", metavar="TEXT")
@@ -79,13 +81,13 @@ def add_arguments(memory: ArgumentParser) -> None:
     recalled.add_argument("query", metavar="TEXT")
     recalled.add_argument("-n", type=int, default=3, metavar="N", help="how many exchanges (3)")
     recalled.add_argument("--max-chars", type=int, default=1500, metavar="N", help="warn above (1500)")
-    exchanged = add("add-memory", memory_edits.add_memory, "remember what was said in a session")
+    exchanged = add(
+        "add-memory", memory_edits.add_memory, "remember what was said in a session", is_hidden=True
+    )
     exchanged.add_argument("key", metavar="CHARACTER_SESSION")
     exchanged.add_argument("prompt", metavar="PROMPT")
     exchanged.add_argument("answer", metavar="ANSWER")
-    forgotten = add(
-        "delete-session", memory_edits.delete_session, "delete a session's memory for good, from every file"
-    )
+    forgotten = add("forget", memory_edits.forget, "delete a session's memory for good, from every file")
     forgotten.add_argument(
         "keys", nargs="+", metavar="SESSION", help="CHARACTER_SESSION, or SESSION for all its characters"
     )
@@ -124,6 +126,13 @@ def add_arguments(memory: ArgumentParser) -> None:
     )  # fmt: skip
     exported.add_argument("--vectors", default="", metavar="MODEL", help="whose vectors (the kind's model)")
     add("undo", memory_edits.undo, "undo your last decision about the text memory")
+    add("redo", memory_verbs.redo, "redo what you undid last")
+    for verb, meaning in (
+        ("sessions", "the keys of session memory, with the number of exchanges"),
+        ("protocols", "the protocols of documents, with the number of passages"),
+        ("tags", "the tags of memories, with the number of memories"),
+    ):
+        add(verb, memory_verbs.names, meaning)
     embedded = add(
         "model", memory_edits.model, "the models in use; with a name, embed everything again with that one"
     )
@@ -134,3 +143,50 @@ def add_arguments(memory: ArgumentParser) -> None:
     stored_vectors.add_arguments(gone)
     checked = add("doctor", memory_edits.doctor, "check files, full text, vectors and Chroma")
     checked.add_argument("--repair", action="store_true", help="mend what can be mended, losing nothing")
+
+
+def _entries(add: Callable[..., ArgumentParser]) -> None:
+    """Commands for single entries of any kind."""
+    stored = add("store", memory_verbs.store, "store a memory, a text of lore or an exchange")
+    stored.add_argument("content", metavar="TEXT")
+    stored.add_argument("--tag", action="append", default=[], dest="tags", metavar="T", help="at most 10")
+    _kind(stored, choices=(_MEMORIES, "world_lore", "session_memory"))
+    _scope(stored)
+    stored.add_argument("--name", default="", metavar="NAME", help="the entry's own, in its world or session")
+    stored.add_argument("--new", action="store_true", help="begin a world that does not exist yet")
+    listed = add("list", memory_verbs.list_, "the entries of one kind")
+    listed.add_argument("--words", default="", metavar="W", help="that are in the text")
+    listed.add_argument("-n", type=int, default=100, metavar="N", help="how many, at most 1000 (100)")
+    listed.add_argument("--offset", type=int, default=0, metavar="N", help="after how many others (0)")
+    _scope(listed)
+    shown = add("show", memory_verbs.show, "one entry")
+    edited = add("edit", memory_verbs.edit, "change an entry's text, or a memory's tags")
+    for one in (shown, edited):
+        one.add_argument("id", metavar="ID")
+    edited.add_argument("--text", metavar="TEXT", help="embedded again")
+    edited.add_argument("--tag", action="append", dest="tags", metavar="T", help="all tags; may be repeated")
+    removed = add("remove", memory_verbs.remove, "remove entries; undo brings them back")
+    removed.add_argument("ids", nargs="+", metavar="ID")
+    for one in (listed, shown, edited, removed):
+        _kind(one)
+
+
+def _for_models(add: Callable[..., ArgumentParser]) -> None:
+    """Commands that give the memory to a language model."""
+    built = add("assemble", memory_verbs.assemble, "the context that a model gets for a prompt")
+    built.add_argument("prompt", metavar="PROMPT")
+    asked = add("ask", memory_verbs.ask, "ask a language model; it cites the entries it answers from")
+    asked.add_argument("question", metavar="TEXT")
+    asked.add_argument("--model", default="", metavar="M", help="by its litellm name (MEMEDEX_CAPTION_MODEL)")
+    asked.add_argument("-n", type=int, default=3, metavar="N", help="entries of each kind, at most (3)")
+    for one in (built, asked):
+        one.add_argument("--world", default="", metavar="WORLD")
+        one.add_argument("--session", default="", metavar="KEY", help="CHARACTER_SESSION")
+
+
+def _kind(to: ArgumentParser, *, choices: tuple[str, ...] = memory_edits.KINDS) -> None:
+    to.add_argument("--kind", choices=choices, default=_MEMORIES, help="of text memory (memories)")
+
+
+def _scope(to: ArgumentParser) -> None:
+    to.add_argument("--in", dest="scope", default="", metavar="NAME", help="world, session key or protocol")

@@ -24,22 +24,15 @@ def demo(arguments: Namespace, terminal: Terminal) -> int:
     """Import the demo; existing entries stay."""
     from store.memory import demo as made_up
 
-    with _writing(arguments, terminal) as memory:
+    with writing(arguments, terminal) as memory:
         counts = terminal.watch(lambda progress: made_up.load(memory, progress=progress))
     return answered(counts, arguments, terminal, [f"{name}: {count:,}" for name, count in counts.items()])
-
-
-def store(arguments: Namespace, terminal: Terminal) -> int:
-    """Store a memory."""
-    with _writing(arguments, terminal) as memory:
-        done = memory.memories.store_memory(arguments.content, arguments.tags, actor=arguments.actor or "")
-    return answered(done, arguments, terminal, [done["memory_id"]])
 
 
 def threshold(arguments: Namespace, terminal: Terminal) -> int:
     """Set this root's threshold, if one is given, and print it."""
     if arguments.percent is not None:
-        with _writing(arguments, terminal) as memory:
+        with writing(arguments, terminal) as memory:
             memory.memories.set_threshold(arguments.percent)
     with reading(arguments) as memory:
         found = memory.memories.threshold
@@ -48,7 +41,7 @@ def threshold(arguments: Namespace, terminal: Terminal) -> int:
 
 def add_lore(arguments: Namespace, terminal: Terminal) -> int:
     """Add a text to a world that exists, or with --new to one that begins with it."""
-    with _writing(arguments, terminal) as memory:
+    with writing(arguments, terminal) as memory:
         if not arguments.new:
             memory.lore.check_known(arguments.world)
         memory.lore.add_lore(arguments.world, arguments.name, arguments.text, actor=arguments.actor or "")
@@ -63,7 +56,7 @@ def add_memory(arguments: Namespace, terminal: Terminal) -> int:
     from store.memory.story.sessions import exchange
 
     name, text = str(uuid4()), exchange(arguments.prompt, arguments.answer)
-    with _writing(arguments, terminal) as memory:
+    with writing(arguments, terminal) as memory:
         memory.sessions.add_memory(arguments.key, name, text, actor=arguments.actor or "")
     id = f"{arguments.key}_{name}"
     return answered({"id": id}, arguments, terminal, [id])
@@ -71,7 +64,7 @@ def add_memory(arguments: Namespace, terminal: Terminal) -> int:
 
 def undo(arguments: Namespace, terminal: Terminal) -> int:
     """Undo one's own last decision of any kind; entries changed since are named."""
-    with _writing(arguments, terminal) as memory:
+    with writing(arguments, terminal) as memory:
         outcome = memory.undo(actor=arguments.actor or "")
     terminal.say(f"undone: {len(outcome.done):,} entr{'y' if len(outcome.done) == 1 else 'ies'}")
     answered({"done": outcome.done, "refused": as_json(outcome.refused)}, arguments, terminal, outcome.done)
@@ -91,7 +84,7 @@ def model(arguments: Namespace, terminal: Terminal) -> int:
             for kind in kinds:
                 reembed(memory.passages[kind], embedder, progress=progress)
 
-        with _writing(arguments, terminal) as memory:
+        with writing(arguments, terminal) as memory:
             terminal.watch(embed)
     with reading(arguments) as memory:
         models = {kind: memory.passages[kind].model for kind in KINDS}
@@ -105,7 +98,7 @@ def delete_vectors(arguments: Namespace, terminal: Terminal) -> int:
         found = {kind: memory.passages[kind].vectors_by_model() for kind in kinds}
     if not (chosen := stored_vectors.choose(found, arguments, terminal)):
         return 0 if arguments.model is None else stored_vectors.REFUSED
-    with _writing(arguments, terminal) as memory:
+    with writing(arguments, terminal) as memory:
         for kind in chosen:
             memory.passages[kind].forget_vectors(arguments.model, actor=arguments.actor or "")
     return stored_vectors.deleted(chosen, arguments, terminal)
@@ -121,7 +114,7 @@ def worlds(arguments: Namespace, terminal: Terminal) -> int:
 
         if not arguments.folder.is_dir():
             raise BadSource(f"there is no folder {arguments.folder}")
-        with _writing(arguments, terminal) as memory:
+        with writing(arguments, terminal) as memory:
             for path in sorted(arguments.folder.glob("*.y*ml")):
                 try:
                     content = read_regular(path, limit=LARGEST)
@@ -140,14 +133,14 @@ def worlds(arguments: Namespace, terminal: Terminal) -> int:
     return named(refused, terminal)
 
 
-def delete_session(arguments: Namespace, terminal: Terminal) -> int:
+def forget(arguments: Namespace, terminal: Terminal) -> int:
     """Delete what is remembered of sessions for good; unknown ones are named with the nearest names."""
     from store.memory.engine.errors import UnknownEntry
     from store.outcome import Refusal
 
     gone: dict[str, int] = {}
     refused = []
-    with _writing(arguments, terminal) as memory:
+    with writing(arguments, terminal) as memory:
         for session in arguments.keys:
             try:
                 gone |= memory.sessions.delete_session(session, actor=arguments.actor or "")
@@ -162,7 +155,7 @@ def import_document(arguments: Namespace, terminal: Terminal) -> int:
     from store.outcome import Refusal
 
     done, refused = [], []
-    with _writing(arguments, terminal) as memory:
+    with writing(arguments, terminal) as memory:
         for path in arguments.paths:
             try:
                 source = memory.documents.import_document(
@@ -182,7 +175,7 @@ def import_document(arguments: Namespace, terminal: Terminal) -> int:
 
 def import_transcripts(arguments: Namespace, terminal: Terminal) -> int:
     """Import recorded sessions; a repeated import adds only what is new."""
-    with _writing(arguments, terminal) as memory:
+    with writing(arguments, terminal) as memory:
         report = terminal.watch(
             lambda progress: memory.transcripts.import_sessions(
                 arguments.paths, progress=progress, actor=arguments.actor or ""
@@ -208,7 +201,7 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
     """Print problems, and repair them if asked; status 0 if there are none."""
     from store.memory import doctor as checking
 
-    with _writing(arguments, terminal) as memory:
+    with writing(arguments, terminal) as memory:
         memory.wait_for_chroma(CHROMA_TIMEOUT)
         found = checking.repair(memory) if arguments.repair else checking.check(memory)
     for finding in found:
@@ -221,7 +214,7 @@ def doctor(arguments: Namespace, terminal: Terminal) -> int:
 
 
 @contextmanager
-def _writing(arguments: Namespace, terminal: Terminal) -> Iterator["Memory"]:
+def writing(arguments: Namespace, terminal: Terminal) -> Iterator["Memory"]:
     """The memory, open for writing; when the block ends, Chroma has caught up or is reported behind."""
     from store.memory.memory import Memory
 

@@ -24,8 +24,21 @@ class WriterLock:
         # Not thread-local: whichever thread closes the library must be able to release it.
         self._lock = FileLock(path, thread_local=False)
 
-    def acquire(self) -> None:
-        """Take the lock.
+    @property
+    def is_held(self) -> bool:
+        """Whether this process has it, by this object."""
+        return self._lock.is_locked
+
+    def try_acquire(self) -> bool:
+        """Take the lock if it is free; whether it was. Raises ReadOnly as `acquire` does."""
+        try:
+            self.acquire(timeout=0)
+        except LibraryInUse:
+            return False
+        return True
+
+    def acquire(self, *, timeout: float = _TIMEOUT) -> None:
+        """Take the lock, waiting at most so many seconds for another process.
 
         Raises LibraryInUse, naming the holder, if another process has it; ReadOnly if the folder cannot be
         written to.
@@ -33,7 +46,7 @@ class WriterLock:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._make_way()
-            self._lock.acquire(timeout=_TIMEOUT)
+            self._lock.acquire(timeout=timeout)
         except Timeout:
             raise LibraryInUse(
                 f"the library in {self._path.parent} is in use by {holder(self._path)}; close that one first "
@@ -51,7 +64,9 @@ class WriterLock:
             self._holder.write_text(json.dumps({"process": os.getpid(), "since": time.time()}))
 
     def release(self) -> None:
-        """Let other processes write."""
+        """Let other processes write; does nothing if another process has the lock."""
+        if not self.is_held:
+            return
         with contextlib.suppress(OSError):
             self._holder.unlink()
         self._lock.release()

@@ -35,15 +35,22 @@ class Writers(Generic[W]):
             os.register_at_fork(after_in_child=self._forget_all)
         atexit.register(self._close_all)
 
-    def open(self, root: Path, make: Callable[[WriterLock], W], *, lock: Path) -> W:
+    def open(
+        self,
+        root: Path,
+        make: Callable[[WriterLock], W],
+        *,
+        lock: Path,
+        acquire: Callable[[WriterLock], object] = WriterLock.acquire,
+    ) -> W:
         """The writer of this folder, made if none is open.
 
-        Raises LibraryInUse if another process holds the lock.
+        Raises what `acquire` raises: by default LibraryInUse if another process holds the lock.
         """
         with self._opening:
             if root not in self._open:
                 held = WriterLock(lock)
-                held.acquire()
+                acquire(held)
                 try:
                     self._open[root] = make(held)
                 except BaseException:

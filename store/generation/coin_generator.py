@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from store.captioning.captioner import MAX_ANSWER
 from store.errors import CaptioningFailed, InvalidRecord
 from store.generation.context import ExampleContext, as_messages
 from store.importing.candidate import Candidate
-from store.llm.client import import_litellm, readable
+from store.llm.streaming import answer_pieces
 from store.reading.reader import Reader
 from store.records import CAPTION_FACETS, FACETS, MAX_DESCRIPTION, MAX_FACET, Facet
 from store.search.query import Part, Query
@@ -78,25 +77,7 @@ def stream(
     """
     if not prompt.strip():
         raise InvalidRecord("say what the coin should be about")
-    litellm = import_litellm()
-    size = 0
-    try:
-        for chunk in litellm.completion(
-            model=model,
-            messages=messages(context, prompt),
-            api_base=api_base,
-            timeout=timeout,
-            stream=True,
-            max_retries=0,
-            num_retries=0,
-        ):
-            piece = (chunk.choices[0].delta.content or "") if chunk.choices else ""
-            size += len(piece)
-            if size > MAX_ANSWER:
-                return
-            yield piece
-    except Exception as error:  # providers raise errors of any class; they become one readable error
-        raise CaptioningFailed(readable(error, model=model)) from error
+    return answer_pieces(messages(context, prompt), model=model, api_base=api_base, timeout=timeout)
 
 
 def read(answer: str, *, model: str, prompt: str, sources: Iterable[str]) -> GeneratedCoin:

@@ -1,21 +1,15 @@
-"""How an agent reaches the library: reading always, writing briefly if no other process does."""
+"""How an agent reaches the library: reading, and writing to the text memory, beside other processes."""
 
 import threading
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
 
-from store.disk.lock import WriterLock
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
-from store.errors import LibraryInUse, ReadOnly
-from store.memory.engine.places import Places
 from store.memory.memory import Memory
 from store.permissions import Actor
 from store.reading.reader import Reader
-
-_T = TypeVar("_T")
 
 
 class Access:
@@ -25,49 +19,39 @@ class Access:
         self.root = root
         self._actor = Actor(actor)
         self._open_reader = open_reader
+        self._memory: Memory | None = None
         self._models: dict[str, Embedder] = {}
         self._lock = threading.RLock()
 
     @property
     def how(self) -> str:
-        """Whether a memory could be stored now, and why not."""
+        """Whether a memory can be stored, and why not."""
         if not self._actor.can_write:
             return f"reading only: {self._actor.name} may look at this library, not change it"
-        if not WriterLock(Places(self.root).lock).is_free():
-            return "reading only: another program, such as the dashboard, writes to the text memory"
         return "reading and storing"
 
-    @cached_property
+    @property
     def memory(self) -> Memory:
-        """The memory for reading, beside the process that writes."""
+        """The memory, beside whatever other processes write to it; opened again if it was replaced."""
         with self._lock:
-            return Memory.open_for_reading(self.root, models=self._model)
+            if self._memory and not self._memory.is_in_place:
+                self._memory.close()
+                self._memory = None
+            if self._memory is None:
+                opened = Memory.open_beside if self._actor.can_write else Memory.open_for_reading
+                self._memory = opened(self.root, models=self._model)
+            return self._memory.for_actor(self._actor)
 
     @cached_property
     def library(self) -> Reader:
         with self._lock:
             return self._open_reader(self.root)
 
-    def write(self, work: Callable[[Memory], _T]) -> _T:
-        """Run this with the memory open for writing, then close it.
-
-        Raises ReadOnly while another has it open.
-        """
-        self._actor.permit()
-        with self._lock:
-            try:
-                with Memory.open(self.root, models=self._model) as memory:
-                    return work(memory.for_actor(self._actor))
-            except LibraryInUse as error:
-                raise ReadOnly(
-                    f"nothing was stored, this server only reads for now: {error}. Close the other program, "
-                    "or store it there"
-                ) from error
-
     def close(self) -> None:
-        for name in ("memory", "library"):
-            if opened := self.__dict__.pop(name, None):
-                opened.close()
+        if self._memory:
+            self._memory.close()
+        if opened := self.__dict__.pop("library", None):
+            opened.close()
 
     def _model(self, name: str) -> Embedder:
         """The model, loaded once however often the memory is opened."""

@@ -1,14 +1,15 @@
-"""Tools for agents, the first seven named and answered as in references 2 to 5."""
+"""Tools for agents; those of references 2 to 5 are named and answered as there."""
 
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any, ParamSpec
+from typing import Annotated, Any, ParamSpec, cast
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
-from mcp.types import ToolAnnotations
+from mcp.types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
 from pydantic import Field
 
 from store.catalog.filters import Filter
@@ -16,11 +17,13 @@ from store.errors import MemedexError, ModelUnavailable
 from store.generation import coin_generator, context
 from store.generation.context import EXAMPLES
 from store.generation.nearest_examples import nearest_examples
+from store.mcp import answers
 from store.mcp.access import Access
+from store.mcp.coin_names import coin_named
+from store.mcp.limits import MOST, Characters, Content, Name, Names, Question, Tags
+from store.mcp.memory_tools import MemoryTools
 from store.memory.documents import documents
 from store.memory.engine.fusion import PassageHit
-from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS
-from store.memory.memories import LONGEST_TAG, MOST_TAGS
 from store.memory.story import lore, scoped, sessions
 from store.memory.text.extraction import ContentType
 from store.memory.transcripts import search
@@ -30,37 +33,33 @@ from store.search.query import MAX_TOP, Part, Query
 from store.settings import settings
 
 _P = ParamSpec("_P")
-_MOST = 100  # passages, messages or coins of one answer; names in one question
-_LONGEST_NAME = 500  # characters
 
 Limit = Annotated[int, Field(ge=1, le=20, description="1 to 20")]
-Number = Annotated[int, Field(ge=1, le=_MOST, description=f"1 to {_MOST}")]
+Number = Annotated[int, Field(ge=1, le=MOST, description=f"1 to {MOST}")]
 Examples = Annotated[int, Field(ge=1, le=20, description="1 to 20 examples")]
 Budget = Annotated[int, Field(ge=100, le=1_000_000, description="tokens")]
 _BUDGET = 4_000  # tokens, as on the page
-Characters = Annotated[int, Field(ge=1, le=MOST_CHARS, description=f"1 to {MOST_CHARS:,}")]
-Content = Annotated[str, Field(min_length=1, max_length=LONGEST)]
-Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
-Name = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME)]
-Names = Annotated[list[Name], Field(max_length=_MOST)]
-Tag = Annotated[str, Field(max_length=LONGEST_TAG)]
-Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS)]
 Answer = dict[str, Any]
 
 
 def server(access: Access) -> MCPServer[Any]:
     """The server with its tools; its instructions say whether it can store anything now."""
     tools = Tools(access)
+    memory = MemoryTools(access)
     reading = (tools.search_memory, tools.query_lore, tools.query_memory, tools.search_documents,
                tools.search_transcripts, tools.search_memecoins, tools.memecoin_examples,
-               tools.generate_memecoin)  # fmt: skip
+               tools.generate_memecoin, tools.get_memecoin, memory.list_memory, memory.show_memory,
+               memory.export_memory, memory.assemble_memory, memory.ask_memory, memory.list_worlds,
+               memory.list_sessions, memory.list_protocols, memory.list_tags)  # fmt: skip
+    writing = (tools.store_memory, memory.edit_memory, memory.remove_memory, memory.undo_memory,
+               memory.redo_memory)  # fmt: skip
     return MCPServer[Any](
         "memedex",
         instructions="A library of memecoins and the text memory around it: agent memories, world lore, "
         f"session memory, protocol papers, recorded sessions. Opened for {access.how}.",
         tools=[
-            _tool(tools.store_memory, ToolAnnotations(read_only_hint=False)),
-            _tool(tools.delete_session, ToolAnnotations(read_only_hint=False, destructive_hint=True)),
+            *(_tool(tool, ToolAnnotations(read_only_hint=False)) for tool in writing),
+            _tool(memory.forget_memory, ToolAnnotations(read_only_hint=False, destructive_hint=True)),
             *(_tool(tool, ToolAnnotations(read_only_hint=True)) for tool in reading),
         ],
         log_level="WARNING",
@@ -73,9 +72,9 @@ class Tools:
     def __init__(self, access: Access) -> None:
         self._access = access
 
-    def store_memory(self, content: Content, tags: Tags | None = None) -> Answer:
+    def store_memory(self, content: Content, tags: Tags | None = None) -> answers.Stored:
         """Remember a text, with at most 10 tags of at most 50 characters; the same text again is kept too."""
-        return self._access.write(lambda memory: memory.memories.store_memory(content, tags))
+        return cast(answers.Stored, self._access.memory.memories.store_memory(content, tags))
 
     def search_memory(
         self,
@@ -83,14 +82,15 @@ class Tools:
         limit: Limit = 5,
         threshold: Annotated[float, Field(ge=0, le=100)] | None = None,
         near_misses: Annotated[int, Field(ge=0, le=20)] = 0,
-    ) -> Answer:
+    ) -> answers.FoundMemories:
         """The most relevant memories, with their relevance in percent.
 
         Each has at least threshold percent (30 unless this memory has another), or says found_by words.
         near_misses asks for so many below it.
         """
         memories = self._access.memory.memories
-        return memories.search_memory(query, limit, threshold=threshold, near_misses=near_misses)
+        found = memories.search_memory(query, limit, threshold=threshold, near_misses=near_misses)
+        return cast(answers.FoundMemories, found)
 
     def query_lore(
         self,
@@ -98,7 +98,7 @@ class Tools:
         query: Question,
         n_results: Number = scoped.N_RESULTS,
         max_chars: Characters = lore.MAX_CHARS,
-    ) -> Answer:
+    ) -> answers.FoundTexts:
         """What is known of a world; context_warning where that is longer than max_chars together."""
         self._access.memory.lore.check_known(world_id)
         found = self._access.memory.lore.search(world_id, query, n=n_results)
@@ -110,18 +110,11 @@ class Tools:
         query: Question,
         n_results: Number = scoped.N_RESULTS,
         max_chars: Characters = sessions.MAX_CHARS,
-    ) -> Answer:
+    ) -> answers.FoundTexts:
         """What was said in a session, by its key {character}_{session}; context_warning as for lore."""
         self._access.memory.sessions.check_known(session_id)
         found = self._access.memory.sessions.search(session_id, query, n=n_results)
         return _within(found, max_chars)
-
-    def delete_session(self, session: Name) -> dict[str, int]:
-        """Delete what was said in a session for good, by its key or, without a character, for all of them.
-
-        This cannot be undone. Returns how many exchanges were deleted, by key.
-        """
-        return self._access.write(lambda memory: memory.sessions.delete_session(session))
 
     def search_documents(
         self,
@@ -144,7 +137,7 @@ class Tools:
         self,
         query: Question,
         mode: Mode = "hybrid",
-        content_types: Annotated[list[ContentType], Field(max_length=_MOST)] | None = None,
+        content_types: Annotated[list[ContentType], Field(max_length=MOST)] | None = None,
         session_id: Name | None = None,
         project_slug: Name | None = None,
         n: Number = search.RESULTS,
@@ -180,7 +173,7 @@ class Tools:
         self,
         query: Question,
         tags: Names | None = None,
-        top: Annotated[int, Field(ge=1, le=min(_MOST, MAX_TOP))] = 10,
+        top: Annotated[int, Field(ge=1, le=min(MOST, MAX_TOP))] = 10,
         weights: dict[Facet, float] | None = None,
     ) -> Answer:
         """Coins of the library that a text describes, with what each facet gave to the score.
@@ -212,8 +205,22 @@ class Tools:
             ],
         }
 
+    def get_memecoin(self, address: Name, picture: bool = True) -> Annotated[CallToolResult, answers.Coin]:
+        """One coin by its address, or by its name if only one has it, with its picture as an image.
+
+        A coin that does not exist is answered with the nearest names.
+        """
+        library = self._access.library
+        record = coin_named(library, address)
+        fields = record.as_json()
+        content: list[ContentBlock] = [TextContent(type="text", text=json.dumps(fields, ensure_ascii=False))]
+        if picture:
+            image = library.picture(record.address).read_bytes()
+            content.append(ImageContent(type="image", data=b64encode(image).decode(), mime_type="image/jpeg"))
+        return CallToolResult(content=content, structured_content=fields)
+
     def memecoin_examples(
-        self, query: str, n: Examples = EXAMPLES, budget: Budget = _BUDGET, pictures: bool = True
+        self, query: Question, n: Examples = EXAMPLES, budget: Budget = _BUDGET, pictures: bool = True
     ) -> Answer:
         """The coins nearest to a request as examples for a generator, with captions and base64 pictures.
 
@@ -223,7 +230,7 @@ class Tools:
         return {**json.loads(context.as_json(built)), "left_out": _left_out(built)}
 
     def generate_memecoin(
-        self, query: str, n: Examples = EXAMPLES, budget: Budget = _BUDGET, pictures: bool = True
+        self, query: Question, n: Examples = EXAMPLES, budget: Budget = _BUDGET, pictures: bool = True
     ) -> Answer:
         """Have the configured language model invent a coin from the nearest ones; nothing is stored.
 
@@ -263,13 +270,13 @@ def _left_out(built: context.ExampleContext) -> list[Answer]:
     ]
 
 
-def _within(hits: list[PassageHit], most: int) -> Answer:
+def _within(hits: list[PassageHit], most: int) -> answers.FoundTexts:
     texts = [hit.row["text"] for hit in hits]
     parts = [{"score": hit.score, **hit.parts()} for hit in hits]
     return {"documents": texts, "context_warning": sum(map(len, texts)) > most, "scores": parts}
 
 
-def _tool(does: Callable[..., Answer], annotations: ToolAnnotations) -> Tool:
+def _tool(does: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
     """A tool that refuses unknown arguments by name, so that an agent does not believe that they counted."""
     made = Tool.from_function(_said(does), annotations=annotations)
     arguments = made.fn_metadata.arg_model
@@ -279,11 +286,11 @@ def _tool(does: Callable[..., Answer], annotations: ToolAnnotations) -> Tool:
     return made
 
 
-def _said(tool: Callable[_P, Answer]) -> Callable[_P, Answer]:
+def _said(tool: Callable[_P, Any]) -> Callable[_P, Any]:
     """Pass on the store's refusals; other errors are logged and hidden from the agent."""
 
     @wraps(tool)
-    def saying(*arguments: _P.args, **keywords: _P.kwargs) -> Answer:
+    def saying(*arguments: _P.args, **keywords: _P.kwargs) -> Any:
         try:
             return tool(*arguments, **keywords)
         except MemedexError as error:

@@ -2,12 +2,98 @@
 
 from collections.abc import Mapping
 
+from store.catalog import history
+from store.errors import NothingToUndo
+from store.memory.engine.commits import deciding
+from store.memory.engine.entries import RESERVED
 from store.memory.engine.listing import MemoryDecision
 from store.memory.engine.passages import Passages
+from store.memory.engine.places import Places
+from store.memory.engine.undo import AT_FORGETTING
+from store.outcome import Outcome
+from store.permissions import Actor
 
 NUMBERED = "numbered_after"  # decisions above this number are numbered in one row with other kinds'
 
 Kinds = Mapping[str, Passages]
+
+
+class Decisions:
+    """The decisions of one memory: undo and redo, whatever kinds they changed."""
+
+    passages: dict[str, Passages]
+    places: Places
+    actor: Actor
+
+    @property
+    def generation(self) -> tuple[int, ...]:
+        """Changes with every change of an entry or a model, and with every counted question."""
+        found = []
+        for passages in self.passages.values():
+            with passages.database.reading() as db:
+                found += db.execute(
+                    "SELECT (SELECT coalesce(max(number), 0) FROM changes), "
+                    "(SELECT coalesce(sum(times), 0) FROM queried), "
+                    "(SELECT coalesce(max(number), 0) FROM decisions), "
+                    "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')"
+                ).fetchone()
+        return tuple(found)
+
+    def last_decision(self, *, by: str) -> tuple[str, MemoryDecision] | None:
+        """This person's latest decision of any kind that can be undone, with the kind's name."""
+        return last(self.passages, by=by)
+
+    def why_no_undo(self, *, by: str) -> str:
+        """Why this person has nothing to undo, as a sentence without a full stop."""
+        return AT_FORGETTING if last_forgetting(self.passages, by=by) else "nothing to undo"
+
+    def undo(self, *, actor: str = "") -> Outcome:
+        """Undo the person's own last decision, of any kind.
+
+        Raises NothingToUndo if there is none, or only decisions before the person deleted something for good.
+        """
+        self.actor.permit()
+        by = actor or self.actor.name
+        with deciding(self.places.folder):  # so that no other process decides between its parts
+            found = self.last_decision(by=by)
+            if found is None:
+                raise NothingToUndo(self.why_no_undo(by=by))
+            outcome = Outcome(decision=str(found[1].number))
+            for name in kinds_of(self.passages, *found, by=by):
+                _add(outcome, self.passages[name].undo(actor=actor))
+        return outcome
+
+    def can_redo(self, *, by: str) -> bool:
+        """Whether this person's latest decision of any kind was an undo."""
+        return bool(to_redo(self.passages, by=by))
+
+    def redo(self, *, actor: str = "") -> Outcome:
+        """Redo the person's own last undo, of any kind.
+
+        Raises NothingToUndo if there is none, or the person decided something since.
+        """
+        self.actor.permit()
+        with deciding(self.places.folder):
+            outcome = Outcome()
+            for name in to_redo(self.passages, by=actor or self.actor.name):
+                part = self.passages[name].redo(actor=actor)
+                outcome.decision = part.decision
+                _add(outcome, part)
+        if outcome.decision is None:
+            raise NothingToUndo("nothing to redo")
+        return outcome
+
+    def new_decision(self) -> int:
+        """Reserve the number of a decision that is about to be made in several kinds."""
+        self.actor.permit()
+        usable = [passages for passages in self.passages.values() if not passages.fault]
+        with deciding(self.places.folder):
+            number = self._latest_decision() + 1
+            usable[0].database.set_meta(RESERVED, str(number))
+        return number
+
+    def _latest_decision(self) -> int:
+        return max(passages.latest_decision() for passages in self.passages.values())
 
 
 def last(kinds: Kinds, *, by: str) -> tuple[str, MemoryDecision] | None:
@@ -40,8 +126,41 @@ def kinds_of(kinds: Kinds, name: str, decision: MemoryDecision, *, by: str) -> l
     return [other for other, found in others.items() if found.number == decision.number]
 
 
+def to_redo(kinds: Kinds, *, by: str) -> list[str]:
+    """The kinds whose part of this person's last undo can be redone; none if they decided something since."""
+    undone, since = dict[str, tuple[tuple[int, float], int]](), list[tuple[int, float]]()
+    for name, passages in kinds.items():
+        with passages.database.reading() as db:
+            number = history.to_redo(db, by, key="number")
+            query = "SELECT number, at, reverses FROM decisions WHERE "
+            undo = db.execute(query + "number = ?", [number]).fetchone()
+            other = db.execute(
+                query + "who = ? AND verb NOT IN ('undo', 'redo') ORDER BY number DESC LIMIT 1", [by]
+            ).fetchone()
+        if undo:
+            undone[name] = (_placed(passages, undo["number"], undo["at"]), undo["reverses"])
+        if other:
+            since.append(_placed(passages, other["number"], other["at"]))
+    if not undone or (latest := max(undone.values()))[0] < max(since, default=(0, 0.0)):
+        return []
+    is_common = latest[0][0] > 0  # kinds that did not share numbers yet undid one decision each
+    return [
+        name
+        for name, (place, reverses) in undone.items()
+        if (place, reverses) == latest or (is_common and place[0] and reverses == latest[1])
+    ]
+
+
+def _add(outcome: Outcome, part: Outcome) -> None:
+    outcome.done += part.done
+    outcome.refused += part.refused
+
+
 def _place(passages: Passages, decision: MemoryDecision) -> tuple[int, float]:
     """The place among the decisions of all kinds; by the clock, from before they shared numbers."""
+    return _placed(passages, decision.number, decision.created_at)
+
+
+def _placed(passages: Passages, number: int, at: float) -> tuple[int, float]:
     before = passages.database.meta(NUMBERED)
-    is_common = before and decision.number > int(before)
-    return decision.number if is_common else 0, decision.created_at
+    return number if before and number > int(before) else 0, at

@@ -16,15 +16,15 @@ from store.disk.lock import WriterLock
 from store.disk.open_writers import Writers
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
-from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NothingToUndo, ReadOnly
-from store.memory import decisions, memories
+from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, ReadOnly
+from store.memory import memories
 from store.memory.chroma.follower import MemoryFollower
+from store.memory.decisions import NUMBERED, Decisions
 from store.memory.documents import documents
 from store.memory.documents.documents import Documents
-from store.memory.engine.listing import MemoryDecision
 from store.memory.engine.passages import Passages
 from store.memory.engine.places import Places
-from store.memory.engine.undo import AT_FORGETTING
+from store.memory.keeper import Keeper
 from store.memory.kinds import KINDS
 from store.memory.memories import Memories
 from store.memory.status import MemoryStatus
@@ -40,7 +40,7 @@ from store.permissions import OPERATOR, Actor
 log = logging.getLogger(__name__)
 
 
-class Memory:
+class Memory(Decisions):
     """Agent memories, lore, sessions, documents and transcripts below one root; thread-safe."""
 
     @classmethod
@@ -53,16 +53,29 @@ class Memory:
         disk: Disk | None = None,
         clock: Callable[[], float] = time.time,
     ) -> "Memory":
-        """Open the text memory of this root, or create it. Raises LibraryInUse if another process writes.
+        """Open the text memory of this root, or create it; other processes may write to it as well.
 
-        `models` opens a model by name, `embedder` replaces all of them.
+        One of them keeps it in order (`keeper.py`). `models` opens a model by name, `embedder` replaces all.
         """
         root = Path(root).resolve()
         return _writers.open(
             root,
             lambda lock: cls(root, embedder=embedder, models=models, disk=disk, clock=clock, lock=lock),
             lock=Places(root).lock,
+            acquire=WriterLock.try_acquire,
         )
+
+    @classmethod
+    def open_beside(
+        cls,
+        root: Path,
+        *,
+        embedder: Embedder | None = None,
+        models: Callable[[str], Embedder] = open_embedder,
+    ) -> "Memory":
+        """Open it for reading and writing without ever keeping it in order: an agent's, for days."""
+        root = Path(root).resolve()
+        return cls(root, embedder=embedder, models=models, writes=True)
 
     @classmethod
     def open_for_reading(
@@ -75,10 +88,10 @@ class Memory:
         """Open it beside the process that writes; created, or brought up to date, first if necessary."""
         root = Path(root).resolve()
         try:
-            return cls(root, embedder=embedder, models=models, disk=None, clock=time.time, lock=None)
+            return cls(root, embedder=embedder, models=models)
         except ReadOnly:  # a file is missing or older: somebody who may write has to open it once
             cls.open(root, embedder=embedder, models=models).close()
-            return cls(root, embedder=embedder, models=models, disk=None, clock=time.time, lock=None)
+            return cls(root, embedder=embedder, models=models)
 
     def __init__(
         self,
@@ -86,27 +99,29 @@ class Memory:
         *,
         embedder: Embedder | None,
         models: Callable[[str], Embedder],
-        disk: Disk | None,
-        clock: Callable[[], float],
-        lock: WriterLock | None,
+        disk: Disk | None = None,
+        clock: Callable[[], float] = time.time,
+        lock: WriterLock | None = None,
+        writes: bool = False,
     ) -> None:
+        """`lock` is for a memory that may be kept in order here, whether this process has it now or not."""
         self.places = Places(root)
         self.actor: Actor = OPERATOR
-        self._lock = lock
+        self._keeper: Keeper | None = None
+        self._writes = writes or lock is not None
         self._models: dict[str, Embedder] = {}
         self._open_model = models
         self._models_lock = threading.Lock()
         self.passages: dict[str, Passages] = {}
-        self._follower: MemoryFollower | None = None
         self._elsewhere: TemporaryDirectory[str] | None = None  # of empty kinds
         try:
             for kind in KINDS:
                 give = partial(
                     Passages, kind=kind, embedder=embedder, models=self._model, clock=clock,
-                    changed=self._wake, latest=self._latest_decision, purge=self._purge,
+                    changed=self._wake, latest=self._latest_decision, finish_erasing=self._finish_erasing,
                 )  # fmt: skip
                 try:
-                    self.passages[kind.name] = give(root, disk=disk, writable=lock is not None)
+                    self.passages[kind.name] = give(root, disk=disk, writable=self._writes)
                 except (CatalogDamaged, CatalogTooNew, ForeignFile) as error:
                     log.warning("%s cannot be used: %s", kind.name, error)
                     self.passages[kind.name] = self._empty(give, fault=str(error))
@@ -116,8 +131,10 @@ class Memory:
             raise
         self._refused_worlds: list[Refusal] = []
         self._make_parts()
-        if self.can_write:
-            self._begin(disk)
+        self._disk = disk
+        if lock:
+            self._keeper = self._new_keeper(lock)
+            self._keeper.begin()
 
     def for_actor(self, actor: Actor) -> Self:
         """This memory with one person's permissions; what they do is recorded under their name.
@@ -133,14 +150,14 @@ class Memory:
     @property
     def can_write(self) -> bool:
         """Whether this memory is open for writing, and this actor may change it."""
-        return self._lock is not None and self.actor.can_write
+        return self._writes and self.actor.can_write
 
     def _make_parts(self) -> None:
         """Make one part for each kind, with its verbs."""
         self.memories = Memories(self.passages[memories.KIND.name])
         self.documents = Documents(self.passages[documents.KIND.name], originals=self.places.originals)
         self.lore = Lore(self.passages[lore.KIND.name], refused=self._refused_worlds)
-        self.sessions = Sessions(self.passages[sessions.KIND.name], purge=self._purge)
+        self.sessions = Sessions(self.passages[sessions.KIND.name])
         self.transcripts = Transcripts(self.passages[tables.KIND.name])
 
     def _empty(self, give: Callable[..., Passages], *, fault: str) -> Passages:
@@ -152,31 +169,28 @@ class Memory:
         return give(root, writable=False, fault=fault)
 
     @property
+    def is_in_place(self) -> bool:
+        """Whether its files are those that were opened; a backup may have been restored since."""
+        return all(passages.database.is_in_place for passages in self.usable)
+
+    @property
     def usable(self) -> list[Passages]:
         """The kinds whose files can be used."""
         return [passages for passages in self.passages.values() if not passages.fault]
 
-    def _begin(self, disk: Disk | None) -> None:
+    def _recover(self) -> None:
+        """Finish what earlier processes left, and load world files that changed."""
         if self.usable:
-            finish_moves(self.places.folder, note=self._note_aside, disk=disk or Disk())
+            finish_moves(self.places.folder, note=self._note_aside, disk=self._disk or Disk())
         latest = str(self._latest_decision())
         for passages in self.usable:
-            if not passages.database.meta(decisions.NUMBERED):
-                passages.database.set_meta(decisions.NUMBERED, latest)
-        self._follower = MemoryFollower(self.places, self.usable, note=self._note_aside, disk=disk)
-        for passages in self.usable:
-            passages.finish_erasing(self._purge)  # begun before a crash
+            if not passages.database.meta(NUMBERED):
+                passages.database.set_meta(NUMBERED, latest)
         if not self.documents.passages.fault:
             self.documents.tidy()
         if not self.lore.passages.fault:
             self.places.worlds.mkdir(parents=True, exist_ok=True)
             self.lore.load_worlds(self.places.worlds)
-        self._follower.wake_if_needed()
-
-    @property
-    def generation(self) -> tuple[int, ...]:
-        """Changes with every change of an entry or a model, and with every counted question."""
-        return tuple(number for passages in self.passages.values() for number in passages.generation)
 
     def retrieve(
         self, prompt: str, *, world: str, character: str, session: str | None = None
@@ -184,37 +198,12 @@ class Memory:
         """A story model's context for this prompt: two chunks of lore, three memories; logged."""
         return retrieve(self.lore, self.sessions, prompt, world=world, character=character, session=session)
 
-    def last_decision(self, *, by: str) -> tuple[str, MemoryDecision] | None:
-        """This person's latest decision of any kind that can be undone, with the kind's name."""
-        return decisions.last(self.passages, by=by)
-
-    def why_no_undo(self, *, by: str) -> str:
-        """Why this person has nothing to undo, as a sentence without a full stop."""
-        return AT_FORGETTING if decisions.last_forgetting(self.passages, by=by) else "nothing to undo"
-
     def undo(self, *, actor: str = "") -> Outcome:
-        """Undo the person's own last decision, of any kind.
-
-        Raises NothingToUndo if there is none, or only decisions before the person deleted something for good.
-        """
-        self.actor.permit()
-        by = actor or self.actor.name
-        last = self.last_decision(by=by)
-        if last is None:
-            raise NothingToUndo(self.why_no_undo(by=by))
-        outcome = Outcome(decision=str(last[1].number))
-        for name in decisions.kinds_of(self.passages, *last, by=by):
-            part = self.passages[name].undo(actor=actor)
-            outcome.done += part.done
-            outcome.refused += part.refused
+        """Undo as `Decisions.undo`; files of worlds that this removes are set aside."""
+        outcome = super().undo(actor=actor)
         if not self.lore.passages.fault:
             self.lore.set_aside_undone(self.places.worlds)
         return outcome
-
-    def new_decision(self) -> int:
-        """The number of a decision that is about to be made in several kinds."""
-        self.actor.permit()
-        return self._latest_decision() + 1
 
     def status(self) -> MemoryStatus:
         return MemoryStatus(
@@ -222,50 +211,53 @@ class Memory:
             counts={name: passages.count() for name, passages in self.passages.items()},
             models={name: passages.model for name, passages in self.passages.items()},
             to_embed={name: passages.to_embed() for name, passages in self.passages.items()},
-            chroma_behind=self._follower.behind if self._follower else 0,
-            chroma_fault=self._follower.fault if self._follower else "",
+            chroma_behind=follower.behind if (follower := self._follower) else 0,
+            chroma_fault=follower.fault if follower else "",
             faults={name: one.fault for name, one in self.passages.items() if one.fault},
             moved_aside=tuple(one.summary for one in moved_aside(self.places.folder)),
         )
 
     def wait_for_chroma(self, timeout: float | None = None) -> bool:
-        """Wait until Chroma has every decision (True), fails, or takes too long (False)."""
-        return self._follower is None or self._follower.wait(timeout)
+        """Wait until Chroma has every decision (True), fails, or takes too long (False).
+
+        Chroma of a memory that another process keeps is not waited for.
+        """
+        return (follower := self._follower) is None or follower.wait(timeout)
 
     def check_chroma(self) -> list[str]:
-        """Differences between Chroma and SQLite, one sentence each; only for the process that writes."""
+        """Differences between Chroma and SQLite, one sentence each; only in the process that keeps it."""
         self.actor.check_login()
-        return self._follower.check() if self._follower else []
+        return follower.check() if (follower := self._follower) else []
 
     def rebuild_chroma(self) -> None:
         """Rebuild Chroma from SQLite's vectors; needs no model."""
         self.actor.permit()
-        if self._follower:
-            self._follower.rebuild()
+        if follower := self._follower:
+            follower.rebuild()
 
     def close(self) -> None:
         """Finish the current work and release the lock; safe to repeat."""
-        if self._lock:
+        if self._keeper:
             _writers.close(self.places.root, self, end=self._end)
         else:
             self._end()
 
     def detach_after_fork(self) -> None:
         """In a forked child: leave the lock to the parent, as SQLite files do."""
-        if self._lock:
-            self._lock.detach_after_fork()
+        if self._keeper:
+            self._keeper.detach_after_fork()
 
     def _end(self) -> None:
         try:
-            if self._follower:
-                self._follower.close()
+            if self._keeper:
+                self._keeper.close()
         finally:
             for passages in self.passages.values():
                 passages.close()
             if self._elsewhere:
                 self._elsewhere.cleanup()
-            if self._lock:
-                self._lock.release()
+            if self._keeper:
+                self._keeper.release()
 
     def __enter__(self) -> Self:
         return self
@@ -273,19 +265,36 @@ class Memory:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _latest_decision(self) -> int:
-        return max(passages.latest_decision() for passages in self.passages.values())
-
     def _note_aside(self, aside: Aside) -> None:
         self.usable[0].record_aside(aside, root=self.places.root)
 
-    def _wake(self) -> None:
-        if self._follower:
-            self._follower.wake_if_needed()
+    @property
+    def _follower(self) -> MemoryFollower | None:
+        return self._keeper.follower if self._keeper else None
 
-    def _purge(self) -> None:
-        assert self._follower is not None, "only the process that writes forgets"
-        self._follower.purge()
+    def _wake(self) -> None:
+        if self._keeper:
+            self._keeper.wake()
+
+    def _finish_erasing(self, passages: Passages) -> None:
+        if self._keeper:
+            self._keeper.finish_erasing(passages)
+            return
+        keeper = self._new_keeper(WriterLock(self.places.lock))  # for this alone
+        try:
+            keeper.finish_erasing(passages)
+        finally:
+            keeper.close()
+            keeper.release()
+
+    def _new_keeper(self, lock: WriterLock) -> Keeper:
+        return Keeper(
+            lock, self.places, self.usable,
+            follower=lambda: MemoryFollower(
+                self.places, self.usable, note=self._note_aside, disk=self._disk
+            ),
+            recover=self._recover,
+        )  # fmt: skip
 
     def _model(self, name: str) -> Embedder:
         """The model, opened once for all kinds that have the same."""

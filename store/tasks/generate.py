@@ -6,21 +6,19 @@ and the model is asked again only by a person.
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
-from queue import Empty, Queue
-from threading import Event, Thread
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from store.errors import CaptioningFailed
 from store.generation import coin_generator, context
 from store.jobs import Job, JobContext, JobKind, Jobs
+from store.llm.streaming import until_stopped
 from store.settings import settings
 
 if TYPE_CHECKING:
     from store.library import Library
 
 _EVERY = 0.4  # seconds between two looks at the answer
-_LOOK = 0.2  # seconds until it is looked whether somebody stopped it
 _NAME = 60  # characters of the prompt in the job's name
 
 
@@ -91,7 +89,7 @@ def _generate(job_context: "JobContext[Library]") -> None:
     job_context.store_note(answer="", sources=sources, asked=True)
     noted_at = time.monotonic()
     try:
-        for piece in _until_stopped(pieces, job_context):
+        for piece in until_stopped(pieces, lambda: job_context.is_stopping):
             answer += piece
             if time.monotonic() - noted_at > _EVERY:
                 job_context.store_note(answer=answer)
@@ -102,39 +100,6 @@ def _generate(job_context: "JobContext[Library]") -> None:
         coin_generator.read(
             answer, model=options["model"], prompt=options["prompt"], sources=sources
         )  # or it has failed
-
-
-def _until_stopped(pieces: Iterator[str], context: "JobContext[Library]") -> Iterator[str]:
-    """The pieces as they arrive, until the end or until the job is stopped, even if the model is silent."""
-    came: Queue[str | Exception | None] = Queue()
-    left = Event()
-
-    def read() -> None:
-        try:
-            for piece in pieces:
-                came.put(piece)
-                if left.is_set():
-                    return
-            came.put(None)
-        except Exception as error:  # noqa: BLE001  it is raised where the pieces are wanted
-            came.put(error)
-
-    Thread(target=read, name="memedex-invention", daemon=True).start()
-    try:
-        while True:
-            try:
-                piece = came.get(timeout=0 if context.is_stopping else _LOOK)
-            except Empty:
-                if context.is_stopping:
-                    return
-                continue
-            if isinstance(piece, Exception):
-                raise piece
-            if piece is None:
-                return
-            yield piece
-    finally:
-        left.set()
 
 
 def _has_come(context: "JobContext[Library]") -> bool:

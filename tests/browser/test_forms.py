@@ -22,13 +22,13 @@ def test_a_form_keeps_its_text_until_it_is_stored_and_is_stored_once(page: Page,
     page.route("**/form", lose_the_first_answer)
     page.get_by_role("button", name="Add").click()
     text = page.get_by_role("textbox", name="Memory", exact=True)
-    page.get_by_role("button", name="Remember").click()  # without a text
+    page.get_by_role("button", name="Store").click()  # without a text
     expect(page.get_by_role("alert").filter(has_text="the content is empty")).to_be_visible()
     sent.clear()
     text.fill("The curator keeps <b>owls</b>.")
     page.get_by_label("Tags").fill("birds")
-    page.get_by_role("button", name="Remember").click()
-    expect(page.get_by_text("Added.")).to_be_visible()
+    page.get_by_role("button", name="Store").click()
+    expect(page.get_by_text("Stored.")).to_be_visible()
     expect(page.get_by_text("1 memory", exact=True)).to_be_visible()
     expect(text).to_have_value("")
     assert len(sent) == 2

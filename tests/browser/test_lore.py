@@ -100,8 +100,8 @@ def test_two_protocols_are_compared_and_a_citation_highlights_its_passage(
 
 def test_a_permanently_deleted_session_remains_in_no_file(memory_server: Server, page: Page) -> None:
     page.goto(f"{memory_server.url}/lore?view=Browse&kind=Sessions&scope_session_memory=capy_budget-debate")
-    page.get_by_role("button", name="Delete this session permanently").click()
-    page.get_by_role("button", name="Delete this key").click()
+    page.get_by_role("button", name="Forget this session").click()
+    page.get_by_role("button", name="Forget this key").click()
     expect(page.get_by_text("4 exchanges gone for good")).to_be_visible()
     for folder, _, names in os.walk(Places(memory_server.root).folder):
         for path in (Path(folder) / name for name in names):
@@ -118,7 +118,7 @@ def test_rows_selected_in_the_table_are_deleted_together(memory_server: Server, 
     expect(page.get_by_text("2 memories")).to_be_visible()
     wait_until_idle(page)
     page.get_by_test_id("stDataFrame").click(position={"x": 16, "y": 16})  # the checkbox above all rows
-    page.get_by_role("button", name="Delete 2 memories").click()
+    page.get_by_role("button", name="Remove 2 memories").click()
     expect(page.get_by_text("No entry passes these filters.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("2 memories")).to_be_visible()

@@ -16,9 +16,11 @@ from store.memory import demo
 from store.memory.memory import Memory
 from store.settings import settings
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
+from tests.store.language_model_server import running, says
 from tests.store.memory.bags import Bags
+from tests.store.memory.traces import traces
 
-VIEWS = ("Test retrieval", "Prompt preview", "Browse", "Connections", "Status")
+VIEWS = ("Test retrieval", "Prompt preview", "Ask", "Browse", "Connections", "Status")
 QUESTION = "Who lights the lamps of the city?"
 
 
@@ -147,6 +149,40 @@ def test_a_custom_template_can_be_saved(memory: Memory) -> None:
     assert memory.places.template.read_text() == "Papers:\n{documents}"
 
 
+def test_a_model_is_asked_and_the_entries_it_cites_can_be_opened(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setattr(settings(), "caption_model", "openai/m")
+        monkeypatch.setattr(settings(), "caption_api_base", server.address)
+        reply = says("Mira lights them [1].")
+        reply.streamed = True
+        server.answers = [reply]
+        app = opened("lore", view="Ask")
+        send(app, "ask-memory", question=QUESTION, world="", session="mira_lantern")
+        finish_jobs()
+        rerun(app)
+    assert "Mira lights them [1]." in words(app)
+    assert "**[1]**" in words(app)
+    assert QUESTION in server.asked[0]["messages"][1]["content"]
+
+
+def test_without_a_language_model_the_page_says_what_to_set(memory: Memory) -> None:
+    app = opened("lore", view="Ask")
+    assert any("MEMEDEX_CAPTION_MODEL" in text.value for text in app.text)
+
+
+def test_an_undone_decision_can_be_redone(memory: Memory) -> None:
+    memory.memories.store_memory("Kettles whistle", actor="tester")
+    before = memory.memories.passages.count()
+    app = opened("lore", view="Browse")
+    send(app, "undo-memory")
+    assert memory.memories.passages.count() == before - 1
+    send(opened("lore", view="Browse"), "redo-memory")
+    assert memory.memories.passages.count() == before
+
+
 def test_browsing_finds_words_and_deletes_matches_with_undo(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Memories", words="backups")
     assert "2 memories" in words(app)
@@ -167,8 +203,35 @@ def test_browsing_shows_stale_and_near_duplicate_entries(memory: Memory) -> None
 
 def test_a_session_is_permanently_deleted_with_all_its_characters(memory: Memory) -> None:
     app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="mira_lantern")
-    press(app, "Delete all 2 characters' keys of lantern")
+    press(app, "Forget all 2 characters' keys of lantern")
     assert memory.sessions.passages.counts() == {"capy_budget-debate": 4}
+
+
+def test_a_forgotten_session_is_in_no_file_of_the_root(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stored, edited, asked about and undone on the page; jobs, requests and drafts are in the catalog."""
+    words_ = ["zanzibarium", "xylophonist"]
+    root = memory.places.root
+    app = opened("lore", view="Browse", kind="Sessions")
+    send(app, "add-exchange", key="elf_xylophonist", prompt="Where is the zanzibarium?", answer="Gone.")
+    send(app, "add-exchange", key="elf_xylophonist", prompt="A zanzibarium, again", answer="No.")
+    send(app, "undo-memory")
+    with running() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setattr(settings(), "caption_model", "openai/m")
+        monkeypatch.setattr(settings(), "caption_api_base", server.address)
+        reply = says("The zanzibarium is gone [1].")
+        reply.streamed = True
+        server.answers = [reply]
+        send(opened("lore", view="Ask"), "ask-memory", question="zanzibarium?", world="",
+             session="elf_xylophonist")  # fmt: skip
+        finish_jobs()
+    assert traces(root, words_, []), "while it is remembered, the search finds it"
+    app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="elf_xylophonist")
+    press(app, "Forget this key")
+    assert traces(root, words_, []) == {}
+    assert "undo never reaches past that" in memory.why_no_undo(by="tester")
 
 
 def test_papers_list_their_files_and_can_be_removed_with_undo(memory: Memory) -> None:

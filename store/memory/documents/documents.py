@@ -12,6 +12,7 @@ from store.errors import BadSource
 from store.memory.documents import markup, pdf
 from store.memory.documents.furniture import bodies
 from store.memory.documents.pdf import Rectangle
+from store.memory.engine.commits import deciding
 from store.memory.engine.entries import Row
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_text
 from store.memory.engine.kind import MemoryKind
@@ -112,26 +113,29 @@ class Documents:
             for start, end in split_recursively(text[first:last])
         ]
         vectors, model = self.passages.embed([chunk[3] for chunk in chunks]), self.passages.model
-        source = DocumentSource(
-            id=f"{protocol}/{name}",
-            protocol=protocol,
-            source=name,
-            original=self._keep(content, suffix=Path(name).suffix.lower()),
-            pages=len(pages),
-            bare_pages=", ".join(str(n) for n, text in enumerate(pages, start=1) if not text.strip()),
-            imported_at=self.passages.clock(),
-        )
-        with self.passages.change("import document", actor=actor) as change:
-            self._remove(change, source)
-            for index, ((page, start, end, text), vector) in enumerate(zip(chunks, vectors, strict=True)):
+        with deciding(self.passages.database.path.parent):  # no other process may tidy up meanwhile
+            source = DocumentSource(
+                id=f"{protocol}/{name}",
+                protocol=protocol,
+                source=name,
+                original=self._keep(content, suffix=Path(name).suffix.lower()),
+                pages=len(pages),
+                bare_pages=", ".join(str(n) for n, text in enumerate(pages, start=1) if not text.strip()),
+                imported_at=self.passages.clock(),
+            )
+            with self.passages.change("import document", actor=actor) as change:
+                self._remove(change, source)
+                for index, ((page, start, end, text), vector) in enumerate(zip(chunks, vectors, strict=True)):
+                    change.upsert(
+                        {
+                            "id": str(uuid4()), "content": text, "source": name, "page": page,
+                            "protocol": protocol, "chunk_index": index, "span_start": start, "span_end": end,
+                            "vector": vector, "embedding_model": model,
+                        }
+                    )  # fmt: skip
                 change.upsert(
-                    {
-                        "id": str(uuid4()), "content": text, "source": name, "page": page,
-                        "protocol": protocol, "chunk_index": index, "span_start": start, "span_end": end,
-                        "vector": vector, "embedding_model": model,
-                    }
-                )  # fmt: skip
-            change.upsert({name: getattr(source, name) for name in DocumentSource.__slots__}, table="sources")
+                    {name: getattr(source, name) for name in DocumentSource.__slots__}, table="sources"
+                )
         return source
 
     def remove_document(self, protocol: str, source: str, *, actor: str = "") -> int:
@@ -206,16 +210,19 @@ class Documents:
         """
         database = self.passages.database
         database.check_writable()
-        if not (begun := database.meta(_BEGUN)):
-            return
-        with self.passages.database.reading() as db:
-            known = {row[0] for row in db.execute("SELECT original FROM sources")}
-            past = db.execute("SELECT json_extract(before, '$.original') FROM history WHERE tbl = 'sources'")
-            known |= {row[0] for row in past}
-        for name in json.loads(begun):
-            if name not in known:
-                (self._originals / name).unlink(missing_ok=True)
-        database.set_meta(_BEGUN, "")
+        with deciding(database.path.parent):  # not while an import is between file and commit
+            if not (begun := database.meta(_BEGUN)):
+                return
+            with self.passages.database.reading() as db:
+                known = {row[0] for row in db.execute("SELECT original FROM sources")}
+                past = db.execute(
+                    "SELECT json_extract(before, '$.original') FROM history WHERE tbl = 'sources'"
+                )
+                known |= {row[0] for row in past}
+            for name in json.loads(begun):
+                if name not in known:
+                    (self._originals / name).unlink(missing_ok=True)
+            database.set_meta(_BEGUN, "")
 
     def _keep(self, content: bytes, *, suffix: str) -> str:
         """Store the original file under its hash, before the commit that refers to it."""

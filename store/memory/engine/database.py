@@ -10,6 +10,7 @@ from store.disk.files import Disk, refused
 from store.disk.sqlite import SqliteFile
 from store.disk.sqlite_identity import MEMORY_ID, identify, move_foreign_logs, to_inspect
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten, ReadOnly
+from store.memory.engine.commits import deciding
 from store.memory.engine.kind import MemoryKind
 
 VERSION = 2
@@ -94,16 +95,10 @@ class Database(SqliteFile):
         super().__init__(path, disk=disk)
         self.fault = fault
         try:
-            version = _version(path, kind)
             if writable:
-                move_foreign_logs(path, disk=disk)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._connections.writer = self._connect()
-                if version < VERSION:
-                    self._prepare(kind, version)
-                elif not self._writer.execute("PRAGMA application_id").fetchone()[0]:
-                    self._writer.execute(f"PRAGMA application_id = {MEMORY_ID}")
-            elif version < VERSION:
+                with deciding(path.parent):  # one process makes it, or brings it up to date
+                    self._open_to_write(kind)
+            elif _version(path, kind) < VERSION:
                 raise ReadOnly(f"{path} has to be made, or brought up to date, by a process that may write")
             with self.reading() as db:
                 db.execute("SELECT count(*) FROM meta").fetchone()
@@ -167,6 +162,15 @@ class Database(SqliteFile):
             raise CatalogDamaged(self.fault)
         if self._connections.writer is None:
             raise ReadOnly("the text memory was opened for reading; close the process that writes first")
+
+    def _open_to_write(self, kind: MemoryKind) -> None:
+        version = _version(self.path, kind)
+        move_foreign_logs(self.path, disk=self._disk)
+        self._connections.writer = self._connect()
+        if version < VERSION:
+            self._prepare(kind, version)
+        elif not self._writer.execute("PRAGMA application_id").fetchone()[0]:
+            self._writer.execute(f"PRAGMA application_id = {MEMORY_ID}")
 
     def _connect(self) -> sqlite3.Connection:
         db = super()._connect()

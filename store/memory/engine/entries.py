@@ -15,6 +15,7 @@ from store.memory.engine.resident import Where
 from store.permissions import Actor
 
 Row = dict[str, Any]
+RESERVED = "reserved"  # in `meta`: the number of a decision that is about to be made in several kinds
 
 
 class Entries:
@@ -127,6 +128,7 @@ class Entries:
         return tuple(row)
 
     def latest_decision(self) -> int:
-        """The number of the latest decision of anybody; 0 if there is none."""
+        """The number of the latest decision of anybody, or of one that is reserved; 0 if there is none."""
         with self.database.reading() as db:
-            return int(db.execute("SELECT coalesce(max(number), 0) FROM decisions").fetchone()[0])
+            row = db.execute("SELECT coalesce(max(number), 0) FROM decisions").fetchone()
+        return max(int(row[0]), int(self.database.meta(RESERVED) or 0))

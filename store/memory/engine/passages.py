@@ -35,6 +35,7 @@ from store.embedding.protocol import Embedder
 from store.memory.engine import undo as engine_undo
 from store.memory.engine import vector_cache
 from store.memory.engine.change import MemoryChange
+from store.memory.engine.commits import deciding
 from store.memory.engine.database import Database
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry
@@ -48,6 +49,8 @@ from store.memory.engine.search import SearchableEntries
 from store.memory.engine.settings import LOCAL, memory_settings
 from store.outcome import Outcome
 from store.permissions import Actor
+
+ERASING = "forgetting"  # in `meta`: something was deleted for good, and files may still have copies of it
 
 
 class Passages(SearchableEntries):
@@ -65,7 +68,7 @@ class Passages(SearchableEntries):
         writable: bool = True,
         changed: Callable[[], None] = lambda: None,
         latest: Callable[[], int] | None = None,
-        purge: Callable[[], None] = lambda: None,
+        finish_erasing: Callable[["Passages"], None] = lambda passages: None,
         fault: str = "",
     ) -> None:
         path = Places(root).database(kind.file)
@@ -81,7 +84,7 @@ class Passages(SearchableEntries):
             str, ResidentPassages
         ] = {}  # one at most, by its model; the same for every actor
         self._latest = latest or self.latest_decision  # of all kinds, so that their order needs no clock
-        self._purge = purge  # leaves nothing of what was deleted for good in Chroma's files
+        self._finish_erasing = finish_erasing  # leaves nothing of what was deleted for good in any file
         self.changed = changed  # called after every change: Chroma has something to follow
         if writable:
             self._choose_model(embedder)
@@ -148,12 +151,12 @@ class Passages(SearchableEntries):
             raise InvalidInput(f"{model} is the model of {self.kind.name}; choose another one for it first")
         if found:
             said = {"vectors": found.count, "bytes": found.size}
-            with self.database.writing() as db:
+            with self._deciding() as db:
                 vector_cache.delete(db, self.kind, model)
                 self._decision(db, FORGET_VECTORS, actor).note_final("vectors", model, said)
-                db.execute("INSERT OR REPLACE INTO meta VALUES ('forgetting', '1')")
+                db.execute("INSERT OR REPLACE INTO meta VALUES (?, '1')", [ERASING])
             self._residents.clear()
-            self.finish_erasing(self._purge)
+            self.finish_erasing()
             self.changed()
         return found
 
@@ -165,11 +168,18 @@ class Passages(SearchableEntries):
 
         With `number` the transaction is a part of that decision, which may have others, in other kinds too.
         """
-        with self.database.writing() as db:
+        with self._deciding() as db:
             change = self._decision(db, verb, actor, number=number)
             yield change
             change.finish()
         self.changed()
+
+    @contextmanager
+    def _deciding(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that gets a number among the decisions of all kinds and processes."""
+        self.database.check_writable()
+        with deciding(self.database.path.parent), self.database.writing() as db:
+            yield db
 
     def _decision(
         self, db: sqlite3.Connection, verb: str, actor: str, *, number: int | None = None
@@ -229,7 +239,7 @@ class Passages(SearchableEntries):
         Cannot be undone. Call `finish_erasing` afterwards; after a crash the next opening does. Raises
         UnknownEntry if there is nothing of it.
         """
-        with self.database.writing() as db:
+        with self._deciding() as db:
             actor = actor or self.actor.name
             count = engine_undo.erase(
                 db, self.kind, column, value, actor=actor, at=self.clock(), after=self._latest()
@@ -237,24 +247,28 @@ class Passages(SearchableEntries):
         self._residents.clear()
         return count
 
-    def finish_erasing(self, purge: Callable[[], None]) -> None:
-        """Rewrite the file and let `purge` clean what was derived from it.
+    def finish_erasing(self) -> None:
+        """Leave nothing of what `erase` deleted in any file, whichever process keeps them."""
+        self._finish_erasing(self)
 
-        Does nothing if there is no need.
+    def erase_traces(self, purge: Callable[[], None]) -> None:
+        """Rewrite the file, and let `purge` clean what was derived from it, if there is need.
+
+        Only for the process that keeps the memory.
         """
-        if self.database.meta("forgetting"):
+        if self.database.meta(ERASING):
             self.database.rewrite()
             with self.database.reading() as db:
                 ids = {row[0] for row in db.execute(f"SELECT id FROM {self.kind.table}")}
             self._retrievals.keep_only(ids, scopes={"", *(self.counts() if self.kind.scope else ())})
             purge()
-            self.database.set_meta("forgetting", "")
+            self.database.set_meta(ERASING, "")
 
     def record_aside(self, aside: Aside, *, root: Path) -> None:
         """Record in the history that another program's file was moved aside; it cannot be undone."""
         place = aside.place.relative_to(root).as_posix()
         if not self.history(id=place, limit=1):
-            with self.database.writing() as db:
+            with self._deciding() as db:
                 said = {"what": aside.what}
                 self._decision(db, MOVE_ASIDE, PROGRAM).note_final("files", place, said)
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,16 @@ from store.memory.engine.resident import Found, ResidentPassages, Where
 from store.memory.engine.retrieval_log import RetrievalLog, RetrievedText
 
 log = logging.getLogger(__name__)
+
+
+class Retrieved(Protocol):
+    """An entry that was handed out, however it was found."""
+
+    @property
+    def row(self) -> Row: ...
+
+    @property
+    def score(self) -> float: ...
 
 
 class SearchableEntries(Entries):
@@ -76,7 +87,7 @@ class SearchableEntries(Entries):
             log.warning("%s is searched by words alone: %s", self.kind.name, error)
             return None
 
-    def log_retrieval(self, question: str, hits: Iterable[PassageHit], *, scope: str) -> None:
+    def log_retrieval(self, question: str, hits: Iterable[Retrieved], *, scope: str) -> None:
         """Log what was handed out for this question, if the setting asks for it."""
         self.actor.check_login()
         texts = [RetrievedText(hit.row["id"], hit.score, hit.row[self.kind.text]) for hit in hits]

@@ -1,12 +1,10 @@
 """Session memory (reference 4): exchanges, found by meaning, and deleted for good."""
 
 import logging
-from typing import Any
 
 from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.inputs import LONGEST, checked_text
 from store.memory.engine.kind import MemoryKind
-from store.memory.engine.passages import Passages
 from store.memory.story.scoped import N_RESULTS, Scoped
 
 log = logging.getLogger(__name__)
@@ -54,10 +52,6 @@ class Sessions(Scoped):
 
     what = "session"
 
-    def __init__(self, passages: Passages, *, purge: Any) -> None:
-        super().__init__(passages)
-        self._purge = purge  # leaves nothing of what was forgotten in Chroma's files
-
     def add_memory(self, session_id: str, memory_id: str, text: str, *, actor: str = "") -> None:
         """Store a text under this key, replacing the one with the same `memory_id`. Raises InvalidInput."""
         key = checked_text(session_id, what="the session")
@@ -93,7 +87,7 @@ class Sessions(Scoped):
         self.passages.database.check_writable()
         try:
             count = self.passages.erase("session_id", session_id, actor=actor)
-            self.passages.finish_erasing(self._purge)
+            self.passages.finish_erasing()
         except UnknownEntry:
             self.check_known(session_id)
             raise

@@ -138,7 +138,7 @@ def test_deleting_a_session_does_not_wait_for_a_hanging_chroma(tmp_path: Path, s
         pid = stop(memory._follower._chroma)
         memory.lore.add_lore("peaks", "well", "The well has no bottom.")
         assert not memory.wait_for_chroma(0)
-        purged = threading.Thread(target=memory._purge)
+        purged = threading.Thread(target=memory._follower.purge)
         purged.start()
         purged.join(60)
         assert not purged.is_alive()

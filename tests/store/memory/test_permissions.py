@@ -125,7 +125,8 @@ def test_a_viewer_cannot_change_anything(eve: Memory, stocked: Memory, arguments
 
 # These reveal nothing about the memory's content.
 ANSWERS_ALWAYS = {
-    "Memory.can_write", "Memory.close", "Memory.usable", "Memory.wait_for_chroma", "Passages.actor",
+    "Memory.can_write", "Memory.close", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma",
+    "Passages.actor",
     "Passages.can_write", "Passages.close", "Passages.embed", "Passages.embedder", "Passages.fault",
     "Passages.model", "Passages.question",
     "Passages.question_or_none", "Database.can_write", "Database.close", "Database.is_in_place",

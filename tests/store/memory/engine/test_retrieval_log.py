@@ -8,6 +8,7 @@ import pytest
 
 from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
+from store.memory.verbs.verbs import MemoryVerbs
 
 
 @pytest.fixture
@@ -72,3 +73,10 @@ def test_a_forgotten_session_leaves_the_log_the_others_stay(logging_memory: Call
     memory.sessions.delete_session_memory("elf_s1")
     assert [line["scope"] for line in lines(memory)] == ["orc_s1", ""]
     assert b"quicksilver" not in memory.places.retrievals.read_bytes()
+
+
+def test_an_assembled_context_is_logged_by_its_session(logging_memory: Callable[[str], Memory]) -> None:
+    memory = logging_memory("ids")
+    MemoryVerbs(memory).assemble("quicksilver", session="elf_s1")
+    (line,) = lines(memory)
+    assert (line["kind"], line["scope"], line["hits"][0]["id"]) == ("session_memory", "elf_s1", "elf_s1_1")

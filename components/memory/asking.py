@@ -1,0 +1,94 @@
+"""Ask a language model about the text memory: a question, and the answer with the entries that it cites."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from components.memory import entry_link
+from components.memory.kinds import KINDS, place_of
+from components.shell import format, forms, job_bar, login, resources
+from components.shell.forms import Button, Field
+from store.errors import MemedexError
+from store.jobs import Job
+from store.memory.memory import Memory
+from store.memory.verbs.asking import Answer, AskedModel, GivenEntry, configured_model
+from store.memory.verbs.verbs import MemoryVerbs
+from store.progress import Progress
+
+_JOB = "Ask the text memory"  # without the question: jobs stay in the catalog
+_LAST = 80  # characters of the answer so far that the bar shows
+
+
+def show(memory: Memory) -> None:
+    """The question with its model, and this person's last answer."""
+    try:
+        model = configured_model()
+    except MemedexError as error:
+        st.info("No language model can be asked:", icon=":material/info:")
+        st.text(str(error))
+        return
+    verbs = MemoryVerbs(memory)
+    st.caption(f"{format.plain(model.name)} is given three entries of each kind, and cites those it uses.")
+    forms.show(
+        "ask-memory", resources.library(), partial(_ask, verbs, model, job_bar.watcher()),
+        button=Button("Ask", icon="forum", kind="primary"),
+        fields=[
+            Field("question", "Question", "text", height=80),
+            Field("world", "World", choices=[*verbs.worlds()], placeholder="every world"),
+            Field("session", "Session", choices=[*verbs.sessions()], placeholder="every session"),
+        ],
+    )  # fmt: skip
+    own = [job for job in resources.jobs().all() if job.name == _JOB and job.actor == login.person()]
+    if own:
+        _last(memory, max(own, key=lambda job: job.id))
+
+
+def _ask(verbs: MemoryVerbs, model: AskedModel, watch: Callable[[Job], Job], given: Mapping[str, Any]) -> str:
+    question, world, session = (str(given[name]).strip() for name in ("question", "world", "session"))
+
+    def work(progress: Progress) -> Answer:
+        progress.what, text = f"asking {model.name}", ""
+        for piece in verbs.ask(
+            question, model=model, world=world, session=session, is_stopping=lambda: progress.cancelled
+        ):
+            if isinstance(piece, Answer):
+                return piece
+            text += piece
+            progress.what = text[-_LAST:]
+        raise AssertionError("the whole answer comes last")
+
+    watch(resources.jobs().run(_JOB, work))
+    return "Asked."
+
+
+def _last(memory: Memory, job: Job) -> None:
+    if not job.is_over:
+        st.caption("The answer is on its way; the bar shows its last words, and stops it.")
+        return
+    answer = job.result
+    if not isinstance(answer, Answer):
+        st.error("There is no answer:", icon=":material/error:")
+        st.text(job.error or "it was stopped before it began")
+        return
+    if not answer.is_whole:
+        st.warning("Stopped: this is what came until then.", icon=":material/stop_circle:")
+    st.text(answer.text)
+    for one in answer.citations:
+        _citation(memory, one)
+    if answer.unknown:
+        numbers = ", ".join(f"[{number}]" for number in answer.unknown)
+        st.warning(f"It cites {numbers}, which it was not given.", icon=":material/warning:")
+    elif not answer.citations:
+        st.caption("It cites no entry.")
+
+
+def _citation(memory: Memory, one: GivenEntry) -> None:
+    rows = memory.passages[one.kind].rows([one.id])
+    with st.container(border=True, horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        place = format.plain(place_of(one.kind, rows[0])) if rows else "removed since"
+        st.markdown(f"**[{one.number}]** {KINDS[one.kind].icon} {place}", width="content")
+        st.text(" ".join(one.text.split())[:200], width="stretch")
+        if rows:
+            entry_link.open_button(one.kind, one.id, key=f"cited-{one.number}")

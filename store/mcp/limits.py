@@ -1,0 +1,19 @@
+"""Limits of lengths and counts, as the tools' schemas say them."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS
+from store.memory.memories import LONGEST_TAG, MOST_TAGS
+
+MOST = 100  # passages, messages or coins of one answer; names in one question
+_LONGEST_NAME = 500  # characters
+
+Characters = Annotated[int, Field(ge=1, le=MOST_CHARS, description=f"1 to {MOST_CHARS:,}")]
+Content = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+Name = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME)]
+Names = Annotated[list[Name], Field(max_length=MOST)]
+Tag = Annotated[str, Field(max_length=LONGEST_TAG)]
+Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS)]

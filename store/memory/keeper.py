@@ -1,0 +1,113 @@
+"""The one process that keeps the text memory in order, while any number of processes write to it.
+
+Every process commits to SQLite by itself (`engine/commits.py`). The one that holds `memory/writer.lock` also
+does what only one may do: finish what a crash interrupted, tidy up, lead Chroma, and rewrite files after a
+deletion for good. If it ends, another one that has the memory open takes over.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from store.disk.lock import WriterLock, holder
+from store.errors import NotWritten
+from store.jobs.background_worker import Worker
+from store.memory.chroma.follower import MemoryFollower
+from store.memory.engine.passages import ERASING, Passages
+from store.memory.engine.places import Places
+from store.progress import Progress
+
+PERIOD = 1.0  # seconds between two looks at what other processes wrote
+PATIENCE = 60.0  # seconds that a deletion for good waits for the process that keeps the files
+_STEP = 0.02
+
+
+class Keeper:
+    """This process's part in keeping one memory."""
+
+    def __init__(
+        self,
+        lock: WriterLock,
+        places: Places,
+        kinds: Sequence[Passages],
+        *,
+        follower: Callable[[], MemoryFollower],
+        recover: Callable[[], None],
+    ) -> None:
+        """`recover` finishes what earlier processes left; called once, when this process takes over."""
+        self.follower: MemoryFollower | None = None  # once this process keeps the memory
+        self._lock = lock
+        self._places = places
+        self._kinds = kinds
+        self._follow = follower
+        self._recover = recover
+        self._turn = threading.RLock()  # its own thread, and those that delete for good
+        self._watch = Worker("keeping the text memory in order", self.look)
+
+    def begin(self) -> None:
+        """Take over if this process holds the lock, and look from time to time from now on."""
+        if self._lock.is_held:
+            self._take_over()
+        self._watch.wake(after=PERIOD)
+
+    def wake(self) -> None:
+        """Tell Chroma that there is something to follow; the keeper in another process sees it by itself."""
+        if self.follower:
+            self.follower.wake_if_needed()
+
+    def finish_erasing(self, passages: Passages) -> None:
+        """Leave nothing of what was deleted for good; returns when that is done.
+
+        Raises NotWritten if the process that keeps the files does not come to it.
+        """
+        until = time.monotonic() + PATIENCE
+        while passages.database.meta(ERASING):
+            if self._may_keep():
+                self._tidy_up()
+            elif time.monotonic() > until:
+                raise NotWritten(
+                    f"it is deleted, but copies may be left in files that {holder(self._places.lock)} keeps; "
+                    "they go when that one has time, or ends"
+                )
+            else:
+                time.sleep(_STEP)
+
+    def close(self) -> None:
+        """Finish the current work."""
+        self._watch.close()
+        if self.follower:
+            self.follower.close()
+
+    def release(self) -> None:
+        """Let another process take over."""
+        self._lock.release()
+
+    def detach_after_fork(self) -> None:
+        """In a forked child: leave the lock to the parent."""
+        self._lock.detach_after_fork()
+
+    def _may_keep(self) -> bool:
+        """Whether this process keeps the memory; it takes over if nobody does."""
+        with self._turn:
+            if self.follower is None and (self._lock.is_held or self._lock.try_acquire()):
+                self._take_over()
+            return self.follower is not None
+
+    def _take_over(self) -> None:
+        self._recover()
+        self.follower = self._follow()
+        self._tidy_up()  # what a crash interrupted
+
+    def _tidy_up(self) -> None:
+        """Finish deletions, whichever process began them, and let Chroma follow what was written."""
+        with self._turn:
+            assert self.follower is not None, "only the process that keeps the memory"
+            for passages in self._kinds:
+                passages.erase_traces(self.follower.purge)
+            self.follower.wake_if_needed()
+
+    def look(self, _: Progress | None = None) -> None:
+        """Do what other processes left to do, or take over from one that ended; done from time to time."""
+        if self._may_keep():
+            self._tidy_up()
+        self._watch.wake(after=PERIOD)

@@ -1,0 +1,102 @@
+"""Several processes write to one text memory: none is refused, nothing is lost, one keeps it in order."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from store.disk.lock import WriterLock
+from store.memory.engine.places import Places
+from store.memory.memory import Memory
+from tests.store.memory.bags import Bags
+
+PROJECT = Path(__file__).resolve().parents[3]
+AGENT = """
+import sys
+from pathlib import Path
+from store.memory.memory import Memory
+from tests.store.memory.bags import Bags
+name, opened, count = sys.argv[2], getattr(Memory, sys.argv[3]), int(sys.argv[4])
+with opened(Path(sys.argv[1]), embedder=Bags()) as memory:
+    for number in range(count):
+        stored = memory.memories.store_memory(f"{name} saw number {number}", actor=name)
+        print(stored["memory_id"], flush=True)
+        memory.lore.add_lore("peaks", f"{name}{number}", f"{name} told number {number}", actor=name)
+    sys.stdin.read()
+"""
+
+
+def agent(root: Path, name: str, *, opened: str = "open_beside", count: int = 20) -> "subprocess.Popen[str]":
+    """A process that stores memories and lore, prints the ids, and then waits for the end of its input."""
+    command = [sys.executable, "-W", "ignore", "-c", AGENT, str(root), name, opened, str(count)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=PROJECT)
+
+
+def test_three_processes_store_beside_an_open_memory_and_nothing_is_lost(memory: Memory) -> None:
+    root = memory.places.root
+    agents = {name: agent(root, name) for name in ("ann", "bob", "cid")}
+    own = [memory.memories.store_memory(f"the page saw number {number}")["memory_id"] for number in range(20)]
+    ids = {name: one.communicate("")[0].split() for name, one in agents.items()}
+    assert [one.returncode for one in agents.values()] == [0, 0, 0]
+    stored = {row["id"]: row["content"] for row in memory.memories.passages.find(limit=None)}
+    assert len(stored) == 80
+    assert stored.keys() == {*own, *(id for some in ids.values() for id in some)}
+    for name, some in ids.items():
+        assert [stored[id] for id in some] == [f"{name} saw number {number}" for number in range(20)]
+    assert memory.lore.passages.counts() == {"peaks": 60}
+    found = memory.memories.search_memory("bob saw number 7", 1)["results"]
+    assert found[0]["memory_id"] == ids["bob"][7], "vectors in memory follow what other processes stored"
+    numbers = [decision.number for passages in memory.usable for decision in passages.decisions(limit=1000)]
+    assert len(numbers) == len(set(numbers)) == 140, "decisions of all processes and kinds are in one row"
+    assert memory.undo(actor="ann").done == ["peaks_ann19"], "the last of her own"
+
+
+@pytest.mark.usefixtures("chroma")
+def test_chroma_follows_what_other_processes_stored(memory: Memory) -> None:
+    done = agent(memory.places.root, "ann", count=3)
+    assert len(done.communicate("")[0].split()) == 3
+    assert memory._keeper
+    memory._keeper.look()
+    assert memory.wait_for_chroma(60)
+    assert memory.check_chroma() == []
+
+
+def test_a_session_deleted_beside_the_keeper_leaves_nothing(memory: Memory, bags: Bags) -> None:
+    memory.sessions.add_memory("elf_s1", "m0", "zanzibarium")
+    with Memory.open_beside(memory.places.root, embedder=bags) as beside:
+        assert beside.sessions.delete_session("s1") == {"elf_s1": 1}
+    assert memory.sessions.passages.count() == 0
+    assert memory.sessions.passages.database.meta("forgetting") == "", "the keeper rewrote the file"
+    left = [
+        path.name
+        for path in memory.places.folder.rglob("*")
+        if path.is_file() and b"zanzibarium" in path.read_bytes()
+    ]
+    assert left == []
+
+
+def test_another_process_takes_over_when_the_keeper_ends(
+    tmp_path: Path, bags: Bags, reopen: Callable[[], Memory]
+) -> None:
+    root = tmp_path / "res"
+    other = agent(root, "ann", opened="open", count=1)
+    assert other.stdout
+    assert other.stdout.readline().startswith("mem_")
+    memory = reopen()
+    assert memory._keeper
+    assert memory._keeper.follower is None, "the other process keeps it"
+    memory.memories.store_memory("stored beside it")
+    other.communicate("")
+    memory._keeper.look()
+    assert memory._keeper.follower is not None
+    assert not WriterLock(Places(root).lock).is_free()
+    assert memory.memories.passages.count() == 2
+
+
+def test_a_decision_of_several_kinds_shares_its_number_with_no_other(memory: Memory, bags: Bags) -> None:
+    number = memory.new_decision()
+    with Memory.open_beside(memory.places.root, embedder=bags) as beside:
+        beside.memories.store_memory("meanwhile")
+        assert beside.memories.passages.decisions()[0].number == number + 1

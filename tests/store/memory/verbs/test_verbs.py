@@ -1,0 +1,126 @@
+"""The four faces of the text memory: page, Python, command line and agents have the same verbs."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from store.cli import memory_arguments
+from store.mcp.access import Access
+from store.mcp.tools import server
+from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.memory import Memory
+from store.memory.verbs.verbs import VERBS, MemoryVerbs
+from store.runtime import open_reader
+
+PROJECT = Path(__file__).resolve().parents[4]
+NAMES = ("worlds", "sessions", "protocols", "tags")
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    memory = argparse.ArgumentParser()
+    memory_arguments.add_arguments(memory)
+    (verbs,) = (one for one in memory._actions if isinstance(one, argparse._SubParsersAction))
+    return dict(verbs.choices)
+
+
+def listed() -> set[str]:
+    """The commands that the help lists."""
+    memory = argparse.ArgumentParser()
+    memory_arguments.add_arguments(memory)
+    (verbs,) = (one for one in memory._actions if isinstance(one, argparse._SubParsersAction))
+    return {str(one.dest) for one in verbs._choices_actions}
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    access = Access(tmp_path_factory.mktemp("agents"), actor="agent", open_reader=open_reader)
+    return {tool.name for tool in server(access)._tool_manager.list_tools()}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_the_same_name_everywhere(verb: str, tools: set[str]) -> None:
+    assert callable(getattr(MemoryVerbs, verb)), "in Python"
+    assert verb in listed(), "on the command line"
+    assert f"{verb}_memory" in tools, "for agents"
+    pages = (
+        "".join(path.read_text() for path in (PROJECT / "components/memory").glob("*.py"))
+        + (PROJECT / "pages/lore.py").read_text()
+        + (PROJECT / "components/shell/undo.py").read_text()
+    )
+    assert f'"{VERBS[verb]}' in pages, "on the page"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_listed_everywhere(name: str, tools: set[str]) -> None:
+    assert callable(getattr(MemoryVerbs, name))
+    assert name in listed()
+    assert f"list_{name}" in tools
+
+
+@pytest.mark.parametrize(
+    "name", ["add-lore", "add-memory", "delete-session", "forget-session", "forget-vectors"]
+)
+def test_earlier_names_go_on_working_and_are_not_listed(name: str) -> None:
+    assert name in commands()
+    assert name not in listed()
+
+
+def test_entries_of_each_kind_are_stored_listed_shown_edited_and_removed(memory: Memory) -> None:
+    verbs = MemoryVerbs(memory)
+    ids = {
+        "memories": verbs.store("Kettles whistle", tags=["kitchen"]),
+        "world_lore": verbs.store("Dragons sleep", kind="world_lore", scope="peaks", name="d", is_new=True),
+        "session_memory": verbs.store("User: hi\nAI: ho", kind="session_memory", scope="elf_s1"),
+    }
+    for kind, id in ids.items():
+        total, rows = verbs.list(kind=kind)
+        assert (total, [row["id"] for row in rows]) == (1, [id])
+        assert verbs.show(id, kind=kind)["id"] == id
+        text = memory.passages[kind].kind.text
+        assert verbs.edit(id, kind=kind, text="A brass submarine")[text] == "A brass submarine"
+        assert verbs.search("brass submarine", kind=kind)
+        assert verbs.remove([id], kind=kind).done == [id]
+        assert verbs.list(kind=kind) == (0, [])
+        assert verbs.undo().done == [id]
+        assert verbs.redo().done == [id]
+        assert verbs.list(kind=kind) == (0, [])
+        assert verbs.undo().done == [id]
+    assert verbs.worlds() == {"peaks": 1}
+    assert verbs.sessions() == {"elf_s1": 1}
+    assert verbs.tags() == {"kitchen": 1}
+    assert verbs.forget("s1") == {"elf_s1": 1}
+    assert verbs.sessions() == {}
+
+
+def test_names_that_nothing_has_are_refused_with_the_nearest(memory: Memory) -> None:
+    verbs = MemoryVerbs(memory)
+    verbs.store("Dragons sleep", kind="world_lore", scope="peaks", name="d", is_new=True)
+    with pytest.raises(UnknownEntry, match="no world 'peeks'; the nearest: 'peaks'"):
+        verbs.store("text", kind="world_lore", scope="peeks", name="x")
+    with pytest.raises(UnknownEntry, match="no world 'peeks'; the nearest: 'peaks'"):
+        verbs.list(kind="world_lore", scope="peeks")
+    with pytest.raises(UnknownEntry, match="no world 'peeks'"):
+        verbs.assemble("Where do dragons sleep?", world="peeks")
+    with pytest.raises(UnknownEntry, match="no entry 'peaks_x' in world_lore; the nearest: 'peaks_d'"):
+        verbs.show("peaks_x", kind="world_lore")
+    with pytest.raises(UnknownEntry, match="no kind of text memory 'memory'; the nearest: 'memories'"):
+        verbs.list(kind="memory")
+    with pytest.raises(InvalidInput, match="imported"):
+        verbs.store("text", kind="documents")
+
+
+def test_redo_never_reaches_past_a_later_decision_or_a_forgetting(memory: Memory) -> None:
+    verbs = MemoryVerbs(memory)
+    verbs.store("one")
+    verbs.store("an exchange", kind="session_memory", scope="elf_s1")
+    verbs.undo()
+    verbs.store("two")
+    with pytest.raises(Exception, match="nothing to redo"):
+        verbs.redo()
+    verbs.undo()
+    verbs.store("an exchange", kind="session_memory", scope="elf_s2")
+    verbs.forget("s2")
+    with pytest.raises(Exception, match="nothing to redo"):
+        verbs.redo()
+    assert verbs.list()[0] == 1
