@@ -9,6 +9,7 @@ from components.memory import (
     entry_drawer,
     health,
     open_memory,
+    pending,
     probe,
     welcome,
 )
@@ -21,6 +22,7 @@ views = {
     "Test retrieval": lambda: probe.show(memory),
     "Prompt preview": lambda: context_view.show(memory),
     "Browse": lambda: browse.show(memory),
+    "Pending": lambda: pending.show(library, memory),
     "Connections": lambda: connections.show(library, memory),
     "Status": lambda: health.show(memory),
 }

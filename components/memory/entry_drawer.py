@@ -140,19 +140,29 @@ def _metadata(memory: Memory, kind: str, row: Row) -> None:
     st.json(described(row, *_FIELDS.values(), "text"))
 
 
-def _history(memory: Memory, kind: str, row: Row) -> None:
+def _versions(memory: Memory, kind: str, row: Row) -> None:
+    found = memory.passages[kind].versions(row["id"])
     rows = [
         {
-            "when": tables.moment(event.created_at),
-            "what": event.verb + (" (undone)" if event.is_undone else ""),
-            "who": event.actor,
+            "since": tables.moment(version.created_at) if version.created_at else None,
+            "until": tables.moment(version.superseded_at) if version.superseded_at else None,
+            "what": version.verb or "was there before",
+            "who": version.author or "unknown",
+            "through": version.via or "unknown",
         }
-        for event in memory.passages[kind].history(id=row["id"])
+        for version in found
     ]
-    if rows:
-        tables.show(rows, alt="What was done to this entry, newest first", columns={"when": tables.when()})
-    else:
-        st.caption("Nothing was done to it since it was imported.")
+    tables.show(
+        rows,
+        alt="The versions of this entry, newest first",
+        columns={"since": tables.when(), "until": tables.when()},
+    )
+    for version in found[1:]:
+        if version.row is not None:
+            with st.expander(
+                f"Version by {format.plain(version.author or 'unknown')}, {version.verb or 'first'}"
+            ):
+                st.text(text_of(kind, version.row))
 
 
 _PARTS: dict[str, Callable[[Memory, str, Row], None]] = {
@@ -160,5 +170,5 @@ _PARTS: dict[str, Callable[[Memory, str, Row], None]] = {
     "Near it": _near,
     "Vector": _vector,
     "Metadata": _metadata,
-    "History": _history,
+    "Versions": _versions,
 }

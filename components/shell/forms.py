@@ -103,16 +103,13 @@ def show(
     page's next run, "" for none, or raises MemedexError, whose text is shown beside the button.
     """
     place = (login.session(), key)
-    _forms[place] = _Form(fields, button, send)
+    sending = register(key, library, send, button=button, fields=fields)
     was_confirmed = bool(_confirmed.get(place))
     _confirmed[place] = False
     _component(
         key=f"memedex-form-{key}",
         data={
-            "url": address(),
-            "token": tokens.token(library),
-            "form": key,
-            "place": f"{library.id} {library.actor_name}",
+            **sending,
             "fields": [asdict(field) for field in fields],
             "button": asdict(button),
             "row": row,
@@ -122,6 +119,19 @@ def show(
         on_done_change=_nothing,
     )
     return was_confirmed
+
+
+def register(
+    key: str, library: Library, send: Send, *, button: Button, fields: Sequence[Field] = ()
+) -> dict[str, str]:
+    """Let the page send this form, which a component of its own draws; returns what its requests need."""
+    _forms[login.session(), key] = _Form(fields, button, send)
+    return {
+        "url": address(),
+        "token": tokens.token(library),
+        "form": key,
+        "place": f"{library.id} {library.actor_name}",
+    }
 
 
 def button(

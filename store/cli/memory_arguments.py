@@ -7,7 +7,7 @@ import argparse
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
-from store.cli import memory_edits, memory_queries, stored_vectors
+from store.cli import memory_edits, memory_queries, memory_trust, stored_vectors
 from store.cli.open_library import typed_path
 from store.cli.terminal import Terminal
 
@@ -123,6 +123,7 @@ def add_arguments(memory: ArgumentParser) -> None:
         help="memories, lore and sessions go into one Chroma, and may be named together",
     )  # fmt: skip
     exported.add_argument("--vectors", default="", metavar="MODEL", help="whose vectors (the kind's model)")
+    memory_trust.add_arguments(add)
     add("undo", memory_edits.undo, "undo your last decision about the text memory")
     embedded = add(
         "model", memory_edits.model, "the models in use; with a name, embed everything again with that one"

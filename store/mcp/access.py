@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -17,12 +18,23 @@ from store.reading.reader import Reader
 
 _T = TypeVar("_T")
 
+client: ContextVar[str] = ContextVar("client", default="")  # the name of the program that calls now
+
 
 class Access:
     """One root for agents; opened at the first request, thread-safe."""
 
-    def __init__(self, root: Path, *, actor: str, open_reader: Callable[[Path], Reader]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        actor: str,
+        open_reader: Callable[[Path], Reader],
+        is_reviewed: bool = False,
+    ) -> None:
+        """With `is_reviewed`, what agents write waits until a person accepts it."""
         self.root = root
+        self.is_reviewed = is_reviewed
         self._actor = Actor(actor)
         self._open_reader = open_reader
         self._models: dict[str, Embedder] = {}
@@ -35,7 +47,8 @@ class Access:
             return f"reading only: {self._actor.name} may look at this library, not change it"
         if not WriterLock(Places(self.root).lock).is_free():
             return "reading only: another program, such as the dashboard, writes to the text memory"
-        return "reading and storing"
+        waits = "; a person reviews what is stored" if self.is_reviewed else ""
+        return f"reading and storing{waits}"
 
     @cached_property
     def memory(self) -> Memory:
@@ -57,12 +70,18 @@ class Access:
         with self._lock:
             try:
                 with Memory.open(self.root, models=self._model) as memory:
-                    return work(memory.for_actor(self._actor))
+                    return work(memory.for_actor(self._agent()))
             except LibraryInUse as error:
                 raise ReadOnly(
                     f"nothing was stored, this server only reads for now: {error}. Close the other program, "
                     "or store it there"
                 ) from error
+
+    def _agent(self) -> Actor:
+        """The client that calls now, in the place of the person who started the server."""
+        return Actor(
+            self._actor.name, via="MCP", agent=client.get() or "an agent", is_reviewed=self.is_reviewed
+        )
 
     def close(self) -> None:
         for name in ("memory", "library"):

@@ -17,6 +17,7 @@ from store.generation import coin_generator, context
 from store.generation.context import EXAMPLES
 from store.generation.nearest_examples import nearest_examples
 from store.mcp.access import Access
+from store.mcp.named_tool import NamedTool
 from store.memory.documents import documents
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, MOST_CHARS
@@ -271,7 +272,7 @@ def _within(hits: list[PassageHit], most: int) -> Answer:
 
 def _tool(does: Callable[..., Answer], annotations: ToolAnnotations) -> Tool:
     """A tool that refuses unknown arguments by name, so that an agent does not believe that they counted."""
-    made = Tool.from_function(_said(does), annotations=annotations)
+    made = NamedTool.from_function(_said(does), annotations=annotations)
     arguments = made.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"
     arguments.model_rebuild(force=True)

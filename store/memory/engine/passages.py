@@ -32,6 +32,7 @@ from store.embedding import open_embedder
 from store.embedding.active_model import ActiveModel
 from store.embedding.embedding_cache import ModelVectors, embed_texts
 from store.embedding.protocol import Embedder
+from store.errors import NotPermitted
 from store.memory.engine import undo as engine_undo
 from store.memory.engine import vector_cache
 from store.memory.engine.change import MemoryChange
@@ -174,9 +175,10 @@ class Passages(SearchableEntries):
     def _decision(
         self, db: sqlite3.Connection, verb: str, actor: str, *, number: int | None = None
     ) -> MemoryChange:
+        by = self.actor
         return MemoryChange(
-            db, self.kind, verb, actor=actor or self.actor.name, at=self.clock(), after=self._latest(),
-            number=number,
+            db, self.kind, verb, actor=actor or by.name, at=self.clock(), after=self._latest(),
+            number=number, via=by.via, agent=by.agent, waits=by.is_reviewed,
         )  # fmt: skip
 
     def upsert(self, rows: Iterable[Row], *, verb: str, actor: str = "") -> None:
@@ -218,8 +220,14 @@ class Passages(SearchableEntries):
         return self._reverse("redo", actor)
 
     def _reverse(self, verb: str, actor: str) -> Outcome:
+        self._refuse_agents(verb)
         with self.change(verb, actor=actor) as change:
             return engine_undo.reverse(change, verb, actor or self.actor.name)
+
+    def _refuse_agents(self, verb: str) -> None:
+        """Raises NotPermitted to an agent whose changes wait for a person."""
+        if self.actor.is_reviewed:
+            raise NotPermitted(f"what agents write is reviewed here; a person has to {verb}")
 
     # -- for good -----------------------------------------------------------------------------------------
 
@@ -229,6 +237,7 @@ class Passages(SearchableEntries):
         Cannot be undone. Call `finish_erasing` afterwards; after a crash the next opening does. Raises
         UnknownEntry if there is nothing of it.
         """
+        self._refuse_agents("delete for good")
         with self.database.writing() as db:
             actor = actor or self.actor.name
             count = engine_undo.erase(

@@ -1,0 +1,85 @@
+"""Commands about whom the text memory obeys: versions, what waits, pins, merging, moments, kept contexts."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from store.cli.memory_edits import KINDS
+from store.cli.memory_edits import _writing as writing  # the one way to write
+from store.cli.memory_queries import answered, reading
+from store.cli.output import as_json, named
+from store.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from store.outcome import Outcome
+
+Add = Callable[[str, Callable[[Namespace, Terminal], int], str], ArgumentParser]
+
+
+def add_arguments(add: Add) -> None:
+    """Add these commands with their flags."""
+    told = add("versions", versions, "every version of an entry: who wrote it, when, through what")
+    told.add_argument("id", metavar="ID")
+    told.add_argument("--kind", choices=KINDS, default="memories", help="memories")
+    add("pending", pending, "what agents wrote and nobody has decided about")
+    taken = add("accept", accept, "accept what agents wrote")
+    taken.add_argument("ids", nargs="+", metavar="ID", help="as `pending` lists it")
+    refused = add("reject", reject, "reject what agents wrote")
+    refused.add_argument("ids", nargs="+", metavar="ID", help="as `pending` lists it")
+
+
+def versions(arguments: Namespace, terminal: Terminal) -> int:
+    """Print every version of an entry, newest first."""
+    with reading(arguments) as memory:
+        passages = memory.passages[arguments.kind]
+        found = passages.versions(arguments.id)
+        text = passages.kind.text
+    lines = [
+        f"{_moment(one.created_at)}  {one.author or 'unknown'}  {one.via or 'unknown'}  {one.verb}: "
+        f"{one.row[text] if one.row else '(removed)'}"
+        for one in found
+    ]
+    return answered([asdict(one) for one in found], arguments, terminal, lines)
+
+
+def pending(arguments: Namespace, terminal: Terminal) -> int:
+    """Print what waits, with what speaks against it."""
+    from store.memory import review
+
+    with reading(arguments) as memory:
+        found = review.waiting(memory)
+    lines = []
+    for one in found:
+        lines.append(f"{one.entry.id}  {one.entry.kind}  {one.entry.agent}  {one.text}")
+        lines += [f"  {flag.why}: {flag.reason}" for flag in one.flags]
+    return answered([asdict(one) for one in found], arguments, terminal, lines)
+
+
+def accept(arguments: Namespace, terminal: Terminal) -> int:
+    """Accept what waits under these ids."""
+    from store.memory import review
+
+    with writing(arguments, terminal) as memory:
+        outcome = review.accept(memory, arguments.ids, actor=arguments.actor or "")
+    return _decided(outcome, arguments, terminal)
+
+
+def reject(arguments: Namespace, terminal: Terminal) -> int:
+    """Reject what waits under these ids."""
+    from store.memory import review
+
+    with writing(arguments, terminal) as memory:
+        outcome = review.reject(memory, arguments.ids, actor=arguments.actor or "")
+    return _decided(outcome, arguments, terminal)
+
+
+def _decided(outcome: "Outcome", arguments: Namespace, terminal: Terminal) -> int:
+    said = {"done": outcome.done, "refused": as_json(outcome.refused)}
+    answered(said, arguments, terminal, outcome.done)
+    return named(outcome.refused, terminal)
+
+
+def _moment(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}" if seconds else "unknown"
