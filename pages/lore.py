@@ -22,7 +22,7 @@ views = {
     "Test retrieval": lambda: probe.show(memory),
     "Prompt preview": lambda: context_view.show(memory),
     "Browse": lambda: browse.show(memory),
-    "Pending": lambda: pending.show(library, memory),
+    "Pending memories": lambda: pending.show(library, memory),
     "Connections": lambda: connections.show(library, memory),
     "Status": lambda: health.show(memory),
 }

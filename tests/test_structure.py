@@ -32,6 +32,7 @@ store/generation store/captioning store/maintenance store/mcp store/demo store/a
 store/library
 store/backup store/evaluation
 store/memory/chroma_check store/memory/demo store/memory/doctor
+store/memory/trust
 store/memory/inspect store/memory/exporting
 store/memory
 store/memory/memory store/memory/kinds store/memory/decisions

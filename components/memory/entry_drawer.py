@@ -1,6 +1,7 @@
 """One entry in a drawer: its text to edit, its place, neighbours, vector and history."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,16 @@ from components.shell import charts, format, forms, tables
 from components.shell.forms import Button, Field
 from store.errors import MemedexError
 from store.library import Library
+from store.memory.engine import recall
 from store.memory.engine.entries import Row
 from store.memory.inspect.neighbours import around, nearest_to
 from store.memory.memory import Memory
 
+_RECALL: tuple[tuple[recall.Recall, str, str, str], ...] = (
+    ("pinned", "keep", "Pin", "In every context of its world, session or protocol"),
+    ("never", "visibility_off", "Never recall", "In no context and no answer; it stays here"),
+)
+_OFF = {"pinned": "Unpin", "never": "Recall again"}
 _FIELDS = {"documents": "content", "memories": "content", "transcript_vectors": "source_text"}
 
 
@@ -76,10 +83,27 @@ def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
         is_deleted = forms.show(
             f"entry-delete-{key}", library, delete, button=Button("Delete", icon="delete")
         )
+        is_recalled = _recall(library, memory, kind, row["id"])
         st.caption(f"{len(text):,} characters")
     if is_saved or is_deleted:
         entry_link.close_entry()
+    if is_saved or is_deleted or is_recalled:
         st.rerun()
+
+
+def _recall(library: Library, memory: Memory, kind: str, id: str) -> bool:
+    """Buttons that pin the entry or leave it out of all contexts; whether one was pressed."""
+    passages = memory.passages[kind]
+    state = recall.of(passages, id)
+    pressed = False
+    for wanted, icon, label, about in _RECALL:
+        is_on = state == wanted
+        pressed |= forms.button(
+            f"entry-{wanted}-{kind}-{id}", library,
+            partial(recall.set_recall, passages, [id], "" if is_on else wanted),
+            button=Button(_OFF[wanted] if is_on else label, icon=icon, help=about),
+        )  # fmt: skip
+    return pressed
 
 
 def _surroundings(memory: Memory, kind: str, row: Row) -> None:

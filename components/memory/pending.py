@@ -12,9 +12,9 @@ from components.shell import format, forms, javascript
 from components.shell.forms import Button, Field
 from store.errors import InvalidRecord
 from store.library import Library
-from store.memory import review
 from store.memory.memory import Memory
-from store.memory.review import Reviewed
+from store.memory.trust import review
+from store.memory.trust.review import Reviewed
 
 _SHOWN = 50  # at once; the others follow as these are decided
 _VERBS = ("accept", "reject", "undo")

@@ -28,6 +28,23 @@ def add_arguments(add: Add) -> None:
     taken.add_argument("ids", nargs="+", metavar="ID", help="as `pending` lists it")
     refused = add("reject", reject, "reject what agents wrote")
     refused.add_argument("ids", nargs="+", metavar="ID", help="as `pending` lists it")
+    for verb, state, meaning in (
+        ("pin", "pinned", "have entries in every context"),
+        ("never-recall", "never", "have entries in no context and no answer"),
+        ("recall-again", "", "treat entries as all others again"),
+    ):
+        marked = add(verb, mark, meaning)
+        marked.add_argument("ids", nargs="+", metavar="ID")
+        marked.add_argument("--kind", choices=KINDS, default="memories", help="memories")
+        marked.set_defaults(state=state)
+    merged = add(
+        "merge", merge, "merge entries that say nearly the same into the first; shows it without --yes"
+    )
+    merged.add_argument("keep", metavar="ID")
+    merged.add_argument("others", nargs="+", metavar="ID", help="are removed")
+    merged.add_argument("--kind", choices=KINDS, default="memories", help="memories")
+    merged.add_argument("--text", default="", metavar="TEXT", help="instead of the text that is shown")
+    merged.add_argument("--yes", action="store_true", help="do it")
 
 
 def versions(arguments: Namespace, terminal: Terminal) -> int:
@@ -46,7 +63,7 @@ def versions(arguments: Namespace, terminal: Terminal) -> int:
 
 def pending(arguments: Namespace, terminal: Terminal) -> int:
     """Print what waits, with what speaks against it."""
-    from store.memory import review
+    from store.memory.trust import review
 
     with reading(arguments) as memory:
         found = review.waiting(memory)
@@ -59,7 +76,7 @@ def pending(arguments: Namespace, terminal: Terminal) -> int:
 
 def accept(arguments: Namespace, terminal: Terminal) -> int:
     """Accept what waits under these ids."""
-    from store.memory import review
+    from store.memory.trust import review
 
     with writing(arguments, terminal) as memory:
         outcome = review.accept(memory, arguments.ids, actor=arguments.actor or "")
@@ -68,11 +85,38 @@ def accept(arguments: Namespace, terminal: Terminal) -> int:
 
 def reject(arguments: Namespace, terminal: Terminal) -> int:
     """Reject what waits under these ids."""
-    from store.memory import review
+    from store.memory.trust import review
 
     with writing(arguments, terminal) as memory:
         outcome = review.reject(memory, arguments.ids, actor=arguments.actor or "")
     return _decided(outcome, arguments, terminal)
+
+
+def mark(arguments: Namespace, terminal: Terminal) -> int:
+    """Pin entries, never recall them, or neither."""
+    from store.memory.engine.recall import set_recall
+
+    with writing(arguments, terminal) as memory:
+        passages = memory.passages[arguments.kind]
+        set_recall(passages, arguments.ids, arguments.state, actor=arguments.actor or "")
+    return answered({"done": arguments.ids}, arguments, terminal, arguments.ids)
+
+
+def merge(arguments: Namespace, terminal: Terminal) -> int:
+    """Show the merged text; with --yes, merge."""
+    from store.memory.trust import merge as merging
+
+    asked = (arguments.keep, arguments.others)
+    if arguments.yes:
+        with writing(arguments, terminal) as memory:
+            done = merging.merge(
+                memory.passages[arguments.kind], *asked, text=arguments.text, actor=arguments.actor or ""
+            )
+    else:
+        with reading(arguments) as memory:
+            done = merging.preview(memory.passages[arguments.kind], *asked)
+        terminal.say("nothing was changed; --yes merges them into this text")
+    return answered(asdict(done), arguments, terminal, [arguments.text or done.text])
 
 
 def _decided(outcome: "Outcome", arguments: Namespace, terminal: Terminal) -> int:

@@ -140,6 +140,22 @@ def last_forgetting(db: sqlite3.Connection, actor: str) -> MemoryDecision | None
     return _decision(row) if row else None
 
 
+def pinned(db: sqlite3.Connection, kind: MemoryKind, where: Where) -> list[str]:
+    """The entries that are in every context and pass these filters, oldest first."""
+    filters, values = conditions(kind, "", where, None)
+    found = db.execute(
+        f"SELECT id FROM {kind.table} WHERE {filters} AND id IN "
+        "(SELECT id FROM recall WHERE state = 'pinned') ORDER BY rowid",
+        values,
+    )
+    return [row[0] for row in found]
+
+
+def never_recalled(db: sqlite3.Connection) -> frozenset[str]:
+    """The entries that no search for a context finds."""
+    return frozenset(row[0] for row in db.execute("SELECT id FROM recall WHERE state = 'never'"))
+
+
 def entry(row: sqlite3.Row) -> dict[str, Any]:
     return {name: row[name] for name in row.keys() if name not in ("number", "rowid_", "vector")}  # noqa: SIM118
 

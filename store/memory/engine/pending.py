@@ -49,7 +49,7 @@ def accept(passages: Passages, id: str, *, actor: str = "") -> str:
     ModelUnavailable if it cannot be embedded.
     """
     chosen = next((one for one in waiting(passages) if one.id == id), None)
-    text = chosen.row and chosen.row[passages.kind.text]
+    text = str(chosen.row[passages.kind.text]) if chosen and chosen.row else ""
     vector = passages.embed([text])[0] if text else None
     with passages.change(ACCEPT, actor=actor) as change:
         if chosen is None or change.row(PENDING, id) is None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from store.embedding.active_model import ActiveModel
 from store.errors import ModelUnavailable
-from store.memory.engine import fusion
+from store.memory.engine import fusion, listing
 from store.memory.engine.entries import Entries, Row
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.resident import Found, ResidentPassages, Where
@@ -56,8 +56,9 @@ class SearchableEntries(Entries):
     ) -> list[PassageHit]:
         """As `best`, for a question that is embedded already; by words alone without a vector."""
         where = where or {}
-        pool = max(n, fusion.POOL)
         with self.database.reading() as db:
+            never = listing.never_recalled(db)
+            pool = max(n, fusion.POOL) + len(never)
             words = fusion.word_shares(db, self.kind, question, where, limit=pool)
         cosines: dict[str, float] = {}
         if vector is not None:
@@ -65,8 +66,31 @@ class SearchableEntries(Entries):
             cosines = {hit.id: hit.score for hit in resident.nearest(vector, n=pool, where=where)}
             others = resident.vectors(words.keys() - cosines)
             cosines |= {id: float(own @ vector) for id, own in others.items()}
-        rows = self.rows([*dict.fromkeys((*cosines, *words))])
+        rows = self.rows([id for id in dict.fromkeys((*cosines, *words)) if id not in never])
         return fusion.fused(rows, self.kind, question, cosines=cosines, words=words)[:n]
+
+    def for_context(self, question: str, *, n: int, where: Where | None = None) -> list[PassageHit]:
+        """The pinned entries that pass the filters, and then the n others that fit the question best."""
+        where = where or {}
+        with self.database.reading() as db:
+            pinned = listing.pinned(db, self.kind, where)
+        vector = self.question_or_none(question)
+        found = self.best_with(question, vector, n=n + len(pinned), where=where)
+        known = {hit.row["id"]: hit for hit in found}
+        rows = self.rows([id for id in pinned if id not in known])
+        cosines = (
+            {}
+            if vector is None
+            else {
+                id: float(own @ vector)
+                for id, own in self.resident().vectors(row["id"] for row in rows).items()
+            }
+        )
+        known |= {
+            hit.row["id"]: hit for hit in fusion.fused(rows, self.kind, question, cosines=cosines, words={})
+        }
+        others = [hit for hit in found if hit.row["id"] not in pinned]
+        return [*(known[id] for id in pinned if id in known), *others[:n]]
 
     def question_or_none(self, text: str) -> NDArray[np.float32] | None:
         """The vector of a question; None, with the reason in the log, while the model is away."""

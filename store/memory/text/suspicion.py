@@ -43,7 +43,7 @@ _LONGEST = 80  # characters shown of what was found
 
 
 @dataclass(frozen=True, slots=True)
-class Suspicion:
+class TextWarning:
     """What a text has in it, and where."""
 
     reason: Warned
@@ -52,10 +52,10 @@ class Suspicion:
     end: int
 
 
-def suspicions(text: str) -> list[Suspicion]:
+def suspicions(text: str) -> list[TextWarning]:
     """Everything that reads like an instruction, an address or a secret, in the order of the text."""
     found = [
-        Suspicion(reason, match.group().strip()[:_LONGEST], match.start(), match.end())
+        TextWarning(reason, match.group().strip()[:_LONGEST], match.start(), match.end())
         for reason, pattern in _PATTERNS.items()
         for match in pattern.finditer(text)
     ]

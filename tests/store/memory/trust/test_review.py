@@ -3,9 +3,9 @@
 import pytest
 
 from store.errors import NotPermitted
-from store.memory import review
 from store.memory.inspect.context_preview import assemble
 from store.memory.memory import Memory
+from store.memory.trust import review
 from store.permissions import Actor
 from tests.store.memory.engine.test_versions import by_agent
 

@@ -81,7 +81,7 @@ def reviewed(memory: "Memory", entry: PendingEntry) -> Reviewed:
     """
     passages = memory.passages[entry.kind]
     current = next(iter(passages.rows([entry.target])), None)
-    before = current and str(current[passages.kind.text])
+    before = str(current[passages.kind.text]) if current else None
     if entry.row is None:
         return Reviewed(entry, before or "", before, (Flag("removes", "It removes this entry."),))
     text = str(entry.row[passages.kind.text])
