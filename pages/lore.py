@@ -8,6 +8,7 @@ from components.memory import (
     context_view,
     entry_drawer,
     health,
+    moments,
     open_memory,
     pending,
     probe,
@@ -18,20 +19,21 @@ from components.shell.page import open_page
 library = open_page("Lore & memory", undo=open_memory.undo_button)
 
 memory = open_memory.memory(can_write=library.can_write)
-views = {
-    "Test retrieval": lambda: probe.show(memory),
-    "Prompt preview": lambda: context_view.show(memory),
-    "Browse": lambda: browse.show(memory),
+of_a_moment = {"Test retrieval": probe.show, "Prompt preview": context_view.show, "Browse": browse.show}
+others = {
     "Pending memories": lambda: pending.show(library, memory),
     "Connections": lambda: connections.show(library, memory),
     "Status": lambda: health.show(memory),
 }
 chosen = st.segmented_control(
-    "View", list(views), key="view", default="Test retrieval", required=True, bind="query-params",
-    label_visibility="collapsed",
+    "View", [*of_a_moment, *others], key="view", default="Test retrieval", required=True,
+    bind="query-params", label_visibility="collapsed",
 )  # fmt: skip
 if welcome.is_needed(memory, chosen):
     welcome.show(memory)
+elif chosen in of_a_moment:
+    with moments.asked(memory) as asked:
+        of_a_moment[chosen](asked)
 else:
-    views[chosen]()
+    others[chosen]()
 entry_drawer.show_if_open(library, memory)

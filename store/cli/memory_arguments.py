@@ -124,6 +124,8 @@ def add_arguments(memory: ArgumentParser) -> None:
     )  # fmt: skip
     exported.add_argument("--vectors", default="", metavar="MODEL", help="whose vectors (the kind's model)")
     memory_trust.add_arguments(add)
+    for asking in (searched, asked, recalled, papers, found):
+        asking.add_argument("--as-of", metavar="WHEN", help="as it was at this date or time")
     add("undo", memory_edits.undo, "undo your last decision about the text memory")
     embedded = add(
         "model", memory_edits.model, "the models in use; with a name, embed everything again with that one"

@@ -37,6 +37,9 @@ def add_arguments(add: Add) -> None:
         marked.add_argument("ids", nargs="+", metavar="ID")
         marked.add_argument("--kind", choices=KINDS, default="memories", help="memories")
         marked.set_defaults(state=state)
+    differs = add("diff", difference, "what was added, removed or changed between two moments")
+    differs.add_argument("since", metavar="SINCE", help="a date or time")
+    differs.add_argument("until", nargs="?", metavar="UNTIL", help="now")
     merged = add(
         "merge", merge, "merge entries that say nearly the same into the first; shows it without --yes"
     )
@@ -117,6 +120,21 @@ def merge(arguments: Namespace, terminal: Terminal) -> int:
             done = merging.preview(memory.passages[arguments.kind], *asked)
         terminal.say("nothing was changed; --yes merges them into this text")
     return answered(asdict(done), arguments, terminal, [arguments.text or done.text])
+
+
+def difference(arguments: Namespace, terminal: Terminal) -> int:
+    """Print the entries that differ between two moments."""
+    from store.memory.engine.inputs import checked_moment
+    from store.memory.trust.difference import difference as between
+
+    until = checked_moment(arguments.until) if arguments.until else None
+    with reading(arguments) as memory:
+        found = between(memory, checked_moment(arguments.since), until)
+    lines = []
+    for one in found:
+        lines.append(f"{one.what}  {one.kind}  {one.id}")
+        lines += [f"  {sign} {text}" for sign, text in (("-", one.before), ("+", one.after)) if text]
+    return answered([asdict(one) for one in found], arguments, terminal, lines)
 
 
 def _decided(outcome: "Outcome", arguments: Namespace, terminal: Terminal) -> int:

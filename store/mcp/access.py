@@ -1,7 +1,8 @@
 """How an agent reaches the library: reading always, writing briefly if no other process does."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,7 @@ from store.disk.lock import WriterLock
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
 from store.errors import LibraryInUse, ReadOnly
+from store.memory.engine.inputs import checked_moment
 from store.memory.engine.places import Places
 from store.memory.memory import Memory
 from store.permissions import Actor
@@ -55,6 +57,15 @@ class Access:
         """The memory for reading, beside the process that writes."""
         with self._lock:
             return Memory.open_for_reading(self.root, models=self._model)
+
+    @contextmanager
+    def memory_at(self, moment: str | None) -> Iterator[Memory]:
+        """The memory for reading, as it was at this date or time if one is given."""
+        if not moment:
+            yield self.memory
+            return
+        with self.memory.as_of(checked_moment(moment)) as past:
+            yield past
 
     @cached_property
     def library(self) -> Reader:

@@ -46,6 +46,7 @@ Name = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME)]
 Names = Annotated[list[Name], Field(max_length=_MOST)]
 Tag = Annotated[str, Field(max_length=LONGEST_TAG)]
 Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS)]
+Moment = Annotated[str | None, Field(max_length=40, description="ask as of this date or time, ISO 8601")]
 Answer = dict[str, Any]
 
 
@@ -84,14 +85,15 @@ class Tools:
         limit: Limit = 5,
         threshold: Annotated[float, Field(ge=0, le=100)] | None = None,
         near_misses: Annotated[int, Field(ge=0, le=20)] = 0,
+        as_of: Moment = None,
     ) -> Answer:
         """The most relevant memories, with their relevance in percent.
 
         Each has at least threshold percent (30 unless this memory has another), or says found_by words.
         near_misses asks for so many below it.
         """
-        memories = self._access.memory.memories
-        return memories.search_memory(query, limit, threshold=threshold, near_misses=near_misses)
+        with self._access.memory_at(as_of) as memory:
+            return memory.memories.search_memory(query, limit, threshold=threshold, near_misses=near_misses)
 
     def query_lore(
         self,
@@ -99,11 +101,12 @@ class Tools:
         query: Question,
         n_results: Number = scoped.N_RESULTS,
         max_chars: Characters = lore.MAX_CHARS,
+        as_of: Moment = None,
     ) -> Answer:
         """What is known of a world; context_warning where that is longer than max_chars together."""
-        self._access.memory.lore.check_known(world_id)
-        found = self._access.memory.lore.search(world_id, query, n=n_results)
-        return _within(found, max_chars)
+        with self._access.memory_at(as_of) as memory:
+            memory.lore.check_known(world_id)
+            return _within(memory.lore.search(world_id, query, n=n_results), max_chars)
 
     def query_memory(
         self,
@@ -111,11 +114,12 @@ class Tools:
         query: Question,
         n_results: Number = scoped.N_RESULTS,
         max_chars: Characters = sessions.MAX_CHARS,
+        as_of: Moment = None,
     ) -> Answer:
         """What was said in a session, by its key {character}_{session}; context_warning as for lore."""
-        self._access.memory.sessions.check_known(session_id)
-        found = self._access.memory.sessions.search(session_id, query, n=n_results)
-        return _within(found, max_chars)
+        with self._access.memory_at(as_of) as memory:
+            memory.sessions.check_known(session_id)
+            return _within(memory.sessions.search(session_id, query, n=n_results), max_chars)
 
     def delete_session(self, session: Name) -> dict[str, int]:
         """Delete what was said in a session for good, by its key or, without a character, for all of them.
@@ -130,16 +134,18 @@ class Tools:
         protocols: Names | None = None,
         n: Number = documents.RESULTS,
         compare: bool = False,
+        as_of: Moment = None,
     ) -> Answer:
         """Passages of protocol papers with source and page: of one protocol, of several, or of all.
 
         With compare, n passages for each protocol, side by side.
         """
-        papers = self._access.memory.documents
-        papers.check_known(protocols or ())
-        if compare:
-            return {"protocols": papers.compare(query, protocols or [*papers.protocols()], n)}
-        return {"results": papers.search(query, n, protocol=protocols or None)}
+        with self._access.memory_at(as_of) as memory:
+            papers = memory.documents
+            papers.check_known(protocols or ())
+            if compare:
+                return {"protocols": papers.compare(query, protocols or [*papers.protocols()], n)}
+            return {"results": papers.search(query, n, protocol=protocols or None)}
 
     def search_transcripts(
         self,

@@ -54,3 +54,13 @@ def test_a_key_press_decides_and_u_takes_it_back(memory: Memory) -> None:
     send(app, "memory-review", verb="undo", id="")
     assert [card["text"] for card in cards(rerun(app))] == ["The king sleeps"]
     assert memory.lore.passages.count() == 0
+
+
+def test_the_past_can_be_asked_and_compared_with_today(memory: Memory) -> None:
+    memory.memories.store_memory("frogs like tea")
+    app = opened("lore", as_of="2020-01-01T00:00", view="Browse", changes="true")
+    app.toggle(key="changes").set_value(True)
+    said = words(rerun(app))
+    assert "As it was on 2020-01-01" in said
+    assert "0 memories" in said or "There is nothing in" in said
+    assert "1 entry changed since" in [one.label for one in app.expander]

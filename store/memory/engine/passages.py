@@ -32,7 +32,7 @@ from store.embedding import open_embedder
 from store.embedding.active_model import ActiveModel
 from store.embedding.embedding_cache import ModelVectors, embed_texts
 from store.embedding.protocol import Embedder
-from store.errors import NotPermitted
+from store.errors import ModelUnavailable, NotPermitted
 from store.memory.engine import undo as engine_undo
 from store.memory.engine import vector_cache
 from store.memory.engine.change import MemoryChange
@@ -113,6 +113,13 @@ class Passages(SearchableEntries):
     def embedder(self) -> Embedder:
         """The model; its weights are loaded at first use."""
         return self._model.embedder
+
+    def embedder_or_none(self) -> Embedder | None:
+        """The model; None while it is away."""
+        try:
+            return self._model.embedder
+        except ModelUnavailable:
+            return None
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The float32 bytes of each text's vector, by this kind's model."""

@@ -1,0 +1,60 @@
+"""As of: a moment of the past to ask about, and what changed since."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import streamlit as st
+
+from components.memory.kinds import KINDS
+from components.shell import format
+from store.errors import MemedexError
+from store.memory.memory import Memory
+from store.memory.trust.difference import EntryDifference, difference
+
+_SHOWN = 50  # differences
+_ICONS = {"added": ":material/add:", "removed": ":material/remove:", "changed": ":material/edit:"}
+
+
+@contextmanager
+def asked(memory: Memory) -> Iterator[Memory]:
+    """The memory as of the moment that is chosen here; as it is without one."""
+    with st.popover(
+        "As of", icon=":material/history:", help="Ask about the memory as it was at an earlier moment"
+    ):
+        chosen = st.datetime_input("As of", value=None, key="as_of", bind="query-params", step=60)
+        is_compared = st.toggle("Show what changed since", key="changes", disabled=chosen is None)
+    if chosen is None:
+        yield memory
+        return
+    moment = _seconds(chosen)
+    try:
+        past = memory.as_of(moment)
+    except MemedexError as error:
+        st.error(format.plain(str(error)), icon=":material/error:")
+        st.stop()
+    st.info(f"As it was on {chosen:%Y-%m-%d %H:%M}; nothing can be changed there.", icon=":material/history:")
+    with past:
+        if is_compared:
+            _changes(difference(memory, moment))
+        yield past
+
+
+def _seconds(chosen: datetime) -> float:
+    """In the reader's time zone."""
+    return chosen.replace(tzinfo=ZoneInfo(st.context.timezone or "UTC")).timestamp()
+
+
+def _changes(found: list[EntryDifference]) -> None:
+    with st.expander(f"{format.counted(len(found), 'entry', 'entries')} changed since", expanded=True):
+        if not found:
+            st.caption("Nothing changed since.")
+        for one in found[:_SHOWN]:
+            place = format.plain(f"{KINDS[one.kind].label} · {one.id}")
+            st.markdown(f"{_ICONS[one.what]} **{one.what}** {place}")
+            for text, colour in ((one.before, "red"), (one.after, "green")):
+                if text:
+                    st.markdown(f":{colour}[{format.plain(text, limit=300)}]")
+        if len(found) > _SHOWN:
+            st.caption(f"… and {len(found) - _SHOWN:,} more: `python -m store memory diff` lists them all.")
