@@ -6,6 +6,7 @@ from components.memory import (
     browse,
     connections,
     context_view,
+    contexts,
     entry_drawer,
     health,
     moments,
@@ -22,6 +23,7 @@ memory = open_memory.memory(can_write=library.can_write)
 of_a_moment = {"Test retrieval": probe.show, "Prompt preview": context_view.show, "Browse": browse.show}
 others = {
     "Pending memories": lambda: pending.show(library, memory),
+    "Contexts": lambda: contexts.show(memory),
     "Connections": lambda: connections.show(library, memory),
     "Status": lambda: health.show(memory),
 }

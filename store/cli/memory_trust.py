@@ -48,6 +48,21 @@ def add_arguments(add: Add) -> None:
     merged.add_argument("--kind", choices=KINDS, default="memories", help="memories")
     merged.add_argument("--text", default="", metavar="TEXT", help="instead of the text that is shown")
     merged.add_argument("--yes", action="store_true", help="do it")
+    listed = add("contexts", contexts, "contexts that were handed out; with an id, what was in one")
+    listed.add_argument("id", nargs="?", metavar="ID", help="its beginning is enough")
+    again = add("replay", replay, "what a context would have been otherwise")
+    again.add_argument("id", metavar="ID", help="as `contexts` lists it; its beginning is enough")
+    again.add_argument("--threshold", type=float, metavar="PERCENT", help="another least relevance")
+    again.add_argument("--without", action="append", default=[], metavar="ID", help="without this entry")
+    again.add_argument(
+        "--chunk", type=int, nargs=2, metavar=("SIZE", "OVERLAP"), help="of papers, in characters"
+    )
+    again.add_argument("--model", default="", metavar="NAME", help="embedded by another model")
+    tried = add("try-chunks", try_chunks, "a paper's passages with another chunk size; stores nothing")
+    tried.add_argument("id", metavar="PROTOCOL/FILE")
+    tried.add_argument("--size", type=int, default=1000, metavar="N", help="characters (1000)")
+    tried.add_argument("--overlap", type=int, default=100, metavar="N", help="characters (100)")
+    tried.add_argument("--question", default="", metavar="TEXT", help="the passages that fit it best")
 
 
 def versions(arguments: Namespace, terminal: Terminal) -> int:
@@ -135,6 +150,58 @@ def difference(arguments: Namespace, terminal: Terminal) -> int:
         lines.append(f"{one.what}  {one.kind}  {one.id}")
         lines += [f"  {sign} {text}" for sign, text in (("-", one.before), ("+", one.after)) if text]
     return answered([asdict(one) for one in found], arguments, terminal, lines)
+
+
+def contexts(arguments: Namespace, terminal: Terminal) -> int:
+    """Print the kept contexts, newest first, or what was in one."""
+    from store.memory.trust import replay as replaying
+
+    with reading(arguments) as memory:
+        if arguments.id:
+            shown = replaying.entries(memory, replaying.context(memory, arguments.id))
+            lines = [f"{one.score:.3f}  {one.id}  {one.text}" for one in shown]
+            return answered([asdict(one) for one in shown], arguments, terminal, lines)
+        found = replaying.contexts(memory)
+    lines = [
+        f"{one.id[:8]}  {_moment(one.created_at)}  {one.kind}  {one.agent or one.actor}  {one.question}"
+        for one in found
+    ]
+    return answered([asdict(one) for one in found], arguments, terminal, lines)
+
+
+def replay(arguments: Namespace, terminal: Terminal) -> int:
+    """Print what a context would have been, beside what it was."""
+    from store.memory.trust import replay as replaying
+
+    asked = replaying.WhatIf(
+        threshold=arguments.threshold,
+        without=arguments.without,
+        chunk=tuple(arguments.chunk) if arguments.chunk else None,
+        model=arguments.model,
+    )
+    with reading(arguments) as memory:
+        found = replaying.replay(memory, replaying.context(memory, arguments.id), asked)
+    signs = {"same": " ", "added": "+", "removed": "-"}
+    lines = [f"{signs[one.what]} {one.score:.3f}  {one.id}  {one.text}" for one in found]
+    return answered([asdict(one) for one in found], arguments, terminal, lines)
+
+
+def try_chunks(arguments: Namespace, terminal: Terminal) -> int:
+    """Print a paper's passages with another chunk size."""
+    from store.memory.engine.errors import UnknownEntry
+    from store.memory.engine.names import offered
+    from store.memory.trust import replay as replaying
+
+    with reading(arguments) as memory:
+        known = {one.id: one for one in memory.documents.sources()}
+        if arguments.id not in known:
+            raise UnknownEntry(f"there is no paper {arguments.id!r}{offered(arguments.id, known)}")
+        found = replaying.try_chunks(
+            memory, known[arguments.id], size=arguments.size, overlap=arguments.overlap,
+            question=arguments.question,
+        )  # fmt: skip
+    shown = [{name: value for name, value in row.items() if name != "vector"} for row in found]
+    return answered(shown, arguments, terminal, [f"{one['content']}\n" for one in shown])
 
 
 def _decided(outcome: "Outcome", arguments: Namespace, terminal: Terminal) -> int:

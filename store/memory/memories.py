@@ -114,7 +114,7 @@ class Memories:
         hits.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference; the sort is stable
         found = [hit for hit in hits if passes(hit, least)]
         found = sorted(found, key=lambda hit: is_by_words(hit, least))[:limit]
-        self.passages.log_retrieval(query, found, scope="")
+        self.passages.log_retrieval(query, found, scope="", n=limit, threshold=least)
         self.passages.questions.record("memories")
         results = [
             {**_answer(hit), **({"found_by": "words"} if is_by_words(hit, least) else {})} for hit in found

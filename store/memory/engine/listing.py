@@ -140,6 +140,16 @@ def last_forgetting(db: sqlite3.Connection, actor: str) -> MemoryDecision | None
     return _decision(row) if row else None
 
 
+def versions_of(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dict[str, int]:
+    """The present version of each of these entries."""
+    found: dict[str, int] = {}
+    for start in range(0, len(ids), _MANY):
+        part = ids[start : start + _MANY]
+        query = f"SELECT id, version FROM changes WHERE tbl = ? AND id IN ({', '.join('?' * len(part))})"
+        found |= dict(db.execute(query, [kind.table, *part]).fetchall())
+    return found
+
+
 def pinned(db: sqlite3.Connection, kind: MemoryKind, where: Where) -> list[str]:
     """The entries that are in every context and pass these filters, oldest first."""
     filters, values = conditions(kind, "", where, None)

@@ -40,6 +40,7 @@ from store.memory.engine.database import Database
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.inputs import LONGEST, checked_text
+from store.memory.engine.kept_contexts import KeptContexts
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.places import Places
 from store.memory.engine.questions import Questions
@@ -77,6 +78,9 @@ class Passages(SearchableEntries):
         self.questions = Questions(self.database, clock, writable=writable)
         self._retrievals = RetrievalLog(
             Places(root).retrievals, kind=kind.name, detail=memory_settings().retrieval_log
+        )
+        self.contexts = KeptContexts(
+            Places(root).contexts, kind=kind.name, days=memory_settings().keep_contexts
         )
         self._residents: dict[
             str, ResidentPassages
@@ -262,7 +266,9 @@ class Passages(SearchableEntries):
             self.database.rewrite()
             with self.database.reading() as db:
                 ids = {row[0] for row in db.execute(f"SELECT id FROM {self.kind.table}")}
-            self._retrievals.keep_only(ids, scopes={"", *(self.counts() if self.kind.scope else ())})
+            scopes = {"", *(self.counts() if self.kind.scope else ())}
+            for kept in (self._retrievals, self.contexts):
+                kept.keep_only(ids, scopes=scopes)
             purge()
             self.database.set_meta("forgetting", "")
 

@@ -1,7 +1,7 @@
 """The entries of one kind, found by meaning, and by words and meaning together."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from store.errors import ModelUnavailable
 from store.memory.engine import fusion, listing
 from store.memory.engine.entries import Entries, Row
 from store.memory.engine.fusion import PassageHit
+from store.memory.engine.kept_contexts import KeptContexts, KeptEntry
 from store.memory.engine.resident import Found, ResidentPassages, Where
 from store.memory.engine.retrieval_log import RetrievalLog, RetrievedText
 
@@ -24,6 +25,7 @@ class SearchableEntries(Entries):
     _model: ActiveModel
     _residents: dict[str, ResidentPassages]  # one at most, by its model; the same for every actor
     _retrievals: RetrievalLog
+    contexts: KeptContexts
 
     def question(self, text: str) -> NDArray[np.float32]:
         """The vector of a question."""
@@ -100,11 +102,48 @@ class SearchableEntries(Entries):
             log.warning("%s is searched by words alone: %s", self.kind.name, error)
             return None
 
-    def log_retrieval(self, question: str, hits: Iterable[PassageHit], *, scope: str) -> None:
-        """Log what was handed out for this question, if the setting asks for it."""
+    def log_retrieval(
+        self,
+        question: str,
+        hits: Sequence[PassageHit],
+        *,
+        scope: str,
+        n: int = 0,
+        where: Where | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        """Log what was handed out for this question, and keep it as a context, if the settings ask for it.
+
+        `n`, `where` and `threshold` (percent) are what was asked for, so that it can be asked again.
+        """
         self.actor.check_login()
+        self.keep_context(
+            question, [(hit.row["id"], hit.cosine or 0.0) for hit in hits],
+            scope=scope, n=n, where=where or {}, threshold=threshold,
+        )  # fmt: skip
         texts = [RetrievedText(hit.row["id"], hit.score, hit.row[self.kind.text]) for hit in hits]
         self._retrievals.record(question, texts, scope=scope, actor=self.actor.name, at=self.clock())
+
+    def keep_context(
+        self,
+        question: str,
+        found: Sequence[tuple[str, float]],
+        *,
+        scope: str,
+        n: int,
+        where: Where,
+        threshold: float | None = None,
+    ) -> None:
+        """Keep these ids with their present versions and their scores, if the setting says so."""
+        if not self.contexts.is_on:
+            return
+        with self.database.reading() as db:
+            versions = listing.versions_of(db, self.kind, [id for id, _ in found])
+        entries = [KeptEntry(id, versions.get(id, 0), score) for id, score in found]
+        self.contexts.keep(
+            question, entries, scope=scope, n=n, where=where, threshold=threshold, actor=self.actor,
+            at=self.clock(),
+        )  # fmt: skip
 
     def resident(self) -> ResidentPassages:
         """The vectors in memory, brought up to date with the file."""

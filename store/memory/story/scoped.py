@@ -40,7 +40,7 @@ class Scoped:
         )
         if found:  # a key that nothing is kept under is not kept either
             self.passages.questions.record(key)
-            self.passages.log_retrieval(query, found, scope=key)
+            self.passages.log_retrieval(query, found, scope=key, n=n, where={self.passages.kind.scope: key})
         return found
 
     def _keep(self, row: Row, *, verb: str, actor: str) -> None:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from store.errors import InvalidRecord
 from store.library import Library
+from store.memory.engine.kept_contexts import KeptContexts
 from store.memory.memory import Memory
 from store.memory.trust import review
 from tests.pages.conftest import opened, rerun, send, words
@@ -64,3 +65,17 @@ def test_the_past_can_be_asked_and_compared_with_today(memory: Memory) -> None:
     assert "As it was on 2020-01-01" in said
     assert "0 memories" in said or "There is nothing in" in said
     assert "1 entry changed since" in [one.label for one in app.expander]
+
+
+def test_a_kept_context_is_listed_and_asked_otherwise(memory: Memory) -> None:
+    id = memory.memories.store_memory("frogs like tea")["memory_id"]
+    assert "Contexts are not kept" in words(opened("lore", view="Contexts"))
+    memory.memories.passages.contexts = KeptContexts(memory.places.contexts, kind="memories", days=1)
+    memory.memories.search_memory("frogs like tea")
+    app = opened("lore", view="Contexts")
+    assert "It would have been the same." in words(app)
+    (without,) = (one for one in app.multiselect if one.label == "Without")
+    without.set_value([id])
+    said = words(rerun(app))
+    assert "1 difference" in said
+    assert "frogs like tea" in said
