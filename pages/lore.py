@@ -27,14 +27,16 @@ others = {
     "Connections": lambda: connections.show(library, memory),
     "Status": lambda: health.show(memory),
 }
-chosen = st.segmented_control(
-    "View", [*of_a_moment, *others], key="view", default="Test retrieval", required=True,
-    bind="query-params", label_visibility="collapsed",
-)  # fmt: skip
+with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    chosen = st.segmented_control(
+        "View", [*of_a_moment, *others], key="view", default="Test retrieval", required=True,
+        bind="query-params", label_visibility="collapsed", width="content",
+    )  # fmt: skip
+    moment = moments.choose() if chosen in of_a_moment else None
 if welcome.is_needed(memory, chosen):
     welcome.show(memory)
-elif chosen in of_a_moment:
-    with moments.asked(memory) as asked:
+elif moment is not None:
+    with moments.at(memory, moment) as asked:
         of_a_moment[chosen](asked)
 else:
     others[chosen]()

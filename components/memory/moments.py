@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -17,27 +18,42 @@ _SHOWN = 50  # differences
 _ICONS = {"added": ":material/add:", "removed": ":material/remove:", "changed": ":material/edit:"}
 
 
-@contextmanager
-def asked(memory: Memory) -> Iterator[Memory]:
-    """The memory as of the moment that is chosen here; as it is without one."""
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment of the past to ask about; None for now."""
+
+    chosen: datetime | None
+    is_compared: bool  # whether to show what changed since
+
+
+def choose() -> Moment:
+    """A popover to choose a moment."""
+    chosen = st.session_state.get("as_of")
+    label = f"As of {chosen:%Y-%m-%d %H:%M}" if isinstance(chosen, datetime) else "As of"
     with st.popover(
-        "As of", icon=":material/history:", help="Ask about the memory as it was at an earlier moment"
+        label, icon=":material/history:", help="Ask about the memory as it was at an earlier moment"
     ):
         chosen = st.datetime_input("As of", value=None, key="as_of", bind="query-params", step=60)
         is_compared = st.toggle("Show what changed since", key="changes", disabled=chosen is None)
-    if chosen is None:
+        st.caption("Nothing can be changed in the past.")
+    return Moment(chosen, is_compared)
+
+
+@contextmanager
+def at(memory: Memory, moment: Moment) -> Iterator[Memory]:
+    """The memory as it was then, preceded by what changed since if that is asked for."""
+    if moment.chosen is None:
         yield memory
         return
-    moment = _seconds(chosen)
+    seconds = _seconds(moment.chosen)
     try:
-        past = memory.as_of(moment)
+        past = memory.as_of(seconds)
     except MemedexError as error:
         st.error(format.plain(str(error)), icon=":material/error:")
         st.stop()
-    st.info(f"As it was on {chosen:%Y-%m-%d %H:%M}; nothing can be changed there.", icon=":material/history:")
     with past:
-        if is_compared:
-            _changes(difference(memory, moment))
+        if moment.is_compared:
+            _changes(difference(memory, seconds))
         yield past
 
 

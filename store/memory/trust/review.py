@@ -25,7 +25,7 @@ class Flag:
     """A reason to look closely at what waits."""
 
     why: Why
-    reason: str  # a sentence
+    reason: str  # a sentence, or the words that are meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +83,13 @@ def reviewed(memory: "Memory", entry: PendingEntry) -> Reviewed:
     current = next(iter(passages.rows([entry.target])), None)
     before = str(current[passages.kind.text]) if current else None
     if entry.row is None:
-        return Reviewed(entry, before or "", before, (Flag("removes", "It removes this entry."),))
+        return Reviewed(entry, before or "", before, (Flag("removes", "Its versions stay readable."),))
     text = str(entry.row[passages.kind.text])
-    flags = [Flag(one.reason, f"{_KINDS_OF[one.reason]}: {one.found}") for one in suspicions(text)]
+    flags = [Flag(one.reason, one.found) for one in suspicions(text)]
     if before is not None:
-        flags.append(Flag("replaces", "It replaces an entry, whose present version stays readable."))
+        flags.append(Flag("replaces", "The present version stays readable."))
     flags += _by_meaning(memory, entry, text)
     return Reviewed(entry, text, before, tuple(dict.fromkeys(flags)))
-
-
-_KINDS_OF: dict[Warned, str] = {
-    "instruction": "Reads like an instruction",
-    "address": "Has an address in it",
-    "secret": "Looks like a secret",
-}
 
 
 def _by_meaning(memory: "Memory", entry: PendingEntry, text: str) -> list[Flag]:
