@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from components.memory.kinds import KINDS
+from components.memory.kinds import KINDS, place_of
 from components.shell import format, tables
 from store.errors import MemedexError
 from store.memory.engine.kept_contexts import KeptContext
@@ -68,7 +68,7 @@ def _context(memory: Memory, kept: KeptContext) -> None:
     st.subheader(format.plain(kept.question, limit=200))
     if kept.kind not in REPLAYABLE:
         found = [ReplayedEntry(one.id, one.text, one.score, "same") for one in replay.entries(memory, kept)]
-        _entries(found)
+        _entries(memory, kept.kind, found)
         return
     asked = _controls(kept)
     try:
@@ -80,7 +80,7 @@ def _context(memory: Memory, kept: KeptContext) -> None:
         return
     changed = sum(one.what != "same" for one in found)
     st.caption(format.counted(changed, "difference") + "." if changed else "It would have been the same.")
-    _entries(found)
+    _entries(memory, kept.kind, found)
 
 
 def _controls(kept: KeptContext) -> WhatIf:
@@ -91,17 +91,17 @@ def _controls(kept: KeptContext) -> WhatIf:
             placeholder="as it was",
         )  # fmt: skip
         without = st.multiselect(
-            "Without", [hit.id for hit in kept.hits], key=f"without_{kept.id}", width=280,
+            "Without", [hit.id for hit in kept.hits], key=f"without_{kept.id}", width=240,
             placeholder="all entries",
         )  # fmt: skip
-        model = st.text_input("Embedding model", key=f"model_{kept.id}", width=280, placeholder="as it is")
+        model = st.text_input("Embedding model", key=f"model_{kept.id}", width=240, placeholder="as it is")
         chunk = _chunk(kept) if kept.kind == "documents" else None
     return WhatIf(threshold=threshold, without=without, chunk=chunk, model=(model or "").strip())
 
 
 def _chunk(kept: KeptContext) -> tuple[int, int] | None:
     size = st.number_input(
-        "Chunk size", 50, 20_000, None, key=f"size_{kept.id}", width=140, placeholder=f"{LONGEST:,}"
+        "Chunk size", 50, 20_000, None, key=f"size_{kept.id}", width=130, placeholder=f"{LONGEST:,}"
     )
     overlap = st.number_input(
         "Overlap", 0, 19_999, None, key=f"overlap_{kept.id}", width=120, placeholder=f"{OVERLAP:,}"
@@ -111,11 +111,13 @@ def _chunk(kept: KeptContext) -> tuple[int, int] | None:
     return int(size or LONGEST), int(OVERLAP if overlap is None else overlap)
 
 
-def _entries(found: list[ReplayedEntry]) -> None:
+def _entries(memory: Memory, kind: str, found: list[ReplayedEntry]) -> None:
+    rows = {row["id"]: row for row in memory.passages[kind].rows([one.id for one in found])}
     for one in found:
+        place = place_of(kind, rows[one.id]) if one.id in rows else one.id
         label, colour, icon = _SIGNS[one.what]
         with st.container(border=True, gap="xsmall"):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.badge(label, icon=icon, color=colour)  # type: ignore[arg-type]
-                st.markdown(f"**{one.score:.3f}** {format.plain(one.id)}")
+                st.markdown(f"**{one.score:.3f}** {format.plain(place)}")
             st.text(one.text or "This version is no longer there.")

@@ -28,14 +28,11 @@ class Moment:
 
 def choose() -> Moment:
     """A popover to choose a moment."""
-    chosen = st.session_state.get("as_of")
-    label = f"As of {chosen:%Y-%m-%d %H:%M}" if isinstance(chosen, datetime) else "As of"
     with st.popover(
-        label, icon=":material/history:", help="Ask about the memory as it was at an earlier moment"
+        "As of", icon=":material/history:", help="Ask about the memory as it was at an earlier moment"
     ):
         chosen = st.datetime_input("As of", value=None, key="as_of", bind="query-params", step=60)
         is_compared = st.toggle("Show what changed since", key="changes", disabled=chosen is None)
-        st.caption("Nothing can be changed in the past.")
     return Moment(chosen, is_compared)
 
 
@@ -52,6 +49,9 @@ def at(memory: Memory, moment: Moment) -> Iterator[Memory]:
         st.error(format.plain(str(error)), icon=":material/error:")
         st.stop()
     with past:
+        st.caption(
+            f":material/history: As it was on {moment.chosen:%Y-%m-%d %H:%M}. Nothing can be changed there."
+        )
         if moment.is_compared:
             _changes(difference(memory, seconds))
         yield past

@@ -1,7 +1,7 @@
 // Pending memories as a list of cards with the review page's keys: a accept, r reject, u undo, arrows.
 
 import { el, icon } from "../../shell/js/elements.js";
-import { undecided } from "../../shell/js/hand.js";
+import { hand, undecided } from "../../shell/js/hand.js";
 import { PendingQueue } from "./pending_queue.js";
 
 const open = new WeakMap();
@@ -19,7 +19,16 @@ class List {
       changed: () => this.draw(),
     });
     root.tabIndex = -1;
-    root.addEventListener("keydown", (event) => this.press(event));
+    const heard = (event) => this.hear(event);
+    document.addEventListener("keydown", heard, true);
+    this.stop = () => document.removeEventListener("keydown", heard, true);
+  }
+
+  /** Keys act while the focus is in the list or on the page itself, and nothing covers it. */
+  hear(event) {
+    const target = event.composedPath()[0];
+    const isHere = target === document.body || this.root.contains(target);
+    if (isHere && this.root.isConnected && !event.isComposing && !event.defaultPrevented && !hand().isCovered) this.press(event);
   }
 
   press(event) {
@@ -34,7 +43,7 @@ class List {
     else if (key === "ArrowUp" || key === "ArrowLeft") this.focus(entries[Math.max(at - 1, 0)].id);
     else return;
     event.preventDefault();
-    event.stopPropagation(); // Streamlit has keys of its own
+    event.stopImmediatePropagation(); // Streamlit has keys of its own
   }
 
   /** Decides, and goes on to the next card. */
@@ -102,12 +111,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".memedex-pending");
   let list = open.get(root);
   if (!list || list.data.place !== data.place) {
+    list?.stop();
     list = new List(root, data);
     open.set(root, list);
   }
   list.update(data, () => setTriggerValue("done", performance.now()));
   return () => {
     if (root.isConnected) return; // Streamlit also calls this for a run that a newer one overtook
+    list.stop();
     undecided.delete(list.queue);
     open.delete(root);
   };
