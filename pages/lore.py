@@ -30,8 +30,10 @@ others = {
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     chosen = st.segmented_control(
         "View", [*of_a_moment, *others], key="view", default="Test retrieval", required=True,
-        bind="query-params", label_visibility="collapsed", width="content",
+        bind="query-params", label_visibility="collapsed", width="stretch",
     )  # fmt: skip
+    if chosen != "Pending memories":
+        pending.badge(memory)
     moment = moments.choose() if chosen in of_a_moment else None
 if welcome.is_needed(memory, chosen):
     welcome.show(memory)

@@ -63,6 +63,12 @@ def show(library: Library, memory: Memory) -> None:
     )
 
 
+def badge(memory: Memory) -> None:
+    """How many wait, if any do."""
+    if count := review.count(memory):
+        st.badge(f"{count:,} pending", icon=":material/pending:", color="orange")
+
+
 def _card(one: Reviewed) -> dict[str, Any]:
     entry, shown = one.entry, KINDS[one.entry.kind]
     is_placed = entry.row is not None and entry.kind != "transcript_vectors"

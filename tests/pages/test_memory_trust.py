@@ -45,6 +45,7 @@ def test_what_waits_is_shown_with_its_author_and_flags(memory: Memory) -> None:
 
 def test_a_key_press_decides_and_u_takes_it_back(memory: Memory) -> None:
     first, second = review.waiting(memory)
+    assert "2 pending" in words(opened("lore", view="Browse"))
     app = opened("lore", view="Pending memories")
     send(app, "memory-review", verb="reject", id=first.entry.id)
     send(app, "memory-review", verb="accept", id=second.entry.id)

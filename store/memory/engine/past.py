@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
+from itertools import groupby
 from typing import Any
 
 from store.disk.files import Disk
@@ -123,9 +124,10 @@ def _built(
     _embed(entries, kind, embedder)
     db.execute("BEGIN")
     for table, found in rows.items():
-        for row in found:
-            names = ", ".join(row)
-            db.execute(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(row))})", [*row.values()])
+        for names, alike in groupby(found, key=tuple):  # restored rows lack the number of others
+            marks = ", ".join("?" * len(names))
+            values = [tuple(row.values()) for row in alike]
+            db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", values)
     db.execute("INSERT INTO changes (tbl, id) SELECT ?, id FROM " + kind.table, [kind.table])
     db.execute("INSERT INTO meta VALUES ('model', ?), ('epoch', ?)", [model, str(time.time_ns())])
     db.execute("COMMIT")
@@ -150,7 +152,8 @@ def _rows(db: sqlite3.Connection, kind: MemoryKind, table: str, moment: float | 
             row["vector"] = line["vector"]
         before[line["id"]] = row
     is_known = {row[0] for row in db.execute("SELECT DISTINCT id FROM history WHERE tbl = ?", [table])}
-    written = listing.written(db, kind, [row["id"] for row in found]) if table == kind.table else {}
+    undated = [row["id"] for row in found if row["id"] not in is_known]
+    written = listing.written(db, kind, undated) if table == kind.table else {}
     then = []
     for row in found:
         id = row["id"]
