@@ -72,11 +72,13 @@ class MemoryChange:
     def remove(self, id: str, *, table: str = "", version: int | None = None) -> None:
         """Remove the row, if there is one."""
         table = table or self.kind.table
+        if self.row(table, id) is None:
+            return
         if self.waits and table != PENDING:
             self._hold(table, id, None)
-        elif self.row(table, id) is not None:
-            self._note(table, id, version)
-            self.db.execute(f"DELETE FROM {table} WHERE id = ?", [id])
+            return
+        self._note(table, id, version)
+        self.db.execute(f"DELETE FROM {table} WHERE id = ?", [id])
 
     def finish(self) -> None:
         """Store the decision."""

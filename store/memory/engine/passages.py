@@ -155,6 +155,7 @@ class Passages(SearchableEntries):
         They are gone from every file, the history included; texts stay. Cannot be undone; the history says
         who did it and when. Raises InvalidInput for the model in use.
         """
+        self.refuse_agents("delete vectors")
         found = next((one for one in self.vectors_by_model() if one.model == model), None)
         if found and found.is_in_use:
             raise InvalidInput(f"{model} is the model of {self.kind.name}; choose another one for it first")
@@ -231,11 +232,11 @@ class Passages(SearchableEntries):
         return self._reverse("redo", actor)
 
     def _reverse(self, verb: str, actor: str) -> Outcome:
-        self._refuse_agents(verb)
+        self.refuse_agents(verb)
         with self.change(verb, actor=actor) as change:
             return engine_undo.reverse(change, verb, actor or self.actor.name)
 
-    def _refuse_agents(self, verb: str) -> None:
+    def refuse_agents(self, verb: str) -> None:
         """Raises NotPermitted to an agent whose changes wait for a person."""
         if self.actor.is_reviewed:
             raise NotPermitted(f"what agents write is reviewed here; a person has to {verb}")
@@ -248,7 +249,7 @@ class Passages(SearchableEntries):
         Cannot be undone. Call `finish_erasing` afterwards; after a crash the next opening does. Raises
         UnknownEntry if there is nothing of it.
         """
-        self._refuse_agents("delete for good")
+        self.refuse_agents("delete for good")
         with self.database.writing() as db:
             actor = actor or self.actor.name
             count = engine_undo.erase(

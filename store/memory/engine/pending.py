@@ -48,6 +48,7 @@ def accept(passages: Passages, id: str, *, actor: str = "") -> str:
     One decision, which undo takes back. Raises UnknownEntry if it does not wait (any more), and
     ModelUnavailable if it cannot be embedded.
     """
+    passages.refuse_agents(ACCEPT)
     chosen = next((one for one in waiting(passages) if one.id == id), None)
     text = str(chosen.row[passages.kind.text]) if chosen and chosen.row else ""
     vector = passages.embed([text])[0] if text else None
@@ -68,6 +69,7 @@ def accept(passages: Passages, id: str, *, actor: str = "") -> str:
 
 def reject(passages: Passages, ids: Sequence[str], *, actor: str = "") -> int:
     """Discard what waits under these ids, as one decision that undo takes back; returns how many."""
+    passages.refuse_agents(REJECT)
     with passages.change(REJECT, actor=actor) as change:
         found = [id for id in ids if change.row(PENDING, id) is not None]
         for id in found:

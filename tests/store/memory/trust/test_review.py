@@ -81,6 +81,15 @@ def test_an_agents_edit_and_removal_wait_as_well(memory: Memory, agent: Memory) 
     assert contents(memory) == ["new words"]
 
 
+def test_a_reviewed_agent_decides_nothing_about_what_waits(memory: Memory, agent: Memory) -> None:
+    agent.memories.store_memory("dragons sleep")
+    (waiting,) = review.waiting(memory)
+    for decide in (review.accept, review.reject):
+        with pytest.raises(NotPermitted):
+            decide(agent, [waiting.entry.id])
+    assert review.waiting(memory) == [waiting]
+
+
 def test_a_reviewed_agent_neither_deletes_for_good_nor_undoes(memory: Memory, agent: Memory) -> None:
     memory.sessions.add_memory("elf_s1", "m1", "dragons sleep")
     with pytest.raises(NotPermitted):
