@@ -1,5 +1,6 @@
 """Pending memories: what agents wrote, to accept or reject by keys, with what speaks against it."""
 
+import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -39,6 +40,7 @@ _component = st.components.v2.component(
 
 def show(library: Library, memory: Memory) -> None:
     """The queue, oldest first."""
+    at = time.time()  # before reading: what is confirmed meanwhile is not in it for certain
     found = review.waiting(memory)
     if not found:
         st.info(
@@ -55,6 +57,7 @@ def show(library: Library, memory: Memory) -> None:
         key="memedex-pending",
         data={
             **sending,
+            "at": at,
             "can_write": memory.can_write,
             "total": len(found),
             "entries": [_card(one) for one in found[:_SHOWN]],

@@ -144,6 +144,7 @@ class Memory:
 
         `changed` (by kind) and `embedder` as in `engine/past.py`. Raises InvalidInput for a moment to come.
         """
+        self.actor.check_login()
         if moment is not None and moment > self._clock():
             raise InvalidInput("this moment has not come yet")
         used = copy(self)

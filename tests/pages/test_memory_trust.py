@@ -71,7 +71,7 @@ def test_the_past_can_be_asked_and_compared_with_today(memory: Memory) -> None:
 def test_a_kept_context_is_listed_and_asked_otherwise(memory: Memory) -> None:
     id = memory.memories.store_memory("frogs like tea")["memory_id"]
     assert "Contexts are not kept" in words(opened("lore", view="Contexts"))
-    memory.memories.passages.contexts = KeptContexts(memory.places.contexts, kind="memories", days=1)
+    memory.memories.passages._contexts = KeptContexts(memory.places.contexts, kind="memories", days=1)
     memory.memories.search_memory("frogs like tea")
     app = opened("lore", view="Contexts")
     assert "It would have been the same." in words(app)

@@ -20,11 +20,11 @@ export class PendingQueue {
   take(data, run) {
     const isNewToken = this.data?.token !== data.token;
     Object.assign(this, { data, run });
-    this.decided = new Set([...this.decided].filter((id) => data.entries.some((entry) => entry.id === id)));
+    for (const [id, at] of this.decided) if (at < data.at) this.decided.delete(id); // the run knows it
     if (isNewToken || !this.waitsForRun) this.work();
   }
 
-  decided = new Set(); // confirmed, and not yet gone from the data
+  decided = new Map(); // when each was confirmed, until a run that began later; both by the server's clock
 
   /** The entries that wait for a decision of this page, in their order. */
   get entries() {
@@ -56,9 +56,8 @@ export class PendingQueue {
     else {
       this.requests.shift();
       this.store.write(this.requests);
-      if (status === 200) this.decided.add(request.values.id);
+      if (status === 200) this.decided.set(request.values.id, JSON.parse(text).at);
       else this.error = text;
-      if (status === 200 && request.values.verb === "undo") this.decided.clear();
     }
     this.changed();
     if (this.requests.length && !this.error) return this.work();

@@ -137,6 +137,7 @@ class Documents:
         `longest` and `overlap` are in characters. Raises InvalidInput unless the overlap is shorter, and
         BadSource if the file is no longer there.
         """
+        self.passages.actor.check_login()
         checked_count(longest, what="the chunk size", most=LONGEST_QUESTION)
         if not 0 <= overlap < longest:
             raise InvalidInput(f"the overlap has to be from 0 to {longest - 1:,}, not {overlap:,}")

@@ -79,7 +79,7 @@ class Passages(SearchableEntries):
         self._retrievals = RetrievalLog(
             Places(root).retrievals, kind=kind.name, detail=memory_settings().retrieval_log
         )
-        self.contexts = KeptContexts(
+        self._contexts = KeptContexts(
             Places(root).contexts, kind=kind.name, days=memory_settings().keep_contexts
         )
         self._residents: dict[
@@ -237,7 +237,8 @@ class Passages(SearchableEntries):
             return engine_undo.reverse(change, verb, actor or self.actor.name)
 
     def refuse_agents(self, verb: str) -> None:
-        """Raises NotPermitted to an agent whose changes wait for a person."""
+        """Raises NotPermitted to an agent whose changes wait for a person, ReadOnly to a viewer."""
+        self.actor.permit()
         if self.actor.is_reviewed:
             raise NotPermitted(f"what agents write is reviewed here; a person has to {verb}")
 
@@ -268,7 +269,7 @@ class Passages(SearchableEntries):
             with self.database.reading() as db:
                 ids = {row[0] for row in db.execute(f"SELECT id FROM {self.kind.table}")}
             scopes = {"", *(self.counts() if self.kind.scope else ())}
-            for kept in (self._retrievals, self.contexts):
+            for kept in (self._retrievals, self._contexts):
                 kept.keep_only(ids, scopes=scopes)
             purge()
             self.database.set_meta("forgetting", "")

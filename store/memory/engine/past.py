@@ -82,7 +82,7 @@ def as_of(
         past._model = ActiveModel(past.database, embedder)
     past._residents = {}
     past.questions = Questions(past.database, passages.clock, writable=False)
-    past.contexts = KeptContexts(passages.database.path, kind=passages.kind.name, days=0)
+    past._contexts = KeptContexts(passages.database.path, kind=passages.kind.name, days=0)
     past._retrievals = RetrievalLog(passages.database.path, kind=passages.kind.name, detail="")
     return past
 

@@ -25,7 +25,7 @@ class SearchableEntries(Entries):
     _model: ActiveModel
     _residents: dict[str, ResidentPassages]  # one at most, by its model; the same for every actor
     _retrievals: RetrievalLog
-    contexts: KeptContexts
+    _contexts: KeptContexts
 
     def question(self, text: str) -> NDArray[np.float32]:
         """The vector of a question."""
@@ -124,6 +124,11 @@ class SearchableEntries(Entries):
         texts = [RetrievedText(hit.row["id"], hit.score, hit.row[self.kind.text]) for hit in hits]
         self._retrievals.record(question, texts, scope=scope, actor=self.actor.name, at=self.clock())
 
+    @property
+    def keeps_contexts(self) -> bool:
+        """Whether the setting says to keep what is handed out."""
+        return self._contexts.is_on
+
     def keep_context(
         self,
         question: str,
@@ -135,12 +140,13 @@ class SearchableEntries(Entries):
         threshold: float | None = None,
     ) -> None:
         """Keep these ids with their present versions and their scores, if the setting says so."""
-        if not self.contexts.is_on:
+        self.actor.check_login()
+        if not self.keeps_contexts:
             return
         with self.database.reading() as db:
             versions = listing.versions_of(db, self.kind, [id for id, _ in found])
         entries = [KeptEntry(id, versions.get(id, 0), score) for id, score in found]
-        self.contexts.keep(
+        self._contexts.keep(
             question, entries, scope=scope, n=n, where=where, threshold=threshold, actor=self.actor,
             at=self.clock(),
         )  # fmt: skip

@@ -114,7 +114,7 @@ def keep(memory: "Memory", prompt: str, shown: Assembled, *, where: dict[str, An
         if not section.chunks:
             continue
         passages = memory.passages[section.chunks[0].kind]
-        if not passages.contexts.is_on:
+        if not passages.keeps_contexts:
             return
         ids = [chunk.row["id"] for chunk in section.chunks]
         own = where.get(section.name, {})
