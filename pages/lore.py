@@ -7,9 +7,12 @@ from components.memory import (
     browse,
     connections,
     context_view,
+    contexts,
     entry_drawer,
     health,
+    moments,
     open_memory,
+    pending,
     probe,
     welcome,
 )
@@ -18,20 +21,27 @@ from components.shell.page import open_page
 library = open_page("Lore & memory", undo=open_memory.undo_button)
 
 memory = open_memory.memory(can_write=library.can_write)
-views = {
-    "Test retrieval": lambda: probe.show(memory),
-    "Prompt preview": lambda: context_view.show(memory),
+of_a_moment = {"Test retrieval": probe.show, "Prompt preview": context_view.show, "Browse": browse.show}
+others = {
     "Ask": lambda: asking.show(memory),
-    "Browse": lambda: browse.show(memory),
+    "Pending memories": lambda: pending.show(library, memory),
+    "Contexts": lambda: contexts.show(memory),
     "Connections": lambda: connections.show(library, memory),
     "Status": lambda: health.show(memory),
 }
-chosen = st.segmented_control(
-    "View", list(views), key="view", default="Test retrieval", required=True, bind="query-params",
-    label_visibility="collapsed",
-)  # fmt: skip
+with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    chosen = st.segmented_control(
+        "View", [*of_a_moment, *others], key="view", default="Test retrieval", required=True,
+        bind="query-params", label_visibility="collapsed", width="stretch",
+    )  # fmt: skip
+    if chosen != "Pending memories":
+        pending.badge(memory)
+    moment = moments.choose() if chosen in of_a_moment else None
 if welcome.is_needed(memory, chosen):
     welcome.show(memory)
+elif moment is not None:
+    with moments.at(memory, moment) as asked:
+        of_a_moment[chosen](asked)
 else:
-    views[chosen]()
+    others[chosen]()
 entry_drawer.show_if_open(library, memory)

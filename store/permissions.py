@@ -23,12 +23,23 @@ class Actor:
     """One person, as long as their login is valid."""
 
     def __init__(
-        self, name: str, *, is_logged_in: Callable[[], bool] = lambda: True, claims: Claims | None = None
+        self,
+        name: str,
+        *,
+        is_logged_in: Callable[[], bool] = lambda: True,
+        claims: Claims | None = None,
+        via: str = "",
+        agent: str = "",
+        is_reviewed: bool = False,
     ) -> None:
         """`is_logged_in` is called each time, because pages may outlive the login.
 
-        `claims` are those of the login; None without one.
+        `claims` are those of the login; None without one. `via` says through what this person works, `agent`
+        which program writes in the person's place; with `is_reviewed` what it writes waits for a person.
         """
+        self.via = via
+        self.agent = agent
+        self.is_reviewed = is_reviewed
         self._name = name
         self._is_logged_in = is_logged_in
         self._claims = claims
@@ -69,6 +80,9 @@ class Actor:
 class Operator(Actor):
     """The person who runs this program: command line, scripts, background work."""
 
+    def __init__(self, *, via: str = "") -> None:
+        super().__init__("", via=via)
+
     @property
     def name(self) -> str:
         """The setting, else the login name of the operating system; looked up each time."""
@@ -85,4 +99,4 @@ class Operator(Actor):
         return True
 
 
-OPERATOR = Operator("")
+OPERATOR = Operator(via="Python")

@@ -33,6 +33,7 @@ store/library
 store/backup store/evaluation
 store/memory/verbs
 store/memory/chroma_check store/memory/demo store/memory/doctor
+store/memory/trust
 store/memory/inspect store/memory/exporting
 store/memory
 store/memory/memory store/memory/kinds store/memory/keeper store/memory/decisions

@@ -17,6 +17,7 @@ _REASONS = {
     "threshold": "below the threshold",
     "n": "below top {n}",
     "budget": "over budget",
+    "never": "never recalled",
 }
 _BESIDE = 400  # characters shown of what stands before and after
 

@@ -23,6 +23,7 @@ from store.memory.inspect.context_preview import (
 from store.memory.memory import Memory
 from store.memory.story.sessions import memory_key
 from store.memory.text.conflicts import Conflict, compared
+from store.memory.trust import replay
 
 _TEMPLATE = "memedex.template"
 _NUMBERS = {**PRODUCTION, "memories": 5, "documents": 5, "transcripts": 3}
@@ -50,6 +51,7 @@ def show(memory: Memory) -> None:
             st.error("This could not be put together:", icon=":material/error:")
             st.text(str(error))
             return
+        replay.keep(memory, prompt, context, where=where)
         _weighed(context)
         _conflicts(context)
         _text(context)

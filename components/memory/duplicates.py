@@ -1,13 +1,20 @@
 """Near-duplicates of one kind: found at once among few entries, by a job among many."""
 
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
 import streamlit as st
 
 from components.memory import entry_link
 from components.memory.kinds import KINDS, counted, place_of, text_of
-from components.shell import format, job_bar, resources
-from components.shell.forms import Button
+from components.shell import format, forms, job_bar, resources
+from components.shell.forms import Button, Field
+from store.errors import MemedexError
+from store.memory.engine.passages import Passages
 from store.memory.inspect.near_duplicates import NEARLY, DuplicatePair, near_duplicates
 from store.memory.memory import Memory
+from store.memory.trust import merge
 
 _JOB = "memedex.near_duplicates"
 _SHOWN = 10  # pairs on a page
@@ -55,3 +62,27 @@ def _pairs(memory: Memory, kind: str, pairs: list[DuplicatePair]) -> None:
                         st.text(text_of(kind, row)[:_CUT])
                         st.caption(format.plain(place_of(kind, row)))
                     entry_link.open_button(kind, row["id"], key=f"pair-{number}-{row['id']}")
+            if memory.can_write and len(rows) == 2:
+                _merge(memory, kind, pair)
+
+
+def _merge(memory: Memory, kind: str, pair: DuplicatePair) -> None:
+    """The text that both would become, to change before they are merged."""
+    passages = memory.passages[kind]
+    try:
+        shown = merge.preview(passages, pair.one, [pair.other])
+    except MemedexError:  # of two worlds or sessions
+        return
+    with st.expander("Merge", icon=":material/merge:"):
+        st.caption("The first is kept, with this text, and the second removed. Undo takes it back.")
+        forms.show(
+            f"merge-{kind}-{pair.one}-{pair.other}", resources.library(),
+            partial(_merged, passages, pair),
+            fields=[Field("text", "Text", "text", value=shown.text, is_labelled=False)],
+            button=Button("Merge both", icon="merge"),
+        )  # fmt: skip
+
+
+def _merged(passages: Passages, pair: DuplicatePair, given: Mapping[str, Any]) -> str:
+    merge.merge(passages, pair.one, [pair.other], text=given["text"])
+    return "Merged; undo takes it back."

@@ -1,6 +1,7 @@
 """One entry in a drawer: its text to edit, its place, neighbours, vector and history."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,16 @@ from components.shell import charts, format, forms, tables
 from components.shell.forms import Button, Field
 from store.errors import MemedexError
 from store.library import Library
+from store.memory.engine import recall
 from store.memory.engine.entries import Row
 from store.memory.inspect.neighbours import around, nearest_to
 from store.memory.memory import Memory
 
+_RECALL: tuple[tuple[recall.Recall, str, str, str], ...] = (
+    ("pinned", "keep", "Pin", "In every context of its world, session or protocol"),
+    ("never", "visibility_off", "Never recall", "In no context and no answer; it stays here"),
+)
+_OFF = {"pinned": "Unpin", "never": "Recall again"}
 _FIELDS = {"documents": "content", "memories": "content", "transcript_vectors": "source_text"}
 
 
@@ -76,10 +83,27 @@ def _text(library: Library, memory: Memory, kind: str, row: Row) -> None:
         is_deleted = forms.show(
             f"entry-delete-{key}", library, delete, button=Button("Remove", icon="delete")
         )
+        is_recalled = _recall(library, memory, kind, row["id"])
         st.caption(f"{len(text):,} characters")
     if is_saved or is_deleted:
         entry_link.close_entry()
+    if is_saved or is_deleted or is_recalled:
         st.rerun()
+
+
+def _recall(library: Library, memory: Memory, kind: str, id: str) -> bool:
+    """Buttons that pin the entry or leave it out of all contexts; whether one was pressed."""
+    passages = memory.passages[kind]
+    state = recall.of(passages, id)
+    pressed = False
+    for wanted, icon, label, about in _RECALL:
+        is_on = state == wanted
+        pressed |= forms.button(
+            f"entry-{wanted}-{kind}-{id}", library,
+            partial(recall.set_recall, passages, [id], "" if is_on else wanted),
+            button=Button(_OFF[wanted] if is_on else label, icon=icon, help=about),
+        )  # fmt: skip
+    return pressed
 
 
 def _surroundings(memory: Memory, kind: str, row: Row) -> None:
@@ -140,19 +164,29 @@ def _metadata(memory: Memory, kind: str, row: Row) -> None:
     st.json(described(row, *_FIELDS.values(), "text"))
 
 
-def _history(memory: Memory, kind: str, row: Row) -> None:
+def _versions(memory: Memory, kind: str, row: Row) -> None:
+    found = memory.passages[kind].versions(row["id"])
     rows = [
         {
-            "when": tables.moment(event.created_at),
-            "what": event.verb + (" (undone)" if event.is_undone else ""),
-            "who": event.actor,
+            "since": tables.moment(version.created_at) if version.created_at else None,
+            "until": tables.moment(version.superseded_at) if version.superseded_at else None,
+            "what": version.verb or "was there before",
+            "who": version.author or "unknown",
+            "through": version.via or "unknown",
         }
-        for event in memory.passages[kind].history(id=row["id"])
+        for version in found
     ]
-    if rows:
-        tables.show(rows, alt="What was done to this entry, newest first", columns={"when": tables.when()})
-    else:
-        st.caption("Nothing was done to it since it was imported.")
+    tables.show(
+        rows,
+        alt="The versions of this entry, newest first",
+        columns={"since": tables.when(), "until": tables.when()},
+    )
+    for version in found[1:]:
+        if version.row is not None:
+            with st.expander(
+                f"Version by {format.plain(version.author or 'unknown')}, {version.verb or 'first'}"
+            ):
+                st.text(text_of(kind, version.row))
 
 
 _PARTS: dict[str, Callable[[Memory, str, Row], None]] = {
@@ -160,5 +194,5 @@ _PARTS: dict[str, Callable[[Memory, str, Row], None]] = {
     "Near it": _near,
     "Vector": _vector,
     "Metadata": _metadata,
-    "History": _history,
+    "Versions": _versions,
 }

@@ -9,8 +9,10 @@ from store.memory.memory import Memory
 
 
 def is_needed(memory: Memory, view: str) -> bool:
-    """Whether there is nothing to see; browsing always works, because entries are added there."""
-    return view != "Browse" and not any(passages.count() for passages in memory.passages.values())
+    """Whether there is nothing to see; entries are added in Browse, and decided about in Pending."""
+    return view not in ("Browse", "Pending memories") and not any(
+        passages.count() for passages in memory.passages.values()
+    )
 
 
 def show(memory: Memory) -> None:

@@ -119,15 +119,12 @@ def show(
     library may be done twice, and asks itself who may do it.
     """
     place = (login.session(), key)
-    _forms[place] = st.session_state.setdefault(_KEPT, {})[key] = _Form(fields, button, send, changes_library)
+    sending = register(key, library, send, button=button, fields=fields, changes_library=changes_library)
     was_confirmed = bool(_confirmed.get(place))
     _component(
         key=f"memedex-form-{key.replace('_', '_.')}",  # Streamlit allows no "__"; names of people may have it
         data={
-            "url": address(),
-            "token": tokens.token(library),
-            "form": key,
-            "place": f"{library.id} {library.actor_name}",
+            **sending,
             "fields": [asdict(field) for field in fields],
             "button": asdict(button),
             "row": row,
@@ -140,6 +137,26 @@ def show(
     if was_confirmed:  # not before: a run that another one overtakes ends where it draws
         _confirmed[place] = False
     return was_confirmed
+
+
+def register(
+    key: str,
+    library: Library,
+    send: Send,
+    *,
+    button: Button,
+    fields: Sequence[Field] = (),
+    changes_library: bool = True,
+) -> dict[str, str]:
+    """Let the page send this form, which a component of its own draws; returns what its requests need."""
+    form = _Form(fields, button, send, changes_library)
+    _forms[login.session(), key] = st.session_state.setdefault(_KEPT, {})[key] = form
+    return {
+        "url": address(),
+        "token": tokens.token(library),
+        "form": key,
+        "place": f"{library.id} {library.actor_name}",
+    }
 
 
 def button(

@@ -51,7 +51,7 @@ def person(claims: Claims) -> str:
 def actor(name: str, claims: Claims, *, is_logged_in: Callable[[], bool] = lambda: True) -> Actor:
     """The person with the permissions of this login, if there is one."""
     given = dict(claims) if claims.get("is_logged_in") else None
-    return Actor(name, is_logged_in=is_logged_in, claims=given)
+    return Actor(name, is_logged_in=is_logged_in, claims=given, via="page")
 
 
 def mark(claims: Claims) -> str:

@@ -9,6 +9,7 @@ from store.cli.terminal import Terminal
 from store.errors import UnknownRecord
 from store.identity import current_user
 from store.memory.engine.places import Places
+from store.memory.engine.settings import reviews_agents
 from store.runtime import open_reader
 from store.settings import settings
 
@@ -29,7 +30,10 @@ def serve(arguments: Namespace, terminal: Terminal) -> int:
     if not has_library(root) and not Places(root).folder.is_dir():  # a mistyped --root must not make one
         raise UnknownRecord(f"there is no library in {root}; --root names another place")
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    access = Access(root, actor=arguments.actor or current_user(), open_reader=open_reader)
+    access = Access(
+        root, actor=arguments.actor or current_user(), open_reader=open_reader,
+        is_reviewed=reviews_agents(over_http=bool(arguments.http)),
+    )  # fmt: skip
     try:
         terminal.say(f"opened for {access.how}")
         if arguments.http:

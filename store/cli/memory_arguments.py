@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from typing import Any
 
-from store.cli import memory_edits, memory_queries, memory_verbs, stored_vectors
+from store.cli import memory_edits, memory_queries, memory_trust, memory_verbs, stored_vectors
 from store.cli.open_library import typed_path
 from store.cli.terminal import Terminal
 
@@ -125,6 +125,9 @@ def add_arguments(memory: ArgumentParser) -> None:
         help="memories, lore and sessions go into one Chroma, and may be named together",
     )  # fmt: skip
     exported.add_argument("--vectors", default="", metavar="MODEL", help="whose vectors (the kind's model)")
+    memory_trust.add_arguments(add)
+    for asking in (searched, asked, recalled, papers, found):
+        asking.add_argument("--as-of", metavar="WHEN", help="as it was at this date or time")
     add("undo", memory_edits.undo, "undo your last decision about the text memory")
     add("redo", memory_verbs.redo, "redo what you undid last")
     for verb, meaning in (

@@ -12,6 +12,7 @@ from store.cli.open_library import CHROMA_TIMEOUT, root_of
 from store.cli.output import as_json, named
 from store.cli.terminal import Terminal
 from store.errors import BadSource
+from store.permissions import Operator
 from store.progress import Progress
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def writing(arguments: Namespace, terminal: Terminal) -> Iterator["Memory"]:
     from store.memory.memory import Memory
 
     with Memory.open(root_of(arguments)) as memory:
-        yield memory
+        yield memory.for_actor(Operator(via="command line"))
         if not memory.wait_for_chroma(CHROMA_TIMEOUT):
             found = memory.status()
             terminal.say(f"Chroma is {found.chroma_behind:,} entries behind {found.chroma_fault}".rstrip())

@@ -144,6 +144,7 @@ def events(arguments: Namespace, terminal: Terminal) -> int:
 @contextmanager
 def reading(arguments: Namespace) -> Iterator["Memory"]:
     from store.memory.engine.errors import UnknownEntry
+    from store.memory.engine.inputs import checked_moment
     from store.memory.engine.places import Places
     from store.memory.memory import Memory
 
@@ -151,7 +152,11 @@ def reading(arguments: Namespace) -> Iterator["Memory"]:
     if not Places(root).folder.is_dir():  # a mistyped --root must not make one
         raise UnknownEntry(f"there is no text memory in {root}; --root names another place")
     with Memory.open_for_reading(root) as memory:
-        yield memory
+        if moment := getattr(arguments, "as_of", ""):
+            with memory.as_of(checked_moment(moment)) as past:
+                yield past
+        else:
+            yield memory
 
 
 def _scored(found: list["PassageHit"], arguments: Namespace, terminal: Terminal, *, most: int) -> int:

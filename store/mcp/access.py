@@ -1,22 +1,36 @@
 """How an agent reaches the library: reading, and writing to the text memory, beside other processes."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
 
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
+from store.memory.engine.inputs import checked_moment
 from store.memory.memory import Memory
 from store.permissions import Actor
 from store.reading.reader import Reader
+
+client: ContextVar[str] = ContextVar("client", default="")  # the name of the program that calls now
 
 
 class Access:
     """One root for agents; opened at the first request, thread-safe."""
 
-    def __init__(self, root: Path, *, actor: str, open_reader: Callable[[Path], Reader]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        actor: str,
+        open_reader: Callable[[Path], Reader],
+        is_reviewed: bool = False,
+    ) -> None:
+        """With `is_reviewed`, what agents write waits until a person accepts it."""
         self.root = root
+        self.is_reviewed = is_reviewed
         self._actor = Actor(actor)
         self._open_reader = open_reader
         self._memory: Memory | None = None
@@ -28,7 +42,7 @@ class Access:
         """Whether a memory can be stored, and why not."""
         if not self._actor.can_write:
             return f"reading only: {self._actor.name} may look at this library, not change it"
-        return "reading and storing"
+        return f"reading and storing{'; a person reviews what is stored' if self.is_reviewed else ''}"
 
     @property
     def memory(self) -> Memory:
@@ -40,12 +54,27 @@ class Access:
             if self._memory is None:
                 opened = Memory.open_beside if self._actor.can_write else Memory.open_for_reading
                 self._memory = opened(self.root, models=self._model)
-            return self._memory.for_actor(self._actor)
+            return self._memory.for_actor(self._agent() if self._actor.can_write else self._actor)
+
+    @contextmanager
+    def memory_at(self, moment: str | None) -> Iterator[Memory]:
+        """The memory for reading, as it was at this date or time if one is given."""
+        if not moment:
+            yield self.memory
+            return
+        with self.memory.as_of(checked_moment(moment)) as past:
+            yield past
 
     @cached_property
     def library(self) -> Reader:
         with self._lock:
             return self._open_reader(self.root)
+
+    def _agent(self) -> Actor:
+        """The client that calls now, in the place of the person who started the server."""
+        return Actor(
+            self._actor.name, via="MCP", agent=client.get() or "an agent", is_reviewed=self.is_reviewed
+        )
 
     def close(self) -> None:
         if self._memory:

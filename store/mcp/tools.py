@@ -22,6 +22,7 @@ from store.mcp.access import Access
 from store.mcp.coin_names import coin_named
 from store.mcp.limits import MOST, Characters, Content, Name, Names, Question, Tags
 from store.mcp.memory_tools import MemoryTools
+from store.mcp.named_tool import NamedTool
 from store.memory.documents import documents
 from store.memory.engine.fusion import PassageHit
 from store.memory.story import lore, scoped, sessions
@@ -39,6 +40,7 @@ Number = Annotated[int, Field(ge=1, le=MOST, description=f"1 to {MOST}")]
 Examples = Annotated[int, Field(ge=1, le=20, description="1 to 20 examples")]
 Budget = Annotated[int, Field(ge=100, le=1_000_000, description="tokens")]
 _BUDGET = 4_000  # tokens, as on the page
+Moment = Annotated[str | None, Field(max_length=40, description="ask as of this date or time, ISO 8601")]
 Answer = dict[str, Any]
 
 
@@ -82,14 +84,15 @@ class Tools:
         limit: Limit = 5,
         threshold: Annotated[float, Field(ge=0, le=100)] | None = None,
         near_misses: Annotated[int, Field(ge=0, le=20)] = 0,
+        as_of: Moment = None,
     ) -> answers.FoundMemories:
         """The most relevant memories, with their relevance in percent.
 
         Each has at least threshold percent (30 unless this memory has another), or says found_by words.
         near_misses asks for so many below it.
         """
-        memories = self._access.memory.memories
-        found = memories.search_memory(query, limit, threshold=threshold, near_misses=near_misses)
+        with self._access.memory_at(as_of) as memory:
+            found = memory.memories.search_memory(query, limit, threshold=threshold, near_misses=near_misses)
         return cast(answers.FoundMemories, found)
 
     def query_lore(
@@ -98,11 +101,12 @@ class Tools:
         query: Question,
         n_results: Number = scoped.N_RESULTS,
         max_chars: Characters = lore.MAX_CHARS,
+        as_of: Moment = None,
     ) -> answers.FoundTexts:
         """What is known of a world; context_warning where that is longer than max_chars together."""
-        self._access.memory.lore.check_known(world_id)
-        found = self._access.memory.lore.search(world_id, query, n=n_results)
-        return _within(found, max_chars)
+        with self._access.memory_at(as_of) as memory:
+            memory.lore.check_known(world_id)
+            return _within(memory.lore.search(world_id, query, n=n_results), max_chars)
 
     def query_memory(
         self,
@@ -110,11 +114,12 @@ class Tools:
         query: Question,
         n_results: Number = scoped.N_RESULTS,
         max_chars: Characters = sessions.MAX_CHARS,
+        as_of: Moment = None,
     ) -> answers.FoundTexts:
         """What was said in a session, by its key {character}_{session}; context_warning as for lore."""
-        self._access.memory.sessions.check_known(session_id)
-        found = self._access.memory.sessions.search(session_id, query, n=n_results)
-        return _within(found, max_chars)
+        with self._access.memory_at(as_of) as memory:
+            memory.sessions.check_known(session_id)
+            return _within(memory.sessions.search(session_id, query, n=n_results), max_chars)
 
     def search_documents(
         self,
@@ -122,16 +127,18 @@ class Tools:
         protocols: Names | None = None,
         n: Number = documents.RESULTS,
         compare: bool = False,
+        as_of: Moment = None,
     ) -> Answer:
         """Passages of protocol papers with source and page: of one protocol, of several, or of all.
 
         With compare, n passages for each protocol, side by side.
         """
-        papers = self._access.memory.documents
-        papers.check_known(protocols or ())
-        if compare:
-            return {"protocols": papers.compare(query, protocols or [*papers.protocols()], n)}
-        return {"results": papers.search(query, n, protocol=protocols or None)}
+        with self._access.memory_at(as_of) as memory:
+            papers = memory.documents
+            papers.check_known(protocols or ())
+            if compare:
+                return {"protocols": papers.compare(query, protocols or [*papers.protocols()], n)}
+            return {"results": papers.search(query, n, protocol=protocols or None)}
 
     def search_transcripts(
         self,
@@ -278,7 +285,7 @@ def _within(hits: list[PassageHit], most: int) -> answers.FoundTexts:
 
 def _tool(does: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
     """A tool that refuses unknown arguments by name, so that an agent does not believe that they counted."""
-    made = Tool.from_function(_said(does), annotations=annotations)
+    made = NamedTool.from_function(_said(does), annotations=annotations)
     arguments = made.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"
     arguments.model_rebuild(force=True)

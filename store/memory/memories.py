@@ -81,15 +81,16 @@ class Memories:
         }
         with self.passages.change("store", actor=actor) as change:
             number = second  # two memories in one second both survive, the second under the next free number
-            while change.row("memories", f"mem_{number}"):
+            while change.is_taken(f"mem_{number}"):
                 number += 1
             change.upsert({"id": f"mem_{number}", **row})
-        return {
+        answer = {
             "memory_id": f"mem_{number}",
             "success": True,
             "timestamp": row["timestamp"],
             "embedding_dimensions": dimensions,
         }
+        return {**answer, "pending": True} if self.passages.actor.is_reviewed else answer
 
     def search_memory(
         self, query: str, limit: int = 5, *, threshold: float | None = None, near_misses: int = 0
@@ -113,7 +114,7 @@ class Memories:
         hits.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference; the sort is stable
         found = [hit for hit in hits if passes(hit, least)]
         found = sorted(found, key=lambda hit: is_by_words(hit, least))[:limit]
-        self.passages.log_retrieval(query, found, scope="")
+        self.passages.log_retrieval(query, found, scope="", n=limit, threshold=least)
         self.passages.questions.record("memories")
         results = [
             {**_answer(hit), **({"found_by": "words"} if is_by_words(hit, least) else {})} for hit in found

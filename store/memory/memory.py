@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,9 @@ from store.memory.chroma.follower import MemoryFollower
 from store.memory.decisions import NUMBERED, Decisions
 from store.memory.documents import documents
 from store.memory.documents.documents import Documents
+from store.memory.engine.errors import InvalidInput
 from store.memory.engine.passages import Passages
+from store.memory.engine.past import Changed, as_of
 from store.memory.engine.places import Places
 from store.memory.keeper import Keeper
 from store.memory.kinds import KINDS
@@ -109,6 +111,7 @@ class Memory(Decisions):
         self.actor: Actor = OPERATOR
         self._keeper: Keeper | None = None
         self._writes = writes or lock is not None
+        self._clock = clock
         self._models: dict[str, Embedder] = {}
         self._open_model = models
         self._models_lock = threading.Lock()
@@ -144,6 +147,31 @@ class Memory(Decisions):
         used = copy(self)
         used.actor, used._elsewhere = actor, None  # which is not this one's to remove
         used.passages = {name: passages.for_actor(actor) for name, passages in self.passages.items()}
+        used._make_parts()
+        return used
+
+    def as_of(
+        self,
+        moment: float | None,
+        *,
+        changed: Mapping[str, Changed] | None = None,
+        embedder: Embedder | None = None,
+    ) -> Self:
+        """This memory as it was at a moment (UNIX seconds), for questions alone; close it afterwards.
+
+        `changed` (by kind) and `embedder` as in `engine/past.py`. Raises InvalidInput for a moment to come.
+        """
+        self.actor.check_login()
+        if moment is not None and moment > self._clock():
+            raise InvalidInput("this moment has not come yet")
+        used = copy(self)
+        used._keeper, used._writes, used._elsewhere = None, False, None
+        used.passages = {
+            name: passages
+            if passages.fault
+            else as_of(passages, moment, changed=(changed or {}).get(name), embedder=embedder)
+            for name, passages in self.passages.items()
+        }
         used._make_parts()
         return used
 

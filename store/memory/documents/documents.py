@@ -14,11 +14,13 @@ from store.memory.documents.furniture import bodies
 from store.memory.documents.pdf import Rectangle
 from store.memory.engine.commits import deciding
 from store.memory.engine.entries import Row
+from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_text
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
-from store.memory.text.recursive_chunks import split_recursively
+from store.memory.text.recursive_chunks import LONGEST as CHUNK
+from store.memory.text.recursive_chunks import OVERLAP, split_recursively
 
 RESULTS = 5
 _BEGUN = "originals_begun"  # in `meta`: files written for imports, of which not every one came to an end
@@ -106,12 +108,7 @@ class Documents:
             content = _read(path)
         name = checked_text(path.name, what="the file's name")
         pages = _pages(content, name=name)
-        chunks = [
-            (number, first + start, first + end, text[first + start : first + end])
-            for number, (text, spans) in enumerate(zip(pages, bodies(pages), strict=True), start=1)
-            for first, last in spans
-            for start, end in split_recursively(text[first:last])
-        ]
+        chunks = _chunks(pages)
         vectors, model = self.passages.embed([chunk[3] for chunk in chunks]), self.passages.model
         with deciding(self.passages.database.path.parent):  # no other process may tidy up meanwhile
             source = DocumentSource(
@@ -138,6 +135,29 @@ class Documents:
                 )
         return source
 
+    def cut_again(self, source: DocumentSource, *, longest: int, overlap: int) -> list[Row]:
+        """The passages that this document would have with other chunks, without vectors; nothing is stored.
+
+        `longest` and `overlap` are in characters. Raises InvalidInput unless the overlap is shorter, and
+        BadSource if the file is no longer there.
+        """
+        self.passages.actor.check_login()
+        checked_count(longest, what="the chunk size", most=LONGEST_QUESTION)
+        if not 0 <= overlap < longest:
+            raise InvalidInput(f"the overlap has to be from 0 to {longest - 1:,}, not {overlap:,}")
+        path = self._originals / source.original
+        if not source.original or not path.is_file():
+            raise BadSource(f"the file {source.source} is no longer there; import it again")
+        pages = _pages(_read(path), name=source.source)
+        return [
+            {
+                "id": f"{source.id} #{index + 1}", "content": text, "source": source.source, "page": page,
+                "protocol": source.protocol, "chunk_index": index, "span_start": start, "span_end": end,
+                "vector": None, "embedding_model": None,
+            }
+            for index, (page, start, end, text) in enumerate(_chunks(pages, longest=longest, overlap=overlap))
+        ]  # fmt: skip
+
     def remove_document(self, protocol: str, source: str, *, actor: str = "") -> int:
         """Remove a document with its passages; undo restores it. Returns how many passages it had."""
         with self.passages.change("remove document", actor=actor) as change:
@@ -161,7 +181,7 @@ class Documents:
         found = self.passages.best(question, n=checked_count(n, what="n"), where=where)
         for name in sorted({str(hit.row["protocol"]) for hit in found}):
             self.passages.questions.record(name)
-        self.passages.log_retrieval(question, found, scope="")
+        self.passages.log_retrieval(question, found, scope="", n=n, where=where)
         return [{**passage(hit.row), "score": hit.score, **hit.parts()} for hit in found]
 
     def compare(
@@ -252,6 +272,18 @@ def passage(row: Row) -> dict[str, Any]:
 def checked_protocol(protocol: object) -> str:
     """A protocol's name in lower case. Raises InvalidInput for an empty one."""
     return checked_text(protocol, what="the protocol").strip().lower()
+
+
+def _chunks(
+    pages: Sequence[str], *, longest: int = CHUNK, overlap: int = OVERLAP
+) -> list[tuple[int, int, int, str]]:
+    """Each passage of a document: its page from 1, where it begins and ends there, and its text."""
+    return [
+        (number, first + start, first + end, text[first + start : first + end])
+        for number, (text, spans) in enumerate(zip(pages, bodies(pages), strict=True), start=1)
+        for first, last in spans
+        for start, end in split_recursively(text[first:last], longest=longest, overlap=overlap)
+    ]
 
 
 def _protocols(given: str | Iterable[str]) -> list[str]:

@@ -4,8 +4,15 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from typing import Any
+from uuid import uuid4
 
+from store.errors import NotPermitted
 from store.memory.engine.kind import MemoryKind
+
+PENDING = "pending"
+RECALL = "recall"
+BESIDE = (PENDING, RECALL)  # tables of every kind whose rows have a history as the kind's own
+_IMPORTS = ("import", "load world", "adopt")  # verbs that say through what by themselves
 
 
 class MemoryChange:
@@ -21,10 +28,15 @@ class MemoryChange:
         at: float,
         after: int,
         number: int | None = None,
+        via: str = "",
+        agent: str = "",
+        waits: bool = False,
     ) -> None:
         """`after` is the number of the latest decision of any kind, which this one follows.
 
         `number` is that of a decision made in several transactions or kinds, of which this is a part.
+        `agent` is the program that wrote it in the actor's place, `via` through what. With `waits` nothing is
+        changed: it is stored in `pending` until a person accepts it.
         """
         self.db = db
         self.kind = kind
@@ -33,6 +45,9 @@ class MemoryChange:
         self._decision: int | None = None
         self._number = number
         self._what = (after, verb, actor, at)
+        self._beside = 0  # rows beside them: of what waits, of pins
+        self.agent, self.via = agent, via_of(verb, via)
+        self.waits = waits
 
     def row(self, table: str, id: str) -> dict[str, Any] | None:
         """The current row, vector included; None if there is none."""
@@ -42,6 +57,9 @@ class MemoryChange:
     def upsert(self, row: dict[str, Any], *, table: str = "", version: int | None = None) -> None:
         """Add the row, or replace the one with its id; `version` if an earlier version is restored."""
         table = table or self.kind.table
+        if self.waits and table != PENDING:
+            self._hold(table, row["id"], row)
+            return
         self._note(table, row["id"], version)
         names = ", ".join(row)
         updates = ", ".join(f"{name} = excluded.{name}" for name in row if name != "id")
@@ -54,16 +72,20 @@ class MemoryChange:
     def remove(self, id: str, *, table: str = "", version: int | None = None) -> None:
         """Remove the row, if there is one."""
         table = table or self.kind.table
-        if self.row(table, id) is not None:
-            self._note(table, id, version)
-            self.db.execute(f"DELETE FROM {table} WHERE id = ?", [id])
+        if self.row(table, id) is None:
+            return
+        if self.waits and table != PENDING:
+            self._hold(table, id, None)
+            return
+        self._note(table, id, version)
+        self.db.execute(f"DELETE FROM {table} WHERE id = ?", [id])
 
     def finish(self) -> None:
         """Store the decision."""
         if self._decision is not None:
             self.db.execute(
                 "UPDATE decisions SET count = count + ?, reverses = ? WHERE number = ?",
-                [self.count, self.reverses, self._decision],
+                [self.count or self._beside, self.reverses, self._decision],
             )
 
     def note_final(self, table: str, id: str, said: Mapping[str, Any]) -> None:
@@ -105,14 +127,41 @@ class MemoryChange:
         self.db.execute("UPDATE changes SET version = ? WHERE number = ?", [version, number])
         vector = before.pop("vector", None) if before else None
         self.db.execute(
-            "INSERT INTO history (decision, tbl, id, version, before_version, before, vector) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO history (decision, tbl, id, version, before_version, before, vector, agent, via) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 self._decision, table, id, version, line["version"] if line else 0,
-                json.dumps(before) if before else None, vector,
+                json.dumps(before) if before else None, vector, self.agent, self.via,
             ],
         )  # fmt: skip
         self.count += table == self.kind.table
+        self._beside += table in BESIDE
+
+    def is_taken(self, id: str) -> bool:
+        """Whether there is an entry with this id, or one that waits for a decision."""
+        waiting = self.db.execute("SELECT 1 FROM pending WHERE target = ?", [id]).fetchone()
+        return waiting is not None or self.row(self.kind.table, id) is not None
+
+    def _hold(self, table: str, id: str, row: Mapping[str, Any] | None) -> None:
+        """Store what an agent writes until a person decides. Raises NotPermitted for more than entries."""
+        _, verb, who, at = self._what
+        if table != self.kind.table:
+            raise NotPermitted(f"what agents write is reviewed here; a person has to {verb}")
+        kept = row and {name: row[name] for name in row if name not in ("vector", "embedding_model")}
+        self.upsert(
+            {
+                "id": uuid4().hex, "target": id, "row": None if kept is None else json.dumps(kept),
+                "verb": verb, "who": who, "agent": self.agent, "via": self.via, "at": at,
+            },
+            table=PENDING,
+        )  # fmt: skip
+
+
+def via_of(verb: str, via: str) -> str:
+    """Through what this verb writes: imports and adoptions say so themselves."""
+    if not verb.startswith(_IMPORTS):
+        return via
+    return "adoption" if verb.startswith("adopt") else "import"
 
 
 def _own(row: sqlite3.Row) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten,
 from store.memory.engine.commits import deciding
 from store.memory.engine.kind import MemoryKind
 
-VERSION = 2
+VERSION = 3
 
 _COMMON = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -66,6 +66,23 @@ CREATE TABLE kept_vectors (
 ) STRICT, WITHOUT ROWID;
 """
 
+# Of version 3: who wrote a state of an entry and through what; what waits for a person's decision; which
+# entries are in every context, or in none.
+_TRUST = """
+ALTER TABLE history ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+ALTER TABLE history ADD COLUMN via TEXT NOT NULL DEFAULT '';
+CREATE TABLE pending (
+    id TEXT PRIMARY KEY,
+    target TEXT NOT NULL,               -- the entry's id
+    row TEXT,                           -- the entry as JSON, without its vector; NULL: to be removed
+    verb TEXT NOT NULL, who TEXT NOT NULL, agent TEXT NOT NULL, via TEXT NOT NULL, at REAL NOT NULL
+) STRICT;
+CREATE TABLE recall (
+    id TEXT PRIMARY KEY,                -- of the entry
+    state TEXT NOT NULL                 -- pinned or never
+) STRICT;
+"""
+
 # Full-text rows keep no text of their own; triggers keep them equal to the table.
 _WORDS = """
 CREATE VIRTUAL TABLE {words} USING fts5 (
@@ -85,6 +102,11 @@ INSERT INTO {words} ({words}) VALUES ('rebuild');
 def words_of(table: str, text: str, *, words: str = "words") -> str:
     """SQL that makes a full-text index over one column of a table."""
     return _WORDS.format(table=table, text=text, words=words)
+
+
+def schema(kind: MemoryKind) -> str:
+    """SQL that makes the tables of a new file of this kind."""
+    return _COMMON + kind.schema + words_of(kind.table, kind.text) + _KEPT + _TRUST
 
 
 class Database(SqliteFile):
@@ -194,8 +216,8 @@ class Database(SqliteFile):
         try:
             if version == 0:
                 self._take_over(kind)
-            common = _COMMON + kind.schema + words_of(kind.table, kind.text)
-            for statement in _statements((common if version == 0 else "") + _KEPT):
+            missing = schema(kind) if version == 0 else (_KEPT if version == 1 else "") + _TRUST
+            for statement in statements(missing):
                 self._disk.step("schema", self.path)
                 db.execute(statement)
             if version == 0:
@@ -238,7 +260,7 @@ def _is_of_schema(error: sqlite3.OperationalError) -> bool:
     return code == sqlite3.SQLITE_ERROR or "no such table" in str(error)
 
 
-def _statements(script: str) -> Iterator[str]:
+def statements(script: str) -> Iterator[str]:
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

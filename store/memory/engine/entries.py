@@ -12,6 +12,7 @@ from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.listing import MemoryDecision, MemoryEvent
 from store.memory.engine.resident import Where
+from store.memory.engine.versions import EntryVersion, versions
 from store.permissions import Actor
 
 Row = dict[str, Any]
@@ -99,6 +100,14 @@ class Entries:
         """Events of entries, newest first."""
         with self.database.reading() as db:
             return listing.history(db, id=id, limit=limit)
+
+    def versions(self, id: str) -> list[EntryVersion]:
+        """Every version of this entry, newest first. Raises UnknownEntry if there never was one."""
+        with self.database.reading() as db:
+            found = versions(db, self.kind, id)
+        if not found:
+            raise UnknownEntry(f"no entry of {self.kind.name} has or had the id {id}")
+        return found
 
     def decisions(self, *, limit: int = 20) -> list[MemoryDecision]:
         """Decisions, newest first."""

@@ -11,9 +11,14 @@ TABLE = "adopted"
 _SCHEMA = f"CREATE TABLE IF NOT EXISTS {TABLE} (id TEXT PRIMARY KEY, metadata TEXT NOT NULL) STRICT"
 
 
+def create(db: sqlite3.Connection) -> None:
+    """Make the table, unless it is there."""
+    db.execute(_SCHEMA)
+
+
 def store(change: MemoryChange, id: str, metadata: Mapping[str, Any]) -> None:
     """Store the metadata with this entry, as a part of the change."""
-    change.db.execute(_SCHEMA)
+    create(change.db)
     change.upsert({"id": id, "metadata": json.dumps(metadata)}, table=TABLE)
 
 

@@ -1,6 +1,7 @@
 """Validate input of the text memory, and serialise it."""
 
 import json
+from datetime import datetime
 from typing import Any
 
 from store.memory.engine.errors import InvalidInput
@@ -35,3 +36,11 @@ def checked_count(n: object, *, what: str, most: int = 10_000) -> int:
 def as_json(value: Any) -> str:
     """JSON that SQLite can store: lone surrogates stay escaped."""
     return json.dumps(value, separators=(",", ":"))
+
+
+def checked_moment(text: object) -> float:
+    """A date or time in ISO 8601 as UNIX seconds, local unless it names a zone. Raises InvalidInput."""
+    try:
+        return datetime.fromisoformat(str(text)).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(f"{text!r} is no moment such as 2026-01-31T10:00") from error

@@ -140,6 +140,32 @@ def last_forgetting(db: sqlite3.Connection, actor: str) -> MemoryDecision | None
     return _decision(row) if row else None
 
 
+def versions_of(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dict[str, int]:
+    """The present version of each of these entries."""
+    found: dict[str, int] = {}
+    for start in range(0, len(ids), _MANY):
+        part = ids[start : start + _MANY]
+        query = f"SELECT id, version FROM changes WHERE tbl = ? AND id IN ({', '.join('?' * len(part))})"
+        found |= dict(db.execute(query, [kind.table, *part]).fetchall())
+    return found
+
+
+def pinned(db: sqlite3.Connection, kind: MemoryKind, where: Where) -> list[str]:
+    """The entries that are in every context and pass these filters, oldest first."""
+    filters, values = conditions(kind, "", where, None)
+    found = db.execute(
+        f"SELECT id FROM {kind.table} WHERE {filters} AND id IN "
+        "(SELECT id FROM recall WHERE state = 'pinned') ORDER BY rowid",
+        values,
+    )
+    return [row[0] for row in found]
+
+
+def never_recalled(db: sqlite3.Connection) -> frozenset[str]:
+    """The entries that no search for a context finds."""
+    return frozenset(row[0] for row in db.execute("SELECT id FROM recall WHERE state = 'never'"))
+
+
 def entry(row: sqlite3.Row) -> dict[str, Any]:
     return {name: row[name] for name in row.keys() if name not in ("number", "rowid_", "vector")}  # noqa: SIM118
 

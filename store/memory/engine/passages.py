@@ -32,6 +32,7 @@ from store.embedding import open_embedder
 from store.embedding.active_model import ActiveModel
 from store.embedding.embedding_cache import ModelVectors, embed_texts
 from store.embedding.protocol import Embedder
+from store.errors import ModelUnavailable, NotPermitted
 from store.memory.engine import undo as engine_undo
 from store.memory.engine import vector_cache
 from store.memory.engine.change import MemoryChange
@@ -40,6 +41,7 @@ from store.memory.engine.database import Database
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.inputs import LONGEST, checked_text
+from store.memory.engine.kept_contexts import KeptContexts
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.places import Places
 from store.memory.engine.questions import Questions
@@ -80,6 +82,9 @@ class Passages(SearchableEntries):
         self._retrievals = RetrievalLog(
             Places(root).retrievals, kind=kind.name, detail=memory_settings().retrieval_log
         )
+        self._contexts = KeptContexts(
+            Places(root).contexts, kind=kind.name, days=memory_settings().keep_contexts
+        )
         self._residents: dict[
             str, ResidentPassages
         ] = {}  # one at most, by its model; the same for every actor
@@ -116,6 +121,13 @@ class Passages(SearchableEntries):
         """The model; its weights are loaded at first use."""
         return self._model.embedder
 
+    def embedder_or_none(self) -> Embedder | None:
+        """The model; None while it is away."""
+        try:
+            return self._model.embedder
+        except ModelUnavailable:
+            return None
+
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The float32 bytes of each text's vector, by this kind's model."""
         return embed_texts(texts, self.embedder)
@@ -146,6 +158,7 @@ class Passages(SearchableEntries):
         They are gone from every file, the history included; texts stay. Cannot be undone; the history says
         who did it and when. Raises InvalidInput for the model in use.
         """
+        self.refuse_agents("delete vectors")
         found = next((one for one in self.vectors_by_model() if one.model == model), None)
         if found and found.is_in_use:
             raise InvalidInput(f"{model} is the model of {self.kind.name}; choose another one for it first")
@@ -184,9 +197,10 @@ class Passages(SearchableEntries):
     def _decision(
         self, db: sqlite3.Connection, verb: str, actor: str, *, number: int | None = None
     ) -> MemoryChange:
+        by = self.actor
         return MemoryChange(
-            db, self.kind, verb, actor=actor or self.actor.name, at=self.clock(), after=self._latest(),
-            number=number,
+            db, self.kind, verb, actor=actor or by.name, at=self.clock(), after=self._latest(),
+            number=number, via=by.via, agent=by.agent, waits=by.is_reviewed,
         )  # fmt: skip
 
     def upsert(self, rows: Iterable[Row], *, verb: str, actor: str = "") -> None:
@@ -228,8 +242,15 @@ class Passages(SearchableEntries):
         return self._reverse("redo", actor)
 
     def _reverse(self, verb: str, actor: str) -> Outcome:
+        self.refuse_agents(verb)
         with self.change(verb, actor=actor) as change:
             return engine_undo.reverse(change, verb, actor or self.actor.name)
+
+    def refuse_agents(self, verb: str) -> None:
+        """Raises NotPermitted to an agent whose changes wait for a person, ReadOnly to a viewer."""
+        self.actor.permit()
+        if self.actor.is_reviewed:
+            raise NotPermitted(f"what agents write is reviewed here; a person has to {verb}")
 
     # -- for good -----------------------------------------------------------------------------------------
 
@@ -239,6 +260,7 @@ class Passages(SearchableEntries):
         Cannot be undone. Call `finish_erasing` afterwards; after a crash the next opening does. Raises
         UnknownEntry if there is nothing of it.
         """
+        self.refuse_agents("delete for good")
         with self._deciding() as db:
             actor = actor or self.actor.name
             count = engine_undo.erase(
@@ -260,7 +282,9 @@ class Passages(SearchableEntries):
             self.database.rewrite()
             with self.database.reading() as db:
                 ids = {row[0] for row in db.execute(f"SELECT id FROM {self.kind.table}")}
-            self._retrievals.keep_only(ids, scopes={"", *(self.counts() if self.kind.scope else ())})
+            scopes = {"", *(self.counts() if self.kind.scope else ())}
+            for kept in (self._retrievals, self._contexts):
+                kept.keep_only(ids, scopes=scopes)
             purge()
             self.database.set_meta(ERASING, "")
 

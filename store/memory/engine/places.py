@@ -44,5 +44,10 @@ class Places:
         """The log of retrievals, if the setting asks for one."""
         return self.folder / "retrievals.jsonl"
 
+    @property
+    def contexts(self) -> Path:
+        """The contexts that were handed out, if the setting says to keep them."""
+        return self.folder / "contexts.jsonl"
+
     def database(self, file: str) -> Path:
         return self.folder / f"{file}.sqlite3"

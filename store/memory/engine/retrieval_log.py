@@ -9,7 +9,7 @@ With `texts` it also has the question, and each hit its text. What is deleted fo
 import json
 import logging
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -65,12 +65,26 @@ class RetrievalLog:
             log.warning("the retrieval log could not be written: %s", error)
 
     def keep_only(self, ids: Collection[str], *, scopes: Collection[str]) -> None:
-        """Remove every line of this kind that names another entry or scope, and every damaged one."""
+        """Remove every line of this kind that names another entry or scope, and every damaged one.
+
+        With them goes every line of another kind with the same question.
+        """
         if not self.path.exists():
             return
-        with self._lock, self.path.open("r+b") as old:
+        with self._lock:
+            lines = self.path.read_bytes().splitlines(keepends=True)
+            gone = {_question(line) for line in lines if not self._may_stay(line, ids, scopes)} - {""}
+            self._rewrite(
+                lambda line: (
+                    self._may_stay(line, ids, scopes) and (self._is_own(line) or _question(line) not in gone)
+                )
+            )
+
+    def _rewrite(self, may_stay: Callable[[bytes], bool]) -> None:
+        """Keep these lines alone, and leave no byte of the others on the disk."""
+        with self.path.open("r+b") as old:
             lines = old.readlines()
-            kept = [line for line in lines if self._may_stay(line, ids, scopes)]
+            kept = [line for line in lines if may_stay(line)]
             if len(kept) == len(lines):
                 return
             Disk().replace(self.path, b"".join(kept))
@@ -79,6 +93,9 @@ class RetrievalLog:
             old.flush()
             os.fsync(old.fileno())
 
+    def _is_own(self, line: bytes) -> bool:
+        return bool(json.loads(line)["kind"] == self._kind)
+
     def _may_stay(self, line: bytes, ids: Collection[str], scopes: Collection[str]) -> bool:
         try:
             logged = json.loads(line)
@@ -86,3 +103,11 @@ class RetrievalLog:
             return bool(logged["kind"] != self._kind or is_known)
         except (ValueError, KeyError, TypeError):
             return False
+
+
+def _question(line: bytes) -> str:
+    """The question of a line; "" if it has none."""
+    try:
+        return str(json.loads(line).get("question", ""))
+    except (ValueError, AttributeError):
+        return ""

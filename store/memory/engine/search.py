@@ -1,7 +1,7 @@
 """The entries of one kind, found by meaning, and by words and meaning together."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from store.embedding.active_model import ActiveModel
 from store.errors import ModelUnavailable
-from store.memory.engine import fusion
+from store.memory.engine import fusion, listing
 from store.memory.engine.entries import Entries, Row
 from store.memory.engine.fusion import PassageHit
+from store.memory.engine.kept_contexts import KeptContexts, KeptEntry
 from store.memory.engine.resident import Found, ResidentPassages, Where
 from store.memory.engine.retrieval_log import RetrievalLog, RetrievedText
 
@@ -35,6 +36,7 @@ class SearchableEntries(Entries):
     _model: ActiveModel
     _residents: dict[str, ResidentPassages]  # one at most, by its model; the same for every actor
     _retrievals: RetrievalLog
+    _contexts: KeptContexts
 
     def question(self, text: str) -> NDArray[np.float32]:
         """The vector of a question."""
@@ -67,8 +69,9 @@ class SearchableEntries(Entries):
     ) -> list[PassageHit]:
         """As `best`, for a question that is embedded already; by words alone without a vector."""
         where = where or {}
-        pool = max(n, fusion.POOL)
         with self.database.reading() as db:
+            never = listing.never_recalled(db)
+            pool = max(n, fusion.POOL) + len(never)
             words = fusion.word_shares(db, self.kind, question, where, limit=pool)
         cosines: dict[str, float] = {}
         if vector is not None:
@@ -76,8 +79,31 @@ class SearchableEntries(Entries):
             cosines = {hit.id: hit.score for hit in resident.nearest(vector, n=pool, where=where)}
             others = resident.vectors(words.keys() - cosines)
             cosines |= {id: float(own @ vector) for id, own in others.items()}
-        rows = self.rows([*dict.fromkeys((*cosines, *words))])
+        rows = self.rows([id for id in dict.fromkeys((*cosines, *words)) if id not in never])
         return fusion.fused(rows, self.kind, question, cosines=cosines, words=words)[:n]
+
+    def for_context(self, question: str, *, n: int, where: Where | None = None) -> list[PassageHit]:
+        """The pinned entries that pass the filters, and then the n others that fit the question best."""
+        where = where or {}
+        with self.database.reading() as db:
+            pinned = listing.pinned(db, self.kind, where)
+        vector = self.question_or_none(question)
+        found = self.best_with(question, vector, n=n + len(pinned), where=where)
+        known = {hit.row["id"]: hit for hit in found}
+        rows = self.rows([id for id in pinned if id not in known])
+        cosines = (
+            {}
+            if vector is None
+            else {
+                id: float(own @ vector)
+                for id, own in self.resident().vectors(row["id"] for row in rows).items()
+            }
+        )
+        known |= {
+            hit.row["id"]: hit for hit in fusion.fused(rows, self.kind, question, cosines=cosines, words={})
+        }
+        others = [hit for hit in found if hit.row["id"] not in pinned]
+        return [*(known[id] for id in pinned if id in known), *others[:n]]
 
     def question_or_none(self, text: str) -> NDArray[np.float32] | None:
         """The vector of a question; None, with the reason in the log, while the model is away."""
@@ -87,11 +113,54 @@ class SearchableEntries(Entries):
             log.warning("%s is searched by words alone: %s", self.kind.name, error)
             return None
 
-    def log_retrieval(self, question: str, hits: Iterable[Retrieved], *, scope: str) -> None:
-        """Log what was handed out for this question, if the setting asks for it."""
+    def log_retrieval(
+        self,
+        question: str,
+        hits: Sequence[Retrieved],
+        *,
+        scope: str,
+        n: int = 0,
+        where: Where | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        """Log what was handed out for this question, and keep it as a context, if the settings ask for it.
+
+        `n`, `where` and `threshold` (percent) are what was asked for, so that it can be asked again.
+        """
         self.actor.check_login()
+        self.keep_context(
+            question, [(hit.row["id"], _likeness(hit)) for hit in hits],
+            scope=scope, n=n, where=where or {}, threshold=threshold,
+        )  # fmt: skip
         texts = [RetrievedText(hit.row["id"], hit.score, hit.row[self.kind.text]) for hit in hits]
         self._retrievals.record(question, texts, scope=scope, actor=self.actor.name, at=self.clock())
+
+    @property
+    def keeps_contexts(self) -> bool:
+        """Whether the setting says to keep what is handed out."""
+        return self._contexts.is_on
+
+    def keep_context(
+        self,
+        question: str,
+        found: Sequence[tuple[str, float]],
+        *,
+        scope: str,
+        n: int,
+        where: Where,
+        threshold: float | None = None,
+    ) -> None:
+        """Keep these ids with their present versions and their scores, if the setting says so."""
+        self.actor.check_login()
+        if not self.keeps_contexts:
+            return
+        with self.database.reading() as db:
+            versions = listing.versions_of(db, self.kind, [id for id, _ in found])
+        entries = [KeptEntry(id, versions.get(id, 0), score) for id, score in found]
+        self._contexts.keep(
+            question, entries, scope=scope, n=n, where=where, threshold=threshold, actor=self.actor,
+            at=self.clock(),
+        )  # fmt: skip
 
     def resident(self) -> ResidentPassages:
         """The vectors in memory, brought up to date with the file."""
@@ -103,3 +172,8 @@ class SearchableEntries(Entries):
         with self.database.reading() as db:
             resident.refresh(db)
         return resident
+
+
+def _likeness(hit: Retrieved) -> float:
+    """The cosine, 0 for one that words alone found; of a context's entry its score."""
+    return hit.cosine or 0.0 if isinstance(hit, PassageHit) else hit.score

@@ -25,6 +25,19 @@ class MemorySettings(BaseSettings):
         "entries, with their scores), or `texts` (also the question and the texts).",
     )
 
+    memory_review: Literal["", "agents", "none"] = Field(
+        "",
+        description="What agents write waits in *Pending memories* until a person accepts it: `agents` "
+        "everywhere, `none` nowhere; if empty, only over HTTP.",
+    )
+    keep_contexts: int = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="For how many days contexts that were handed out are kept, as ids and versions; "
+        "`0`: not at all.",
+    )
+
     def embedder_of(self, kind: str) -> str:
         """By default the same local model for every kind, so that nothing uses the network."""
         return self.document_embedder or self.memory_embedder if kind == "documents" else self.memory_embedder
@@ -34,3 +47,9 @@ class MemorySettings(BaseSettings):
 def memory_settings() -> MemorySettings:
     """The settings of this process, read once."""
     return MemorySettings()
+
+
+def reviews_agents(*, over_http: bool) -> bool:
+    """Whether what agents write waits for a person: as the setting says, else over HTTP."""
+    chosen = memory_settings().memory_review
+    return over_http if not chosen else chosen == "agents"

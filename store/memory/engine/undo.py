@@ -2,12 +2,13 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 from store.catalog import history
 from store.errors import NothingToUndo
 from store.memory.engine import foreign_metadata
-from store.memory.engine.change import MemoryChange
+from store.memory.engine.change import BESIDE, PENDING, MemoryChange
 from store.memory.engine.errors import UnknownEntry
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.listing import FORGET, last_decision, last_forgetting
@@ -39,7 +40,7 @@ def reverse(change: MemoryChange, verb: str, actor: str) -> Outcome:
         row = change.db.execute("SELECT version FROM changes WHERE tbl = ? AND id = ?", place).fetchone()
         if row and row["version"] == event["version"] and place not in refused:
             _put_back(change, event)
-            if event["tbl"] == change.kind.table:
+            if event["tbl"] in (change.kind.table, *BESIDE):
                 done[event["id"]] = None
         elif place not in refused:
             refused.add(place)
@@ -60,12 +61,13 @@ def erase(
     gone = f"SELECT id FROM {kind.table} WHERE {column} = ?"
     past = "SELECT id FROM history WHERE tbl = ? AND json_extract(before, ?) = ?"
     ids = [row[0] for row in db.execute(f"{gone} UNION {past}", [value, kind.table, f"$.{column}", value])]
-    if not ids:
+    waiting = _waiting(db, column, value, ids)
+    if not ids and not waiting:
         raise UnknownEntry(f"there is nothing of {value!r} in {kind.name}")
     count = db.execute(f"SELECT count(*) FROM {kind.table} WHERE {column} = ?", [value]).fetchone()[0]
     db.execute(f"DELETE FROM {kind.table} WHERE {column} = ?", [value])
-    for table in ("changes", "history", "new_vectors", "kept_vectors"):
-        db.executemany(f"DELETE FROM {table} WHERE id = ?", [(id,) for id in ids])
+    for table in ("changes", "history", "new_vectors", "kept_vectors", *BESIDE):
+        db.executemany(f"DELETE FROM {table} WHERE id = ?", [(id,) for id in (*ids, *waiting)])
     foreign_metadata.delete(db, ids)
     db.execute(
         "DELETE FROM decisions WHERE number NOT IN (SELECT decision FROM history) AND verb <> 'forget'"
@@ -80,6 +82,22 @@ def erase(
         [after, FORGET, actor, at, count],
     )
     return int(count)
+
+
+def _waiting(db: sqlite3.Connection, column: str, value: str, ids: Sequence[str]) -> list[str]:
+    """The ids of what waits, or waited, to become an entry of this value or to change one of these."""
+    inside = f"$.{column}"
+    found = db.execute(
+        "SELECT id FROM pending WHERE json_extract(row, ?) = ? UNION "
+        "SELECT id FROM history WHERE tbl = ? AND json_extract(json_extract(before, '$.row'), ?) = ?",
+        [inside, value, PENDING, inside, value],
+    ).fetchall()
+    named = (
+        "SELECT id FROM pending WHERE target = ? UNION "
+        "SELECT id FROM history WHERE tbl = ? AND json_extract(before, '$.target') = ?"
+    )
+    rows = [row for id in ids for row in db.execute(named, [id, PENDING, id])]
+    return list({row[0] for row in (*found, *rows)})
 
 
 def _put_back(change: MemoryChange, event: sqlite3.Row) -> None:

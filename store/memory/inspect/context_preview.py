@@ -146,7 +146,7 @@ def _section(
 ) -> Section:
     passages = memory.passages[_KINDS[name]]
     number = numbers.get(name, 3)
-    found = passages.best(prompt, n=number, where=where.get(name, {})) if number else []
+    found = passages.for_context(prompt, n=number, where=where.get(name, {})) if number else []
     chunks = [
         ContextChunk(passages.kind.name, hit.row, hit.row[passages.kind.text], hit.score) for hit in found
     ]

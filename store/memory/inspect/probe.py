@@ -13,12 +13,13 @@ import numpy as np
 
 from store.memory.engine.entries import Row
 from store.memory.engine.inputs import checked_count, checked_text
+from store.memory.engine.listing import never_recalled
 from store.memory.engine.passages import Passages
 from store.memory.engine.resident import Vector, Where
 from store.memory.transcripts import search
 from store.memory.transcripts.search import MessageHit, Mode
 
-KeptOut = Literal["", "filter", "threshold", "n", "budget"]
+KeptOut = Literal["", "filter", "threshold", "n", "budget", "never"]
 _NEAR = 10
 
 
@@ -106,6 +107,8 @@ def probe(
     checked_count(n, what="n")
     begun = time.perf_counter()
     vector = passages.question(question)
+    with passages.database.reading() as db:
+        never = never_recalled(db)
     embedded = time.perf_counter()
     scores = passages.resident().scores(vector, where or {})
     passing = set(np.flatnonzero(scores.passing).tolist())
@@ -122,7 +125,9 @@ def probe(
         id, score = scores.ids[place], float(scores.cosines[place])
         if misses >= near and (limits.hits >= n or limits.is_below(score)):  # no hit comes any more
             break
-        kept_out = limits.kept_out(passes=place in passing, score=score, length=partial(length, id))
+        kept_out: KeptOut = "never"
+        if id not in never:
+            kept_out = limits.kept_out(passes=place in passing, score=score, length=partial(length, id))
         misses += bool(kept_out)
         if not kept_out or misses <= near:
             chosen.append((id, score, kept_out))

@@ -33,14 +33,14 @@ class Scoped:
         check_known(key, self.names(), what=self.what)
 
     def search(self, key: str, query: str, *, n: int = N_RESULTS) -> list[PassageHit]:
-        """The entries under this key that fit the question best. Raises InvalidInput."""
+        """This key's pinned entries, and the n others that fit the question best. Raises InvalidInput."""
         query = checked_text(query, what="the question", most=LONGEST_QUESTION)
-        found = self.passages.best(
+        found = self.passages.for_context(
             query, n=checked_count(n, what="n_results"), where={self.passages.kind.scope: key}
         )
         if found:  # a key that nothing is kept under is not kept either
             self.passages.questions.record(key)
-            self.passages.log_retrieval(query, found, scope=key)
+            self.passages.log_retrieval(query, found, scope=key, n=n, where={self.passages.kind.scope: key})
         return found
 
     def _keep(self, row: Row, *, verb: str, actor: str) -> None:

@@ -64,9 +64,9 @@ class _Sentence:
 
 def compared(texts: Sequence[str]) -> list[Conflict]:
     """All sentences that repeat or may contradict one of another text, in their order."""
-    sentences_of = [[_taken(sentence) for sentence in _sentences(text)] for text in texts]
+    by_text = [[_taken(sentence) for sentence in sentences(text)] for text in texts]
     found = []
-    for (one, these), (other, those) in combinations(enumerate(sentences_of), 2):
+    for (one, these), (other, those) in combinations(enumerate(by_text), 2):
         for first in these:
             for second in those:
                 if reason := _reason(first, second):
@@ -93,7 +93,8 @@ def _reason(first: _Sentence, second: _Sentence) -> Reason | None:
     return "says the same" if same and first.numbers == second.numbers else None
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text, in their order."""
     for match in _SENTENCE.finditer(_WRAPPED.sub(" ", text)):
         if sentence := match.group().strip():
             yield sentence

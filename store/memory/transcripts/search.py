@@ -10,6 +10,7 @@ import numpy as np
 from store.catalog.filters import matching
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import checked_count
+from store.memory.engine.listing import never_recalled
 from store.memory.engine.passages import Passages
 from store.memory.engine.resident import Vector, Where
 from store.memory.text.extraction import CONTENT_TYPES
@@ -77,6 +78,7 @@ def search(
             if mode == "hybrid":
                 attempts.append(whole.replace('" "', '" OR "'))
             any(_by_words(db, words, where, pool, found) for words in attempts)
+    _leave_out_never_recalled(passages, found)
     _score(found, mode)
     candidates = sorted(found.values(), key=lambda one: (-one.score, one.parent))
     if mmr is not None:
@@ -84,6 +86,18 @@ def search(
     if vector is not None:
         _complete(passages, vector, candidates[:n])
     return _hits(passages, candidates[:n])
+
+
+def _leave_out_never_recalled(passages: Passages, found: dict[str, _Candidate]) -> None:
+    """Drop chunks that are never recalled, and messages of which nothing else was found."""
+    with passages.database.reading() as db:
+        never = never_recalled(db)
+    for row in passages.rows([*never]):
+        one = found.get(row["parent_id"])
+        if one is not None:
+            one.chunks = [id for id in one.chunks if id not in never]
+            if not one.chunks:
+                del found[row["parent_id"]]
 
 
 def _by_meaning(

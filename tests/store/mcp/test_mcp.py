@@ -23,6 +23,7 @@ from store.mcp.tools import server
 from store.memory import demo
 from store.memory.chroma.follower import MemoryFollower
 from store.memory.memory import Memory
+from store.memory.trust import review
 from store.runtime import open_library, open_reader
 from tests.browser.coins import COINS, FROG
 from tests.store.hashed import Hashed
@@ -196,6 +197,25 @@ def test_tool_errors_contain_the_message_of_the_store(address: str) -> None:
     assert "colour" in facet
     assert nothing["hits"] == []
     assert "weight" in nothing["why_empty"]
+
+
+def test_what_an_agent_stores_is_by_its_client_and_waits_where_it_is_reviewed(
+    address: str, access: Access, root: Path
+) -> None:
+    access.is_reviewed = True
+    waits, missed, before = over_http(
+        address,
+        ("store_memory", {"content": "Turtles wear copper hats"}),
+        ("search_memory", {"query": "Turtles wear copper hats"}),
+        ("search_memory", {"query": "lamps", "as_of": "2020-01-01"}),
+    )
+    assert waits["pending"] is True
+    assert waits["memory_id"] not in [hit["memory_id"] for hit in missed["results"]]
+    assert before["results"] == []
+    with Memory.open(root, embedder=Bags()) as memory:
+        (one,) = review.waiting(memory)
+        assert (one.entry.agent, one.entry.actor, one.entry.via) == ("mcp", "agent", "MCP")
+        review.reject(memory, [one.entry.id])
 
 
 def test_agents_store_and_delete_while_the_dashboard_has_the_memory_open(

@@ -67,7 +67,9 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "source": "paper.md", "text": "tickers", "texts": ["tickers"], "value": kept["timestamp"],
         "vector": kind.vector(kept["id"]), "verb": "store", "world": World("sea", "Sea", "", "salt"),
         "world_id": "peaks",
-        "hits": [], "percent": 25.0, "Lore.check_known.key": "peaks", "Sessions.check_known.key": "elf_s1",
+        "hits": [], "percent": 25.0, "moment": None, "found": [], "longest": 100, "overlap": 0,
+        "where": {}, "Documents.cut_again.source": stocked.documents.sources()[0],
+        "Lore.check_known.key": "peaks", "Sessions.check_known.key": "elf_s1",
         "Documents.cite.id": passage["id"], "Documents.import_document.content": b"# More\n\nText.\n",
         "Lore.put_file.content": b"id: sea\n", "Lore.search.key": "peaks", "Memories.edit.content": "longer",
         "Memory.retrieve.world": "peaks", "Passages.counts.column": "timestamp",
@@ -125,12 +127,11 @@ def test_a_viewer_cannot_change_anything(eve: Memory, stocked: Memory, arguments
 
 # These reveal nothing about the memory's content.
 ANSWERS_ALWAYS = {
-    "Memory.can_write", "Memory.close", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma",
-    "Passages.actor",
-    "Passages.can_write", "Passages.close", "Passages.embed", "Passages.embedder", "Passages.fault",
-    "Passages.model", "Passages.question",
-    "Passages.question_or_none", "Database.can_write", "Database.close", "Database.is_in_place",
-    "Database.lock",
+    "Database.can_write", "Database.close", "Database.is_in_place", "Database.lock", "Memory.can_write",
+    "Memory.close", "Memory.is_in_place", "Memory.usable", "Memory.wait_for_chroma", "Passages.actor",
+    "Passages.can_write", "Passages.close", "Passages.embed", "Passages.embedder",
+    "Passages.embedder_or_none", "Passages.fault", "Passages.keeps_contexts", "Passages.model",
+    "Passages.question", "Passages.question_or_none",
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
 from store.memory.story.worlds import World
 from tests.store.memory.bags import Bags
+from tests.store.memory.engine.test_versions import take_back_version_3
 
 # -- one writer ----------------------------------------------------------------------------------------------
 
@@ -126,6 +127,7 @@ def test_a_file_without_an_application_id_is_accepted_and_gets_one(
     memory.close()
     path = memory.places.database("memories")
     with closing(sqlite3.connect(path)) as db:  # as version 1 left it
+        take_back_version_3(db)
         db.execute("DROP TABLE kept_vectors")
         db.execute("PRAGMA application_id = 0")
         db.execute("PRAGMA user_version = 1")

@@ -1,0 +1,66 @@
+// Decisions about pending memories, sent one after the other; it knows nothing of the document.
+
+import { newKey, post } from "../../shell/js/post.js";
+
+const AWAY = "The server cannot be reached. Your decisions are kept: reload the page to send them.";
+
+export class PendingQueue {
+  data = null;
+  requests = []; // {key, values}, oldest first
+  error = "";
+  isUnderWay = false;
+
+  /** `store`: where decisions wait for their confirmation, even if the page is loaded again. */
+  constructor({ store, changed, sent = post }) {
+    Object.assign(this, { store, changed, sent });
+    this.requests = store.read() ?? [];
+  }
+
+  /** A run of the page gives its data; `run` asks for another. */
+  take(data, run) {
+    const isNewToken = this.data?.token !== data.token;
+    Object.assign(this, { data, run });
+    for (const [id, at] of this.decided) if (at < data.at) this.decided.delete(id); // the run knows it
+    if (isNewToken || !this.waitsForRun) this.work();
+  }
+
+  decided = new Map(); // when each was confirmed, until a run that began later; both by the server's clock
+
+  /** The entries that wait for a decision of this page, in their order. */
+  get entries() {
+    const asked = new Set(this.requests.map(({ values }) => values.id));
+    return this.data.entries.filter(({ id }) => !asked.has(id) && !this.decided.has(id));
+  }
+
+  decide(verb, id = "") {
+    this.error = "";
+    this.requests.push({ key: newKey(), values: { verb, id } });
+    this.store.write(this.requests);
+    this.changed();
+    this.work();
+  }
+
+  async work() {
+    if (this.isUnderWay || !this.requests.length) return;
+    Object.assign(this, { isUnderWay: true, waitsForRun: false });
+    const request = this.requests[0];
+    const { url, token, form } = this.data;
+    const { status, text } = await this.sent(url, { token, form, ...request });
+    this.isUnderWay = false;
+    if ([401, 403, 404].includes(status) && !this.hadRun) {
+      Object.assign(this, { waitsForRun: true, hadRun: true });
+      return this.run(); // which brings another token
+    }
+    this.hadRun = false;
+    if (status === 0 || status >= 500) this.error = text || AWAY;
+    else {
+      this.requests.shift();
+      this.store.write(this.requests);
+      if (status === 200) this.decided.set(request.values.id, JSON.parse(text).at);
+      else this.error = text;
+    }
+    this.changed();
+    if (this.requests.length && !this.error) return this.work();
+    if (status === 200 || status === 409) this.run();
+  }
+}

@@ -1,0 +1,103 @@
+"""Pending memories: what agents wrote, to accept or reject by keys, with what speaks against it."""
+
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from components.memory.kinds import KINDS, place_of
+from components.shell import format, forms, javascript
+from components.shell.forms import Button, Field
+from store.errors import InvalidRecord
+from store.library import Library
+from store.memory.memory import Memory
+from store.memory.trust import review
+from store.memory.trust.review import Reviewed
+
+_SHOWN = 50  # at once; the others follow as these are decided
+_VERBS = ("accept", "reject", "undo")
+_LABELS = {
+    "near-duplicate": "near-duplicate",
+    "contradiction": "contradiction",
+    "replaces": "replaces an entry",
+    "removes": "removes an entry",
+    "instruction": "reads like an instruction",
+    "address": "address",
+    "secret": "secret",
+}
+
+_HERE = Path(__file__).resolve().parent
+_component = st.components.v2.component(
+    "memedex.pending_memories",
+    html='<div class="memedex-pending"></div>',
+    css=(_HERE / "pending.css").read_text("utf-8"),
+    js=javascript.component(_HERE / "js" / "pending.js"),
+)
+
+
+def show(library: Library, memory: Memory) -> None:
+    """The queue, oldest first."""
+    at = time.time()  # before reading: what is confirmed meanwhile is not in it for certain
+    found = review.waiting(memory)
+    if not found:
+        st.info(
+            "No memory waits for a decision. What agents write over HTTP is reviewed here; with "
+            "`MEMEDEX_MEMORY_REVIEW=agents` everything that agents write.",
+            icon=":material/task_alt:",
+        )
+    sending = forms.register(
+        "memory-review", library, partial(_decide, memory),
+        button=Button("Decide", disabled=not memory.can_write),
+        fields=[Field("verb", "Decision"), Field("id", "Memory")],
+    )  # fmt: skip
+    _component(
+        key="memedex-pending",
+        data={
+            **sending,
+            "at": at,
+            "can_write": memory.can_write,
+            "total": len(found),
+            "entries": [_card(one) for one in found[:_SHOWN]],
+        },
+        on_done_change=lambda: None,
+    )
+
+
+def badge(memory: Memory) -> None:
+    """How many wait, if any do."""
+    if count := review.count(memory):
+        st.badge(f"{count:,} pending", icon=":material/pending:", color="orange")
+
+
+def _card(one: Reviewed) -> dict[str, Any]:
+    entry, shown = one.entry, KINDS[one.entry.kind]
+    is_placed = entry.row is not None and entry.kind != "transcript_vectors"
+    return {
+        "id": entry.id,
+        "kind": shown.label,
+        "place": place_of(entry.kind, entry.row or {}) if is_placed else entry.target,
+        "text": one.text,
+        "before": one.before if entry.row is not None else None,
+        "removes": entry.row is None,
+        "author": f"{entry.agent} for {entry.actor}",
+        "via": entry.via,
+        "when": format.ago(entry.created_at),
+        "flags": [{"label": _LABELS[flag.why], "reason": flag.reason} for flag in one.flags],
+    }
+
+
+def _decide(memory: Memory, given: Mapping[str, Any]) -> str:
+    """Carry out one key press. Raises InvalidRecord with the reason if it was refused."""
+    verb = given["verb"]
+    if verb not in _VERBS:
+        raise InvalidRecord(f"{verb} is no decision")
+    if verb == "undo":
+        memory.undo()
+        return "Undone."
+    outcome = (review.accept if verb == "accept" else review.reject)(memory, [given["id"]])
+    if outcome.refused:
+        raise InvalidRecord(outcome.refused[0].reason)
+    return ""

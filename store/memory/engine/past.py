@@ -1,0 +1,206 @@
+"""One kind as it was at a moment, or as it would be: in memory, for questions alone.
+
+    past = as_of(passages, moment)           # the entries that counted then
+    other = as_of(passages, None, changed=…) # today's entries, some of them changed
+
+The rows are those of today, with each that changed since as the history has it. Nothing is stored, so what is
+forgotten later is not in it.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import copy
+from itertools import groupby
+from typing import Any
+
+from store.disk.files import Disk
+from store.disk.sqlite import SqliteFile
+from store.embedding.active_model import ActiveModel
+from store.embedding.protocol import Embedder
+from store.errors import ModelUnavailable, ReadOnly
+from store.memory.engine import foreign_metadata, listing, vector_cache
+from store.memory.engine.change import RECALL
+from store.memory.engine.database import Database, schema, statements
+from store.memory.engine.kept_contexts import KeptContexts
+from store.memory.engine.kind import MemoryKind
+from store.memory.engine.passages import Passages
+from store.memory.engine.questions import Questions
+from store.memory.engine.retrieval_log import RetrievalLog
+
+Rows = list[dict[str, Any]]
+Changed = Callable[[Rows], Rows]  # entries with their vectors, as they would be
+
+
+class PastDatabase(Database):
+    """The tables of one kind in memory; nobody can change them."""
+
+    def __init__(self, present: Database, build: Callable[[], sqlite3.Connection]) -> None:
+        SqliteFile.__init__(self, present.path, disk=Disk())
+        self.actor, self.fault = present.actor, present.fault
+        self._build = build
+        self._made: list[sqlite3.Connection] = []  # one at most, shared by all actors
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Lend the one connection; its tables are made at the first question."""
+        self.actor.check_login()
+        with self.lock:
+            if not self._made:
+                self._made.append(self._build())
+            yield self._made[0]
+
+    def check_writable(self) -> None:
+        """Raises ReadOnly."""
+        raise ReadOnly("the past can be looked at, not changed")
+
+    def close(self) -> None:
+        if self._is_own and self._made:
+            self._made.pop().close()
+
+
+def as_of(
+    passages: Passages,
+    moment: float | None,
+    *,
+    changed: Changed | None = None,
+    embedder: Embedder | None = None,
+) -> Passages:
+    """The entries as they were at this moment (UNIX seconds; None: now), for questions alone.
+
+    `changed` replaces them by what they would be; those without a vector are embedded. With `embedder`
+    all are embedded by that model.
+    """
+    past = copy(passages)
+    asked = embedder or passages.embedder_or_none()
+    past.database = PastDatabase(
+        passages.database, lambda: _built(passages, moment, changed=changed, embedder=asked)
+    )
+    if embedder is not None:
+        past._model = ActiveModel(past.database, embedder)
+    past._residents = {}
+    past.questions = Questions(past.database, passages.clock, writable=False)
+    past._contexts = KeptContexts(passages.database.path, kind=passages.kind.name, days=0)
+    past._retrievals = RetrievalLog(passages.database.path, kind=passages.kind.name, detail="")
+    return past
+
+
+def texts_at(passages: Passages, moment: float | None) -> dict[str, str]:
+    """The text of every entry that counted at this moment (UNIX seconds; None: now), by id."""
+    kind = passages.kind
+    with passages.database.reading() as db:
+        db.execute("BEGIN")
+        try:
+            return {row["id"]: row[kind.text] for row in _rows(db, kind, kind.table, moment)}
+        finally:
+            db.execute("ROLLBACK")
+
+
+def _built(
+    passages: Passages, moment: float | None, *, changed: Changed | None, embedder: Embedder | None
+) -> sqlite3.Connection:
+    kind = passages.kind
+    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    db.row_factory = sqlite3.Row
+    for statement in statements(schema(kind)):
+        db.execute(statement)
+    with passages.database.reading() as present:
+        present.execute("BEGIN")  # all of it of one moment
+        try:
+            rows = {table: _rows(present, kind, table, moment) for table in (*kind.tables, RECALL)}
+            if foreign_metadata.exists(present):
+                foreign_metadata.create(db)
+                rows[foreign_metadata.TABLE] = _rows(present, kind, foreign_metadata.TABLE, moment)
+            _copy_history(present, db, moment)
+            entries = rows[kind.table]
+            model = embedder.name if embedder else passages.model
+            for row in entries:
+                _take_kept_vector(present, kind, row, model)
+        finally:
+            present.execute("ROLLBACK")
+    rows[kind.table] = entries = changed(entries) if changed else entries
+    _embed(entries, kind, embedder)
+    db.execute("BEGIN")
+    for table, found in rows.items():
+        for names, alike in groupby(found, key=tuple):  # restored rows lack the number of others
+            marks = ", ".join("?" * len(names))
+            values = [tuple(row.values()) for row in alike]
+            db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", values)
+    db.execute("INSERT INTO changes (tbl, id) SELECT ?, id FROM " + kind.table, [kind.table])
+    db.execute("INSERT INTO meta VALUES ('model', ?), ('epoch', ?)", [model, str(time.time_ns())])
+    db.execute("COMMIT")
+    return db
+
+
+def _rows(db: sqlite3.Connection, kind: MemoryKind, table: str, moment: float | None) -> Rows:
+    """The rows of this table that counted at the moment, with their vectors."""
+    found = [dict(row) for row in db.execute(f"SELECT * FROM {table} ORDER BY rowid")]
+    if moment is None:
+        return found
+    first = db.execute(  # what each row was before its first change since
+        "SELECT h.id, h.before, h.vector FROM history h JOIN (SELECT min(h.number) AS number FROM history h "
+        "JOIN decisions d ON d.number = h.decision WHERE h.tbl = ? AND d.at > ? GROUP BY h.id) f "
+        "ON f.number = h.number",
+        [table, moment],
+    )
+    before: dict[str, dict[str, Any] | None] = {}
+    for line in first:
+        row = json.loads(line["before"]) if line["before"] else None
+        if row is not None and table == kind.table:
+            row["vector"] = line["vector"]
+        before[line["id"]] = row
+    is_known = {row[0] for row in db.execute("SELECT DISTINCT id FROM history WHERE tbl = ?", [table])}
+    undated = [row["id"] for row in found if row["id"] not in is_known]
+    written = listing.written(db, kind, undated) if table == kind.table else {}
+    then = []
+    for row in found:
+        id = row["id"]
+        if id in before:
+            if (earlier := before.pop(id)) is not None:
+                then.append({**row, **earlier})
+        elif id in is_known or written.get(id, 0.0) <= moment:  # without a history: when its text was written
+            then.append(row)
+    return then + [row for row in before.values() if row is not None]
+
+
+def _copy_history(present: sqlite3.Connection, db: sqlite3.Connection, moment: float | None) -> None:
+    """What orders and dates entries: decisions and lines of the history until then, without their texts."""
+    until = float("inf") if moment is None else moment
+    decisions = present.execute("SELECT number, verb, who, at FROM decisions WHERE at <= ?", [until])
+    db.executemany("INSERT INTO decisions (number, verb, who, at) VALUES (?, ?, ?, ?)", map(tuple, decisions))
+    lines = present.execute(
+        "SELECT h.number, h.decision, h.tbl, h.id, h.version, h.before_version, h.agent, h.via "
+        "FROM history h JOIN decisions d ON d.number = h.decision WHERE d.at <= ?",
+        [until],
+    )
+    db.executemany(
+        "INSERT INTO history (number, decision, tbl, id, version, before_version, agent, via) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        map(tuple, lines),
+    )
+
+
+def _take_kept_vector(db: sqlite3.Connection, kind: MemoryKind, row: dict[str, Any], model: str) -> None:
+    """Give a row that has no vector by this model the one that was kept, if there is one."""
+    if row["vector"] is not None and row["embedding_model"] == model:
+        return
+    kept = db.execute(
+        "SELECT vector FROM kept_vectors WHERE id = ? AND model = ? AND text_hash = ?",
+        [row["id"], model, vector_cache.text_hash(row[kind.text])],
+    ).fetchone()
+    row["vector"], row["embedding_model"] = (kept[0], model) if kept else (None, None)
+
+
+def _embed(rows: Rows, kind: MemoryKind, embedder: Embedder | None) -> None:
+    """Embed the rows without a vector; while the model is away words alone find them."""
+    missing = [row for row in rows if row["vector"] is None]
+    if embedder is None or not missing:
+        return
+    try:
+        vectors = embedder.embed_texts([row[kind.text] for row in missing])
+    except ModelUnavailable:
+        return
+    for row, vector in zip(missing, vectors, strict=True):
+        row["vector"], row["embedding_model"] = vector.astype("float32").tobytes(), embedder.name

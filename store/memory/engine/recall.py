@@ -1,0 +1,33 @@
+"""Which entries are in every context, and which in none; search and contexts read it with every question."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from store.memory.engine.change import RECALL
+from store.memory.engine.errors import UnknownEntry
+from store.memory.engine.passages import Passages
+
+Recall = Literal["", "pinned", "never"]
+_VERBS: dict[Recall, str] = {"pinned": "pin", "never": "never recall", "": "recall again"}
+
+
+def of(passages: Passages, id: str) -> Recall:
+    """Whether this entry is pinned, never recalled, or "": recalled when it fits."""
+    with passages.database.reading() as db:
+        row = db.execute("SELECT state FROM recall WHERE id = ?", [id]).fetchone()
+    return row[0] if row else ""
+
+
+def set_recall(passages: Passages, ids: Sequence[str], state: Recall, *, actor: str = "") -> None:
+    """Pin these entries, never recall them, or treat them as all others; one decision, which undo takes back.
+
+    Raises UnknownEntry if one of them does not exist.
+    """
+    with passages.change(_VERBS[state], actor=actor) as change:
+        for id in ids:
+            if change.row(passages.kind.table, id) is None:
+                raise UnknownEntry(f"no entry of {passages.kind.name} has the id {id}")
+            if state:
+                change.upsert({"id": id, "state": state}, table=RECALL)
+            else:
+                change.remove(id, table=RECALL)

@@ -1,0 +1,43 @@
+"""What changed in the text memory between two moments."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from store.errors import InvalidRecord
+from store.memory.engine import past
+
+if TYPE_CHECKING:
+    from store.memory.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class EntryDifference:
+    """One entry whose text differs between the two moments."""
+
+    kind: str
+    id: str
+    what: Literal["added", "removed", "changed"]
+    before: str  # "" if there was none
+    after: str  # "" if there is none
+
+
+def difference(memory: "Memory", since: float, until: float | None = None) -> list[EntryDifference]:
+    """The entries that were added, removed or changed between two moments (UNIX seconds; None: now).
+
+    By kind, then by id. Raises InvalidRecord if `until` comes before `since`.
+    """
+    if until is not None and until < since:
+        raise InvalidRecord("the second moment has to come after the first")
+    found = []
+    for passages in memory.usable:
+        name = passages.kind.name
+        before = past.texts_at(passages, since)
+        after = past.texts_at(passages, until)
+        for id in sorted(before.keys() | after.keys()):
+            old, new = before.get(id), after.get(id)
+            if old != new:
+                what: Literal["added", "removed", "changed"] = (
+                    "added" if old is None else "removed" if new is None else "changed"
+                )
+                found.append(EntryDifference(name, id, what, old or "", new or ""))
+    return found

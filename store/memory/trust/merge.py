@@ -1,0 +1,66 @@
+"""Merge entries that say nearly the same into one of them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from store.memory.engine.entries import Row
+from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.inputs import LONGEST, checked_text
+from store.memory.engine.passages import Passages
+from store.memory.memories import MOST_TAGS
+from store.memory.text.conflicts import compared, sentences
+
+
+@dataclass(frozen=True, slots=True)
+class MergePreview:
+    """What a merge would do."""
+
+    keep: Row
+    removed: list[Row]
+    text: str  # the text of the kept entry, with every sentence of the others that it does not have
+    tags: list[str]  # of all, at most 10; [] for a kind without tags
+
+
+def preview(passages: Passages, keep: str, others: Sequence[str]) -> MergePreview:
+    """What merging these entries into one of them would store. Raises UnknownEntry or InvalidInput.
+
+    A sentence counts as said already if it is the same in other words (`text/conflicts.py`).
+    """
+    rows = [passages.get(id) for id in dict.fromkeys((keep, *others))]
+    if len(rows) < 2:
+        raise InvalidInput("a merge needs another entry than the one that is kept")
+    scope, kind = passages.kind.scope, passages.kind
+    if scope and len({row[scope] for row in rows}) > 1:
+        raise InvalidInput(f"entries of one {scope} alone can be merged")
+    text = str(rows[0][kind.text])
+    for row in rows[1:]:
+        for sentence in sentences(str(row[kind.text])):
+            repeats = any(one.is_repetition for one in compared([text, sentence]))
+            if sentence not in text and not repeats:
+                text = f"{text.rstrip()} {sentence}"
+    tags = [tag for row in rows for tag in json.loads(row.get("tags") or "[]")]
+    return MergePreview(rows[0], rows[1:], text, [*dict.fromkeys(tags)][:MOST_TAGS])
+
+
+def merge(
+    passages: Passages, keep: str, others: Sequence[str], *, text: str = "", actor: str = ""
+) -> MergePreview:
+    """Merge as `preview` shows it, with another text if one is given; one decision, which undo takes back.
+
+    Raises UnknownEntry if one was removed in the meantime, InvalidInput for what cannot be merged.
+    """
+    planned = preview(passages, keep, others)
+    text = checked_text(text or planned.text, what="the text", most=LONGEST)
+    own: dict[str, Any] = {"vector": passages.embed([text])[0], "embedding_model": passages.model}
+    if "tags" in planned.keep:
+        own["tags"] = json.dumps(planned.tags)
+    with passages.change("merge", actor=actor) as change:
+        row = change.row(passages.kind.table, keep)
+        if row is None:
+            raise UnknownEntry(f"{keep} was removed in the meantime")
+        change.upsert({**row, passages.kind.text: text, **own})
+        for one in planned.removed:
+            change.remove(one["id"])
+    return planned

@@ -1,0 +1,166 @@
+"""Contexts that were handed out: what was in each, and what it would have been otherwise."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from store.embedding import open_embedder
+from store.embedding.protocol import Embedder
+from store.memory.documents.documents import DocumentSource
+from store.memory.engine.errors import InvalidInput, UnknownEntry
+from store.memory.engine.fusion import PassageHit
+from store.memory.engine.kept_contexts import KeptContext, kept_contexts
+from store.memory.engine.past import Changed
+from store.memory.inspect.context_preview import Assembled
+from store.memory.memories import checked_threshold, relevance
+
+if TYPE_CHECKING:
+    from store.memory.memory import Memory
+
+REPLAYABLE = ("world_lore", "session_memory", "memories", "documents")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextEntry:
+    """One entry of a context with the text of its version."""
+
+    id: str
+    text: str
+    score: float  # cosine
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedEntry(ContextEntry):
+    """One entry of either context."""
+
+    what: Literal["same", "added", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """What was different."""
+
+    threshold: float | None = None  # percent
+    without: Collection[str] = field(default_factory=tuple)  # ids
+    chunk: tuple[int, int] | None = None  # of documents: size and overlap in characters
+    model: str = ""  # of all entries
+
+
+def contexts(memory: "Memory") -> list[KeptContext]:
+    """The contexts that were kept, newest first."""
+    memory.actor.check_login()
+    return kept_contexts(memory.places.contexts)
+
+
+def context(memory: "Memory", id: str) -> KeptContext:
+    """One kept context, by the beginning of its id. Raises UnknownEntry."""
+    found = [one for one in contexts(memory) if id and one.id.startswith(id)]
+    if len(found) != 1:
+        raise UnknownEntry(f"{len(found)} kept contexts have an id that begins with {id!r}")
+    return found[0]
+
+
+def entries(memory: "Memory", kept: KeptContext) -> list[ContextEntry]:
+    """What was in this context, each entry in the version that was handed out."""
+    passages = memory.passages[kept.kind]
+    found = []
+    for hit in kept.hits:
+        row = next((one.row for one in passages.versions(hit.id) if one.version == hit.version), None)
+        found.append(ContextEntry(hit.id, str(row[passages.kind.text]) if row else "", hit.score))
+    return found
+
+
+def replay(memory: "Memory", kept: KeptContext, asked: WhatIf) -> list[ReplayedEntry]:
+    """What this context would have been, beside what it was; asked of the entries of that moment.
+
+    The entries of the new context come first, in their order. Raises InvalidInput for transcripts and for a
+    chunk size elsewhere than in documents, BadSource if a document's file is no longer there.
+    """
+    if kept.kind not in REPLAYABLE or (asked.chunk and kept.kind != "documents"):
+        raise InvalidInput(f"this cannot be tried with {kept.kind}")
+    changed = _changed(memory, asked)
+    embedder: Embedder | None = open_embedder(asked.model) if asked.model else None
+    before = entries(memory, kept)
+    with memory.as_of(kept.created_at, changed={kept.kind: changed}, embedder=embedder) as past:
+        text = past.passages[kept.kind].kind.text
+        hits = _ask(past, kept, asked.threshold)
+        after = [ContextEntry(hit.row["id"], str(hit.row[text]), hit.cosine or 0.0) for hit in hits]
+    known, now = {_key(one) for one in before}, {_key(one) for one in after}
+    found = [_replayed(one, "same" if _key(one) in known else "added") for one in after]
+    return found + [_replayed(one, "removed") for one in before if _key(one) not in now]
+
+
+def try_chunks(
+    memory: "Memory", source: DocumentSource, *, size: int, overlap: int, question: str = "", n: int = 5
+) -> list[dict[str, Any]]:
+    """A document's passages with another chunk size and overlap (characters); nothing is stored.
+
+    With a question the n that fit it best, as `Documents.search` finds them.
+    """
+    cut = memory.documents.cut_again(source, longest=size, overlap=overlap)
+    if not question:
+        return cut
+
+    def changed(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        return cut
+
+    with memory.as_of(None, changed={"documents": changed}) as past:
+        return past.documents.search(question, n, protocol=source.protocol)
+
+
+def keep(memory: "Memory", prompt: str, shown: Assembled, *, where: dict[str, Any]) -> None:
+    """Keep what the inspector shows, once for each prompt and content."""
+    for section in shown.sections:
+        if not section.chunks:
+            continue
+        passages = memory.passages[section.chunks[0].kind]
+        if not passages.keeps_contexts:
+            return
+        ids = [chunk.row["id"] for chunk in section.chunks]
+        own = where.get(section.name, {})
+        scope = str(own.get(passages.kind.scope, "")) if passages.kind.scope else ""
+        last = next((one for one in contexts(memory) if one.kind == passages.kind.name), None)
+        is_kept = last and (last.question, [hit.id for hit in last.hits], last.scope) == (prompt, ids, scope)
+        if not is_kept:
+            found = [(chunk.row["id"], chunk.score) for chunk in section.chunks]
+            passages.keep_context(prompt, found, scope=scope, n=len(ids), where=own)
+
+
+def _ask(past: "Memory", kept: KeptContext, threshold: float | None) -> list[PassageHit]:
+    least = kept.threshold if threshold is None else checked_threshold(threshold)
+    passages = past.passages[kept.kind]
+    n = max(1, kept.n)
+    if kept.kind == "memories" and kept.threshold is not None:
+        answer = past.memories.search_memory(kept.question, n, threshold=least)
+        scores = {hit["memory_id"]: hit["relevance_score"] / 100 for hit in answer["results"]}
+        rows = passages.rows([*scores])
+        return [PassageHit(row, scores[row["id"]], scores[row["id"]], 0.0, (), 0) for row in rows]
+    does = passages.best if kept.kind == "documents" else passages.for_context
+    hits = does(kept.question, n=n, where=kept.where)
+    return [hit for hit in hits if least is None or relevance(hit.cosine or 0.0) >= least]
+
+
+def _changed(memory: "Memory", asked: WhatIf) -> Changed:
+    def changed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        if asked.chunk:
+            size, overlap = asked.chunk
+            names = {(row["protocol"], row["source"]) for row in rows}
+            sources = [one for one in memory.documents.sources() if (one.protocol, one.source) in names]
+            cut = [
+                row
+                for one in sources
+                for row in memory.documents.cut_again(one, longest=size, overlap=overlap)
+            ]
+            kept = {(one.protocol, one.source) for one in sources}
+            rows = [row for row in rows if (row["protocol"], row["source"]) not in kept] + cut
+        return [row for row in rows if row["id"] not in asked.without]
+
+    return changed
+
+
+def _key(entry: ContextEntry) -> tuple[str, str]:
+    return entry.id, entry.text
+
+
+def _replayed(entry: ContextEntry, what: Literal["same", "added", "removed"]) -> ReplayedEntry:
+    return ReplayedEntry(entry.id, entry.text, entry.score, what)

@@ -1,0 +1,115 @@
+"""What waits for a person's decision in all kinds, with what speaks against it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from store.memory.engine import pending
+from store.memory.engine.errors import UnknownEntry
+from store.memory.engine.pending import PendingEntry
+from store.memory.text.conflicts import compared
+from store.memory.text.suspicion import Warned, suspicions
+from store.outcome import Outcome, Refusal
+
+if TYPE_CHECKING:
+    from store.memory.memory import Memory
+
+NEARLY = 0.95  # cosine from which it says nearly the same as an entry
+_COMPARED = 5  # entries of a kind that are nearest to it
+
+Why = Literal["near-duplicate", "contradiction", "replaces", "removes"] | Warned
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A reason to look closely at what waits."""
+
+    why: Why
+    reason: str  # a sentence, or the words that are meant
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What waits, as the review shows it."""
+
+    entry: PendingEntry
+    text: str  # what it would say; of a removal, what would be removed
+    before: str | None  # what the entry says now; None: there is none
+    flags: tuple[Flag, ...]
+
+
+def waiting(memory: "Memory") -> list[Reviewed]:
+    """What waits in all kinds, oldest first, with its flags; by words alone while the model is away."""
+    found = [one for passages in memory.usable for one in pending.waiting(passages)]
+    return [reviewed(memory, one) for one in sorted(found, key=lambda one: one.created_at)]
+
+
+def count(memory: "Memory") -> int:
+    """How many changes wait in all kinds."""
+    return sum(pending.count(passages) for passages in memory.usable)
+
+
+def accept(memory: "Memory", ids: Sequence[str], *, actor: str = "") -> Outcome:
+    """Accept what waits under these ids, one decision each; others are refused by name."""
+    places, outcome = _places(memory), Outcome()
+    for id in ids:
+        try:
+            pending.accept(memory.passages[places[id]], id, actor=actor)
+            outcome.done.append(id)
+        except (KeyError, UnknownEntry):
+            outcome.refused.append(Refusal(id, "it does not wait for a decision (any more)"))
+    return outcome
+
+
+def reject(memory: "Memory", ids: Sequence[str], *, actor: str = "") -> Outcome:
+    """Reject what waits under these ids, one decision each; others are refused by name."""
+    places, outcome = _places(memory), Outcome()
+    for id in ids:
+        if id in places and pending.reject(memory.passages[places[id]], [id], actor=actor):
+            outcome.done.append(id)
+        else:
+            outcome.refused.append(Refusal(id, "it does not wait for a decision (any more)"))
+    return outcome
+
+
+def reviewed(memory: "Memory", entry: PendingEntry) -> Reviewed:
+    """What waits, with everything that speaks against it.
+
+    A near-duplicate has a cosine of at least 0.95 with an entry of its kind. A contradiction is a sentence
+    that shares most words with one of the five nearest texts of lore and differs in a number, a name, a
+    negation or a pair of opposites (`text/conflicts.py`); these rules know no meaning, and miss the rest.
+    """
+    passages = memory.passages[entry.kind]
+    current = next(iter(passages.rows([entry.target])), None)
+    before = str(current[passages.kind.text]) if current else None
+    if entry.row is None:
+        return Reviewed(entry, before or "", before, (Flag("removes", "Its versions stay readable."),))
+    text = str(entry.row[passages.kind.text])
+    flags = [Flag(one.reason, one.found) for one in suspicions(text)]
+    if before is not None:
+        flags.append(Flag("replaces", "The present version stays readable."))
+    flags += _by_meaning(memory, entry, text)
+    return Reviewed(entry, text, before, tuple(dict.fromkeys(flags)))
+
+
+def _by_meaning(memory: "Memory", entry: PendingEntry, text: str) -> list[Flag]:
+    found = []
+    passages, lore = memory.passages[entry.kind], memory.passages["world_lore"]
+    vector = passages.question_or_none(text)
+    for near in passages.nearest(vector, n=2, floor=NEARLY) if vector is not None else []:
+        if near.id != entry.target:
+            said = f"Says nearly the same as {near.id} (cosine {near.score:.2f})."
+            found.append(Flag("near-duplicate", said))
+    asked = vector if lore.model == passages.model else lore.question_or_none(text)
+    known = lore.nearest(asked, n=_COMPARED) if asked is not None else []
+    for row in lore.rows([one.id for one in known if one.id != entry.target]):
+        for conflict in compared([text, row["text"]]):
+            if not conflict.is_repetition:
+                said = f"May contradict {row['id']} ({conflict.reason}): {conflict.second}"
+                found.append(Flag("contradiction", said))
+    return found
+
+
+def _places(memory: "Memory") -> dict[str, str]:
+    """The kind of everything that waits, by its id."""
+    return {one.id: one.kind for passages in memory.usable for one in pending.waiting(passages)}

@@ -1,0 +1,87 @@
+"""Every version of an entry says who wrote it, when, through what, and since when it counts."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+
+from store.memory.engine.errors import UnknownEntry
+from store.memory.memory import Memory
+from store.permissions import Actor
+from tests.store.memory.conftest import Clock
+
+
+def by_agent(memory: Memory, *, is_reviewed: bool = False) -> Memory:
+    return memory.for_actor(Actor("mira", via="MCP", agent="claude", is_reviewed=is_reviewed))
+
+
+def take_back_version_3(db: sqlite3.Connection) -> None:
+    """Leave the file as version 2 knew it."""
+    db.executescript(
+        "DROP TABLE pending; DROP TABLE recall; "
+        "ALTER TABLE history DROP COLUMN agent; ALTER TABLE history DROP COLUMN via"
+    )
+
+
+def test_an_edit_supersedes_and_the_old_version_stays_readable(memory: Memory, clock: Clock) -> None:
+    id = by_agent(memory).memories.store_memory("the forge is cold")["memory_id"]
+    begun = clock.now
+    clock.now += 60
+    memory.for_actor(Actor("ann", via="page")).memories.edit(id, content="the forge is hot")
+    new, old = memory.memories.passages.versions(id)
+    assert (new.row or {})["content"] == "the forge is hot"
+    assert (new.author, new.via, new.created_at, new.superseded_by) == ("ann", "page", begun + 60, None)
+    assert (old.row or {})["content"] == "the forge is cold"
+    assert (old.author, old.via, old.created_at) == ("claude for mira", "MCP", begun)
+    decision = memory.memories.passages.last_decision(by="ann")
+    assert decision
+    assert (old.superseded_by, old.superseded_at) == (decision.number, begun + 60)
+
+
+def test_an_undo_brings_back_a_version_with_its_author(memory: Memory) -> None:
+    id = by_agent(memory).memories.store_memory("the forge is cold")["memory_id"]
+    ann = memory.for_actor(Actor("ann", via="page"))
+    ann.memories.edit(id, content="the forge is hot")
+    ann.undo()
+    now, *earlier = memory.memories.passages.versions(id)
+    assert ((now.row or {})["content"], now.author, now.verb) == (
+        "the forge is cold",
+        "claude for mira",
+        "undo",
+    )
+    assert len(earlier) == 2
+
+
+def test_a_removed_entry_keeps_its_versions(memory: Memory) -> None:
+    id = memory.memories.store_memory("the forge is cold")["memory_id"]
+    memory.memories.passages.remove([id])
+    gone, old = memory.memories.passages.versions(id)
+    assert gone.row is None
+    assert (old.row or {})["content"] == "the forge is cold"
+    with pytest.raises(UnknownEntry):
+        memory.memories.passages.versions("mem_0")
+
+
+def test_an_import_says_so(memory: Memory) -> None:
+    (memory.places.worlds / "peaks.yaml").write_text(
+        "id: peaks\nname: Peaks\nlore: Dragons sleep.\nstart_message: You wake.\n", encoding="utf-8"
+    )
+    assert memory.lore.load_worlds(memory.places.worlds).done == ["peaks"]
+    assert [one.via for one in memory.lore.passages.versions("peaks_base_lore_0")] == ["import"]
+
+
+def test_a_file_of_version_2_opens_with_everything_in_it(
+    memory: Memory, reopen: Callable[[], Memory]
+) -> None:
+    id = memory.memories.store_memory("first")["memory_id"]
+    memory.memories.edit(id, content="second")
+    path = memory.places.database("memories")
+    memory.close()
+    with closing(sqlite3.connect(path)) as db:  # as version 2 left it
+        take_back_version_3(db)
+        db.execute("PRAGMA user_version = 2")
+        db.commit()
+    new, old = reopen().memories.passages.versions(id)
+    assert [(one.row or {})["content"] for one in (new, old)] == ["second", "first"]
+    assert (new.via, new.superseded_by, old.superseded_by is None) == ("", None, False)

@@ -1,0 +1,122 @@
+"""Contexts that were handed out are kept if a setting says so, and can be asked otherwise."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from store.memory.engine.errors import InvalidInput
+from store.memory.engine.settings import memory_settings
+from store.memory.inspect.context_preview import assemble
+from store.memory.memory import Memory
+from store.memory.trust import replay
+from store.memory.trust.replay import WhatIf
+from tests.store.memory.conftest import Clock
+from tests.store.memory.engine.test_versions import by_agent
+from tests.store.memory.traces import traces
+
+
+@pytest.fixture
+def keeping(reopen: Callable[[], Memory], monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    monkeypatch.setenv("MEMEDEX_KEEP_CONTEXTS", "30")
+    memory_settings.cache_clear()
+    yield reopen()
+    memory_settings.cache_clear()
+
+
+def whats(memory: Memory, **asked: object) -> list[tuple[str, str]]:
+    found = replay.replay(memory, replay.contexts(memory)[0], WhatIf(**asked))  # type: ignore[arg-type]
+    return [(one.what, one.text) for one in found]
+
+
+def test_nothing_is_kept_unless_the_setting_says_so(memory: Memory) -> None:
+    memory.memories.store_memory("frogs like tea")
+    memory.memories.search_memory("frogs like tea")
+    assert replay.contexts(memory) == []
+    assert not memory.places.contexts.exists()
+
+
+def test_a_context_is_kept_with_the_versions_that_were_handed_out(keeping: Memory, clock: Clock) -> None:
+    id = keeping.memories.store_memory("frogs like tea")["memory_id"]
+    by_agent(keeping).memories.search_memory("frogs like tea", 3)
+    clock.now += 1
+    keeping.memories.edit(id, content="frogs like coffee")
+    (kept,) = replay.contexts(keeping)
+    assert (kept.question, kept.agent, kept.via, kept.n) == ("frogs like tea", "claude", "MCP", 3)
+    assert [one.text for one in replay.entries(keeping, kept)] == ["frogs like tea"]
+    assert whats(keeping) == [("same", "frogs like tea")], "asked of the memory of that moment"
+
+
+def test_another_threshold_or_no_such_entry_would_have_changed_it(keeping: Memory) -> None:
+    keeping.memories.store_memory("frogs like tea")
+    other = keeping.memories.store_memory("frogs like rain in autumn")["memory_id"]
+    keeping.memories.search_memory("frogs like tea", threshold=10)
+    assert whats(keeping, threshold=90.0) == [
+        ("same", "frogs like tea"), ("removed", "frogs like rain in autumn"),
+    ]  # fmt: skip
+    assert whats(keeping, without=[other]) == [
+        ("same", "frogs like tea"), ("removed", "frogs like rain in autumn"),
+    ]  # fmt: skip
+    with pytest.raises(InvalidInput):
+        whats(keeping, chunk=(100, 10))
+
+
+def test_another_chunk_size_is_tried_without_changing_what_is_stored(keeping: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "paper.md"
+    path.write_text("The reserve factor is ten percent.\n\nLiquidation begins at eighty percent.")
+    source = keeping.documents.import_document(path, protocol="Aave")
+    keeping.documents.search("reserve factor", 1)
+    before = keeping.documents.passages.find()
+    assert whats(keeping, chunk=(40, 0)) == [
+        ("added", "The reserve factor is ten percent."), ("removed", before[0]["content"]),
+    ]  # fmt: skip
+    cut = replay.try_chunks(keeping, source, size=40, overlap=0)
+    assert [row["content"] for row in cut] == [
+        "The reserve factor is ten percent.", "Liquidation begins at eighty percent.",
+    ]  # fmt: skip
+    (best,) = replay.try_chunks(keeping, source, size=40, overlap=0, question="when liquidation", n=1)
+    assert best["content"] == "Liquidation begins at eighty percent."
+    assert keeping.documents.passages.find() == before
+    with pytest.raises(InvalidInput):
+        replay.try_chunks(keeping, source, size=40, overlap=40)
+
+
+def test_the_inspector_keeps_what_it_shows_once(keeping: Memory) -> None:
+    keeping.lore.add_lore("peaks", "king", "King Bran sleeps")
+    where = {"lore": {"world_id": "peaks"}}
+    for _ in range(2):
+        replay.keep(keeping, "who sleeps", assemble(keeping, "who sleeps", where=where), where=where)
+    (kept,) = replay.contexts(keeping)
+    assert (kept.kind, kept.scope, [hit.id for hit in kept.hits]) == ("world_lore", "peaks", ["peaks_king"])
+
+
+def test_contexts_are_kept_for_so_many_days(keeping: Memory, clock: Clock) -> None:
+    keeping.memories.store_memory("frogs like tea")
+    keeping.memories.search_memory("frogs")
+    clock.now += 31 * 86_400
+    keeping.memories.search_memory("frogs like")
+    assert [kept.question for kept in replay.contexts(keeping)] == ["frogs like"]
+
+
+def test_a_forgotten_session_is_in_no_version_no_pending_entry_and_no_context(keeping: Memory) -> None:
+    keeping.sessions.add_memory("elf_s1", "m1", "zanzibarium first")
+    keeping.sessions.add_memory("elf_s1", "m1", "zanzibarium second")
+    keeping.lore.add_lore("peaks", "king", "King Bran sleeps")
+    agent = by_agent(keeping, is_reviewed=True)
+    agent.sessions.add_memory("elf_s1", "m2", "zanzibarium pending")
+    agent.sessions.add_memory("elf_s1", "m1", "zanzibarium third")
+    keeping.retrieve("where is the xylophonist", world="peaks", character="elf", session="s1")
+    root = keeping.places.root
+    words = ["zanzibarium", "xylophonist"]
+    assert "contexts.jsonl" in traces(root, words, [])
+    assert keeping.sessions.delete_session("s1") == {"elf_s1": 1}
+    assert traces(root, words, []) == {}
+    assert replay.contexts(keeping) == []
+    keeping.close()
+    assert traces(root, words, []) == {}
+
+
+def test_a_session_that_only_waits_can_be_forgotten(memory: Memory) -> None:
+    by_agent(memory, is_reviewed=True).sessions.add_memory("elf_s1", "m2", "zanzibarium pending")
+    memory.sessions.delete_session_memory("elf_s1")
+    assert traces(memory.places.root, ["zanzibarium"], []) == {}
