@@ -59,7 +59,7 @@ def coin(page: Page, name: str) -> Locator:
 
 def choose(page: Page, name: str) -> None:
     """Click the circle on a coin's card."""
-    coin(page, name).click(position={"x": 20, "y": 20})
+    coin(page, name).get_by_role("checkbox", name="Select").click()
 
 
 def load_the_demo(page: Page, server: Server) -> None:
@@ -102,7 +102,7 @@ def find_a_coin_and_see_why_it_is_first(page: Page) -> None:
         first = page.get_by_role("gridcell").first
         expect(first).to_have_accessible_name(re.compile("^Frog Punch"))
         wait_until_idle(page)
-    page.get_by_role("gridcell").first.get_by_title("Open (enter)").click()
+    page.get_by_role("gridcell").first.get_by_role("button", name="Open").click()
     why = page.get_by_role("dialog", name="Large view")
     expect(why.get_by_role("table")).to_contain_text("entity")
     expect(why.get_by_role("table")).to_contain_text("words")
