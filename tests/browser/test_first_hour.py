@@ -112,13 +112,15 @@ def find_a_coin_and_see_why_it_is_first(page: Page) -> None:
 def finish_a_draft_and_promote_it(page: Page) -> str:
     """The name of the coin."""
     go(page, "Captions")
-    name = page.get_by_role("heading", level=3).first.inner_text()
+    heading = page.get_by_role("heading", level=3).first
+    name = heading.inner_text()
     page.get_by_role("button", name="Suggest a caption").click()
     page.get_by_role("button", name="Accept all").click()
     page.get_by_role("textbox", name="Emotions").fill("Proud and calm")
-    promote = page.get_by_role("button", name="Save & promote")
-    promote.click()
-    expect(promote).to_be_hidden()
+    page.get_by_role("button", name="Save & promote").click()
+    ended = re.compile(rf"^Promote {re.escape(name)}(: done| ended)")  # said later while somebody types
+    expect(page.get_by_text(ended).first).to_be_visible()
+    expect(heading).not_to_have_text(name)
     return name
 
 
