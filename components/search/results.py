@@ -28,7 +28,7 @@ from components.grid import (
     show_results,
 )
 from components.map import view as map_view
-from components.search import chips, saved
+from components.search import chips, elsewhere, saved
 from components.search import filter as search_filter
 from components.search.box import SearchRequest
 from components.search.relevance_feedback import judging
@@ -84,6 +84,7 @@ def _show_ranked(library: Library, asked: SearchRequest, foot: DeltaGenerator, *
     line = st.session_state.get(LINE) or ""
     exact = [record.address for record in exact_matches(library, asked.question, line, limit=_EXACT)]
     if not exact:
+        elsewhere.show(library, asked.question, line)
         _doubts(library, results, asked.question, line)
     if waiting := library.waiting_for_vectors():
         st.info(f"{waiting[0].upper()}{waiting[1:]}.", icon=":material/hourglass_empty:")

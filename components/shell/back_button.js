@@ -1,5 +1,6 @@
 // "Back" leads to what was there before the last click or key. Streamlit makes entries of the browser's history
-// that nobody asked for: they replace the entry before. Where there is no `navigation`, they stay.
+// that nobody asked for: they replace the entry before. And what is typed into a field replaces the entry of what was
+// there: a question gets its own. Where there is no `navigation`, Streamlit's entries stay.
 
 import { History } from "./js/history.js";
 
@@ -11,11 +12,15 @@ function listen() {
   for (const gesture of GESTURES) document.addEventListener(gesture, () => known.touch(performance.now()), { capture: true, passive: true });
   navigation.addEventListener("navigate", (event) => {
     if (event.navigationType === "traverse") known.arrive(performance.now());
-    if (event.navigationType !== "push" || !event.destination.sameDocument || event.hashChange || !event.cancelable) return;
+    if (!event.destination.sameDocument || event.hashChange || !event.cancelable) return;
     const to = new URL(event.destination.url);
-    if (!known.isUnasked(to, { from: location, now: performance.now() })) return;
-    event.preventDefault();
-    history.replaceState(history.state, "", to);
+    if (event.navigationType === "push" && known.isUnasked(to, { from: location, now: performance.now() })) {
+      event.preventDefault();
+      history.replaceState(history.state, "", to);
+    } else if (event.navigationType === "replace" && known.isQuestion(to, { from: location })) {
+      event.preventDefault();
+      history.pushState(history.state, "", to);
+    }
   });
 }
 

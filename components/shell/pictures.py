@@ -15,7 +15,7 @@ from components.shell import login, logins
 from components.shell.base_path import base_path
 from store.disk.layout import Layout
 from store.disk.lock import WriterLock
-from store.disk.thumbnails import thumbnail
+from store.disk.thumbnails import LOOK, thumbnail
 from store.errors import BadPicture, LibraryInUse, ReadOnly
 from store.library import Library
 from store.reading.reader import Reader
@@ -92,7 +92,7 @@ def _for_reading(root: Path) -> Library:
 
 
 def _signature(secret: bytes, image_hash: str, *, size: int) -> str:
-    return hmac.new(secret, f"picture {image_hash} {size}".encode(), sha256).hexdigest()[:32]
+    return hmac.new(secret, f"picture {image_hash} {size} {LOOK}".encode(), sha256).hexdigest()[:32]
 
 
 def _not_found() -> Response:

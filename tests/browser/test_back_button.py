@@ -18,3 +18,20 @@ def test_one_press_leads_back_from_a_page_that_adds_to_its_address(page: Page, s
     expect(page.get_by_role("heading", name="History", level=1)).to_be_visible()
     expect(page).to_have_url(f"{shared.url}/history")
     assert page.evaluate("() => /native code/.test(history.pushState)")
+
+
+def test_each_question_of_a_search_is_a_place_to_go_back_to(page: Page, shared: Server) -> None:
+    visit(page, shared, "search", title="Search")
+    line = page.get_by_role("searchbox", name="Search")
+    first = page.get_by_role("gridcell").first
+    asked = {"sad cat": "Sad Cat", "dog in a space suit": "Moon Dog", "green frog": "Rainy Frog"}
+    for words, found in asked.items():
+        line.fill(words)
+        line.press("Enter")
+        expect(first).to_contain_text(found)
+        wait_until_idle(page)
+    for words, found in list(asked.items())[-2::-1]:
+        page.go_back()
+        expect(line).to_have_value(words)
+        expect(first).to_contain_text(found)
+        wait_until_idle(page)

@@ -59,7 +59,7 @@ def coin(page: Page, name: str) -> Locator:
 
 def choose(page: Page, name: str) -> None:
     """Click the circle on a coin's card."""
-    coin(page, name).click(position={"x": 20, "y": 20})
+    coin(page, name).get_by_role("checkbox", name="Select").click()
 
 
 def load_the_demo(page: Page, server: Server) -> None:
@@ -67,7 +67,7 @@ def load_the_demo(page: Page, server: Server) -> None:
     page.get_by_role("button", name="Load the demo library").click()
     bar = page.get_by_role("progressbar", name="Load the demo library")
     expect(bar).to_be_visible()
-    expect(page.get_by_role("link", name=re.compile(r"^Review \d\d"))).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile(r"^Review \d\d")).first).to_be_visible()
     expect(bar).to_have_count(0)
 
 
@@ -102,7 +102,7 @@ def find_a_coin_and_see_why_it_is_first(page: Page) -> None:
         first = page.get_by_role("gridcell").first
         expect(first).to_have_accessible_name(re.compile("^Frog Punch"))
         wait_until_idle(page)
-    page.get_by_role("gridcell").first.get_by_title("Open (enter)").click()
+    page.get_by_role("gridcell").first.get_by_role("button", name="Open").click()
     why = page.get_by_role("dialog", name="Large view")
     expect(why.get_by_role("table")).to_contain_text("entity")
     expect(why.get_by_role("table")).to_contain_text("words")
@@ -112,13 +112,15 @@ def find_a_coin_and_see_why_it_is_first(page: Page) -> None:
 def finish_a_draft_and_promote_it(page: Page) -> str:
     """The name of the coin."""
     go(page, "Captions")
-    name = page.get_by_role("heading", level=3).first.inner_text()
+    heading = page.get_by_role("heading", level=3).first
+    name = heading.inner_text()
     page.get_by_role("button", name="Suggest a caption").click()
     page.get_by_role("button", name="Accept all").click()
     page.get_by_role("textbox", name="Emotions").fill("Proud and calm")
-    promote = page.get_by_role("button", name="Save & promote")
-    promote.click()
-    expect(promote).to_be_hidden()
+    page.get_by_role("button", name="Save & promote").click()
+    ended = re.compile(rf"^Promote {re.escape(name)}(: done| ended)")  # said later while somebody types
+    expect(page.get_by_text(ended).first).to_be_visible()
+    expect(heading).not_to_have_text(name)
     return name
 
 

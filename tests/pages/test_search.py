@@ -38,6 +38,19 @@ def test_other_tiers_can_be_listed_or_searched_by_words(library: Library) -> Non
     )
 
 
+def test_a_coin_that_is_not_in_the_library_is_linked_where_it_is(library: Library) -> None:
+    def links(line: str) -> dict[str, str]:
+        found = opened("search", q=line).main.page_link
+        return {plain(link.label): f"{link.page}?{link.query_string}" for link in found}
+
+    label = "**Quiet Ape (APE)** is not in the library: open it in Approved"
+    assert links(UNCAPTIONED.address)[label] == "approved?approved_words=APE"
+    assert label in links("ape")
+    assert library.reject([UNCAPTIONED.address]).done
+    assert links("Quiet Ape")[label.replace("Approved", "Rejected")] == "rejected?trash_words=APE"
+    assert "not in the library" not in "".join(links(DOG.name))
+
+
 def test_an_unknown_filter_shows_no_results_and_suggests_a_correction(library: Library) -> None:
     library.edit_tags([DOG.address], add=["good boy"])
     app = opened("search", q='tagg:"good boy" dog')

@@ -206,7 +206,7 @@ class Editor {
     return this.data.canPromote && address === this.address && !this.bar.promote.disabled;
   }
 
-  /** Promotes this coin, whose caption is saved, and runs the page. */
+  /** Promotes this coin, whose caption is saved, and opens the next without a caption, if there is one. */
   async promote(address) {
     this.root.getRootNode().activeElement?.blur(); // done with typing: the page may show what comes of it
     try {
@@ -214,8 +214,11 @@ class Editor {
       if (failed) throw new Error(failed);
     } catch (error) {
       this.bar.noteThat(`Not promoted: ${error.message}`);
+      return this.trigger("saved", this.content.revision);
     }
-    this.trigger("saved", this.content.revision);
+    const { bare } = this.data.ways;
+    if (bare && bare !== address) this.go(bare);
+    else this.trigger("saved", this.content.revision);
   }
 
   /** Counts how much of the model's limit these texts use. */

@@ -134,6 +134,7 @@ export class Cards {
       node.classList.toggle("waiting", Boolean(model.waiting?.has(address)));
       node.tabIndex = at ? 0 : -1;
       setAttribute(node, "aria-selected", String(chosen));
+      setAttribute(node.parts.pick, "aria-checked", String(chosen));
       setAttribute(node, "aria-rowindex", String(Math.floor(index / columns) + 1));
       setAttribute(node, "aria-colindex", String((index % columns) + 1));
       const reason = model.refused.get(address);

@@ -3,7 +3,7 @@
 import { count } from "./dom.js";
 
 // ms within which a second click is ignored, as nobody has seen its coin yet: if the browser counts both as a double
-// click, or a button's key is held down, and otherwise, as the hand moved in between.
+// click, or a button's key is held down, and on the same button otherwise, as the hand moved in between.
 const SLIP = { same: 400, moved: 200 };
 
 export class Decisions {
@@ -12,9 +12,10 @@ export class Decisions {
   }
 
   /** Decides by a click on a button. Keys that act on the cards have no such limit. */
-  press({ detail, timeStamp }, decide) {
-    const limit = detail === 1 ? SLIP.moved : SLIP.same;
+  press({ detail, timeStamp, currentTarget }, decide) {
+    const limit = detail !== 1 ? SLIP.same : currentTarget === this.pressed ? SLIP.moved : 0;
     if (timeStamp - (this.pressedAt ?? -Infinity) < limit) return;
+    this.pressed = currentTarget;
     this.pressedAt = performance.now(); // a busy page shows the next coin only now
     decide();
   }

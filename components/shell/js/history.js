@@ -1,5 +1,6 @@
-// Which new addresses are no places to go back to.
+// Which new addresses are no places to go back to, and which of those that replace one are.
 
+const QUESTION = "q"; // the parameter of the search box
 const AT_ONCE = 3000; // ms between the two steps of a change of pages, at most
 
 export class History {
@@ -32,5 +33,11 @@ export class History {
     if (this.#touchedAt <= this.#arrivedAt) return true;
     this.#step = { search: to.search, at: now };
     return false;
+  }
+
+  /** Whether this address, which should replace the one before, answers another question that somebody asked here. */
+  isQuestion(to, { from }) {
+    const asked = ({ search }) => new URLSearchParams(search).get(QUESTION) ?? "";
+    return to.pathname === from.pathname && this.#touchedAt > this.#arrivedAt && asked(to) !== asked(from);
   }
 }

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from store.disk.files import content_hash
+from store.disk.images import normalise
 from store.disk.layout import Layout
 from store.disk.thumbnails import SIZES, thumbnail
 from store.errors import BadPicture
@@ -31,6 +32,44 @@ def test_a_thumbnail_is_created_only_once(tmp_path: Path, picture: Path) -> None
     made = first.stat().st_mtime_ns
     assert thumbnail(Layout(tmp_path), picture, digest, size=320) == first
     assert first.stat().st_mtime_ns == made
+
+
+def copied(tmp_path: Path, picture: Image.Image) -> Image.Image:
+    """The large copy of this picture, which is stored as every picture is."""
+    path = tmp_path / "given.png"
+    picture.save(path)
+    stored = normalise(path)
+    (tmp_path / "stored.jpg").write_bytes(stored)
+    path = thumbnail(Layout(tmp_path), tmp_path / "stored.jpg", content_hash(stored), size=512)
+    with Image.open(path) as image:
+        return image.convert("RGBA")
+
+
+@pytest.mark.parametrize("ground", [(0, 0, 0, 0), (250, 234, 234, 255)], ids=["transparent", "pale"])
+@pytest.mark.parametrize("radius", [216, 256])
+def test_a_round_logo_has_no_corners(tmp_path: Path, radius: int, ground: tuple[int, ...]) -> None:
+    logo = Image.new("RGBA", (512, 512), ground)
+    ImageDraw.Draw(logo).circle((255.5, 255.5), radius, fill="#2f6f4f")
+    alpha = copied(tmp_path, logo).getchannel("A")
+    assert alpha.getpixel((255, 255)) == 255
+    assert alpha.getpixel((255, 266 - radius)) == 255
+    assert {alpha.getpixel((x, y)) for x in (0, 60, 451, 511) for y in (0, 60, 451, 511)} == {0}
+
+
+@pytest.mark.parametrize(
+    ("ground", "shape"),
+    [("white", "square"), ("black", "circle"), ("white", "face"), ("white", "nothing")],
+)
+def test_other_pictures_keep_their_ground(tmp_path: Path, ground: str, shape: str) -> None:
+    picture = Image.new("RGB", (512, 512), ground)
+    draw = ImageDraw.Draw(picture)
+    if shape == "square":
+        draw.rectangle((100, 100, 411, 411), fill="red")
+    elif shape == "circle":
+        draw.circle((255.5, 255.5), 220, fill="red")
+    elif shape == "face":  # a line around white
+        draw.circle((255.5, 255.5), 220, outline="black", width=4)
+    assert copied(tmp_path, picture).getchannel("A").getextrema() == (255, 255)
 
 
 def test_an_unreadable_picture_leaves_no_thumbnail(tmp_path: Path) -> None:

@@ -70,9 +70,9 @@ function decidedBy(t, ...clicks) {
   const { decisions } = opened("a", "b", "c");
   let number = 0;
   const now = t.mock.method(performance, "now", () => 0);
-  for (const { at, handled = at, detail = 1 } of clicks) {
+  for (const { at, handled = at, detail = 1, on = "approve" } of clicks) {
     now.mock.mockImplementation(() => handled);
-    decisions.press({ timeStamp: at, detail }, () => (number += 1));
+    decisions.press({ timeStamp: at, detail, currentTarget: on }, () => (number += 1));
   }
   return number;
 }
@@ -86,5 +86,6 @@ test("a double click decides once, also if the hand moved or the page was busy",
 
 test("two clicks of a quick hand at different places decide twice", (t) => {
   assert.equal(decidedBy(t, { at: 1000 }, { at: 1290 }), 2);
+  assert.equal(decidedBy(t, { at: 1000 }, { at: 1150, on: "tags" }), 2, "another button");
   assert.equal(decidedBy(t, { at: 1000 }, { at: 1450, detail: 2 }), 2);
 });

@@ -53,3 +53,14 @@ test("after going back, what the page adds makes no entry either", () => {
   known.arrive(50);
   assert.equal(go("/search?q=frog&as=table", 60), true);
 });
+
+test("each question is a place of its own, though Streamlit replaces the one before", () => {
+  const { known } = historyAt("/search");
+  const isQuestion = (to, from) => known.isQuestion(new URL(to, "http://memedex"), { from: new URL(from, "http://memedex") });
+  assert.equal(isQuestion("/search?q=frog", "/search"), true);
+  assert.equal(isQuestion("/search?q=dog&n=60", "/search?q=frog&n=60"), true);
+  assert.equal(isQuestion("/search?q=dog&n=200", "/search?q=dog&n=60"), false, "only another number of results");
+  assert.equal(isQuestion("/map?q=dog", "/search?q=frog"), false, "a step of a change of pages");
+  known.arrive(50);
+  assert.equal(isQuestion("/search?q=dog", "/search?q=frog"), false, "what a page adds by itself");
+});
