@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from store.importing import candidates
     from store.library import Library
     from store.memory.memory import Memory
+    from store.memory.verbs.verbs import MemoryVerbs
     from store.outcome import ImportReport, Outcome, Refusal
     from store.progress import Progress
     from store.reading.reader import Reader
@@ -32,6 +33,7 @@ _FROM = {
     "Library": "store.library",
     "MemedexError": "store.errors",
     "Memory": "store.memory.memory",
+    "MemoryVerbs": "store.memory.verbs.verbs",
     "Outcome": "store.outcome",
     "Part": "store.search.query",
     "Progress": "store.progress",
@@ -51,6 +53,7 @@ __all__ = [
     "Library",
     "MemedexError",
     "Memory",
+    "MemoryVerbs",
     "Outcome",
     "Part",
     "Progress",

@@ -248,6 +248,7 @@ DATABASES = ("store/disk/sqlite.py", "store/catalog/catalog.py", "store/memory/e
 # These open or close the connection, or say whether there is one.
 NOT_WRITING = {
     "__init__",
+    "_open_to_write",
     "_prepare",
     "_take_over",
     "close",
