@@ -113,7 +113,7 @@ def mount(
         data={
             "key": key,
             "boot": BOOT,
-            "generation": session.generation(library),
+            "generation": session.beginning().generation,
             # Whose decisions these are: they stand in each of them, and in the browser's key for it.
             "library": library.id,
             "who": library.actor_name,

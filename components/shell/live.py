@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from components.shell import current_state, events, javascript, job_control, login, resources, tokens
+from components.shell import current_state, events, javascript, job_control, login, resources, session, tokens
 from store.library import Library
 from store.llm.client import is_loaded
 
@@ -31,17 +31,16 @@ def badges(library: Library) -> None:
 
 def jobs(library: Library, *, are_bars_drawn: bool) -> None:
     """A bar for each job under way; the page is out of date once another set of them is."""
-    under_way = library.jobs.under_way()
-    shown = {"jobs": current_state.under_way_text(under_way)}
-    bars = [current_state.bar(job) for job in under_way] if are_bars_drawn else None
-    _mount(library, "bars", shown=shown, bars=bars)
+    bars = [current_state.bar(job) for job in library.jobs.under_way()] if are_bars_drawn else None
+    _mount(library, "bars", shown={"jobs": session.beginning().jobs}, bars=bars)
 
 
 def records(library: Library, *, with_findings: bool) -> None:
     """Nothing to see; the page is out of date once records, or findings about them, have changed."""
-    shown = {"generation": library.generation}
+    beginning = session.beginning()
+    shown = {"generation": beginning.generation}
     if with_findings:
-        shown["derived"] = library.derived
+        shown["derived"] = beginning.derived
     _mount(library, "records", shown=shown, pending=library.counts()["pending"])
 
 

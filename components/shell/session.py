@@ -2,17 +2,19 @@
 
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from components.shell import current_state
+from store.library import Library
 from store.lru import LruCache
-from store.reading.reader import Reader
 
 LINK = "memedex.link"  # where a verb leads, until one is there
 _SAID = "memedex.said"
-_GENERATION = "memedex.generation"
+_BEGINNING = "memedex.beginning"
 _SESSIONS = 1_000  # for whose next run a route has messages
 
 _from_routes: LruCache[str, tuple[tuple[str, str | None], ...]] = LruCache(_SESSIONS)
@@ -26,14 +28,25 @@ def drop_old_links() -> None:
         st.session_state.pop(LINK, None)
 
 
-def begin(library: Reader) -> None:
-    """Note the library's generation before this run reads anything of it."""
-    st.session_state[_GENERATION] = library.generation
+@dataclass(frozen=True)
+class Beginning:
+    """The state of the library before a run read anything else: what the run shows is at least as new."""
+
+    generation: int
+    derived: int
+    jobs: str  # as of `current_state.under_way_text`
 
 
-def generation(library: Reader) -> int:
-    """The generation that this run shows at least."""
-    return int(st.session_state.get(_GENERATION, library.generation))
+def begin(library: Library) -> None:
+    """Note the state of the library before this run reads anything of it."""
+    jobs = current_state.under_way_text(library.jobs.under_way())
+    st.session_state[_BEGINNING] = Beginning(library.generation, library.derived, jobs)
+
+
+def beginning() -> Beginning:
+    """What `begin` noted in this run."""
+    found: Beginning = st.session_state[_BEGINNING]
+    return found
 
 
 def sent(key: str) -> Mapping[str, Any]:

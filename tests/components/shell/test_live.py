@@ -1,0 +1,32 @@
+"""What a page takes for up to date."""
+
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from components.shell import live, session
+from store.library import Library
+from store.progress import Progress
+
+
+def test_a_page_is_out_of_date_if_a_job_ends_while_it_runs(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "st", SimpleNamespace(session_state={}))
+    parts: dict[str, dict[str, Any]] = {}
+    monkeypatch.setattr(live, "_mount", lambda _, part, *, shown, **__: parts.update({part: shown}))
+    may_end = threading.Event()
+
+    def work(progress: Progress) -> None:
+        may_end.wait()
+
+    job = library.jobs.run("Import tokens", work)
+    generation = library.generation
+    session.begin(library)
+    may_end.set()
+    library.jobs.wait(job.id)
+    live.jobs(library, are_bars_drawn=True)
+    live.records(library, with_findings=False)
+    assert parts == {"bars": {"jobs": str(job.id)}, "records": {"generation": generation}}
