@@ -1,6 +1,7 @@
 """Search in a real browser: by words, by picture, by example; filters, links, actions."""
 
 import base64
+import re
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -84,6 +85,7 @@ def test_a_pasted_or_dropped_picture_finds_itself(page: Page, shared: Server) ->
     expect(page.get_by_text("Describe a coin, show a picture")).to_be_visible()
     page.evaluate(_GIVE, [content, "drop"])
     expect(results(page).first).to_contain_text(PIZZA.name)
+    expect(page).to_have_url(re.compile(r"\?q="))
     page.goto(page.url)
     expect(results(page).first).to_contain_text(PIZZA.name)
 
