@@ -8,7 +8,7 @@ import streamlit as st
 from bench.corpus import Asked, make
 from bench.sliders_looks import StagedLibrary
 from components.grid import CAPTION, LIKE, ShownRanking, chosen_weights, show_results
-from components.shell.resources import library as open_library
+from components.shell import resources, session
 from store.search.query import Part, Query
 from store.search.search import Search
 from store.vectors.matrices import load
@@ -21,11 +21,13 @@ def searching(size: int) -> Search:
 
 
 st.set_page_config(layout="wide")
+library = resources.library()
+session.begin(library)
 shown = int(os.environ["BENCH_SHOWN"])
 asked = st.session_state.setdefault("asked", f"0 {token_hex(4)}")  # a new query
 query = Query((Part(text=asked),), weights=chosen_weights("bench"), top=shown + 120)
 results = searching(int(os.environ["BENCH_SIZE"])).search(query)
-stage = StagedLibrary.of(open_library())
+stage = StagedLibrary.of(library)
 show_results(
     "bench",
     stage,

@@ -60,11 +60,11 @@ def other_tab(page: Page, app: Server) -> GridPage:
 
 def test_a_page_that_is_only_looked_at_runs_nothing_whatever_happens(app: Server, page: Page) -> None:
     elsewhere = other_tab(page, app)
-    visit(page, app, "history", title="History")
+    visit(page, app, "tags", title="Tags")
     expect(page.get_by_title("The embedding model is ready.")).to_be_visible()
     traffic = Traffic(page)
     with page.expect_request("**/events"):
-        visit(page, app, "history", title="History")
+        visit(page, app, "tags", title="Tags")
     wait_until_idle(page)
     traffic.forget()
     for left in (2, 1, 0):

@@ -17,6 +17,7 @@ from components.map import requests
 from components.map.points import Sheet
 from components.search import picture_drop
 from components.shell import error_page, pictures, resources, tokens
+from components.shell import session as page_session
 from store.library import Library
 from tests.components.conftest import Client
 from tests.fuzz.cases import altered, bounded, fuzz, garbled
@@ -162,6 +163,7 @@ GRID: dict[str, Any] = {
 @given(state=altered(GRID))
 def test_any_state_of_the_grid_is_shown(library: Library, session: dict[str, Any], state: Any) -> None:
     session.clear()
+    page_session.begin(library)
     session["g"] = named(state, library)
     with bounded():
         grid.mount("g", library.for_actor(actor()), {}, actions=[], handlers=page_number.turning("g"))

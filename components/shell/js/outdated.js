@@ -30,14 +30,15 @@ export function mayOffer({ now, lateSince, asked = { times: 0 } }) {
 export function news(names, { shown, state, jobNames = {} }) {
   const more = state.pending - shown.pending;
   if (names.includes("generation") && more > 0) return more === 1 ? "1 new coin" : `${more.toLocaleString("en")} new coins`;
+  const ended = names.includes("jobs") && endedJob(shown.jobs.split(" "), state.jobs.split(" "), jobNames);
+  if (ended) return `${ended} ended`;
   if (names.includes("generation")) return "Library changed";
-  if (names.includes("jobs")) return jobNews(shown.jobs.split(" "), state.jobs.split(" "), jobNames);
-  if (names.includes("open")) return "Jobs changed";
+  if (names.includes("jobs") || names.includes("open")) return "Jobs changed";
   if (names.includes("ready")) return "Model ready";
   return "Page changed";
 }
 
-function jobNews(before, now, names) {
-  const ended = before.find((id) => id && !now.includes(id));
-  return ended && names[ended] ? `${names[ended]} ended` : "Jobs changed";
+/** The name of a job that was under way, if it is known. */
+function endedJob(before, now, names) {
+  return names[before.find((id) => id && !now.includes(id))];
 }
