@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from store.disk.images import normalise
-from store.duplicates.fingerprints import fingerprint
+from store.duplicates import fingerprints
 from store.writing import intake
 
 LARGEST = 50_000  # bytes; larger pictures are not kept
@@ -22,4 +22,4 @@ def _normalise(picture: bytes | Path) -> bytes:
 
 
 intake.normalise = _normalise
-intake.fingerprint = lru_cache(MANY)(fingerprint)
+fingerprints.fingerprint = intake.fingerprint = lru_cache(MANY)(fingerprints.fingerprint)

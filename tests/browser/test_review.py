@@ -142,16 +142,16 @@ def test_a_refused_decision_brings_the_card_back_with_the_reason(app: Server, gr
     assert tier(app, address) == "pending"
 
 
-@pytest.mark.parametrize("key", ["a", "r", "x", "z", "?", "Space", "Control+a"])
-def test_shortcuts_are_off_while_somebody_types(app: Server, grid: GridPage, key: str) -> None:
+def test_shortcuts_are_off_while_somebody_types(app: Server, grid: GridPage) -> None:
     with app.stored() as library:
         before = library.generation
     field = grid.page.get_by_placeholder("words, tag:dog …")
     field.click()
-    grid.press(key)
-    expect(field).to_be_focused()
-    grid.expect_selected(0)
-    expect(grid.page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    for key in ("a", "r", "x", "z", "?", "Space", "Control+a"):
+        grid.press(key)
+        expect(field).to_be_focused()
+        grid.expect_selected(0)
+        expect(grid.page.get_by_role("dialog", name="Keys")).to_be_hidden()
     with app.stored() as library:
         assert library.generation == before
 
