@@ -103,14 +103,14 @@ def measure(root: Path, other: Path) -> dict[str, float]:
     library = open_library(root)
     try:
         began = time.perf_counter()
-        job = adopt.start(library, survey, vectors=MODEL)
+        job = adopt.start(library, [survey], vectors=MODEL)
         library.jobs.wait(job.id)
         seconds = time.perf_counter() - began
         done = library.jobs.get(job.id)
         assert done
         assert done.state == "done", done.error
         began = time.perf_counter()
-        again = adopt.start(library, survey, vectors=MODEL)
+        again = adopt.start(library, [survey], vectors=MODEL)
         library.jobs.wait(again.id)
         repeated = time.perf_counter() - began
     finally:

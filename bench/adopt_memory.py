@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from bench.memory import words
 from store.adopting.system import AdoptionRequest
-from store.adopting.systems import memory_system, recognise
+from store.adopting.systems import adopt_texts, memory_system, recognise
 from store.chroma.documents import CollectionWriter, Texts
 from store.memory.memory import Memory
 from store.memory.transcripts.tables import TABLES
@@ -142,15 +142,13 @@ def adopt(root: Path, source: Path) -> None:
     with Memory.open(root, embedder=model) as memory:
         begun = time.perf_counter()
         (survey,) = (one for one in recognise(source) if memory_system(one.system))
-        system = memory_system(survey.system)
-        assert system is not None
-        report = system.adopt(memory, survey, AdoptionRequest(""), Progress())
+        report = adopt_texts(memory, [survey], AdoptionRequest(""), Progress())
         done(
             "adopted", begun, taken=len(report.taken), reused=report.reused, embedded=report.embedded,
             refused=len(report.refused), asked=model.asked,
         )  # fmt: skip
         begun = time.perf_counter()
-        report = system.adopt(memory, survey, AdoptionRequest(""), Progress())
+        report = adopt_texts(memory, [survey], AdoptionRequest(""), Progress())
         done("again", begun, present=len(report.present))
         begun = time.perf_counter()
         memory.undo()

@@ -33,8 +33,7 @@ def show(library: Library) -> None:
         if server_paths.can_be_named():
             _ask_path()
         if found := st.session_state.get(_FOUND):
-            for number, survey in enumerate(found):
-                _preview(library, survey, number)
+            _preview(library, found)
         _reports(library)
 
 
@@ -94,44 +93,47 @@ def _look(path: str) -> None:
     st.session_state[_FOUND] = found
 
 
-def _preview(library: Library, survey: DataSurvey, number: int) -> None:
+def _preview(library: Library, found: list[DataSurvey]) -> None:
     with st.container(border=True):
-        st.markdown(f"**{format.plain(survey.title)}**")
-        st.text(server_paths.shown(survey.path))
-        rows = [
-            {"what": one.what, "count": one.count, "where": one.where, "note": one.note}
-            for one in survey.found
-        ]
-        if rows:
-            tables.show(rows, alt="What would come in")
-        for note in survey.notes:
-            st.caption(format.plain(note, limit=1000))
-        if survey.refused:
-            refused = [{"item": one.item, "reason": one.reason} for one in survey.refused[:_NAMED]]
-            with st.expander(f"Would be refused ({len(survey.refused):,})"):
-                tables.show(refused, alt="What would be refused and why")
+        for survey in found:
+            _describe(survey)
         fields: list[Field] = []
-        if survey.needs_model:
+        if any(survey.needs_model for survey in found):
             fields = [Field(
                 "model", "Model of its vectors", placeholder="openclip:ViT-L-14/openai",
                 help="If the model is on this machine, a sample is computed again and must agree. Else the "
                 "vectors compare coins, and no text can be asked. Empty: all is embedded again.",
             )]  # fmt: skip
         is_begun = forms.show(
-            f"adopt-{survey.path}-{survey.title}", library,
-            partial(_start, library, survey, job_bar.watcher()), fields=fields,
-            button=Button("Import", kind="primary"),
+            f"adopt-{found[0].path}", library, partial(_start, library, found, job_bar.watcher()),
+            fields=fields, button=Button("Import", kind="primary"),
         )  # fmt: skip
-        st.button("Not now", key=f"adopt-not-{number}", on_click=lambda: st.session_state.pop(_FOUND, None))
+        st.button("Not now", key="adopt-not", on_click=lambda: st.session_state.pop(_FOUND, None))
     if is_begun:
-        st.session_state[_FOUND] = [one for one in st.session_state.get(_FOUND, ()) if one != survey]
+        st.session_state.pop(_FOUND, None)
         st.rerun()
 
 
+def _describe(survey: DataSurvey) -> None:
+    st.markdown(f"**{format.plain(survey.title)}**")
+    st.text(server_paths.shown(survey.path))
+    rows = [
+        {"what": one.what, "count": one.count, "where": one.where, "note": one.note} for one in survey.found
+    ]
+    if rows:
+        tables.show(rows, alt="What would come in")
+    for note in survey.notes:
+        st.caption(format.plain(note, limit=1000))
+    if survey.refused:
+        refused = [{"item": one.item, "reason": one.reason} for one in survey.refused[:_NAMED]]
+        with st.expander(f"Would be refused ({len(survey.refused):,})"):
+            tables.show(refused, alt="What would be refused and why")
+
+
 def _start(
-    library: Library, survey: DataSurvey, watch: Callable[[Job], Job], given: Mapping[str, Any]
+    library: Library, found: list[DataSurvey], watch: Callable[[Job], Job], given: Mapping[str, Any]
 ) -> str:
-    watch(adopt.start(library, survey, vectors=given.get("model", "").strip()))
+    watch(adopt.start(library, found, vectors=given.get("model", "").strip()))
     return ""
 
 
@@ -143,9 +145,11 @@ def _reports(library: Library) -> None:
 def _report(library: Library, job: Job) -> None:
     counts = job.note
     with st.container(horizontal=True, vertical_alignment="center"):
+        is_undone = adopt.is_undone(library, job)
         st.markdown(
             f"{format.plain(job.name)} · {format.ago(job.ended_at)}: {counts.get('taken', 0):,} taken, "
-            f"{counts.get('present', 0):,} already there, {counts.get('refused', 0):,} refused",
+            f"{counts.get('present', 0):,} already there, {counts.get('refused', 0):,} refused"
+            f"{' · undone' if is_undone else ''}",
             width="stretch",
         )
         for name, type_ in (("json", "application/json"), ("csv", "text/csv")):
@@ -153,3 +157,13 @@ def _report(library: Library, job: Job) -> None:
                 f"Report ({name.upper()})", partial(adopt.report_text, library, job, name),
                 f"adoption-{job.id}.{name}", type_, on_click="ignore", key=f"adopt-report-{job.id}-{name}",
             )  # fmt: skip
+        if not is_undone and counts.get("taken"):
+            forms.show(
+                f"adopt-undo-{job.id}", library, partial(_undo, library, job, job_bar.watcher()),
+                button=Button("Undo", help="Takes back all that came in: coins go to Rejected, texts leave."),
+            )  # fmt: skip
+
+
+def _undo(library: Library, job: Job, watch: Callable[[Job], Job], given: Mapping[str, Any]) -> str:
+    watch(library.jobs.run(f"Undo: {job.name}", lambda progress: adopt.undo(library, job, progress=progress)))
+    return ""

@@ -25,6 +25,7 @@ class AdoptionReport:
     reused: int = 0  # vectors that came along
     embedded: int = 0  # … and those that a model had to make
     decision: str = ""  # of the library, to find and undo it
+    texts: int = 0  # the number of its decision in the text memory; 0 if no texts were looked at
 
     @property
     def counts(self) -> dict[str, int]:
@@ -37,6 +38,21 @@ class AdoptionReport:
             "reused": self.reused,
             "embedded": self.embedded,
         }
+
+    def add(self, other: "AdoptionReport") -> None:
+        """Take in what another system brought from the same place."""
+        self.system = ", ".join(filter(None, (self.system, other.system)))
+        self.source = self.source or other.source
+        self.decision = self.decision or other.decision
+        self.texts = other.texts or self.texts
+        for mine, theirs in (
+            (self.taken, other.taken), (self.present, other.present),
+            (self.moved_aside, other.moved_aside), (self.notes, other.notes),
+        ):  # fmt: skip
+            mine += theirs
+        self.refused += other.refused
+        self.reused += other.reused
+        self.embedded += other.embedded
 
     def as_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, indent=2)

@@ -56,4 +56,7 @@ class MemorySystem(_Recognising, Protocol):
     def adopt(
         self, memory: "Memory", survey: DataSurvey, request: AdoptionRequest, progress: Progress
     ) -> AdoptionReport:
-        """Take it over as one decision; what is there already stays, so that it can be repeated."""
+        """Take it over as part of one decision; what is there already stays, so that it can be repeated.
+
+        The decision ends with `taking.finish`; until then the same source goes on with it.
+        """

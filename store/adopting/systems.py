@@ -1,14 +1,19 @@
 """All systems that are recognised, in the order in which they are asked."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from store.adopting import pictures, reference_1
+from store.adopting.report import AdoptionReport
 from store.adopting.survey import DataSurvey
-from store.adopting.system import LibrarySystem, MemorySystem
+from store.adopting.system import AdoptionRequest, LibrarySystem, MemorySystem
+from store.adopting.texts import taking
 from store.adopting.texts.chroma_texts import ChromaTexts
 from store.adopting.texts.document_rows import DocumentRows
 from store.adopting.texts.transcript_databases import TranscriptDatabases
 from store.errors import BadSource
+from store.memory.memory import Memory
+from store.progress import Progress
 
 LIBRARY_SYSTEMS: tuple[LibrarySystem, ...] = (
     reference_1.ThreeTierLibrary(),
@@ -34,6 +39,25 @@ def recognise(path: Path, *, system: str = "") -> list[DataSurvey]:
     coins = (survey for one in asked if one in LIBRARY_SYSTEMS and (survey := one.recognise(path)))
     first = None if found and path.is_file() else next(coins, None)
     return [*([first] if first else []), *found]
+
+
+def adopt_texts(
+    memory: Memory, surveys: Iterable[DataSurvey], request: AdoptionRequest, progress: Progress
+) -> AdoptionReport:
+    """Take over the texts of all systems that were found at one place, as one decision.
+
+    Raises BadSource if a survey has no texts.
+    """
+    report = AdoptionReport()
+    for survey in surveys:
+        system = memory_system(survey.system)
+        if system is None:
+            raise BadSource(f"{survey.title} has nothing for the text memory")
+        if not progress.cancelled:
+            report.add(system.adopt(memory, survey, request, progress))
+    if not progress.cancelled:
+        taking.finish(memory)
+    return report
 
 
 def names() -> list[str]:

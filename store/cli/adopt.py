@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from store.cli.imports import followed
 from store.cli.jobs import Verbs
-from store.cli.open_library import making, root_of, typed_path
+from store.cli.open_library import making, root_of, typed_path, writing
 from store.cli.output import as_json, named
+from store.cli.output import report as report_outcome
 from store.cli.terminal import Terminal
 from store.errors import BadSource
 
@@ -28,6 +29,7 @@ def add_arguments(verbs: Verbs) -> None:
     to.add_argument("--vectors", default="", metavar="MODEL", help="the model that its vectors are of")
     to.add_argument("--as", default="", dest="system", metavar="SYSTEM", help="what it is, if several fit")
     to.add_argument("--dry-run", action="store_true", help="say what would come, and change nothing")
+    to.add_argument("--undo", action="store_true", help="take back all that came from PATH, coins and texts")
     to.add_argument("--report", type=typed_path, metavar="FILE", help="write the report: .json or .csv")
 
 
@@ -38,6 +40,8 @@ def adopt(arguments: Namespace, terminal: Terminal) -> int:
     if arguments.report and arguments.report.suffix.lower() not in _FORMATS:
         arguments.parser.error("--report takes a name that ends in .json or .csv")
     path: Path = arguments.path.expanduser().resolve()
+    if arguments.undo:
+        return _undo(path, arguments, terminal)
     surveys = recognise(path, system=arguments.system)
     if not surveys:
         raise BadSource(
@@ -49,60 +53,56 @@ def adopt(arguments: Namespace, terminal: Terminal) -> int:
         if arguments.json:
             terminal.answer_json([_survey_json(survey) for survey in surveys])
         return 1 if any(survey.refused for survey in surveys) else 0
-    reports = _carried_out(surveys, arguments, terminal)
-    return _print(reports, arguments, terminal)
+    return _print(_carried_out(surveys, arguments, terminal), arguments, terminal)
 
 
 def _carried_out(
     surveys: "Sequence[DataSurvey]", arguments: Namespace, terminal: Terminal
-) -> "list[AdoptionReport]":
+) -> "AdoptionReport":
     from store.adopting.systems import library_system
     from store.tasks import adopt as task
 
-    texts = [survey for survey in surveys if library_system(survey.system) is None]
-    coins = [survey for survey in surveys if library_system(survey.system)]
     actor, vectors = arguments.actor or "", arguments.vectors
-    reports = []
-    if coins:
-        with making(arguments, terminal) as library:
-            for survey in coins:
-                job = task.start(library, survey, vectors=vectors, actor=actor)
-                done = terminal.watch(partial(followed, library, job))
-                if done.state != "done":
-                    raise BadSource(done.error or f"it is {done.state}; `jobs resume {done.id}` continues it")
-                if report := task.report_of(library, done):
-                    reports.append(report)
-    for survey in texts:
-        take_over = partial(task.adopt_texts, root_of(arguments), survey, vectors=vectors, actor=actor)
-        reports.append(terminal.watch(take_over))
-    return reports
+    if not any(library_system(survey.system) for survey in surveys):  # a memory needs no library
+        take_over = partial(task.adopt_texts, root_of(arguments), surveys, vectors=vectors, actor=actor)
+        return terminal.watch(take_over)
+    with making(arguments, terminal) as library:
+        job = task.start(library, surveys, vectors=vectors, actor=actor)
+        done = terminal.watch(partial(followed, library, job))
+        report = task.report_of(library, done)
+        if done.state != "done" or report is None:
+            raise BadSource(done.error or f"it is {done.state}; `jobs resume {done.id}` continues it")
+    return report
 
 
-def _print(reports: "Sequence[AdoptionReport]", arguments: Namespace, terminal: Terminal) -> int:
-    for report in reports:
-        terminal.say(
-            f"{report.system}: taken {len(report.taken):,}, already there {len(report.present):,}, "
-            f"refused {len(report.refused):,}, moved aside {len(report.moved_aside):,}; "
-            f"vectors reused {report.reused:,}, computed {report.embedded:,}"
+def _undo(path: Path, arguments: Namespace, terminal: Terminal) -> int:
+    from store.tasks import adopt as task
+
+    with writing(arguments, terminal) as library:
+        job = task.last_from(library, path)
+        if job is None:
+            raise BadSource(f"no coins were adopted from {path}; `memory undo` takes texts back")
+        outcome = terminal.watch(
+            lambda progress: task.undo(library, job, actor=arguments.actor or "", progress=progress)
         )
-        for note in report.notes:
-            terminal.say(note)
+    return report_outcome(outcome, arguments, terminal)
+
+
+def _print(report: "AdoptionReport", arguments: Namespace, terminal: Terminal) -> int:
+    terminal.say(
+        f"{report.system}: taken {len(report.taken):,}, already there {len(report.present):,}, "
+        f"refused {len(report.refused):,}, moved aside {len(report.moved_aside):,}; "
+        f"vectors reused {report.reused:,}, computed {report.embedded:,}"
+    )
+    for note in report.notes:
+        terminal.say(note)
     if arguments.json:
-        terminal.answer_json([asdict(report) for report in reports])
+        terminal.answer_json(asdict(report))
     if path := arguments.report:
-        _write(reports, path)
-    return named([refusal for report in reports for refusal in report.refused], terminal)
-
-
-def _write(reports: "Sequence[AdoptionReport]", path: Path) -> None:
-    if path.suffix.lower() == ".csv":
-        head, *_ = (lines := [report.as_csv().splitlines(keepends=True) for report in reports])
-        text = "".join([*head, *(line for others in lines[1:] for line in others[1:])])
-    else:
-        text = (
-            reports[0].as_json() if len(reports) == 1 else f"[{','.join(one.as_json() for one in reports)}]"
-        )
-    path.write_text(text, encoding="utf-8", newline="")
+        is_table = path.suffix.lower() == ".csv"
+        text = report.as_csv() if is_table else report.as_json()
+        path.write_text(text, encoding="utf-8", newline="")
+    return named(report.refused, terminal)
 
 
 def _describe(survey: "DataSurvey", terminal: Terminal) -> None:

@@ -18,6 +18,7 @@ from store.progress import Progress
 if TYPE_CHECKING:
     from store.memory.memory import Memory
 
+_SHOWN = 50  # ids that undo lists
 KINDS = ("memories", "documents", "world_lore", "session_memory", "transcript_vectors")
 
 
@@ -68,7 +69,10 @@ def undo(arguments: Namespace, terminal: Terminal) -> int:
     with writing(arguments, terminal) as memory:
         outcome = memory.undo(actor=arguments.actor or "")
     terminal.say(f"undone: {len(outcome.done):,} entr{'y' if len(outcome.done) == 1 else 'ies'}")
-    answered({"done": outcome.done, "refused": as_json(outcome.refused)}, arguments, terminal, outcome.done)
+    shown = outcome.done[:_SHOWN]
+    if more := len(outcome.done) - len(shown):
+        shown.append(f"… and {more:,} more")
+    answered({"done": outcome.done, "refused": as_json(outcome.refused)}, arguments, terminal, shown)
     return named(outcome.refused, terminal)
 
 

@@ -24,6 +24,7 @@ _DONE = {
     "taxonomy": "gave other categories to",
     "accept": "accepted suggestions for",
     "undo": "undone",
+    "adopt": "undone",
     "redo": "redone",
 }
 

@@ -28,7 +28,11 @@ _MACHINERY = re.compile(
     r"(?:catalog\.sqlite3.*|writer\.[a-z]+|rag_db/chroma\.sqlite3.*|rag_db/[0-9a-f-]{36}/.*|(?:rag_db/)?foreign-[^/]*/.*|"
     r"(?:operations|thumbnails|matrices|snapshots|reports|samples|set-aside)/.*)"
 )
-_TRASH = re.compile(r"trash/.*")
+_NO_COINS = {  # folders of a library whose pictures are no coins to take in, and why
+    "trash": "its coins were rejected there; import this folder by itself to have them",
+    "trends": "its pictures are of trends, not of coins; import this folder by itself to have them",
+}
+_ELSEWHERE = re.compile(rf"(?:{'|'.join(_NO_COINS)})/.*")
 _OTHER_PICTURES = {".svg", ".tif", ".tiff", ".heic", ".ico", ".psd", ".eps", ".jxl", ".jp2"}
 
 
@@ -70,10 +74,10 @@ class _Reading:
         self.libraries = LibraryFolders(self.tree, names)
         libraries = self.libraries.tops
         rest = [name for name in names if not _matches(_MACHINERY, name, libraries)]
-        rejected = [name for name in rest if _matches(_TRASH, name, libraries)]
-        rest = sorted(set(rest).difference(rejected))
-        for folder in sorted(set(map(folder_of, rejected))):
-            reason = "its coins were rejected there; import this folder by itself to have them"
+        others = [name for name in rest if _matches(_ELSEWHERE, name, libraries)]
+        rest = sorted(set(rest).difference(others))
+        for folder in sorted(set(map(folder_of, others))):
+            reason = next(_NO_COINS[part] for part in folder.split("/")[::-1] if part in _NO_COINS)
             yield Refusal(self.tree.item(folder), reason)
         for name in rest:
             if suffix(name) in tables.SUFFIXES:

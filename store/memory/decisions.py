@@ -63,6 +63,16 @@ class Decisions:
                 _add(outcome, self.passages[name].undo(actor=actor))
         return outcome
 
+    def undo_decision(self, number: int, *, actor: str = "") -> Outcome:
+        """Undo this decision of any person in all kinds that it changed; nothing if it is undone already."""
+        self.actor.permit()
+        outcome = Outcome(decision=str(number))
+        with deciding(self.places.folder):
+            for passages in self.passages.values():
+                if not passages.fault and passages.is_standing(number):
+                    _add(outcome, passages.undo(actor=actor, number=number))
+        return outcome
+
     def can_redo(self, *, by: str) -> bool:
         """Whether this person's latest decision of any kind was an undo."""
         return bool(to_redo(self.passages, by=by))

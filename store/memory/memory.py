@@ -228,10 +228,16 @@ class Memory(Decisions):
 
     def undo(self, *, actor: str = "") -> Outcome:
         """Undo as `Decisions.undo`; files of worlds that this removes are set aside."""
-        outcome = super().undo(actor=actor)
+        return self._without_files(super().undo(actor=actor))
+
+    def undo_decision(self, number: int, *, actor: str = "") -> Outcome:
+        """Undo as `Decisions.undo_decision`; files of worlds that this removes are set aside."""
+        return self._without_files(super().undo_decision(number, actor=actor))
+
+    def _without_files(self, undone: Outcome) -> Outcome:
         if not self.lore.passages.fault:
             self.lore.set_aside_undone(self.places.worlds)
-        return outcome
+        return undone
 
     def status(self) -> MemoryStatus:
         return MemoryStatus(

@@ -1,7 +1,6 @@
 """The job "adopt": take over another program's data, resumable and undone as one decision."""
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,12 +8,12 @@ from store.disk.aside import PREFIX
 from store.disk.files import Disk
 from store.errors import BadSource
 from store.jobs import Job, JobContext, JobKind
+from store.outcome import Outcome
 
 if TYPE_CHECKING:
     from store.adopting.report import AdoptionReport
     from store.adopting.survey import DataSurvey
     from store.library import Library
-    from store.memory.memory import Memory
     from store.progress import Progress
     from store.reading.reader import Reader
 
@@ -31,7 +30,7 @@ def waiting_vectors(library: "Reader") -> int:
     top = library.layout.memecoins
     if not any(library.layout.chroma.glob(f"{PREFIX}*")):  # what is foreign is there once Chroma has begun
         return 0
-    if any(job.options["path"] == str(top) for job in done(library)):
+    if any(Path(job.options["path"]) in (top, *top.parents) for job in done(library)):
         return 0
     from store.adopting.adopted_vectors import collections
 
@@ -43,6 +42,12 @@ def done(library: "Reader") -> list[Job]:
     return [job for job in library.jobs.all() if job.kind == KIND.name and job.state == "done"]
 
 
+def last_from(library: "Reader", path: Path) -> Job | None:
+    """The last adoption that brought something from there and was not taken back."""
+    found = (job for job in done(library) if path in (place := Path(job.options["path"]), *place.parents))
+    return next((job for job in found if job.note["taken"] and not is_undone(library, job)), None)
+
+
 def report_text(library: "Reader", job: Job, form: str) -> bytes:
     """The report as "json" or "csv"; empty if its file is gone."""
     report = report_of(library, job)
@@ -51,43 +56,61 @@ def report_text(library: "Reader", job: Job, form: str) -> bytes:
     return (report.as_csv() if form == "csv" else report.as_json()).encode()
 
 
-def start(library: "Library", survey: "DataSurvey", *, vectors: str = "", actor: str = "") -> Job:
-    """Take over what the survey found, in the background. Raises BadSource for what is no model's name."""
+def start(library: "Library", surveys: "Sequence[DataSurvey]", *, vectors: str = "", actor: str = "") -> Job:
+    """Take over what was found at one place, in the background, as one decision.
+
+    The same adoption goes on if it was interrupted. Raises BadSource for what is no model's name.
+    """
     if vectors:
         from store.adopting.adopted_vectors import check_name
 
         check_name(vectors)
-    return library.jobs.start(
-        "adopt",
-        name=f"Adopt {survey.title}: {survey.path.name}",
-        options={"path": str(survey.path), "system": survey.system, "vectors": vectors},
-        actor=actor,
-    )
+    path = min((one.path for one in surveys), key=lambda path: len(path.parts))
+    options = {"path": str(path), "systems": [one.system for one in surveys], "vectors": vectors}
+    for job in library.jobs.all():
+        if job.kind == KIND.name and job.options == options and job.actor == (actor or library.actor_name):
+            if job.can_resume:
+                library.jobs.resume(job.id)
+            if job.can_resume or job.is_under_way:
+                return job
+    title = ", ".join(one.title for one in surveys)
+    return library.jobs.start("adopt", name=f"Adopt {title}: {path.name}", options=options, actor=actor)
 
 
 def adopt_texts(
     root: Path,
-    survey: "DataSurvey",
+    surveys: "Sequence[DataSurvey]",
     progress: "Progress",
     *,
     vectors: str = "",
     actor: str = "",
-    decision: str = "",
-    opened: "Callable[[Path], Memory] | None" = None,
 ) -> "AdoptionReport":
-    """Take over texts into the text memory of this root, at once.
+    """Take over texts into the text memory of this root, at once and as one decision.
 
-    Raises BadSource if the survey has no texts.
+    Raises BadSource if a survey has no texts.
     """
+    from store.adopting import systems
     from store.adopting.system import AdoptionRequest
-    from store.adopting.systems import memory_system
     from store.memory.memory import Memory
 
-    system = memory_system(survey.system)
-    if system is None:
-        raise BadSource(f"{survey.title} has nothing for the text memory")
-    with closing((opened or Memory.open)(root)) as memory:
-        return system.adopt(memory, survey, AdoptionRequest(decision, actor, vectors), progress)
+    memory = Memory.open(root)  # not closed: pages of this process use the same one
+    return systems.adopt_texts(memory, surveys, AdoptionRequest("", actor, vectors), progress)
+
+
+def undo(library: "Library", job: Job, *, actor: str = "", progress: "Progress | None" = None) -> Outcome:
+    """Take back what a finished adoption brought, coins and texts; what was changed since is refused."""
+    from store.memory.memory import Memory
+
+    outcome = Outcome(decision=job.decision)
+    if library.decision(job.decision):
+        undone = library.undo_decisions([job.decision], actor=actor, progress=progress)
+        outcome.done, outcome.refused = undone.done, undone.refused
+    if number := job.note.get("texts"):
+        texts = Memory.open(library.layout.root).undo_decision(number, actor=actor)
+        outcome.done += texts.done
+        outcome.refused += texts.refused
+    library.jobs.dismiss(job.id, actor=actor)
+    return outcome
 
 
 def report_of(library: "Reader", job: Job) -> "AdoptionReport | None":
@@ -99,29 +122,35 @@ def report_of(library: "Reader", job: Job) -> "AdoptionReport | None":
 
 
 def _adopt(context: "JobContext[Library]") -> None:
+    from store.adopting.report import AdoptionReport
     from store.adopting.system import AdoptionRequest
     from store.adopting.systems import library_system, recognise
 
-    library, job = context.library, context.job
+    library, job, progress = context.library, context.job, context.progress
     path, vectors = Path(job.options["path"]), job.options["vectors"]
-    found = recognise(path, system=job.options["system"])
-    if not found:
+    surveys = [one for name in job.options["systems"] for one in recognise(path, system=name)]
+    if not surveys:
         raise BadSource(f"{path} no longer holds what was found there")
-    survey = found[0]
-    system = library_system(survey.system)
-    if system:
-        request = AdoptionRequest(job.decision, job.actor, vectors)
-        report = system.adopt(library, survey, request, context.progress)
-    else:
-        report = adopt_texts(
-            library.layout.root, survey, context.progress,
-            vectors=vectors, actor=job.actor, decision=job.decision,
-        )  # fmt: skip
+    report, texts = AdoptionReport(), []
+    for survey in surveys:
+        if system := library_system(survey.system):
+            request = AdoptionRequest(job.decision, job.actor, vectors)
+            report.add(system.adopt(library, survey, request, progress))
+        else:
+            texts.append(survey)
+    if texts and not progress.cancelled:
+        report.add(adopt_texts(library.layout.root, texts, progress, vectors=vectors, actor=job.actor))
     file = _report(library, job)
     disk = Disk()
     disk.make_folder(file.parent)
     disk.replace(file, report.as_json().encode())
-    context.store_note(**report.counts)
+    context.store_note(**report.counts, texts=report.texts)
+
+
+def is_undone(library: "Reader", job: Job) -> bool:
+    """Whether an adoption was taken back."""
+    decision = library.decision(job.decision)  # None if it brought texts alone
+    return decision.is_undone if decision else bool(job.note.get("dealt"))
 
 
 def _report(library: "Reader", job: Job) -> Path:

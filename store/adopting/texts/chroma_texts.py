@@ -79,8 +79,6 @@ class ChromaTexts:
             kinds.add("world_lore")
         for kind in sorted(kinds):
             adoption.embed(memory.passages[kind])
-        if not progress.cancelled:
-            adoption.finish()
         return report
 
 

@@ -72,8 +72,6 @@ class DocumentRows:
             except (OSError, ValueError) as error:
                 adoption.refuse(file.name, f"it cannot be read on: {error}")
         adoption.embed(memory.documents.passages)
-        if not progress.cancelled:
-            adoption.finish()
         return report
 
 

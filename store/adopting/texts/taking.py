@@ -48,8 +48,9 @@ class Adoption:
         self.report = report
         self.actor = actor or memory.actor.name
         self.progress = progress
-        self._key = sha256(f"{report.system}\0{source}".encode()).hexdigest()
+        self._key = sha256(str(source).encode()).hexdigest()  # all systems of one source are one decision
         self.number, self._is_resumed = self._begun()
+        report.texts = self.number
 
     def take(self, passages: Passages, entries: Sequence[Entry], *, table: str = "") -> int:
         """Take one batch in one transaction; entries that are here already stay as they are.
@@ -62,10 +63,6 @@ class Adoption:
         with passages.change(VERB, actor=self.actor, number=self.number) as change:
             known = _Known(change, table, [entry.row["id"] for entry in entries])
             taken = sum(self._take_one(change, table, entry, known) for entry in entries)
-            change.db.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-                [_BEGUN, json.dumps({"key": self._key, "decision": self.number})],
-            )
         self.progress.done += len(entries)
         return taken
 
@@ -84,12 +81,6 @@ class Adoption:
             self.note(f"{passages.kind.name}: {missing:,} entries wait for a vector ({error})")
         self.report.embedded += self.progress.done
 
-    def finish(self) -> None:
-        """Nothing is left to be resumed."""
-        for passages in self.memory.usable:
-            if passages.database.meta(_BEGUN):
-                passages.database.set_meta(_BEGUN, "")
-
     def refuse(self, item: str, reason: str) -> None:
         self.report.refused.append(Refusal(item, reason))
 
@@ -99,14 +90,16 @@ class Adoption:
 
     def _begun(self) -> tuple[int, bool]:
         """The decision of the same adoption if it was interrupted, else a new one."""
-        for passages in self.memory.usable:
+        usable = self.memory.usable
+        for passages in usable:
             begun = json.loads(passages.database.meta(_BEGUN) or "{}")
             if begun.get("key") == self._key:
-                with passages.database.reading() as db:
-                    query = "SELECT 1 FROM decisions WHERE number = ? AND NOT reversed"
-                    if db.execute(query, [begun["decision"]]).fetchone():
-                        return int(begun["decision"]), True
-        return self.memory.new_decision(), False
+                number = int(begun["decision"])
+                if any(one.is_standing(number) for one in usable):
+                    return number, True
+        number = self.memory.new_decision()
+        usable[0].database.set_meta(_BEGUN, json.dumps({"key": self._key, "decision": number}))
+        return number, False
 
     def _take_one(self, change: MemoryChange, table: str, entry: Entry, known: "_Known") -> bool:
         row, text = entry.row, change.kind.text if table == change.kind.table else ""
@@ -154,6 +147,13 @@ class Adoption:
             change.db, row["id"], text_hash(row[change.kind.text]), entry.vector, model=entry.model
         )
         return {"vector": None, "embedding_model": None}
+
+
+def finish(memory: Memory) -> None:
+    """Nothing is left to be resumed."""
+    for passages in memory.usable:
+        if passages.database.meta(_BEGUN):
+            passages.database.set_meta(_BEGUN, "")
 
 
 class _Known:

@@ -79,8 +79,6 @@ class TranscriptDatabases:
                     adoption.refuse(file.name, str(error))
         adoption.embed(memory.transcripts.passages)
         _tell(adoption)
-        if not progress.cancelled:
-            adoption.finish()
         return report
 
 

@@ -233,18 +233,27 @@ class Passages(SearchableEntries):
                 change.remove(id)
             return change.count
 
-    def undo(self, *, actor: str = "") -> Outcome:
-        """Undo the person's own last decision. Raises NothingToUndo if there is none."""
-        return self._reverse("undo", actor)
+    def undo(self, *, actor: str = "", number: int = 0) -> Outcome:
+        """Undo the person's own last decision, or the one of this number.
+
+        Raises NothingToUndo if there is none.
+        """
+        return self._reverse("undo", actor, number=number)
+
+    def is_standing(self, number: int) -> bool:
+        """Whether there is a decision of this number here that was not undone."""
+        with self.database.reading() as db:
+            query = "SELECT 1 FROM decisions WHERE number = ? AND NOT reversed"
+            return db.execute(query, [number]).fetchone() is not None
 
     def redo(self, *, actor: str = "") -> Outcome:
         """Redo the last undo, unless the person decided something since."""
         return self._reverse("redo", actor)
 
-    def _reverse(self, verb: str, actor: str) -> Outcome:
+    def _reverse(self, verb: str, actor: str, *, number: int = 0) -> Outcome:
         self.refuse_agents(verb)
         with self.change(verb, actor=actor) as change:
-            return engine_undo.reverse(change, verb, actor or self.actor.name)
+            return engine_undo.reverse(change, verb, actor or self.actor.name, number=number)
 
     def refuse_agents(self, verb: str) -> None:
         """Raises NotPermitted to an agent whose changes wait for a person, ReadOnly to a viewer."""

@@ -20,9 +20,14 @@ AT_FORGETTING = (
 )
 
 
-def reverse(change: MemoryChange, verb: str, actor: str) -> Outcome:
-    """Restore what this person's last decision (or undo) replaced; entries changed since are refused."""
-    if verb == "redo":
+def reverse(change: MemoryChange, verb: str, actor: str, *, number: int = 0) -> Outcome:
+    """Restore what this person's last decision (or undo) replaced; entries changed since are refused.
+
+    `number` is that of another decision, of any person.
+    """
+    if number:
+        chosen: int | None = number
+    elif verb == "redo":
         chosen = history.to_redo(change.db, actor, key="number")
     else:
         chosen = last.number if (last := last_decision(change.db, actor)) else None

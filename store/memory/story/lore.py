@@ -170,9 +170,10 @@ class Lore(Scoped):
     def put_world(
         self, world: World, *, verb: str = "load world", actor: str = "", number: int | None = None
     ) -> None:
-        """Store a world's base lore in chunks, and delete what its file no longer has.
+        """Store a world's base lore in chunks, and delete what its file had and no longer has.
 
-        What `add_lore` added stays. Unchanged chunks keep their vectors. `number` as in `Passages.change`.
+        What `add_lore` or an adoption added stays. Unchanged chunks keep their vectors. `number` as in
+        `Passages.change`.
         """
         checked_text(world.id, what="the world's id")
         texts = [world.lore[start:end] for start, end in split_lines(world.lore)]
@@ -182,7 +183,8 @@ class Lore(Scoped):
         model = self.passages.model
         with self.passages.change(verb, actor=actor, number=number) as change:
             rows = {f"{world.id}_{BASE}{i}": text for i, text in enumerate(texts)}
-            for old in self._base_ids(change.db.execute, world.id):
+            was_loaded = change.row("worlds", world.id) is not None  # else no chunk is this file's yet
+            for old in self._base_ids(change.db.execute, world.id) if was_loaded else ():
                 if old not in rows:
                     change.remove(old)
             for i, (id, text) in enumerate(rows.items()):

@@ -31,7 +31,7 @@ from tests.store.hashed import Hashed
 LibraryFollower.wake = lambda self: None
 library = open_library(Path(sys.argv[1]), embedder=Hashed())
 print("going", flush=True)
-job = adopt.start(library, recognise(Path(sys.argv[2]))[0], vectors="openclip:ViT-L-14/openai")
+job = adopt.start(library, recognise(Path(sys.argv[2])), vectors="openclip:ViT-L-14/openai")
 library.jobs.wait(job.id)
 print("done", flush=True)
 """

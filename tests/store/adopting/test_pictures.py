@@ -35,7 +35,7 @@ def written(folder: Path, files: dict[str, bytes]) -> Path:
 def taken(library: Library, path: Path, *, system: str) -> dict[str, Record]:
     (survey,) = recognise(path)
     assert survey.system == system
-    job = adopt.start(library, survey)
+    job = adopt.start(library, [survey])
     assert library.jobs.wait(job.id, timeout=30)
     done = library.jobs.get(job.id)
     assert done
@@ -111,7 +111,7 @@ def test_an_address_on_several_chains_is_as_many_coins(tmp_path: Path, library: 
         "A 1": EVM, "A 137": f"{EVM}@137", "A 8453": f"{EVM}@8453",
     }  # fmt: skip
     (survey,) = recognise(folder)
-    again = adopt.start(library, survey)
+    again = adopt.start(library, [survey])
     assert library.jobs.wait(again.id, timeout=30)
     report = adopt.report_of(library, again)
     assert report

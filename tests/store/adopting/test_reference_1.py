@@ -45,7 +45,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 def adopted(library: Library, path: Path, *, vectors: str = "") -> Job:
     (survey,) = recognise(path)
-    job = adopt.start(library, survey, vectors=vectors)
+    job = adopt.start(library, [survey], vectors=vectors)
     assert library.jobs.wait(job.id, timeout=60)
     done = library.jobs.get(job.id)
     assert done

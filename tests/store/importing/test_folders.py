@@ -41,6 +41,17 @@ def test_importing_a_library_folder_skips_its_internal_files(tmp_path):
     }
 
 
+def test_pictures_of_trends_in_a_library_folder_are_no_coins(tmp_path):
+    files = {
+        f"rag_db/metadata/{MINT}.json": sidecar(),
+        f"rag_db/images/{MINT}.jpg": png(),
+        "trends/2025/space.jpg": png("blue"),
+    }
+    coins, refused = import_folder(tmp_path, files)
+    assert [coin.sidecar["token_address"] for coin in coins] == [MINT]
+    assert "of trends, not of coins" in refused["in/trends/2025"]
+
+
 def test_importing_a_library_folder_skips_its_trash(tmp_path):
     files = {
         f"rag_db/metadata/{OTHER}.json": sidecar(token_address=OTHER),

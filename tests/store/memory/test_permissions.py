@@ -67,7 +67,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "source": "paper.md", "text": "tickers", "texts": ["tickers"], "value": kept["timestamp"],
         "vector": kind.vector(kept["id"]), "verb": "store", "world": World("sea", "Sea", "", "salt"),
         "world_id": "peaks",
-        "hits": [], "percent": 25.0, "moment": None, "found": [], "longest": 100, "overlap": 0,
+        "hits": [], "percent": 25.0, "moment": None, "number": 1, "found": [], "longest": 100, "overlap": 0,
         "where": {}, "Documents.cut_again.source": stocked.documents.sources()[0],
         "Lore.check_known.key": "peaks", "Sessions.check_known.key": "elf_s1",
         "Documents.cite.id": passage["id"], "Documents.import_document.content": b"# More\n\nText.\n",

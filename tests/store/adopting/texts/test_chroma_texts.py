@@ -10,7 +10,7 @@ import pytest
 
 from store.adopting.report import AdoptionReport
 from store.adopting.system import AdoptionRequest
-from store.adopting.systems import memory_system, recognise
+from store.adopting.systems import adopt_texts, recognise
 from store.memory import doctor
 from store.memory.memory import Memory
 from store.progress import Progress
@@ -53,9 +53,7 @@ def story(model: Bags) -> dict[str, reference_chroma.Rows]:
 
 def adopted(memory: Memory, path: Path, *, vectors: str = "") -> AdoptionReport:
     (survey,) = recognise(path, system="chroma-texts")
-    system = memory_system(survey.system)
-    assert system
-    return system.adopt(memory, survey, AdoptionRequest("", "", vectors), Progress())
+    return adopt_texts(memory, [survey], AdoptionRequest("", "", vectors), Progress())
 
 
 @pytest.fixture
@@ -98,6 +96,23 @@ def test_adopting_again_changes_nothing_and_one_undo_takes_all_of_it_back(
     assert memory.lore.worlds() == []
     assert not (memory.places.worlds / "crimson_peaks.yaml").exists()
     assert len(adopted(memory, tmp_path).taken) == 4  # after undo it comes again
+
+
+def test_chunks_in_chroma_that_a_worlds_file_does_not_have_stay(memory: Memory, tmp_path: Path) -> None:
+    texts = ["A range of red mountains", "An older chapter"]
+    rows = {
+        f"crimson_peaks_base_lore_{n}": (text, {"world_id": "crimson_peaks"}, vector.tolist())
+        for n, (text, vector) in enumerate(zip(texts, Bags().embed_texts(texts), strict=True))
+    }
+    reference_chroma.write(tmp_path / "chroma_db", {"world_lore": rows})
+    (tmp_path / "worlds").mkdir()
+    (tmp_path / "worlds/crimson_peaks.yaml").write_text("name: Peaks\nlore: A range of red mountains")
+    adopted(memory, tmp_path)
+    assert [row["text"] for row in memory.lore.passages.find()] == texts
+    assert adopted(memory, tmp_path).taken == []
+    memory.lore.put_file(memory.places.worlds, "crimson_peaks.yaml", b"name: Peaks\nlore: Green mountains")
+    memory.lore.load_worlds(memory.places.worlds)
+    assert [row["text"] for row in memory.lore.passages.find()] == ["Green mountains"]  # as the file says now
 
 
 def test_vectors_of_another_model_are_kept_beside_and_the_texts_are_embedded(

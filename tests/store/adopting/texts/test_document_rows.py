@@ -11,7 +11,7 @@ import pytest
 
 from store.adopting.report import AdoptionReport
 from store.adopting.system import AdoptionRequest
-from store.adopting.systems import memory_system, recognise
+from store.adopting.systems import adopt_texts, recognise
 from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
 from store.progress import Progress
@@ -53,10 +53,8 @@ def write(path: Path, given: list[dict[str, Any]]) -> Path:
 
 def adopted(memory: Memory, path: Path) -> AdoptionReport:
     (survey,) = recognise(path, system="document-rows")
-    system = memory_system(survey.system)
-    assert system
     assert survey.count == 3
-    return system.adopt(memory, survey, AdoptionRequest("", "", ""), Progress())
+    return adopt_texts(memory, [survey], AdoptionRequest("", "", ""), Progress())
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from store.adopting.report import AdoptionReport
 from store.adopting.system import AdoptionRequest
-from store.adopting.systems import memory_system, recognise
+from store.adopting.systems import adopt_texts, recognise
 from store.memory.memory import Memory
 from store.progress import Progress
 from tests.store.adopting.texts import reference_transcripts as reference
@@ -21,9 +21,7 @@ LARGE = "litellm:text-embedding-3-large"
 
 def adopted(memory: Memory, path: Path) -> AdoptionReport:
     (survey,) = recognise(path, system="transcript-database")
-    system = memory_system(survey.system)
-    assert system
-    return system.adopt(memory, survey, AdoptionRequest("", "", ""), Progress())
+    return adopt_texts(memory, [survey], AdoptionRequest("", "", ""), Progress())
 
 
 def vectors(memory: Memory) -> dict[tuple[int, str], np.ndarray]:
