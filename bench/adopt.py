@@ -8,8 +8,6 @@ The library has five collections of 768 numbers, made with Chroma's own client.
 import argparse
 import io
 import json
-import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from bench import process_memory
 from store.adopting.systems import recognise
 from store.chroma.client import open_client
 from store.disk.images import normalise
@@ -96,7 +95,7 @@ def make(top: Path, count: int) -> None:
 
 
 def measure(root: Path, other: Path) -> dict[str, float]:
-    """Adopt it in this process; Chroma's own process is not counted as memory of this one."""
+    """Adopt it in this process, twice."""
     began = time.perf_counter()
     (survey,) = recognise(other)
     looked = time.perf_counter() - began
@@ -115,14 +114,10 @@ def measure(root: Path, other: Path) -> dict[str, float]:
         repeated = time.perf_counter() - began
     finally:
         library.close()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     return {
         "preview_seconds": round(looked, 1),
         "adopt_seconds": round(seconds, 1),
         "repeat_seconds": round(repeated, 1),
-        "peak_mb": round(peak / 1e6),
-        "peak_of_a_child_mb": round(child / 1e6),
         **{key: float(value) for key, value in done.note.items()},
     }
 
@@ -142,8 +137,10 @@ def main() -> None:
         make(other, options.coins)
         print(f"made {options.coins:,} coins in {time.perf_counter() - began:.0f} s", flush=True)
         command = [sys.executable, "-m", "bench.adopt", "--measure", str(root), str(other)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        print(json.dumps(json.loads(done.stdout.splitlines()[-1]), indent=2))
+        output, memory = process_memory.run(command)
+        found = json.loads(output.splitlines()[-1])
+        found |= {"peak_mb": round(memory.whole / 1e6), "without_files_mb": round(memory.own / 1e6)}
+        print(json.dumps(found, indent=2))
 
 
 if __name__ == "__main__":

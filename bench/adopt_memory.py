@@ -3,16 +3,14 @@
     python -m bench.adopt_memory                                # 100,000 memories, a database of 200 MB
     python -m bench.adopt_memory --megabytes 1000 --keep /some/folder
 
-Each adoption runs in a process of its own, whose largest memory is measured; its model counts every text that
-it embeds beyond the sample. Chroma's own process, which reads the copy, is counted by itself.
+Each adoption runs in a process of its own, whose memory is measured together with Chroma's processes; its
+model counts every text that it embeds beyond the sample.
 """
 
 import argparse
 import json
 import platform
-import resource
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench import process_memory
 from bench.memory import words
 from store.adopting.system import AdoptionRequest
 from store.adopting.systems import adopt_texts, memory_system, recognise
@@ -134,9 +133,7 @@ def adopt(root: Path, source: Path) -> None:
     model, found = Counting(), dict[str, object]()
 
     def done(step: str, begun: float, **figures: int) -> None:
-        kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-        largest = [resource.getrusage(kind).ru_maxrss for kind in kinds]
-        found.update({step: time.perf_counter() - begun, "largest": largest, **figures})
+        found.update({step: time.perf_counter() - begun, **figures})
         print(json.dumps(found), flush=True)
 
     with Memory.open(root, embedder=model) as memory:
@@ -157,9 +154,9 @@ def adopt(root: Path, source: Path) -> None:
 
 def measured(root: Path, source: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "bench.adopt_memory", "--adopt", str(root), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    output, memory = process_memory.run(command)
+    found: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return {**found, "peak": memory.whole / 1e6, "own": memory.own / 1e6}
 
 
 def main() -> None:
@@ -189,11 +186,10 @@ def main() -> None:
             (f"a transcript database of {database.stat().st_size / 1e6:,.0f} MB", database),
         ):
             found = measured(Path(temporary) / f"root-{source.name}", source)
-            own, others = (size / 1024 for size in found["largest"])
             print(
                 f"| {name} | {found['taken']:,} | {found['reused']:,} | {found['embedded']:,} | "
                 f"{found['adopted']:.0f} s | {found['again']:.0f} s | {found['undone']:.0f} s | "
-                f"{own:.0f} MB, Chroma's process {others:.0f} MB |"
+                f"{found['peak']:.0f} MB, {found['own']:.0f} without pages of files |"
             )
             assert (found["refused"], found["left"]) == (0, 0), found
 

@@ -24,6 +24,15 @@ class Settings(BaseSettings):
     caption_prompt: Path | None = Field(
         None, description="A text file to ask with instead of `store/llm/caption.txt`."
     )
+    image_model: str = Field(
+        "",
+        description="The image model that draws a picture of a new coin, by its litellm name; "
+        "without it a coin gets a plain card.",
+    )
+    image_api_base: str = Field("", description="Another address for the image model's API.")
+    image_timeout: float = Field(
+        120.0, gt=0, description="How many seconds the image model may take for one picture."
+    )
     embedding_api_base: str = Field("", description="Another address for `litellm:` embeddings.")
     trends_images_root: Path | None = Field(
         None, description="Pictures to suggest as searches; `memecoins/trends` below the root if empty."

@@ -160,7 +160,7 @@ def _report(library: Library, job: Job) -> None:
         if not is_undone and counts.get("taken"):
             forms.show(
                 f"adopt-undo-{job.id}", library, partial(_undo, library, job, job_bar.watcher()),
-                button=Button("Undo", help="Takes back all that came in: coins go to Rejected, texts leave."),
+                button=Button("Undo", help="Coins that came in go to Rejected, texts are removed."),
             )  # fmt: skip
 
 

@@ -114,14 +114,22 @@ def _made(library: Library, job: Job, coin: GeneratedCoin) -> None:
     st.text(coin.description)
     for facet, text in coin.caption.items():
         _line(facet, text)
+    if coin.tags:
+        _line("tags", ", ".join(coin.tags))
     if coin.image_prompt:
         _line("image prompt", coin.image_prompt)
     _nearness(library, coin)
     st.caption(f"made by {format.plain(coin.model)} for “{format.plain(coin.prompt)}” from:")
     _linked(library, coin.sources)
+    drawn = generate.picture_of(job)
+    if drawn:
+        st.image(drawn, width=256)
+        st.caption(f"drawn by {format.plain(job.note['drawn_by'])}")
+    elif why := job.note.get("picture_error"):
+        st.text(why)
     picture = st.file_uploader(
-        "A picture for it (without one, a plain card)", type=["png", "jpg", "webp"],
-        key=f"invented-picture-{job.id}",
+        "Another picture" if drawn else "A picture for it (without one, a plain card)",
+        type=["png", "jpg", "webp"], key=f"invented-picture-{job.id}",
     )  # fmt: skip
     with st.container(horizontal=True, gap="small"):
         content = picture.getvalue() if picture else None
@@ -178,7 +186,9 @@ def _linked(library: Library, addresses: tuple[str, ...]) -> None:
 def _save(
     library: Library, job: Job, coin: GeneratedCoin, picture: bytes | None, _: Mapping[str, Any]
 ) -> str:
-    report = library.add([coin_generator.candidate(coin, picture)])
+    drawn_by = "" if picture else job.note.get("drawn_by", "")
+    picture = picture or generate.picture_of(job)
+    report = library.add([coin_generator.candidate(coin, picture, drawn_by=drawn_by)])
     if report.refused:
         raise InvalidRecord(f"Not saved: {report.refused[0].reason}")
     library.jobs.dismiss(job.id)

@@ -90,9 +90,14 @@ class _Reader:
     """In the process of its own."""
 
     def __init__(self, folder: Path) -> None:
-        self._client = open_client(folder)
+        self._folder = folder
+        self._client: Any = open_client(folder)
+        self._name = ""
 
     def vectors(self, name: str, ids: Sequence[str]) -> dict[str, bytes]:
+        if name != self._name:  # a client keeps the index of every collection that it has read
+            self._client.close()
+            self._client, self._name = open_client(self._folder), name
         found = self._client.get_collection(name, embedding_function=None).get(
             ids=list(ids), include=["embeddings"]
         )

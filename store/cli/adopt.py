@@ -29,7 +29,7 @@ def add_arguments(verbs: Verbs) -> None:
     to.add_argument("--vectors", default="", metavar="MODEL", help="the model that its vectors are of")
     to.add_argument("--as", default="", dest="system", metavar="SYSTEM", help="what it is, if several fit")
     to.add_argument("--dry-run", action="store_true", help="say what would come, and change nothing")
-    to.add_argument("--undo", action="store_true", help="take back all that came from PATH, coins and texts")
+    to.add_argument("--undo", action="store_true", help="undo what came from PATH, coins and texts")
     to.add_argument("--report", type=typed_path, metavar="FILE", help="write the report: .json or .csv")
 
 
@@ -81,7 +81,7 @@ def _undo(path: Path, arguments: Namespace, terminal: Terminal) -> int:
     with writing(arguments, terminal) as library:
         job = task.last_from(library, path)
         if job is None:
-            raise BadSource(f"no coins were adopted from {path}; `memory undo` takes texts back")
+            raise BadSource(f"no coins were adopted from {path}; `memory undo` undoes texts")
         outcome = terminal.watch(
             lambda progress: task.undo(library, job, actor=arguments.actor or "", progress=progress)
         )

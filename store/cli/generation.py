@@ -9,7 +9,7 @@ from store.cli.open_library import making, reading, spelled
 from store.cli.output import named
 from store.cli.terminal import Terminal
 from store.errors import ModelUnavailable
-from store.generation import coin_generator, context
+from store.generation import coin_generator, coin_picture, context
 from store.generation.coin_generator import GeneratedCoin
 from store.generation.context import EXAMPLES, ExampleContext
 from store.generation.nearest_examples import chosen_examples
@@ -33,7 +33,7 @@ def add_arguments(verbs: Verbs) -> None:
     shown.add_argument("--form", choices=list(_FORMS), default="markdown", help="markdown, json or messages")
     made = verbs.add("generate", generate, "have a language model invent a coin from the nearest ones")
     _examples(made)
-    made.add_argument("--save", action="store_true", help="add it for review (pending), with a plain card")
+    made.add_argument("--save", action="store_true", help="add it for review (pending), with a picture")
 
 
 def show_context(arguments: Namespace, terminal: Terminal) -> int:
@@ -64,13 +64,16 @@ def generate(arguments: Namespace, terminal: Terminal) -> int:
         terminal.answer(f"{coin.name} (${coin.ticker})\n{coin.description}")
         for facet, text in coin.caption.items():
             terminal.answer(f"{facet}: {text}")
+        terminal.answer(f"tags: {', '.join(coin.tags)}")
         terminal.answer(f"picture: {coin.image_prompt}")
     if not arguments.save:
         return 0
+    picture, fault = coin_picture.draw_if_configured(coin)
+    if fault:
+        terminal.say(f"it gets a plain card: {fault}")
     with making(arguments, terminal) as library:
-        done = library.add(
-            [coin_generator.candidate(coin, None)], source="generated", actor=arguments.actor or ""
-        )
+        made = coin_generator.candidate(coin, picture, drawn_by=settings().image_model)
+        done = library.add([made], source="generated", actor=arguments.actor or "")
     terminal.say(f"saved for review: {', '.join(done.done)}" if done.done else "not saved")
     return named(done.refused, terminal)
 

@@ -15,15 +15,17 @@ import numpy as np
 from store.errors import CaptioningFailed, InvalidRecord
 from store.generation.context import ExampleContext, as_messages
 from store.importing.candidate import Candidate
+from store.importing.metadata import tags
 from store.llm.streaming import answer_pieces
 from store.reading.reader import Reader
-from store.records import CAPTION_FACETS, FACETS, MAX_DESCRIPTION, MAX_FACET, Facet
+from store.records import CAPTION_FACETS, FACETS, MAX_DESCRIPTION, MAX_FACET, MAX_TAG, Facet
 from store.search.query import Part, Query
 from store.search.search import Results
 
 _QUOTED = 240  # characters of an answer that is no coin
 _BRACES = 1_000  # places where an object may begin that are tried; an answer of braces alone would take long
 _NEEDED = ("name", "ticker", "entity", "context")
+_TAGS = 12
 COPY = 0.92  # mean cosine of the captions from which a coin is called a copy
 _NOT_IN_TICKER = re.compile(r"[\s/\\]")
 _SYSTEM = """\
@@ -32,7 +34,8 @@ Invent ONE new coin that answers the request, in the spirit of the examples but 
 Answer with one JSON object and nothing else:
 {"name": …, "ticker": … (2 to 8 letters), "description": … (a sentence or two),
 "entity": … (what is in the picture), "context": … (what it means), "visual": … (how it looks),
-"emotions": … (how it feels), "image_prompt": … (a prompt for an image model)}"""
+"emotions": … (how it feels), "tags": [… (2 to 6 of one or two words)],
+"image_prompt": … (a prompt for an image model)}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class GeneratedCoin:
     ticker: str
     description: str
     caption: dict[Facet, str]
+    tags: tuple[str, ...]
     image_prompt: str
     model: str
     prompt: str
@@ -98,6 +102,7 @@ def read(answer: str, *, model: str, prompt: str, sources: Iterable[str]) -> Gen
         ticker=ticker,
         description=fields.get("description", "")[:MAX_DESCRIPTION],
         caption={facet: fields[facet][:MAX_FACET] for facet in CAPTION_FACETS if fields.get(facet)},
+        tags=tuple(tag for tag in tags(fields.get("tags", "")) if len(tag) <= MAX_TAG)[:_TAGS],
         image_prompt=fields.get("image_prompt", "")[:MAX_FACET],
         model=model,
         prompt=prompt,
@@ -142,6 +147,8 @@ def _objects(answer: str) -> Iterator[Any]:
 def _texts(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Keys and texts, each on one line, of an object, then of the objects and lists in it."""
     for key, value in fields.items():
+        if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+            value = ", ".join(value)
         if isinstance(value, str | int):
             text = str(value).encode(errors="ignore").decode()  # JSON can say half a character
             yield key.strip().lower().replace(" ", "_"), " ".join(text.split())
@@ -181,17 +188,20 @@ def as_fields(coin: GeneratedCoin) -> dict[str, Any]:
         "ticker": coin.ticker,
         "description": coin.description,
         "caption": dict(coin.caption),
+        "tags": list(coin.tags),
         "image_prompt": coin.image_prompt,
         "model": coin.model,
         "sources": list(coin.sources),
     }
 
 
-def candidate(coin: GeneratedCoin, picture: bytes | None) -> Candidate:
+def candidate(coin: GeneratedCoin, picture: bytes | None, *, drawn_by: str = "") -> Candidate:
     """The coin as a candidate for pending; its sidecar says where it came from.
 
-    Without a picture it gets a plain card with its ticker, to be replaced.
+    `drawn_by` is the image model that made the picture. Without a picture the coin gets a plain card with its
+    ticker, to be replaced.
     """
+    drawn = {"image_model": drawn_by} if picture and drawn_by else {}
     sidecar = {
         "token_name": coin.name,
         "ticker": coin.ticker,
@@ -199,12 +209,14 @@ def candidate(coin: GeneratedCoin, picture: bytes | None) -> Candidate:
         "token_address": f"local-{token_hex(16)}",
         "created_at": int(time.time()),
         "caption": dict(coin.caption),
+        "tags": list(coin.tags),
         "generated": {
             "model": coin.model,
             "prompt": coin.prompt,
             "image_prompt": coin.image_prompt,
             "sources": list(coin.sources),
-            "picture": "given" if picture else "placeholder",
+            "picture": "drawn" if drawn else "given" if picture else "placeholder",
+            **drawn,
         },
     }
     return Candidate(coin.name, sidecar, picture or _card(coin.ticker))

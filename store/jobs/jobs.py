@@ -153,7 +153,9 @@ class Jobs:
     def dismiss(self, number: int, *, actor: str = "") -> None:
         """Mark a job's result as saved or discarded, so that nobody is asked about it."""
         self._directed()
-        self._repository.store_note(number, {"dealt": True, "ended_by": actor or self._catalog.actor.name})
+        person = actor or self._catalog.actor.name
+        # A picture that waited with the result is larger than all the rest, and every list reads the notes.
+        self._repository.store_note(number, {"dealt": True, "ended_by": person, "picture": None})
         self.cancel(number, actor=actor)
 
     def resume_interrupted(self) -> None:

@@ -13,13 +13,11 @@ from mcp.types import CallToolResult, ContentBlock, ImageContent, TextContent, T
 from pydantic import Field
 
 from store.catalog.filters import Filter
-from store.errors import MemedexError, ModelUnavailable
-from store.generation import coin_generator, context
-from store.generation.context import EXAMPLES
-from store.generation.nearest_examples import nearest_examples
+from store.errors import MemedexError
 from store.mcp import answers
 from store.mcp.access import Access
 from store.mcp.coin_names import coin_named
+from store.mcp.generator_tools import GeneratorTools
 from store.mcp.limits import MOST, Characters, Content, Name, Names, Question, Tags
 from store.mcp.memory_tools import MemoryTools
 from store.mcp.named_tool import NamedTool
@@ -31,15 +29,11 @@ from store.memory.transcripts import search
 from store.memory.transcripts.search import Mode
 from store.records import Facet
 from store.search.query import MAX_TOP, Part, Query
-from store.settings import settings
 
 _P = ParamSpec("_P")
 
 Limit = Annotated[int, Field(ge=1, le=20, description="1 to 20")]
 Number = Annotated[int, Field(ge=1, le=MOST, description=f"1 to {MOST}")]
-Examples = Annotated[int, Field(ge=1, le=20, description="1 to 20 examples")]
-Budget = Annotated[int, Field(ge=100, le=1_000_000, description="tokens")]
-_BUDGET = 4_000  # tokens, as on the page
 Moment = Annotated[str | None, Field(max_length=40, description="ask as of this date or time, ISO 8601")]
 Answer = dict[str, Any]
 
@@ -47,10 +41,10 @@ Answer = dict[str, Any]
 def server(access: Access) -> MCPServer[Any]:
     """The server with its tools; its instructions say whether it can store anything now."""
     tools = Tools(access)
-    memory = MemoryTools(access)
+    memory, generator = MemoryTools(access), GeneratorTools(access)
     reading = (tools.search_memory, tools.query_lore, tools.query_memory, tools.search_documents,
-               tools.search_transcripts, tools.search_memecoins, tools.memecoin_examples,
-               tools.generate_memecoin, tools.get_memecoin, memory.list_memory, memory.show_memory,
+               tools.search_transcripts, tools.search_memecoins, generator.memecoin_examples,
+               generator.generate_memecoin, tools.get_memecoin, memory.list_memory, memory.show_memory,
                memory.export_memory, memory.assemble_memory, memory.ask_memory, memory.list_worlds,
                memory.list_sessions, memory.list_protocols, memory.list_tags)  # fmt: skip
     writing = (tools.store_memory, memory.edit_memory, memory.remove_memory, memory.undo_memory,
@@ -225,56 +219,6 @@ class Tools:
             image = library.picture(record.address).read_bytes()
             content.append(ImageContent(type="image", data=b64encode(image).decode(), mime_type="image/jpeg"))
         return CallToolResult(content=content, structured_content=fields)
-
-    def memecoin_examples(
-        self, query: Question, n: Examples = EXAMPLES, budget: Budget = _BUDGET, pictures: bool = True
-    ) -> Answer:
-        """The coins nearest to a request as examples for a generator, with captions and base64 pictures.
-
-        budget is in tokens; it goes to all captions first, then to pictures.
-        """
-        built = self._examples(query, n, budget, pictures, model="")
-        return {**json.loads(context.as_json(built)), "left_out": _left_out(built)}
-
-    def generate_memecoin(
-        self, query: Question, n: Examples = EXAMPLES, budget: Budget = _BUDGET, pictures: bool = True
-    ) -> Answer:
-        """Have the configured language model invent a coin from the nearest ones; nothing is stored.
-
-        near lists the coins of the library that are most similar to it, copies marked.
-        """
-        model = settings().caption_model
-        if not model:
-            raise ModelUnavailable("no language model is configured: set MEMEDEX_CAPTION_MODEL")
-        built = self._examples(query, n, budget, pictures, model=model)
-        pieces = coin_generator.stream(
-            built, query, model=model, api_base=settings().caption_api_base or None,
-            timeout=settings().caption_timeout,
-        )  # fmt: skip
-        sources = [example.record.address for example in built.examples]
-        coin = coin_generator.read("".join(pieces), model=model, prompt=query, sources=sources)
-        near = coin_generator.nearest(self._access.library, coin)
-        return {
-            **coin_generator.as_fields(coin),
-            "near": [
-                {"token_address": one.address, "cosine": one.cosine, "is_copy": one.is_copy} for one in near
-            ],
-            "left_out": _left_out(built),
-        }
-
-    def _examples(
-        self, query: str, n: int, budget: int, pictures: bool, *, model: str
-    ) -> context.ExampleContext:
-        library = self._access.library
-        addresses = nearest_examples(library, query, top=n)
-        return context.build(library, addresses, budget=budget, model=model, pictures=pictures)
-
-
-def _left_out(built: context.ExampleContext) -> list[Answer]:
-    return [
-        {"token_address": left.record.address, "what": left.what, "tokens": left.tokens}
-        for left in built.left_out
-    ]
 
 
 def _within(hits: list[PassageHit], most: int) -> answers.FoundTexts:

@@ -4,13 +4,15 @@ It survives leaving the page, closing the tab and a restart. An answer costs mon
 and the model is asked again only by a person.
 """
 
+import base64
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from store.errors import CaptioningFailed
-from store.generation import coin_generator, context
+from store.generation import coin_generator, coin_picture, context
+from store.generation.coin_generator import GeneratedCoin
 from store.jobs import Job, JobContext, JobKind, Jobs
 from store.llm.streaming import until_stopped
 from store.settings import settings
@@ -97,9 +99,32 @@ def _generate(job_context: "JobContext[Library]") -> None:
     finally:
         job_context.store_note(answer=answer, asked=job_context.is_stopping)
     if not job_context.is_stopping:
-        coin_generator.read(
+        coin = coin_generator.read(
             answer, model=options["model"], prompt=options["prompt"], sources=sources
         )  # or it has failed
+        _draw(job_context, coin)
+
+
+def _draw(job_context: "JobContext[Library]", coin: GeneratedCoin) -> None:
+    """Store a picture of it with the job if an image model is configured; the coin waits without one too."""
+    if not (model := settings().image_model):
+        return
+    job_context.progress.what = f"asking {model} for a picture"
+
+    def pieces() -> Iterator[str]:
+        yield base64.b64encode(coin_picture.draw(coin)).decode()
+
+    try:
+        drawn = "".join(until_stopped(pieces(), lambda: job_context.is_stopping))
+    except CaptioningFailed as error:
+        job_context.store_note(picture_error=str(error))
+    else:
+        job_context.store_note(picture=drawn, drawn_by=model)
+
+
+def picture_of(job: Job) -> bytes | None:
+    """The picture that came with a result, until it is saved or discarded."""
+    return base64.b64decode(job.note["picture"]) if job.note.get("picture") else None
 
 
 def _has_come(context: "JobContext[Library]") -> bool:

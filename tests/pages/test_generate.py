@@ -9,13 +9,15 @@ import pytest
 from components.generate import context
 from components.map import view
 from store.catalog.filters import Filter
+from store.disk.images import normalise
 from store.errors import CaptioningFailed
-from store.generation import coin_generator
+from store.generation import coin_generator, coin_picture
 from store.library import Library
 from store.settings import settings
 from store.tasks import generate
 from tests.browser.coins import COINS, FROG
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
+from tests.store.conftest import picture
 
 
 def test_the_context_contains_the_nearest_coins(library: Library) -> None:
@@ -98,6 +100,30 @@ def test_a_token_budget_that_is_too_small_is_reported(library: Library) -> None:
 def test_a_query_without_results_causes_no_error(library: Library, query: str) -> None:
     name, _, value = query.partition("=")
     assert not opened("generate", **{name: value}).code
+
+
+def test_the_drawn_picture_is_saved_with_the_coin(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {
+        "name": "Rain Frog",
+        "ticker": "RAIN",
+        "entity": "a frog",
+        "context": "patience",
+        "tags": ["rain"],
+    }
+    monkeypatch.setenv("MEMEDEX_IMAGE_MODEL", "openai/any-image")
+    settings.cache_clear()
+    monkeypatch.setattr(coin_generator, "stream", lambda *_, **__: iter([json.dumps(said)]))
+    monkeypatch.setattr(coin_picture, "draw", lambda coin: normalise(picture(9)))
+    monkeypatch.setattr(context, "is_warm", lambda: True)
+    press(opened("generate", gen_q=FROG.entity, gen_model="openai/any"), "Generate")
+    finish_jobs()
+    app = opened("generate")
+    assert "drawn by openai/any-image" in words(app).replace("\\", "")
+    send(app, f"invented-save-{library.jobs.all()[0].id}")
+    (saved,) = (one for one in library.find(Filter(tier="pending")) if one.name == "Rain Frog")
+    assert library.picture(saved.address).read_bytes() == normalise(picture(9))
+    assert saved.tags == ["rain"]
+    assert saved.sidecar["generated"]["image_model"] == "openai/any-image"
 
 
 def test_a_generated_coin_stays_on_the_page_until_it_is_saved(

@@ -1,6 +1,7 @@
 """A language model API on loopback: gives the answers that a test prepares, in OpenAI's format, over real
 sockets."""
 
+import base64
 import json
 import socket
 from collections.abc import Callable, Iterator
@@ -52,6 +53,12 @@ def says(content: str | None, **message: Any) -> Answer:
             "usage": usage,
         }
     )
+
+
+def draws(picture: bytes, *, address: str = "") -> Answer:
+    """A picture as base64, or the address where it lies."""
+    made = {"url": address} if address else {"b64_json": base64.b64encode(picture).decode()}
+    return Answer(body={"created": 1, "data": [made]})
 
 
 def fails(status: int, message: str, **headers: str) -> Answer:

@@ -4,8 +4,10 @@ import json
 from functools import partial
 from pathlib import Path
 
+from store.disk.images import normalise
 from tests.store.cli.program import Run
-from tests.store.language_model_server import running, says
+from tests.store.conftest import picture
+from tests.store.language_model_server import draws, running, says
 
 COIN = {"name": "Vault Dog", "ticker": "$vlt", "entity": "a dog at a vault", "context": "money guards"}
 
@@ -34,3 +36,9 @@ def test_generate_prints_a_coin_and_saves_it_on_request(run: Run, root: Path) ->
         assert shown.returncode == 0, shown.stderr
         assert json.loads(shown.stdout)["ticker"] == "VLT"
         assert "saved for review: local-" in ask("generate", "a dog", "--save").stderr
+        server.answers = [answer, draws(picture(4))]
+        images = {"MEMEDEX_IMAGE_MODEL": "openai/dall-e-3", "MEMEDEX_IMAGE_API_BASE": server.address}
+        assert "saved for review: local-" in ask("generate", "a dog", "--save", **images).stderr
+    pictures = {path.read_bytes() for path in (root / "memecoins" / "pending").glob("local-*.jpg")}
+    assert normalise(picture(4)) in pictures
+    assert len(pictures) == 2  # and the plain card

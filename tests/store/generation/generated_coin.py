@@ -9,5 +9,6 @@ COIN = {
     "context": "patience",
     "visual": "",
     "emotions": "calm",
+    "tags": ["frog", "rain"],
     "image_prompt": "a frog, rain, pixel art",
 }

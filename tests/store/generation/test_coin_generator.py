@@ -45,6 +45,7 @@ def test_a_coin_is_streamed_parsed_and_saved_with_its_sources(
     assert not report.refused
     (saved,) = library.find(Filter(tier="pending"))
     assert (saved.name, saved.caption["entity"]) == ("Rain Frog", "a frog in the rain")
+    assert saved.tags == ["frog", "rain"]
     assert saved.sidecar["generated"]["sources"] == three_addresses
     assert saved.sidecar["generated"]["prompt"] == "frog"
     assert library.picture(saved.address).exists()
@@ -100,6 +101,20 @@ def test_an_answer_with_unusual_keys_and_values_is_normalised() -> None:
     made = coin_generator.read(json.dumps(fields), model=MODEL, prompt="x", sources=())
     assert (made.name, made.ticker, made.caption["context"]) == ("N", "RAIN", "half")
     assert len(made.caption["entity"]) == MAX_FACET
+
+
+@pytest.mark.parametrize(
+    ("said", "tags"),
+    [
+        ("frog, rain ,frog", ("frog", "rain")),
+        (["frog", "x" * 65, "two, three"], ("frog", "two", "three")),
+        ([{"a": 1}], ()),
+        (None, ()),
+    ],
+)
+def test_tags_are_read_from_a_list_or_a_text(said: object, tags: tuple[str, ...]) -> None:
+    answer = json.dumps({**COIN, "tags": said})
+    assert coin_generator.read(answer, model=MODEL, prompt="x", sources=()).tags == tags
 
 
 def test_top_level_fields_win_over_nested_ones() -> None:

@@ -6,13 +6,15 @@ from threading import Event
 
 import pytest
 
+from store.disk.images import normalise
 from store.generation import coin_generator
 from store.jobs import Job
 from store.library import Library
 from store.settings import settings
 from store.tasks import generate
+from tests.store.conftest import picture
 from tests.store.generation.generated_coin import COIN, MODEL
-from tests.store.language_model_server import LanguageModelServer, fails, says
+from tests.store.language_model_server import LanguageModelServer, draws, fails, says
 
 pytestmark = pytest.mark.usefixtures("without_chroma")
 
@@ -50,6 +52,33 @@ def test_a_coin_generated_in_the_background_is_kept_until_dismissed(
     assert generate.own_jobs(library.jobs, "somebody else") == []
     library.jobs.dismiss(job.id)
     assert generate.own_jobs(library.jobs, library.actor_name) == []
+
+
+def test_the_picture_waits_with_the_coin_until_it_is_dismissed(
+    library: Library,
+    three_addresses: list[str],
+    configured_model: LanguageModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MEMEDEX_IMAGE_MODEL", "openai/dall-e-3")
+    monkeypatch.setenv("MEMEDEX_IMAGE_API_BASE", configured_model.address)
+    settings.cache_clear()
+    answer = says(json.dumps(COIN))
+    answer.streamed = True
+    configured_model.answers = [answer, draws(picture(3)), answer, fails(401, "bad key")]
+    for _ in range(2):
+        job = start_job(library, three_addresses)
+        assert library.jobs.wait(job.id, timeout=60)
+    failed, drawn = generate.own_jobs(library.jobs, library.actor_name)
+    assert [job.state for job in (failed, drawn)] == ["done", "done"]
+    assert generate.picture_of(drawn) == normalise(picture(3))
+    assert drawn.note["drawn_by"] == "openai/dall-e-3"
+    assert generate.picture_of(failed) is None
+    assert "did not accept the key" in failed.note["picture_error"]
+    library.jobs.dismiss(drawn.id)
+    dismissed = library.jobs.get(drawn.id)
+    assert dismissed
+    assert "picture" not in dismissed.note
 
 
 def test_a_cancelled_answer_keeps_the_text_received_so_far(
