@@ -97,6 +97,8 @@ def _preview(library: Library, found: list[DataSurvey]) -> None:
     with st.container(border=True):
         for survey in found:
             _describe(survey)
+        if note := adopt.together(found):
+            st.markdown(note)
         fields: list[Field] = []
         if any(survey.needs_model for survey in found):
             fields = [Field(

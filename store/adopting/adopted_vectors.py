@@ -25,6 +25,7 @@ from store.records import Facet, Record, checked_address
 
 if TYPE_CHECKING:
     from store.library import Library
+    from store.reading.reader import Reader
 
 FAMILIES = ("openclip", "offline", "sentence-transformers", "litellm")
 AGREES = 1e-3  # the largest difference of a number between a vector and the one that is computed again
@@ -54,6 +55,15 @@ def collections(rag_db: Path) -> list[ForeignVectors]:
         for collection in read_contents(folder).collections
         if collection.name in _FACETS and collection.count and not (is_own and MARK in collection.metadata)
     ]
+
+
+def waiting(library: "Reader") -> int:
+    """How many vectors of another program lie in this library's own folder and were not adopted yet."""
+    top = library.layout.memecoins
+    adopted = (job for job in library.jobs.all() if job.kind == "adopt" and job.state == "done")
+    if any(Path(job.options["path"]) in (top, *top.parents) for job in adopted):
+        return 0
+    return sum(one.found.count for one in collections(library.layout.chroma))
 
 
 def check_name(model: str) -> None:

@@ -36,6 +36,7 @@ def add_arguments(verbs: Verbs) -> None:
 def adopt(arguments: Namespace, terminal: Terminal) -> int:
     """Say what was found, and take it over unless it is a dry run; an interrupted one continues."""
     from store.adopting.systems import recognise
+    from store.tasks.adopt import together
 
     if arguments.report and arguments.report.suffix.lower() not in _FORMATS:
         arguments.parser.error("--report takes a name that ends in .json or .csv")
@@ -49,6 +50,8 @@ def adopt(arguments: Namespace, terminal: Terminal) -> int:
         )
     for survey in surveys:
         _describe(survey, terminal)
+    if note := together(surveys):
+        terminal.say(note)
     if arguments.dry_run:
         if arguments.json:
             terminal.answer_json([_survey_json(survey) for survey in surveys])

@@ -51,7 +51,7 @@ def check(reader: Reader) -> list[DoctorFinding]:
         *_files(reader),
         *_vectors(reader),
         *_chroma(reader),
-        *(DoctorFinding(one.summary, KEPT, is_fault=False) for one in reader.moved_aside()),
+        *_moved_aside(reader),
     ]
 
 
@@ -193,6 +193,18 @@ def _unopened_chroma(reader: Reader) -> Iterator[DoctorFinding]:
     with contextlib.closing(Catalog(reader.layout.catalog, disk=Disk(), writable=True)) as catalog:
         for fault in LibraryFollower(catalog, reader.layout, model=lambda: reader.model).check():
             yield DoctorFinding(fault, _REBUILDS)
+
+
+def _moved_aside(reader: Reader) -> Iterator[DoctorFinding]:
+    """One finding for all that lies aside: what it is, and that it may be adopted until somebody did."""
+    if aside := reader.moved_aside():
+        from store.adopting.adopted_vectors import waiting
+
+        remedy = KEPT
+        if vectors := waiting(reader):
+            offer = f"`adopt {reader.layout.memecoins}` takes over its tags and {vectors:,} vectors"
+            remedy = f"{offer}; Memedex never removes it"
+        yield DoctorFinding("; ".join(one.summary for one in aside), remedy, is_fault=False)
 
 
 def _mend(fault: reconcile.Fault, library: "Library") -> None:

@@ -50,10 +50,10 @@ def check(memory: "Memory") -> list[MemoryFinding]:
     if fault := memory.status().chroma_fault:
         found.append(MemoryFinding("chroma", f"Chroma is behind: {fault}", "rebuild it"))
     found += [MemoryFinding("chroma", fault, "rebuild it") for fault in memory.check_chroma()]
-    remedy = f"{KEPT}, and `adopt` takes over what it knows of it"
-    return found + [
-        MemoryFinding("files", one, remedy, is_fault=False) for one in memory.status().moved_aside
-    ]
+    if aside := memory.status().moved_aside:
+        remedy = f"{KEPT}, and `adopt` with that folder takes over what it knows of it"
+        found.append(MemoryFinding("files", "; ".join(aside), remedy, is_fault=False))
+    return found
 
 
 def repair(memory: "Memory") -> list[MemoryFinding]:

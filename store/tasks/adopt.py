@@ -25,16 +25,20 @@ def look(path: str) -> "list[DataSurvey]":
     return recognise(Path(path).expanduser().resolve())
 
 
+def together(surveys: "Sequence[DataSurvey]") -> str:
+    """That several systems are one decision, for a preview; "" if it is one system."""
+    if len(surveys) < 2:
+        return ""
+    return f"These {len(surveys)} systems are one decision: one undo takes back all of them."
+
+
 def waiting_vectors(library: "Reader") -> int:
     """How many vectors of another program lie in this library's own folder and were not adopted yet."""
-    top = library.layout.memecoins
     if not any(library.layout.chroma.glob(f"{PREFIX}*")):  # what is foreign is there once Chroma has begun
         return 0
-    if any(Path(job.options["path"]) in (top, *top.parents) for job in done(library)):
-        return 0
-    from store.adopting.adopted_vectors import collections
+    from store.adopting.adopted_vectors import waiting
 
-    return sum(one.found.count for one in collections(library.layout.chroma))
+    return waiting(library)
 
 
 def done(library: "Reader") -> list[Job]:

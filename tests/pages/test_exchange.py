@@ -13,7 +13,7 @@ from store.tasks.import_captions import preview
 from tests.browser.coins import COINS
 from tests.pages.conftest import finish_jobs, opened, press, rerun, send, words
 from tests.store.conftest import picture
-from tests.store.references import library_of_reference_1
+from tests.store.references import library_of_reference_1, transcripts_of_reference_5
 
 
 def test_filtered_coins_are_exported_as_a_downloadable_zip(library: Library) -> None:
@@ -59,11 +59,21 @@ def test_another_programs_folder_is_looked_at_then_taken_over(empty: Library, tm
     app.text_input(key="memedex.adopt_text").set_value(str(other))
     press(app, "Preview")
     assert "Pictures with captions beside them" in words(app)
+    assert "one decision" not in words(app)
     assert not empty.counts()["pending"]
     press(app, "Import")
     finish_jobs()
     assert empty.counts()["pending"] == 1
     assert "1 taken, 0 already there, 0 refused" in words(opened("exchange"))
+
+
+def test_the_preview_says_that_several_systems_are_one_decision(empty: Library, tmp_path: Path) -> None:
+    library_of_reference_1(tmp_path / "other", range(1))
+    transcripts_of_reference_5(tmp_path / "other" / "s.db", ["How do I deploy?"])
+    app = opened("exchange")
+    app.text_input(key="memedex.adopt_text").set_value(str(tmp_path / "other"))
+    press(app, "Preview")
+    assert "These 2 systems are one decision: one undo takes back all of them." in words(app)
 
 
 def test_a_root_with_another_programs_chroma_offers_to_take_it_over(

@@ -27,6 +27,16 @@ def test_a_tag_filter_alone_lists_its_coins(library: Library) -> None:
     assert "Describe a coin" in words(opened("search"))
 
 
+def test_a_search_says_how_many_coins_wait_for_vectors_and_why(library: Library) -> None:
+    assert "for vectors" not in words(opened("search", q="dog"))
+    with library.catalog.writing() as db:
+        (first,) = db.execute("SELECT id FROM records WHERE address = ?", [DOG.address]).fetchone()
+        db.execute("DELETE FROM embeddings WHERE record = ?", [first])
+    assert "1 coin of the library waits for vectors by hashed: doctor --repair" in words(
+        opened("search", q="dog")
+    )
+
+
 def test_other_tiers_can_be_listed_or_searched_by_words(library: Library) -> None:
     assert "the newest of 1 coin in Approved" in words(opened("search", q="tier:approved"))
     assert "results with these words in Approved" in words(

@@ -9,11 +9,13 @@ import pytest
 
 from store.adopting.systems import recognise
 from store.catalog.filters import Filter
+from store.disk.aside import KEPT
 from store.errors import ModelUnavailable
 from store.exporting import export
 from store.importing import candidates
 from store.jobs import Job
 from store.library import Library
+from store.maintenance import doctor
 from store.runtime import open_library
 from store.search.query import Part, Query
 from store.tasks import adopt
@@ -146,6 +148,8 @@ def test_a_root_that_was_opened_gets_its_tags_and_vectors_back(tmp_path: Path) -
         report = adopt.report_of(library, job)
         assert report
         assert (report.reused, report.refused) == (12, [])
+        (finding,) = (one for one in doctor.check(library) if not one.is_fault)
+        assert finding.remedy == KEPT, "it was adopted, so it is not offered any more"
     finally:
         library.close()
 

@@ -64,6 +64,9 @@ def test_opening_a_library_of_reference_1_moves_its_chroma_aside_unchanged(
         assert any(aside.place.name in one for one in library.status().moved_aside)
         (finding,) = doctor.check(library)
         assert aside.place.name in finding.what
+        assert finding.remedy == (
+            f"`adopt {library.layout.memecoins}` takes over its tags and 6 vectors; Memedex never removes it"
+        )
         assert not finding.is_fault
         assert library.check_chroma() == []
         holds(library)

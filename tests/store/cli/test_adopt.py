@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.store.cli.program import PENDING, Run
 from tests.store.conftest import address
-from tests.store.references import library_of_reference_1
+from tests.store.references import library_of_reference_1, transcripts_of_reference_5
 
 CLIP = "openclip:ViT-L-14/openai"
 
@@ -25,6 +25,18 @@ def test_a_dry_run_counts_and_the_real_one_leaves_a_report(run: Run, root: Path,
     rows = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
     assert {row["item"]: row["state"] for row in rows} == {address(n): "taken" for n in range(20, 23)}
     assert run("undo").returncode == 0
+
+
+def test_a_folder_with_several_systems_is_said_to_be_one_decision_and_undone_by_its_path(
+    run: Run, root: Path, tmp_path: Path
+) -> None:
+    library_of_reference_1(tmp_path / "other", range(20, 22))
+    transcripts_of_reference_5(tmp_path / "other" / "s.db", ["How do I deploy?"])
+    done = run("adopt", tmp_path / "other")
+    assert "These 2 systems are one decision" in done.stderr
+    assert "taken 3, already there 0, refused 0" in done.stderr
+    undone = run("adopt", tmp_path / "other", "--undo", "--json")
+    assert (undone.returncode, len(json.loads(undone.stdout)["done"])) == (0, 3)
 
 
 def test_what_is_no_systems_data_and_wrong_names_are_refused(run: Run, tmp_path: Path) -> None:

@@ -10,14 +10,12 @@ import pytest
 from PIL import Image
 
 from store.embedding import open_embedder
-from store.embedding.huggingface_cache import stay_offline
 from store.embedding.text_tower import weights_folder
-from store.embedding.torchvision_shim import define_missing_operators
 from store.errors import ModelUnavailable
 from store.settings import settings
+from tests.store.embedding import small_clip
+from tests.store.embedding.small_clip import SMALL
 from tests.store.language_model_server import LanguageModelServer, running
-
-SMALL = "ViT-S-32-alt"
 
 pytestmark = pytest.mark.slow  # importing PyTorch takes seconds
 
@@ -25,15 +23,7 @@ pytestmark = pytest.mark.slow  # importing PyTorch takes seconds
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Random weights of a small CLIP."""
-    stay_offline()
-    define_missing_operators()
-    import open_clip
-    import torch
-
-    path = tmp_path_factory.mktemp("weights") / "clip.pt"
-    torch.manual_seed(1)
-    torch.save(open_clip.create_model(SMALL).state_dict(), path)
-    return path
+    return small_clip.write(tmp_path_factory.mktemp("weights") / "clip.pt")
 
 
 def activations(model: object) -> set[str]:

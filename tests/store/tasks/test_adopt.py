@@ -64,7 +64,10 @@ def texts(memory: Memory) -> int:
 def test_everything_in_a_folder_is_one_decision_and_one_undo(
     library: Library, memory: Memory, other: Path
 ) -> None:
-    job = finished(library, adopt.start(library, recognise(other)))
+    surveys = recognise(other)
+    assert adopt.together(surveys) == "These 3 systems are one decision: one undo takes back all of them."
+    assert adopt.together(surveys[:1]) == ""
+    job = finished(library, adopt.start(library, surveys))
     report = adopt.report_of(library, job)
     assert report
     assert report.system == "reference-1, chroma-texts, transcript-database"

@@ -29,6 +29,16 @@ def test_the_number_of_files_and_bytes_is_named_before(rejected: Library) -> Non
     assert rejected.trash.contents(days=1).addresses == ()
 
 
+def test_only_what_was_rejected_long_enough_ago_goes(rejected: Library) -> None:
+    with rejected.catalog.writing() as db:
+        db.execute("UPDATE records SET moved_at = moved_at - 31 * 86400 WHERE address = ?", [address(1)])
+    assert rejected.trash.contents(days=32).addresses == ()
+    found = rejected.trash.contents(days=30)
+    assert (found.addresses, found.files) == ((address(1),), 2)
+    assert rejected.trash.empty(days=30, expected=1) == found
+    assert (rejected.counts()["trash"], rejected.get(address(0)).tier) == (1, "trash")
+
+
 def test_emptied_coins_are_gone_with_their_files_and_others_stay(rejected: Library) -> None:
     done = rejected.trash.empty(expected=2)
     assert sorted(done.addresses) == sorted([address(0), address(1)])

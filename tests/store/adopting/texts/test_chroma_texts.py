@@ -210,7 +210,7 @@ def test_a_chroma_moved_aside_is_offered_and_adopted_from_there(
     memory.memories.store_memory("Chroma has something to follow")
     assert memory.wait_for_chroma(60)
     (finding,) = (one for one in doctor.check(memory) if one.kind == "files")
-    assert "`adopt` takes over" in finding.remedy
+    assert "`adopt` with that folder takes over" in finding.remedy
     (place,) = (tmp_path / "res/memory").glob("foreign-*")
     assert len(adopted(memory, place).taken) == 3
     assert memory.lore.query_lore("crimson_peaks", "dragon fire")[0][0] == next(iter(LORE.values()))

@@ -1,0 +1,20 @@
+"""A small CLIP with random weights, as open_clip makes it."""
+
+from pathlib import Path
+
+from store.embedding.huggingface_cache import stay_offline
+from store.embedding.torchvision_shim import define_missing_operators
+
+SMALL = "ViT-S-32-alt"  # vectors of 256 numbers
+
+
+def write(path: Path, *, seed: int = 1) -> Path:
+    """Write a checkpoint; equal seeds give equal weights."""
+    stay_offline()
+    define_missing_operators()
+    import open_clip
+    import torch
+
+    torch.manual_seed(seed)
+    torch.save(open_clip.create_model(SMALL).state_dict(), path)
+    return path
