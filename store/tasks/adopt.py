@@ -29,7 +29,7 @@ def together(surveys: "Sequence[DataSurvey]") -> str:
     """That several systems are one decision, for a preview; "" if it is one system."""
     if len(surveys) < 2:
         return ""
-    return f"These {len(surveys)} systems are one decision: one undo takes back all of them."
+    return f"These {len(surveys)} systems are one decision, with one undo for all."
 
 
 def waiting_vectors(library: "Reader") -> int:

@@ -73,7 +73,7 @@ def test_the_preview_says_that_several_systems_are_one_decision(empty: Library, 
     app = opened("exchange")
     app.text_input(key="memedex.adopt_text").set_value(str(tmp_path / "other"))
     press(app, "Preview")
-    assert "These 2 systems are one decision: one undo takes back all of them." in words(app)
+    assert "These 2 systems are one decision, with one undo for all." in words(app)
 
 
 def test_a_root_with_another_programs_chroma_offers_to_take_it_over(

@@ -65,7 +65,7 @@ def test_everything_in_a_folder_is_one_decision_and_one_undo(
     library: Library, memory: Memory, other: Path
 ) -> None:
     surveys = recognise(other)
-    assert adopt.together(surveys) == "These 3 systems are one decision: one undo takes back all of them."
+    assert adopt.together(surveys) == "These 3 systems are one decision, with one undo for all."
     assert adopt.together(surveys[:1]) == ""
     job = finished(library, adopt.start(library, surveys))
     report = adopt.report_of(library, job)
