@@ -7,9 +7,17 @@ from typing import Any
 
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import PassageHit
-from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_count, checked_text
+from store.memory.engine.inputs import (
+    LONGEST,
+    LONGEST_QUESTION,
+    checked_count,
+    checked_percentage,
+    checked_text,
+)
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
+from store.memory.engine.resident import Where
+from store.memory.text.mmr import diverse_order
 
 MOST_TAGS = 10
 LONGEST_TAG = 50  # characters
@@ -93,12 +101,21 @@ class Memories:
         return {**answer, "pending": True} if self.passages.actor.is_reviewed else answer
 
     def search_memory(
-        self, query: str, limit: int = 5, *, threshold: float | None = None, near_misses: int = 0
+        self,
+        query: str,
+        limit: int = 5,
+        *,
+        threshold: float | None = None,
+        near_misses: int = 0,
+        mmr: float | None = None,
+        where: Where | None = None,
     ) -> dict[str, Any]:
         """The most relevant memories, each at least `threshold` percent (the root's own unless given).
 
         A memory below it that shares enough words with the question has `"found_by": "words"`. `near_misses`
-        asks for so many of the others. While the model is away words alone are compared,
+        asks for so many of the others. `where` filters by `tags` (all of them), `since` and `until` (UNIX
+        seconds); `mmr` is λ of marginal relevance, 1 for relevance alone. `note` says if the model does not
+        read the question's language. While the model is away words alone are compared,
         `query_embedding_generated` is False and `relevance_score` 0.
 
         Raises InvalidInput (a ValueError) for an empty query, a limit outside 1–20, a threshold outside
@@ -106,15 +123,20 @@ class Memories:
         """
         query = checked_text(query, what="the query", most=LONGEST_QUESTION)
         limit = checked_count(limit, what="the limit", most=MOST_RESULTS)
-        least = self.threshold if threshold is None else checked_threshold(threshold)
+        least = self.threshold if threshold is None else checked_percentage(threshold)
         if near_misses:
             checked_count(near_misses, what="the number of near misses", most=MOST_RESULTS)
         vector = self.passages.question_or_none(query)
-        hits = self.passages.best_with(query, vector, n=_COMPARED)
+        hits = self.passages.best_with(query, vector, n=_COMPARED, where=where)
         hits.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference; the sort is stable
         found = [hit for hit in hits if passes(hit, least)]
-        found = sorted(found, key=lambda hit: is_by_words(hit, least))[:limit]
-        self.passages.log_retrieval(query, found, scope="", n=limit, threshold=least)
+        found = sorted(found, key=lambda hit: is_by_words(hit, least))
+        if mmr is not None:
+            ids, scores = [hit.row["id"] for hit in found], [hit.cosine or 0.0 for hit in found]
+            order = diverse_order(self.passages, ids, scores, n=limit, trade_off=mmr)
+            found = [found[place] for place in order]
+        found = found[:limit]
+        self.passages.log_retrieval(query, found, scope="", n=limit, where=where, threshold=least)
         self.passages.questions.record("memories")
         results = [
             {**_answer(hit), **({"found_by": "words"} if is_by_words(hit, least) else {})} for hit in found
@@ -124,6 +146,8 @@ class Memories:
             "total_results": len(results),
             "query_embedding_generated": vector is not None,
         }
+        if note := self.passages.not_read(query):
+            answer["note"] = note
         if near_misses:
             others = [hit for hit in hits if not passes(hit, least)]
             answer |= {"threshold": least, "near_misses": [_answer(hit) for hit in others[:near_misses]]}
@@ -136,7 +160,7 @@ class Memories:
 
     def set_threshold(self, percent: float) -> None:
         """Set this root's threshold. Raises InvalidInput outside 0–100."""
-        self.passages.database.set_meta(_THRESHOLD, f"{checked_threshold(percent):g}")
+        self.passages.database.set_meta(_THRESHOLD, f"{checked_percentage(percent):g}")
 
     def edit(
         self, id: str, *, content: str | None = None, tags: Sequence[str] | None = None, actor: str = ""
@@ -159,13 +183,6 @@ def _answer(hit: PassageHit) -> dict[str, Any]:
         "relevance_score": relevance(hit.cosine or 0.0),
         "tags": json.loads(hit.row["tags"]),
     }
-
-
-def checked_threshold(percent: object) -> float:
-    """A percentage. Raises InvalidInput outside 0–100."""
-    if not isinstance(percent, int | float) or isinstance(percent, bool) or not 0 <= percent <= 100:
-        raise InvalidInput(f"the threshold has to be a percentage from 0 to 100, not {percent!r}")
-    return float(percent)
 
 
 def passes(hit: PassageHit, threshold: float) -> bool:
