@@ -1,6 +1,7 @@
 """Agents' memories (reference 2): texts with tags, found by meaning."""
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -25,6 +26,12 @@ MOST_RESULTS = 20
 _THRESHOLD = "threshold"  # in `meta`: this root's
 _COMPARED = 100  # memories that are looked at, near misses included
 RELEVANT = 30.0  # percent; what is below is left out, unless a call or the root says otherwise
+
+_THIRD_PERSON = {
+    "am I": "is the user", "do I": "does the user", "Do I": "Does the user", "have I": "has the user",
+    "I": "the user", "me": "the user", "my": "the user's", "My": "The user's",
+}  # fmt: skip
+_FIRST_PERSON = re.compile(r"\b(am I|do I|Do I|have I|I|me|my|My)\b")
 
 # What passes by words: such a share of the question's telling words in the text or the tags of a memory whose
 # relevance is at most `MARGIN` below the threshold (`bench/retrieval.py`).
@@ -126,9 +133,7 @@ class Memories:
         least = self.threshold if threshold is None else checked_percentage(threshold)
         if near_misses:
             checked_count(near_misses, what="the number of near misses", most=MOST_RESULTS)
-        vector = self.passages.question_or_none(query)
-        hits = self.passages.best_with(query, vector, n=_COMPARED, where=where)
-        hits.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference; the sort is stable
+        hits, is_by_meaning = self.ranked(query, where=where)
         found = [hit for hit in hits if passes(hit, least)]
         found = sorted(found, key=lambda hit: is_by_words(hit, least))
         if mmr is not None:
@@ -144,7 +149,7 @@ class Memories:
         answer = {
             "results": results,
             "total_results": len(results),
-            "query_embedding_generated": vector is not None,
+            "query_embedding_generated": is_by_meaning,
         }
         if note := self.passages.not_read(query):
             answer["note"] = note
@@ -152,6 +157,23 @@ class Memories:
             others = [hit for hit in hits if not passes(hit, least)]
             answer |= {"threshold": least, "near_misses": [_answer(hit) for hit in others[:near_misses]]}
         return answer
+
+    def ranked(self, query: str, *, where: Where | None = None) -> tuple[list[PassageHit], bool]:
+        """The memories nearest to a question by their cosine, and whether the model was there.
+
+        Memories say "the user" where the user says "I": the better of both forms counts.
+        """
+        best: dict[str, PassageHit] = {}
+        vector = None
+        for form in dict.fromkeys((query, _in_third_person(query))):
+            vector = self.passages.question_or_none(form)
+            for hit in self.passages.best_with(query, vector, n=_COMPARED, where=where):
+                known = best.get(hit.row["id"])
+                if known is None or (known.cosine or 0.0) < (hit.cosine or 0.0):
+                    best[hit.row["id"]] = hit
+        ordered = sorted(best.values(), key=lambda hit: -hit.score)
+        ordered.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference
+        return ordered, vector is not None
 
     @property
     def threshold(self) -> float:
@@ -172,6 +194,11 @@ class Memories:
         if tags is not None:
             columns["tags"] = json.dumps(checked_tags(tags))
         self.passages.edit(id, actor=actor, **columns)
+
+
+def _in_third_person(question: str) -> str:
+    """An English question of the user's as one about the user."""
+    return _FIRST_PERSON.sub(lambda found: _THIRD_PERSON[found[0]], question)
 
 
 def _answer(hit: PassageHit) -> dict[str, Any]:
