@@ -102,7 +102,8 @@ def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
         "Tags of memories", list(MemoryVerbs(memory).tags()), key="tags", bind="query-params",
         help="Memories that have all of them.",
     )  # fmt: skip
-    dates = {**_date("Written since", "since", time.min), **_date("Written until", "until", time.max)}
+    with st.container(horizontal=True, gap="small"):
+        dates = {**_date("Written since", "since", time.min), **_date("Written until", "until", time.max)}
     where: dict[str, dict[str, Any]] = {
         "memories": {"tags": tags} if tags else {},
         "documents": {},

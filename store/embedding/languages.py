@@ -42,7 +42,7 @@ def not_read(text: str, model: str) -> str:
     """The sentence that says so, with the remedy; "" where the model reads the text, as far as is known."""
     language = unread_language(text, model)
     remedy = "" if model == MULTILINGUAL or language not in _READ[MULTILINGUAL] else (
-        f"; {MULTILINGUAL} does (`python -m store memory model {MULTILINGUAL}`)"
+        f"; {MULTILINGUAL} does (python -m store memory model {MULTILINGUAL})"
     )  # fmt: skip
     name = model.rpartition(":")[2]
     return f"{name} does not read {language}: words are found, meaning is not{remedy}" if language else ""
