@@ -98,7 +98,7 @@ def _table(memory: Memory, kind: str, where: dict[str, Any], *, before: float | 
     if not rows:
         _nothing(kind, filtered=bool(words or where or before))
         return
-    if note := passages.not_read(*(text_of(kind, row)[:_SHOWN] for row in rows)):
+    if note := passages.not_read("\n".join(text_of(kind, row)[:_SHOWN] for row in rows)):
         st.caption(f":material/translate: {format.plain(note, limit=300)}")
     chosen = _rows(memory, kind, rows, page)
     _tools(memory, kind, rows, chosen, asked=asked, total=total)

@@ -141,7 +141,7 @@ class Documents:
         """The sentence that says that the model does not read this document's language, or ""."""
         where = {"protocol": source.protocol, "source": source.source}
         rows = self.passages.find(where=where, limit=_LOOKED_AT)
-        return self.passages.not_read(*(row["content"] for row in rows))
+        return self.passages.not_read("\n".join(row["content"] for row in rows))
 
     def cut_again(self, source: DocumentSource, *, longest: int, overlap: int) -> list[Row]:
         """The passages that this document would have with other chunks, without vectors; nothing is stored.

@@ -93,9 +93,10 @@ class SearchableEntries(Entries):
         rows = self.rows([id for id in dict.fromkeys((*cosines, *words)) if id not in never])
         return fusion.fused(rows, self.kind, question, cosines=cosines, words=words)[:n]
 
-    def not_read(self, *texts: str) -> str:
-        """The sentence that says that this kind's model does not read the language of these texts, or ""."""
-        return languages.not_read("\n".join(texts), self._model.name)
+    def not_read(self, text: str) -> str:
+        """The sentence that says that this kind's model does not read the language of a text, or ""."""
+        self.actor.check_login()
+        return languages.not_read(text, self._model.name)
 
     def for_context(self, question: str, *, n: int, where: Where | None = None) -> list[PassageHit]:
         """The pinned entries that pass the filters, and then the n others that fit the question best."""
