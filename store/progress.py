@@ -10,6 +10,7 @@ class Progress:
     total: int = 0  # 0: not known yet
     done: int = 0
     what: str = ""
+    answer: str = ""  # what a language model has written so far
     cancelled: bool = False
 
     def cancel(self) -> None:

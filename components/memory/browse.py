@@ -10,7 +10,7 @@ import streamlit as st
 from components.memory import adding, duplicates, entry_link, events, scopes, tree
 from components.memory.kinds import KINDS, counted, place_of, text_of
 from components.memory.tree import EVENTS
-from components.shell import forms, resources, tables
+from components.shell import format, forms, resources, tables
 from components.shell.forms import Button
 from store.memory.engine.entries import Row
 from store.memory.memory import Memory
@@ -52,6 +52,9 @@ def _entries(memory: Memory, kind: str, projects: list[str], scope: str | None) 
     where: dict[str, Any] = {_SCOPES[kind]: scope} if scope else {}
     if projects and not scope:
         where["project_slug"] = projects
+    if (named := st.query_params.get("which")) in _WHICH:  # the address has labels; a link may have names
+        st.query_params["which"] = _WHICH[named]
+        st.rerun()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         which = st.segmented_control(
             "Which", list(_WHICH), default="all", required=True, key="which", bind="query-params",
@@ -95,6 +98,8 @@ def _table(memory: Memory, kind: str, where: dict[str, Any], *, before: float | 
     if not rows:
         _nothing(kind, filtered=bool(words or where or before))
         return
+    if note := passages.not_read("\n".join(text_of(kind, row)[:_SHOWN] for row in rows)):
+        st.caption(f":material/translate: {format.plain(note, limit=300)}")
     chosen = _rows(memory, kind, rows, page)
     _tools(memory, kind, rows, chosen, asked=asked, total=total)
 

@@ -42,7 +42,8 @@ TYPES = {
     "user_query": "user",
     "assistant_response": "answer",
     "assistant_thinking": "thinking",
-    "tool_output": "tool",
+    "tool_output": "tool result",
+    "tool_call": "tool call",
 }
 
 

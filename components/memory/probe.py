@@ -35,6 +35,9 @@ def show(memory: Memory) -> None:
         _invite(memory)
         return
     st.html(STYLE)
+    for note in dict.fromkeys(memory.passages[each.kind].not_read(asked.question) for each in asked.columns):
+        if note:
+            st.info(format.plain(note, limit=300), icon=":material/translate:")
     found = _found(memory, asked)
     if found is None:
         return
@@ -83,7 +86,7 @@ def _ask(memory: Memory, asked: ProbeControls, column: Column) -> tuple[str, lis
         return _ask_messages(memory, asked, column)
     answer = ask_kind(
         memory.passages[column.kind], asked.question, n=asked.n, where=column.where, floor=column.floor,
-        budget=asked.budget, near=_NEAR,
+        budget=asked.budget, mmr=asked.mmr, near=_NEAR,
     )  # fmt: skip
     sentence = f"{counted(column.kind, answer.compared)} compared · {answer.search_seconds * 1000:,.0f} ms"
     drawn = _as_calibrated if asked.scores == "calibrated" else _as_raw

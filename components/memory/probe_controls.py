@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime, time
 from typing import Any, Literal, get_args
 
 import streamlit as st
@@ -11,6 +12,7 @@ from components.memory.tree import projects
 from store.memory.memories import RELEVANT
 from store.memory.memory import Memory
 from store.memory.transcripts.search import Mode
+from store.memory.verbs.verbs import MemoryVerbs
 
 Scores = Literal["raw", "calibrated"]
 _MANY = 1_000  # worlds or sessions offered
@@ -95,16 +97,32 @@ def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
     types = st.multiselect(
         "Transcript content", list(TYPES), key="types", bind="query-params", format_func=TYPES.__getitem__
     )
+    user = _one(memory, "User", "user", "transcript_vectors", "user_id")
+    tags = st.multiselect(
+        "Tags of memories", list(MemoryVerbs(memory).tags()), key="tags", bind="query-params",
+        help="Memories that have all of them.",
+    )  # fmt: skip
+    with st.container(horizontal=True, gap="small"):
+        dates = {**_date("Written since", "since", time.min), **_date("Written until", "until", time.max)}
     where: dict[str, dict[str, Any]] = {
+        "memories": {"tags": tags} if tags else {},
+        "documents": {},
         "world_lore": {"world_id": world} if world else {},
         "session_memory": {"session_id": session} if session else {},
         "transcript_vectors": {
             **({"project_slug": chosen} if chosen else {}),
             **({"session_id": recorded} if recorded else {}),
+            **({"user_id": user} if user else {}),
             **({"content_type": types} if types else {}),
         },
     }
-    return where, protocols
+    return {kind: {**own, **dates} for kind, own in where.items()}, protocols
+
+
+def _date(label: str, key: str, at: time) -> dict[str, float]:
+    """A day as a filter, from this time of it; nothing if none is chosen."""
+    day = st.date_input(label, value=None, key=key, bind="query-params")
+    return {key: datetime.combine(day, at).timestamp()} if isinstance(day, date) else {}
 
 
 def _one(memory: Memory, label: str, key: str, kind: str, column: str) -> str | None:
@@ -131,7 +149,7 @@ def _scoring() -> tuple[int, float, int | None, Scores, Mode, float | None]:
         format_func=_MODES.__getitem__,
     )  # fmt: skip
     diverse = st.slider(
-        "Diversity of transcripts", 0.0, 1.0, 0.0, 0.1, key="diverse", bind="query-params",
+        "Diversity", 0.0, 1.0, 0.0, 0.1, key="diverse", bind="query-params",
         help="Maximal marginal relevance: 0 is relevance alone (λ = 1), 1 difference alone (λ = 0).",
     )  # fmt: skip
     return n, floor, budget or None, scores, mode, 1 - diverse if diverse else None
@@ -142,6 +160,9 @@ def _columns(
 ) -> list[Column]:
     label = KINDS[kind].label
     if kind == "documents" and protocols:
-        return [Column(kind, f"{label} · {name}", {"protocol": name}, floor or None) for name in protocols]
+        return [
+            Column(kind, f"{label} · {name}", {**where[kind], "protocol": name}, floor or None)
+            for name in protocols
+        ]
     least = max(floor, RELEVANT / 100) if kind == "memories" else floor
     return [Column(kind, label, where.get(kind, {}), least or None)]

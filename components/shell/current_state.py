@@ -89,11 +89,11 @@ def bar(job: Job) -> dict[str, Any]:
 
 
 def answers(jobs: Sequence[Job]) -> dict[str, dict[str, str]]:
-    """What language models have written so far for coins that are being made: by person, then by job."""
+    """What language models have written so far, for coins and for questions: by person, then by job."""
     found: dict[str, dict[str, str]] = {}
     for job in jobs:
-        if job.kind == generate.KIND.name:
-            found.setdefault(job.actor, {})[str(job.id)] = str(job.note.get("answer") or "")
+        if job.kind == generate.KIND.name or job.answer:
+            found.setdefault(job.actor, {})[str(job.id)] = str(job.note.get("answer") or job.answer)
     return found
 
 

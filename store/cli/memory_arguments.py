@@ -52,11 +52,18 @@ def add_arguments(memory: ArgumentParser) -> None:
     _kind(searched)
     _scope(searched)
     searched.add_argument("--limit", type=int, default=5, metavar="N", help="1 to 20 (5)")
+    searched.add_argument("--user", default="", metavar="U", help="of transcripts")
+    searched.add_argument("--project", default="", metavar="P", help="of transcripts")
     searched.add_argument(
+        "--tag", action="append", default=[], dest="tags", metavar="T", help="of memories; may be repeated"
+    )
+    searched.add_argument(
+        "--min-score",
         "--threshold",
+        dest="threshold",
         type=float,
         metavar="PERCENT",
-        help="least relevance (this root's, 30 unless set)",
+        help="least relevance (of memories this root's, 30 unless set)",
     )
     searched.add_argument(
         "--near-misses", type=int, default=0, metavar="N", help="also show so many below the threshold"
@@ -111,7 +118,15 @@ def add_arguments(memory: ArgumentParser) -> None:
     found.add_argument("query", metavar="TEXT")
     found.add_argument("--mode", choices=("hybrid", "semantic", "full_text"), default="hybrid")
     found.add_argument("--type", action="append", default=[], dest="types", metavar="T", help="content type")
+    found.add_argument("--user", metavar="U")
+    found.add_argument("--session", metavar="ID")
+    found.add_argument("--project", metavar="P")
+    found.add_argument("--min-score", type=float, metavar="PERCENT", help="least cosine")
     found.add_argument("-n", type=int, default=10, metavar="N", help="how many (10)")
+    for one in (searched, found):
+        one.add_argument("--since", metavar="WHEN", help="written at or after this date or time")
+        one.add_argument("--until", metavar="WHEN", help="written at or before this date or time")
+        one.add_argument("--mmr", type=float, metavar="λ", help="0 to 1: marginal relevance (1: relevance)")
     happened = add("events", memory_queries.events, "events of recorded sessions, by their structure")
     for name, meaning in _STRUCTURE.items():
         happened.add_argument(f"--{name}", metavar="X", help=meaning)

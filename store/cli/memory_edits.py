@@ -167,6 +167,8 @@ def import_document(arguments: Namespace, terminal: Terminal) -> int:
                     path, protocol=arguments.protocol, actor=arguments.actor or ""
                 )
                 done.append(asdict(source))
+                if note := memory.documents.not_read(source):
+                    terminal.say(f"{source.id}: {note}")
             except BadSource as error:
                 refused.append(Refusal(path.name, str(error)))
     answered(

@@ -13,7 +13,9 @@ from store.cli.terminal import Terminal, plain
 
 if TYPE_CHECKING:
     from store.memory.engine.fusion import PassageHit
+    from store.memory.engine.passages import Passages
     from store.memory.memory import Memory
+    from store.memory.verbs.searching import SearchFilters
 
 
 def status(arguments: Namespace, terminal: Terminal) -> int:
@@ -43,19 +45,36 @@ def export(arguments: Namespace, terminal: Terminal) -> int:
 def search(arguments: Namespace, terminal: Terminal) -> int:
     """Print the most relevant memories, and near misses if they are asked for."""
     with reading(arguments) as memory:
+        filters = filters_of(arguments)
         found = memory.memories.search_memory(
-            arguments.query, arguments.limit, threshold=arguments.threshold, near_misses=arguments.near_misses
-        )
+            arguments.query, arguments.limit, threshold=filters.min_score, near_misses=filters.near_misses,
+            mmr=filters.mmr, where=filters.where(memory.memories.passages),
+        )  # fmt: skip
         least = memory.memories.threshold if arguments.threshold is None else arguments.threshold
     rows = [_memory_line(hit) for hit in found["results"]]
     if not found["query_embedding_generated"]:
         terminal.say("the model is away: words alone were compared")
+    if "note" in found:
+        terminal.say(found["note"])
     if not rows:
         terminal.say(f"no memory is relevant to at least {least:g} %")
     misses = found.get("near_misses", [])
     if misses and not getattr(arguments, "json", False):
         rows += [f"below {least:g} %:", *map(_memory_line, misses)]
     return answered(found, arguments, terminal, rows)
+
+
+def filters_of(arguments: Namespace) -> "SearchFilters":
+    """The filters of `memory search`."""
+    from store.memory.engine.inputs import checked_moment
+    from store.memory.verbs.searching import SearchFilters
+
+    since, until = (checked_moment(at) if at else None for at in (arguments.since, arguments.until))
+    return SearchFilters(
+        scope=arguments.scope, user=arguments.user, project=arguments.project, tags=arguments.tags,
+        since=since, until=until, min_score=arguments.threshold, mmr=arguments.mmr,
+        near_misses=arguments.near_misses,
+    )  # fmt: skip
 
 
 def _memory_line(hit: dict[str, Any]) -> str:
@@ -69,6 +88,7 @@ def lore(arguments: Namespace, terminal: Terminal) -> int:
 
     with reading(arguments) as memory:
         memory.lore.check_known(arguments.world)
+        _say_if_not_read(memory.lore.passages, arguments.query, terminal)
         most = checked_count(arguments.max_chars, what="--max-chars", most=MOST_CHARS)
         found = memory.lore.search(arguments.world, arguments.query, n=arguments.n)
     return _scored(found, arguments, terminal, most=most)
@@ -80,6 +100,7 @@ def recall(arguments: Namespace, terminal: Terminal) -> int:
 
     with reading(arguments) as memory:
         memory.sessions.check_known(arguments.key)
+        _say_if_not_read(memory.sessions.passages, arguments.query, terminal)
         most = checked_count(arguments.max_chars, what="--max-chars", most=MOST_CHARS)
         found = memory.sessions.search(arguments.key, arguments.query, n=arguments.n)
     return _scored(found, arguments, terminal, most=most)
@@ -90,6 +111,7 @@ def documents(arguments: Namespace, terminal: Terminal) -> int:
     with reading(arguments) as memory:
         found: Any
         memory.documents.check_known(arguments.protocols or ())
+        _say_if_not_read(memory.documents.passages, arguments.query, terminal)
         if arguments.compare:
             names = arguments.protocols or [*memory.documents.protocols()]
             found = memory.documents.compare(arguments.query, names, arguments.n)
@@ -108,10 +130,17 @@ def documents(arguments: Namespace, terminal: Terminal) -> int:
 
 def transcripts(arguments: Namespace, terminal: Terminal) -> int:
     """Print messages of recorded sessions."""
+    from store.memory.engine.inputs import checked_moment
+
+    since, until = (checked_moment(at) if at else None for at in (arguments.since, arguments.until))
     with reading(arguments) as memory:
+        memory.transcripts.check_known(session_id=arguments.session, project_slug=arguments.project)
+        _say_if_not_read(memory.transcripts.passages, arguments.query, terminal)
         hits = memory.transcripts.search(
-            arguments.query, mode=arguments.mode, content_types=arguments.types, n=arguments.n
-        )
+            arguments.query, mode=arguments.mode, content_types=arguments.types, n=arguments.n,
+            user_id=arguments.user, session_id=arguments.session, project_slug=arguments.project,
+            since=since, until=until, min_score=arguments.min_score, mmr=arguments.mmr,
+        )  # fmt: skip
     rows = [
         f"{hit.score:.3f}  {hit.message['session_id']} {hit.message['sequence']}  "
         f"{(hit.chunk or {}).get('source_text') or hit.message['text_content'] or ''}"
@@ -168,6 +197,11 @@ def _scored(found: list["PassageHit"], arguments: Namespace, terminal: Terminal,
     rows = [f"{hit.score:.3f} {_parts(hit.parts())}  {hit.row['id']}  {hit.row['text']}" for hit in found]
     shown = [{**hit.row, "score": hit.score, **hit.parts()} for hit in found]
     return answered(shown, arguments, terminal, rows)
+
+
+def _say_if_not_read(passages: "Passages", query: str, terminal: Terminal) -> None:
+    if note := passages.not_read(query):
+        terminal.say(note)
 
 
 def _parts(parts: dict[str, Any]) -> str:

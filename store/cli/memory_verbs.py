@@ -153,10 +153,16 @@ def search(arguments: Namespace, terminal: Terminal) -> int:
         return memory_queries.search(arguments, terminal)
     with reading(arguments) as memory:
         hits = MemoryVerbs(memory).search(
-            arguments.query, kind=arguments.kind, scope=arguments.scope, limit=arguments.limit
-        )
+            arguments.query, kind=arguments.kind, limit=arguments.limit,
+            filters=memory_queries.filters_of(arguments),
+        )  # fmt: skip
+        if note := memory.passages[arguments.kind].not_read(arguments.query):
+            terminal.say(note)
         text = memory.passages[arguments.kind].kind.text
-    rows = [f"{hit['score']:.3f}  {hit['id']}  {hit[text]}" for hit in hits]
+    rows = [
+        f"{hit['score']:.3f}  {'(near miss)  ' if 'near_miss' in hit else ''}{hit['id']}  {hit[text]}"
+        for hit in hits
+    ]
     if not hits:
         terminal.say("nothing was found")
     return answered(json.loads(json.dumps(hits, default=str)), arguments, terminal, rows)

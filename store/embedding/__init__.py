@@ -4,6 +4,7 @@
     openclip:ViT-L-14/openai@/path/to/file.pt   the same from a checkpoint file
     offline                                     works without internet, in the repository
     sentence-transformers:all-MiniLM-L6-v2      text only; any sentence-transformers model on this machine
+    universal:multilingual-v3                   text only; 16 languages in one space
     litellm:text-embedding-3-small              text only; any embeddings endpoint
     auto                                        CLIP if its weights are on this machine, else offline
 
@@ -41,11 +42,15 @@ def open_embedder(name: str) -> Embedder:
         from store.embedding.sentence_transformer import open_sentence_transformer
 
         return open_sentence_transformer(model)
+    if (family, model) == ("universal", "multilingual-v3"):
+        from store.embedding.universal_sentence import UniversalSentenceEncoder
+
+        return UniversalSentenceEncoder()
     if family == "litellm" and model:
         from store.embedding.litellm_endpoint import EndpointEmbedder
 
         return EndpointEmbedder(model)
     raise ModelUnavailable(
-        f"no model is called {name!r}: use auto, offline, openclip:MODEL/TAG, sentence-transformers:NAME "
-        "or litellm:NAME (MEMEDEX_EMBEDDER)"
+        f"no model is called {name!r}: use auto, offline, openclip:MODEL/TAG, sentence-transformers:NAME, "
+        "universal:multilingual-v3 or litellm:NAME (MEMEDEX_EMBEDDER)"
     )

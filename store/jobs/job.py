@@ -32,6 +32,7 @@ class Job:
     ended_at: float  # 0 while it is not over
     worked: float  # seconds, pauses left out
     what: str = ""  # what it is doing at the moment
+    answer: str = ""  # what a language model has written for it so far, while it runs
     rate: float = 0.0  # items a second over the last minute
     is_stopping: bool = False  # paused or cancelled, and still finishing what it has in hand
     result: Any = None  # of passing work, while this program runs

@@ -90,6 +90,7 @@ class Runner(Generic[L]):
             done=max(job.done, counted.done),
             worked=job.worked + context.unstored,
             what=counted.what,
+            answer=counted.answer,
             rate=context.rate(),
             # The row says so a moment before `stop` tells the work.
             is_stopping=context.is_stopping or job.state in ("paused", "cancelled"),

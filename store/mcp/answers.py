@@ -1,9 +1,12 @@
 """What the tools answer, as types: each tool's output schema follows from them."""
 
-from typing import Any
+from typing import (
+    Any,
+    Required,  # Pydantic needs it before Python 3.12
+)
 
 from pydantic import ConfigDict
-from typing_extensions import TypedDict  # Pydantic needs it before Python 3.12
+from typing_extensions import TypedDict
 
 
 class _Open(TypedDict):
@@ -33,7 +36,15 @@ class FoundMemories(_Open):
     query_embedding_generated: bool
 
 
-class FoundTexts(TypedDict):
+class Note(TypedDict, total=False):
+    note: str  # such as that the model does not read the question's language
+
+
+class FoundEntries(Note):
+    entries: Required[list[dict[str, Any]]]  # with score, meaning and words; near misses come last
+
+
+class FoundTexts(Note):
     documents: list[str]
     context_warning: bool
     scores: list[dict[str, Any]]

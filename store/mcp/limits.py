@@ -15,5 +15,10 @@ Content = Annotated[str, Field(min_length=1, max_length=LONGEST)]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
 Name = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME)]
 Names = Annotated[list[Name], Field(max_length=MOST)]
+Moment = Annotated[str | None, Field(max_length=40, description="a date or time, ISO 8601")]
+Percent = Annotated[float, Field(ge=0, le=100, description="the least cosine, in percent")]
+Diversity = Annotated[
+    float | None, Field(ge=0, le=1, description="λ of marginal relevance: 1 for relevance alone")
+]
 Tag = Annotated[str, Field(max_length=LONGEST_TAG)]
 Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS)]

@@ -7,15 +7,19 @@ from pydantic import Field
 
 from store.mcp import answers
 from store.mcp.access import Access
-from store.mcp.limits import MOST, Characters, Content, Name, Question, Tags
+from store.mcp.limits import MOST, Characters, Content, Diversity, Moment, Name, Percent, Question, Tags
 from store.memory.engine.entries import Row
+from store.memory.engine.inputs import checked_moment
 from store.memory.verbs.asking import Answer, configured_model
+from store.memory.verbs.searching import SearchFilters
 from store.memory.verbs.verbs import MemoryVerbs
 from store.outcome import Outcome
 
 Kind = Literal["memories", "world_lore", "session_memory", "documents", "transcript_vectors"]
 Limit = Annotated[int, Field(ge=1, le=MOST, description=f"1 to {MOST}")]
 Offset = Annotated[int, Field(ge=0, le=10_000_000)]
+Few = Annotated[int, Field(ge=1, le=20, description="1 to 20")]
+Near = Annotated[int, Field(ge=0, le=20, description="0 to 20")]
 Ids = Annotated[list[Name], Field(min_length=1, max_length=MOST)]
 _EXPORTED = 200_000  # characters of one answer
 
@@ -39,6 +43,26 @@ class MemoryTools:
             kind=kind, scope=scope or "", words=words or "", offset=offset, limit=limit
         )
         return {"total": total, "entries": [_entry(row) for row in rows]}
+
+    def search_entries(
+        self, query: Question, kind: Kind = "memories", scope: Name | None = None, user: Name | None = None,
+        project: Name | None = None, tags: Tags | None = None, since: Moment = None, until: Moment = None,
+        min_score: Percent | None = None, mmr: Diversity = None, near_misses: Near = 0, limit: Few = 5,
+        as_of: Moment = None,
+    ) -> answers.FoundEntries:  # fmt: skip
+        """The entries of any kind that fit a question best, with every filter that the kind has.
+
+        scope is a world, session or protocol; user and project are those of transcripts, tags those of
+        memories. near_misses asks for so many below min_score, marked near_miss.
+        """
+        filters = SearchFilters(
+            scope=scope or "", user=user or "", project=project or "", tags=tags or (),
+            since=seconds(since), until=seconds(until), min_score=min_score, mmr=mmr, near_misses=near_misses,
+        )  # fmt: skip
+        with self._access.memory_at(as_of) as memory:
+            entries = [*MemoryVerbs(memory).search(query, kind=kind, limit=limit, filters=filters)]
+            note = memory.passages[kind].not_read(query)
+        return {"entries": entries, "note": note} if note else {"entries": entries}
 
     def show_memory(self, id: Name, kind: Kind = "memories") -> answers.EntryAnswer:
         """One entry by its id; an id that does not exist is answered with the nearest."""
@@ -149,6 +173,11 @@ class MemoryTools:
     def list_tags(self) -> answers.NamesAnswer:
         """Every tag of memories, with the number of memories."""
         return {"names": self._verbs.tags()}
+
+
+def seconds(moment: str | None) -> float | None:
+    """A moment in UNIX seconds. Raises InvalidInput."""
+    return checked_moment(moment) if moment else None
 
 
 def _entry(row: Row) -> answers.EntryAnswer:

@@ -18,11 +18,12 @@ from store.mcp import answers
 from store.mcp.access import Access
 from store.mcp.coin_names import coin_named
 from store.mcp.generator_tools import GeneratorTools
-from store.mcp.limits import MOST, Characters, Content, Name, Names, Question, Tags
+from store.mcp.limits import MOST, Characters, Content, Moment, Name, Names, Question, Tags
 from store.mcp.memory_tools import MemoryTools
 from store.mcp.named_tool import NamedTool
 from store.memory.documents import documents
 from store.memory.engine.fusion import PassageHit
+from store.memory.engine.passages import Passages
 from store.memory.story import lore, scoped, sessions
 from store.memory.text.extraction import ContentType
 from store.memory.transcripts import search
@@ -34,7 +35,6 @@ _P = ParamSpec("_P")
 
 Limit = Annotated[int, Field(ge=1, le=20, description="1 to 20")]
 Number = Annotated[int, Field(ge=1, le=MOST, description=f"1 to {MOST}")]
-Moment = Annotated[str | None, Field(max_length=40, description="ask as of this date or time, ISO 8601")]
 Answer = dict[str, Any]
 
 
@@ -46,7 +46,8 @@ def server(access: Access) -> MCPServer[Any]:
                tools.search_transcripts, tools.search_memecoins, generator.memecoin_examples,
                generator.generate_memecoin, tools.get_memecoin, memory.list_memory, memory.show_memory,
                memory.export_memory, memory.assemble_memory, memory.ask_memory, memory.list_worlds,
-               memory.list_sessions, memory.list_protocols, memory.list_tags)  # fmt: skip
+               memory.list_sessions, memory.list_protocols, memory.list_tags,
+               memory.search_entries)  # fmt: skip
     writing = (tools.store_memory, memory.edit_memory, memory.remove_memory, memory.undo_memory,
                memory.redo_memory)  # fmt: skip
     return MCPServer[Any](
@@ -83,7 +84,7 @@ class Tools:
         """The most relevant memories, with their relevance in percent.
 
         Each has at least threshold percent (30 unless this memory has another), or says found_by words.
-        near_misses asks for so many below it.
+        near_misses asks for so many below it. search_entries has filters, and asks every kind.
         """
         with self._access.memory_at(as_of) as memory:
             found = memory.memories.search_memory(query, limit, threshold=threshold, near_misses=near_misses)
@@ -100,7 +101,8 @@ class Tools:
         """What is known of a world; context_warning where that is longer than max_chars together."""
         with self._access.memory_at(as_of) as memory:
             memory.lore.check_known(world_id)
-            return _within(memory.lore.search(world_id, query, n=n_results), max_chars)
+            found = _within(memory.lore.search(world_id, query, n=n_results), max_chars)
+            return {**found, **_note(memory.lore.passages, query)}
 
     def query_memory(
         self,
@@ -113,7 +115,8 @@ class Tools:
         """What was said in a session, by its key {character}_{session}; context_warning as for lore."""
         with self._access.memory_at(as_of) as memory:
             memory.sessions.check_known(session_id)
-            return _within(memory.sessions.search(session_id, query, n=n_results), max_chars)
+            found = _within(memory.sessions.search(session_id, query, n=n_results), max_chars)
+            return {**found, **_note(memory.sessions.passages, query)}
 
     def search_documents(
         self,
@@ -130,9 +133,10 @@ class Tools:
         with self._access.memory_at(as_of) as memory:
             papers = memory.documents
             papers.check_known(protocols or ())
+            note = _note(papers.passages, query)
             if compare:
-                return {"protocols": papers.compare(query, protocols or [*papers.protocols()], n)}
-            return {"results": papers.search(query, n, protocol=protocols or None)}
+                return {"protocols": papers.compare(query, protocols or [*papers.protocols()], n), **note}
+            return {**note, "results": papers.search(query, n, protocol=protocols or None)}
 
     def search_transcripts(
         self,
@@ -155,6 +159,7 @@ class Tools:
             project_slug=project_slug,
         )
         return {
+            **_note(transcripts.passages, query),
             "results": [
                 {
                     "session_id": hit.message["session_id"],
@@ -167,7 +172,7 @@ class Tools:
                     "score": hit.score,
                 }
                 for hit in hits
-            ]
+            ],
         }
 
     def search_memecoins(
@@ -219,6 +224,12 @@ class Tools:
             image = library.picture(record.address).read_bytes()
             content.append(ImageContent(type="image", data=b64encode(image).decode(), mime_type="image/jpeg"))
         return CallToolResult(content=content, structured_content=fields)
+
+
+def _note(passages: Passages, query: str) -> answers.Note:
+    """What an agent has to know if the model does not read the question's language."""
+    note = passages.not_read(query)
+    return {"note": note} if note else {}
 
 
 def _within(hits: list[PassageHit], most: int) -> answers.FoundTexts:

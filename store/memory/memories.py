@@ -1,15 +1,24 @@
 """Agents' memories (reference 2): texts with tags, found by meaning."""
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.fusion import PassageHit
-from store.memory.engine.inputs import LONGEST, LONGEST_QUESTION, checked_count, checked_text
+from store.memory.engine.inputs import (
+    LONGEST,
+    LONGEST_QUESTION,
+    checked_count,
+    checked_percentage,
+    checked_text,
+)
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
+from store.memory.engine.resident import Where
+from store.memory.text.mmr import diverse_order
 
 MOST_TAGS = 10
 LONGEST_TAG = 50  # characters
@@ -17,6 +26,12 @@ MOST_RESULTS = 20
 _THRESHOLD = "threshold"  # in `meta`: this root's
 _COMPARED = 100  # memories that are looked at, near misses included
 RELEVANT = 30.0  # percent; what is below is left out, unless a call or the root says otherwise
+
+_THIRD_PERSON = {
+    "am I": "is the user", "do I": "does the user", "Do I": "Does the user", "have I": "has the user",
+    "I": "the user", "me": "the user", "my": "the user's", "My": "The user's",
+}  # fmt: skip
+_FIRST_PERSON = re.compile(r"\b(am I|do I|Do I|have I|I|me|my|My)\b")
 
 # What passes by words: such a share of the question's telling words in the text or the tags of a memory whose
 # relevance is at most `MARGIN` below the threshold (`bench/retrieval.py`).
@@ -93,12 +108,21 @@ class Memories:
         return {**answer, "pending": True} if self.passages.actor.is_reviewed else answer
 
     def search_memory(
-        self, query: str, limit: int = 5, *, threshold: float | None = None, near_misses: int = 0
+        self,
+        query: str,
+        limit: int = 5,
+        *,
+        threshold: float | None = None,
+        near_misses: int = 0,
+        mmr: float | None = None,
+        where: Where | None = None,
     ) -> dict[str, Any]:
         """The most relevant memories, each at least `threshold` percent (the root's own unless given).
 
         A memory below it that shares enough words with the question has `"found_by": "words"`. `near_misses`
-        asks for so many of the others. While the model is away words alone are compared,
+        asks for so many of the others. `where` filters by `tags` (all of them), `since` and `until` (UNIX
+        seconds); `mmr` is λ of marginal relevance, 1 for relevance alone. `note` says if the model does not
+        read the question's language. While the model is away words alone are compared,
         `query_embedding_generated` is False and `relevance_score` 0.
 
         Raises InvalidInput (a ValueError) for an empty query, a limit outside 1–20, a threshold outside
@@ -106,15 +130,18 @@ class Memories:
         """
         query = checked_text(query, what="the query", most=LONGEST_QUESTION)
         limit = checked_count(limit, what="the limit", most=MOST_RESULTS)
-        least = self.threshold if threshold is None else checked_threshold(threshold)
+        least = self.threshold if threshold is None else checked_percentage(threshold)
         if near_misses:
             checked_count(near_misses, what="the number of near misses", most=MOST_RESULTS)
-        vector = self.passages.question_or_none(query)
-        hits = self.passages.best_with(query, vector, n=_COMPARED)
-        hits.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference; the sort is stable
+        hits, is_by_meaning = self.ranked(query, where=where)
         found = [hit for hit in hits if passes(hit, least)]
-        found = sorted(found, key=lambda hit: is_by_words(hit, least))[:limit]
-        self.passages.log_retrieval(query, found, scope="", n=limit, threshold=least)
+        found = sorted(found, key=lambda hit: is_by_words(hit, least))
+        if mmr is not None:
+            ids, scores = [hit.row["id"] for hit in found], [hit.cosine or 0.0 for hit in found]
+            order = diverse_order(self.passages, ids, scores, n=limit, trade_off=mmr)
+            found = [found[place] for place in order]
+        found = found[:limit]
+        self.passages.log_retrieval(query, found, scope="", n=limit, where=where, threshold=least)
         self.passages.questions.record("memories")
         results = [
             {**_answer(hit), **({"found_by": "words"} if is_by_words(hit, least) else {})} for hit in found
@@ -122,12 +149,31 @@ class Memories:
         answer = {
             "results": results,
             "total_results": len(results),
-            "query_embedding_generated": vector is not None,
+            "query_embedding_generated": is_by_meaning,
         }
+        if note := self.passages.not_read(query):
+            answer["note"] = note
         if near_misses:
             others = [hit for hit in hits if not passes(hit, least)]
             answer |= {"threshold": least, "near_misses": [_answer(hit) for hit in others[:near_misses]]}
         return answer
+
+    def ranked(self, query: str, *, where: Where | None = None) -> tuple[list[PassageHit], bool]:
+        """The memories nearest to a question by their cosine, and whether the model was there.
+
+        Memories say "the user" where the user says "I": the better of both forms counts.
+        """
+        best: dict[str, PassageHit] = {}
+        vector = None
+        for form in dict.fromkeys((query, _in_third_person(query))):
+            vector = self.passages.question_or_none(form)
+            for hit in self.passages.best_with(query, vector, n=_COMPARED, where=where):
+                known = best.get(hit.row["id"])
+                if known is None or (known.cosine or 0.0) < (hit.cosine or 0.0):
+                    best[hit.row["id"]] = hit
+        ordered = sorted(best.values(), key=lambda hit: -hit.score)
+        ordered.sort(key=lambda hit: -(hit.cosine or 0.0))  # as the reference
+        return ordered, vector is not None
 
     @property
     def threshold(self) -> float:
@@ -136,7 +182,7 @@ class Memories:
 
     def set_threshold(self, percent: float) -> None:
         """Set this root's threshold. Raises InvalidInput outside 0–100."""
-        self.passages.database.set_meta(_THRESHOLD, f"{checked_threshold(percent):g}")
+        self.passages.database.set_meta(_THRESHOLD, f"{checked_percentage(percent):g}")
 
     def edit(
         self, id: str, *, content: str | None = None, tags: Sequence[str] | None = None, actor: str = ""
@@ -150,6 +196,11 @@ class Memories:
         self.passages.edit(id, actor=actor, **columns)
 
 
+def _in_third_person(question: str) -> str:
+    """An English question of the user's as one about the user."""
+    return _FIRST_PERSON.sub(lambda found: _THIRD_PERSON[found[0]], question)
+
+
 def _answer(hit: PassageHit) -> dict[str, Any]:
     """A hit in reference 2's form."""
     return {
@@ -159,13 +210,6 @@ def _answer(hit: PassageHit) -> dict[str, Any]:
         "relevance_score": relevance(hit.cosine or 0.0),
         "tags": json.loads(hit.row["tags"]),
     }
-
-
-def checked_threshold(percent: object) -> float:
-    """A percentage. Raises InvalidInput outside 0–100."""
-    if not isinstance(percent, int | float) or isinstance(percent, bool) or not 0 <= percent <= 100:
-        raise InvalidInput(f"the threshold has to be a percentage from 0 to 100, not {percent!r}")
-    return float(percent)
 
 
 def passes(hit: PassageHit, threshold: float) -> bool:

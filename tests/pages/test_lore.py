@@ -49,7 +49,7 @@ def test_an_empty_memory_says_what_it_is_for_and_loads_the_demo(empty_memory: Me
     press(app, "Load the demo memory")
     finish_jobs()
     assert all(empty_memory.status().counts.values())
-    assert "Asks 6 chunks, 14 exchanges, 14 memories, 4 passages, 15 chunks" in words(rerun(app))
+    assert "Asks 6 chunks, 14 exchanges, 14 memories, 4 passages, 16 chunks" in words(rerun(app))
 
 
 def test_retrieval_covers_every_kind_and_shows_near_misses(memory: Memory) -> None:
@@ -199,6 +199,32 @@ def test_browsing_shows_stale_and_near_duplicate_entries(memory: Memory) -> None
     assert "14 memories" in words(app), "all but the new ones"
     app.segmented_control(key="which").set_value("alike")
     assert "1 pair with a cosine of 0.95 or more" in words(rerun(app))
+
+
+def test_a_link_to_near_duplicates_opens_them(memory: Memory) -> None:
+    for which in ("alike", "Near-duplicates"):
+        app = opened("lore", view="Browse", kind="Memories", which=which)
+        assert app.segmented_control(key="which").value == "alike"
+
+
+def test_test_retrieval_filters_by_tags_and_dates(memory: Memory) -> None:
+    memory.memories.store_memory("lamps of the city", ["lamp"])
+    asked = {"ask": QUESTION, "kinds": "Memories"}
+    assert "lamps of the city" in shown(opened("lore", **asked, tags="lamp")).replace("<mark>", "").replace(
+        "</mark>", ""
+    )
+    app = opened("lore", **asked, until="2020-01-01")
+    assert "No hit above the threshold" in shown(app)
+
+
+def test_the_page_says_what_its_model_does_not_read(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("store.embedding.languages._ENGLISH", ("bags",))
+    memory.memories.store_memory("安娜对花生过敏")
+    assert "bags does not read Chinese" in shown(opened("lore", ask="安娜对什么过敏"))
+    assert "bags does not read" not in shown(opened("lore", view="Browse", kind="Memories"))
+    assert "bags does not read Chinese" in shown(opened("lore", view="Browse", kind="Memories", words="花生"))
+    labels = [one.label for one in opened("lore", view="Status").expander]
+    assert any("a language that bags does not read" in label for label in labels)
 
 
 def test_a_session_is_permanently_deleted_with_all_its_characters(memory: Memory) -> None:

@@ -16,6 +16,7 @@ from store.memory.engine.commits import deciding
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_text
+from store.memory.engine.inside import join_lines
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
@@ -23,6 +24,7 @@ from store.memory.text.recursive_chunks import LONGEST as CHUNK
 from store.memory.text.recursive_chunks import OVERLAP, split_recursively
 
 RESULTS = 5
+_LOOKED_AT = 20  # passages that tell a document's language
 _BEGUN = "originals_begun"  # in `meta`: files written for imports, of which not every one came to an end
 LARGEST = 200_000_000  # bytes
 _TEXTS = (".md", ".markdown", ".txt", ".text", ".rst")
@@ -134,6 +136,12 @@ class Documents:
                     {name: getattr(source, name) for name in DocumentSource.__slots__}, table="sources"
                 )
         return source
+
+    def not_read(self, source: DocumentSource) -> str:
+        """The sentence that says that the model does not read this document's language, or ""."""
+        where = {"protocol": source.protocol, "source": source.source}
+        rows = self.passages.find(where=where, limit=_LOOKED_AT)
+        return self.passages.not_read("\n".join(row["content"] for row in rows))
 
     def cut_again(self, source: DocumentSource, *, longest: int, overlap: int) -> list[Row]:
         """The passages that this document would have with other chunks, without vectors; nothing is stored.
@@ -279,7 +287,7 @@ def _chunks(
 ) -> list[tuple[int, int, int, str]]:
     """Each passage of a document: its page from 1, where it begins and ends there, and its text."""
     return [
-        (number, first + start, first + end, text[first + start : first + end])
+        (number, first + start, first + end, join_lines(text[first + start : first + end]))
         for number, (text, spans) in enumerate(zip(pages, bodies(pages), strict=True), start=1)
         for first, last in spans
         for start, end in split_recursively(text[first:last], longest=longest, overlap=overlap)

@@ -14,6 +14,9 @@ _EDGE = 3  # lines at the top and at the bottom of a page that may repeat
 _LEAST_PAGES = 3  # that have a line before it counts as repeated …
 _LEAST_SHARE = 0.3  # … and their share of all pages; left and right pages often have different headers
 _LONGEST = 150  # characters of a header; longer lines that repeat are text
+_TITLE = 60  # words of a title page, fewer than
+_SHORT = 6  # pages
+_SENTENCE = 10  # words of a line that says something
 _LEAST_ENTRIES = 4  # lines of a table of contents
 
 _HEADING = re.compile(r"\W*(table of )?contents\W*", re.IGNORECASE)
@@ -25,6 +28,8 @@ def bodies(pages: Sequence[str]) -> list[list[Span]]:
     """For each page the spans of its own text, in order; whole pages if nothing else would be left."""
     repeated = _repeated_lines(pages)
     found = [_without_contents(text, _without_edges(text, repeated)) for text in pages]
+    if len(pages) >= _LEAST_PAGES and _is_title(pages[0], others=pages[1:]):
+        found[0] = []
     if any(text[start:end].strip() for text, spans in zip(pages, found, strict=True) for start, end in spans):
         return found
     return [[(0, len(text))] for text in pages]
@@ -38,7 +43,23 @@ def _repeated_lines(pages: Sequence[str]) -> set[str]:
         for key in {_key(text[start:end]) for start, end in _edges([*_lines(text, (0, len(text)))])}
     )
     least = max(_LEAST_PAGES, _LEAST_SHARE * len(pages))
-    return {key for key, count in counts.items() if count >= least and len(key) <= _LONGEST}
+    found = {key for key, count in counts.items() if count >= least}
+    if _LEAST_PAGES <= len(pages) <= _SHORT:  # left and right headers are on two pages each
+        outer = [[*_lines(text, (0, len(text)))] for text in pages]
+        for at in (0, -1):
+            ends = Counter(
+                _key(text[slice(*lines[at])]) for text, lines in zip(pages, outer, strict=True) if lines
+            )
+            found |= {key for key, count in ends.items() if count >= 2}
+    return {key for key in found if len(key) <= _LONGEST}
+
+
+def _is_title(text: str, *, others: Sequence[str]) -> bool:
+    """Whether a page says no more than a title, its authors and the like, and the others say much more."""
+    lines = [line.split() for line in text.splitlines()]
+    count = sum(map(len, lines))
+    much = sum(len(other.split()) for other in others) / len(others)
+    return count < _TITLE and all(len(words) < _SENTENCE for words in lines) and much > 2 * _TITLE
 
 
 def _edges(lines: list[Span]) -> list[Span]:

@@ -7,11 +7,13 @@ ranks in `bench/retrieval.py`. Without a model the words' part alone decides.
 
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from store.catalog.words import content_words, forms
+from store.memory.engine import inside
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.listing import conditions
 from store.memory.engine.resident import Where
@@ -40,17 +42,24 @@ def word_shares(
     db: sqlite3.Connection, kind: MemoryKind, question: str, where: Where, *, limit: int
 ) -> dict[str, float]:
     """BM25 of the entries that have any telling word of the question, as a share of the best, by id."""
-    terms = [f'"{form}"' for word in content_words(question) for form in forms(word)]
-    if not terms:
-        return {}
     filters, values = conditions(kind, "", where, None)
-    rows = db.execute(
-        f"SELECT p.id, -bm25(words) AS score FROM words CROSS JOIN {kind.table} p ON p.rowid = words.rowid "
-        f"WHERE words MATCH ? AND {filters} ORDER BY score DESC, p.id LIMIT ?",
-        [" OR ".join(terms), *values, limit],
-    ).fetchall()
-    best = max((row["score"] for row in rows), default=0.0)
-    return {row["id"]: row["score"] / best if best > 0 else 1.0 for row in rows}
+    rowids = f"p.rowid IN (SELECT rowid FROM {kind.table} WHERE {filters})" if where else "TRUE"
+    found: Counter[str] = Counter()
+    if terms := [
+        f'"{form}"' for word in content_words(inside.without_runs(question)) for form in forms(word)
+    ]:
+        rows = db.execute(
+            "SELECT p.id, -bm25(words) AS score FROM words "
+            f"CROSS JOIN {kind.table} p ON p.rowid = words.rowid "
+            f"WHERE words MATCH ? AND {rowids} ORDER BY score DESC, p.id LIMIT ?",
+            [" OR ".join(terms), *values, limit],
+        )
+        found.update({row["id"]: row["score"] for row in rows})
+    texts = f"SELECT id, {kind.text} AS text FROM {kind.table} WHERE {filters}"
+    found.update(inside.scores(db, inside.pairs(question), rows=texts, values=values))
+    best = max(found.values(), default=0.0)
+    ranked = sorted(found.items(), key=lambda one: (-one[1], one[0]))[:limit]
+    return {id: score / best if best > 0 else 1.0 for id, score in ranked}
 
 
 def fused(
@@ -62,7 +71,7 @@ def fused(
     words: Mapping[str, float],
 ) -> list[PassageHit]:
     """These entries by their score, best first; ties by id, so that answers are reproducible."""
-    asked = content_words(question)
+    asked = asked_words(question)
     hits = []
     for row in rows:
         id, text = row["id"], " ".join(str(row[column]) for column in (kind.text, *kind.labels))
@@ -72,7 +81,14 @@ def fused(
     return sorted(hits, key=lambda hit: (-hit.score, hit.row["id"]))
 
 
+def asked_words(question: str) -> tuple[str, ...]:
+    """The telling words of a question; of Chinese, Japanese and Korean the pairs of neighbouring signs."""
+    return (*content_words(inside.without_runs(question)), *inside.pairs(question))
+
+
 def words_in(text: str, asked: Sequence[str]) -> tuple[str, ...]:
     """Those of the asked words that a text has, in the singular or the plural."""
     has = set(re.findall(r"\w+", text.lower()))
-    return tuple(word for word in asked if not has.isdisjoint(forms(word)))
+    return tuple(
+        word for word in asked if (word in text if inside.runs(word) else not has.isdisjoint(forms(word)))
+    )

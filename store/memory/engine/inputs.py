@@ -33,6 +33,13 @@ def checked_count(n: object, *, what: str, most: int = 10_000) -> int:
     return n
 
 
+def checked_percentage(percent: object, *, what: str = "the threshold") -> float:
+    """A percentage. Raises InvalidInput outside 0–100."""
+    if not isinstance(percent, int | float) or isinstance(percent, bool) or not 0 <= percent <= 100:
+        raise InvalidInput(f"{what} has to be a percentage from 0 to 100, not {percent!r}")
+    return float(percent)
+
+
 def as_json(value: Any) -> str:
     """JSON that SQLite can store: lone surrogates stay escaped."""
     return json.dumps(value, separators=(",", ":"))

@@ -7,11 +7,14 @@ from typing import Any
 
 from store.catalog.filters import matching
 from store.catalog.history import FORGET_VECTORS
+from store.memory.engine import inside
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.resident import Where
 
 _MANY = 500  # ids asked for at once
+TAGS = "tags"  # a filter: entries that have all of these
+MOMENTS = {"since": ">=", "until": "<="}  # filters: when it was written or last edited, in UNIX seconds
 FORGET = "forget"  # a deletion for good
 
 
@@ -161,6 +164,14 @@ def pinned(db: sqlite3.Connection, kind: MemoryKind, where: Where) -> list[str]:
     return [row[0] for row in found]
 
 
+def ids_passing(db: sqlite3.Connection, kind: MemoryKind, where: Where) -> frozenset[str] | None:
+    """The entries that pass, if a filter is one that the vectors in memory do not know; else None."""
+    if where.keys() <= {*kind.filters}:
+        return None
+    filters, values = conditions(kind, "", where, None)
+    return frozenset(row[0] for row in db.execute(f"SELECT id FROM {kind.table} WHERE {filters}", values))
+
+
 def never_recalled(db: sqlite3.Connection) -> frozenset[str]:
     """The entries that no search for a context finds."""
     return frozenset(row[0] for row in db.execute("SELECT id FROM recall WHERE state = 'never'"))
@@ -188,14 +199,26 @@ def conditions(kind: MemoryKind, words: str, where: Where, before: float | None)
     """SQL for these filters, with its values."""
     parts, values = ["TRUE"], list[Any]()
     for column, wanted in where.items():
+        some = [wanted] if isinstance(wanted, str | int | float) else [*wanted]
+        if column in MOMENTS:
+            parts.append(f"{_written(kind)} {MOMENTS[column]} ?")
+            values.append(some[0])
+            continue
+        if column == TAGS and TAGS in kind.labels:
+            parts += [f"EXISTS (SELECT 1 FROM json_each({kind.table}.tags) WHERE value = ?)" for _ in some]
+            values += some
+            continue
         if column not in kind.filters:
-            raise InvalidInput(f"{kind.name} can be filtered by {', '.join(kind.filters)}, not {column}")
-        some = [wanted] if isinstance(wanted, str | int) else [*wanted]
+            known = ", ".join((*kind.filters, *kind.labels, *MOMENTS))
+            raise InvalidInput(f"{kind.name} can be filtered by {known}, not {column}")
         parts.append(f"{column} IN ({', '.join('?' * len(some))})")
         values += some
-    if words.strip():
+    for run in inside.runs(words):
+        parts.append(f"instr({kind.text}, ?)")
+        values.append(run)
+    if (rest := inside.without_runs(words) if inside.runs(words) else words).strip():
         parts.append(f"{kind.table}.rowid IN (SELECT rowid FROM words WHERE words MATCH ?)")
-        values.append(matching(words))
+        values.append(matching(rest))
     if before is not None:
         parts.append(f"{_written(kind)} < ?")
         values.append(before)

@@ -12,7 +12,7 @@ from store.memory.engine import foreign_vectors
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.kind import MemoryKind
 
-Value = str | int
+Value = str | int | float
 Where = Mapping[str, Value | Collection[Value]]  # column → what it has to be, or one of several
 Vector = NDArray[np.float32]
 _UNIT = 1e-3  # adopted vectors are kept as they came, of any length
@@ -72,18 +72,18 @@ class ResidentPassages:
             finally:
                 db.execute("ROLLBACK")
 
-    def scores(self, vector: Vector, where: Where) -> PassageScores:
-        """Every entry's cosine with this unit vector."""
+    def scores(self, vector: Vector, where: Where, *, only: Collection[str] | None = None) -> PassageScores:
+        """Every entry's cosine with this unit vector; with `only`, no other entries pass."""
         with self._lock:
             count = len(self._ids)
             if count == 0:
                 return PassageScores((), np.zeros(0, np.float32), np.zeros(0, np.bool_))
             if vector.shape != self._matrix.shape[1:]:
                 raise InvalidInput(f"a vector of {len(vector)} numbers was not made by {self.model}")
-            return PassageScores(tuple(self._ids), self._matrix[:count] @ vector, self._passing(where))
-
-    def nearest(self, vector: Vector, *, n: int, where: Where, floor: float | None = None) -> list[Found]:
-        return self.scores(vector, where).best(n, floor=floor)
+            passing = self._passing(where)
+            if only is not None:
+                passing &= np.fromiter((id in only for id in self._ids), np.bool_, count)
+            return PassageScores(tuple(self._ids), self._matrix[:count] @ vector, passing)
 
     def vectors(self, ids: Iterable[str]) -> dict[str, Vector]:
         """Copies of these entries' vectors; those without one are left out."""
@@ -166,7 +166,7 @@ class ResidentPassages:
                 raise InvalidInput(
                     f"{self._kind.name} can be filtered by {', '.join(self._kind.filters)}, not {column}"
                 )
-            values = [wanted] if isinstance(wanted, str | int) else wanted
+            values = [wanted] if isinstance(wanted, str | int | float) else wanted
             codes = [self._values[column][value] for value in values if value in self._values[column]]
             passing &= np.isin(self._codes[column][:count], codes)
         return passing

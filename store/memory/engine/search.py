@@ -7,13 +7,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from store.embedding import languages
 from store.embedding.active_model import ActiveModel
 from store.errors import ModelUnavailable
 from store.memory.engine import fusion, listing
 from store.memory.engine.entries import Entries, Row
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.kept_contexts import KeptContexts, KeptEntry
-from store.memory.engine.resident import Found, ResidentPassages, Where
+from store.memory.engine.resident import Found, PassageScores, ResidentPassages, Where
 from store.memory.engine.retrieval_log import RetrievalLog, RetrievedText
 
 log = logging.getLogger(__name__)
@@ -46,7 +47,18 @@ class SearchableEntries(Entries):
         self, vector: NDArray[np.float32], *, n: int, where: Where | None = None, floor: float | None = None
     ) -> list[Found]:
         """The n entries with the highest cosine, exactly, none below `floor`. Best first, ties by id."""
-        return self.resident().nearest(vector, n=n, where=where or {}, floor=floor)
+        return self.scores(vector, where).best(n, floor=floor)
+
+    def scores(self, vector: NDArray[np.float32], where: Where | None = None) -> PassageScores:
+        """Every entry's cosine with this vector, and whether it passes the filters.
+
+        Filters are the kind's own columns, `tags` where it has any, `since` and `until` in UNIX seconds.
+        """
+        where = where or {}
+        with self.database.reading() as db:
+            only = listing.ids_passing(db, self.kind, where)
+        known = {column: wanted for column, wanted in where.items() if column in self.kind.filters}
+        return self.resident().scores(vector, known, only=only)
 
     def search(
         self, text: str, *, n: int, where: Where | None = None, floor: float | None = None
@@ -75,12 +87,16 @@ class SearchableEntries(Entries):
             words = fusion.word_shares(db, self.kind, question, where, limit=pool)
         cosines: dict[str, float] = {}
         if vector is not None:
-            resident = self.resident()
-            cosines = {hit.id: hit.score for hit in resident.nearest(vector, n=pool, where=where)}
-            others = resident.vectors(words.keys() - cosines)
+            cosines = {hit.id: hit.score for hit in self.nearest(vector, n=pool, where=where)}
+            others = self.resident().vectors(words.keys() - cosines)
             cosines |= {id: float(own @ vector) for id, own in others.items()}
         rows = self.rows([id for id in dict.fromkeys((*cosines, *words)) if id not in never])
         return fusion.fused(rows, self.kind, question, cosines=cosines, words=words)[:n]
+
+    def not_read(self, text: str) -> str:
+        """The sentence that says that this kind's model does not read the language of a text, or ""."""
+        self.actor.check_login()
+        return languages.not_read(text, self._model.name)
 
     def for_context(self, question: str, *, n: int, where: Where | None = None) -> list[PassageHit]:
         """The pinned entries that pass the filters, and then the n others that fit the question best."""

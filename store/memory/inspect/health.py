@@ -4,6 +4,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from store.embedding.languages import unread_language
+from store.embedding.universal_sentence import NAME as MULTILINGUAL
 from store.memory.engine.passages import Passages
 from store.memory.text.extraction import MAX_TOOL_OUTPUT_LENGTH
 from store.memory.text.token_chunks import SIZES
@@ -78,6 +80,7 @@ def figures(passages: Passages) -> MemoryFigures:
 def concerns(memory: "Memory") -> list[Concern]:
     """What a curator should look at; `doctor.check` says what is broken."""
     found = [concern for passages in memory.passages.values() for concern in _of_entries(passages)]
+    found += [_not_read(passages) for passages in memory.passages.values()]
     found += [*_lore(memory), *_sessions(memory), *_transcripts(memory)]
     return [concern for concern in found if concern.count]
 
@@ -107,6 +110,17 @@ def _of_entries(passages: Passages) -> list[Concern]:
             )
         )
     return found
+
+
+def _not_read(passages: Passages) -> Concern:
+    """Entries in a language that the model is known not to read."""
+    table, text = passages.kind.table, passages.kind.text
+    with passages.database.reading() as db:
+        rows = db.execute(f"SELECT id, {text} FROM {table} WHERE {text} GLOB '*[^\x01-\u024f]*'")
+        ids = [row[0] for row in rows if unread_language(row[1], passages.model)]
+    what = f"entries in a language that {passages.model} does not read, so found by their words alone"
+    remedy = f"embed them with a model that does, such as {MULTILINGUAL}"
+    return Concern(passages.kind.name, what, ids[:_NAMED], remedy, len(ids))
 
 
 def unread_worlds(memory: "Memory") -> Concern | None:

@@ -15,12 +15,14 @@ from store.memory.engine.entries import Row
 from store.memory.engine.inputs import checked_count, checked_text
 from store.memory.engine.listing import never_recalled
 from store.memory.engine.passages import Passages
-from store.memory.engine.resident import Vector, Where
+from store.memory.engine.resident import PassageScores, Vector, Where
+from store.memory.text.mmr import diverse_order
 from store.memory.transcripts import search
 from store.memory.transcripts.search import MessageHit, Mode
 
 KeptOut = Literal["", "filter", "threshold", "n", "budget", "never"]
 _NEAR = 10
+_POOL = 4  # times as many entries are compared for diversity
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +99,13 @@ def probe(
     where: Where | None = None,
     floor: float | None = None,
     budget: int | None = None,
+    mmr: float | None = None,
     near: int = _NEAR,
 ) -> ProbeResult:
     """The n best entries that pass, and the best of those that do not.
 
-    `floor` is the lowest cosine, `budget` the maximum of characters in all. Does not count as a question.
+    `floor` is the lowest cosine, `budget` the maximum of characters in all, `mmr` λ of marginal relevance.
+    Does not count as a question.
     """
     checked_text(question, what="the question")
     checked_count(n, what="n")
@@ -110,9 +114,9 @@ def probe(
     with passages.database.reading() as db:
         never = never_recalled(db)
     embedded = time.perf_counter()
-    scores = passages.resident().scores(vector, where or {})
+    scores = passages.scores(vector, where)
     passing = set(np.flatnonzero(scores.passing).tolist())
-    order = np.argsort(-scores.cosines, kind="stable")
+    order = _order(passages, scores, n=n, floor=floor, mmr=mmr)
     mean, deviation = _mean_and_deviation(scores.cosines)
     limits = _Limits(n=n, floor=floor, budget=budget)
 
@@ -121,9 +125,9 @@ def probe(
 
     chosen: list[tuple[str, float, KeptOut]] = []
     misses = 0
-    for place in order.tolist():
+    for place in order:
         id, score = scores.ids[place], float(scores.cosines[place])
-        if misses >= near and (limits.hits >= n or limits.is_below(score)):  # no hit comes any more
+        if misses >= near and (limits.hits >= n or (mmr is None and limits.is_below(score))):  # no more hits
             break
         kept_out: KeptOut = "never"
         if id not in never:
@@ -145,6 +149,20 @@ def probe(
         model_seconds=embedded - begun,
         search_seconds=time.perf_counter() - embedded,
     )
+
+
+def _order(
+    passages: Passages, scores: PassageScores, *, n: int, floor: float | None, mmr: float | None
+) -> list[int]:
+    """The entries' places by cosine; with `mmr` the n diverse ones that pass come first."""
+    order: list[int] = np.argsort(-scores.cosines, kind="stable").tolist()
+    if mmr is None:
+        return order
+    lowest = -2.0 if floor is None else floor
+    near = [at for at in order if scores.passing[at] and scores.cosines[at] >= lowest][: _POOL * n]
+    ids, cosines = [scores.ids[at] for at in near], [float(scores.cosines[at]) for at in near]
+    chosen = [near[number] for number in diverse_order(passages, ids, cosines, n=n, trade_off=mmr)]
+    return [*chosen, *(at for at in order if at not in {*chosen})]
 
 
 def probe_messages(

@@ -1,25 +1,31 @@
-"""Extract the text of a message that is embedded, by content type (reference 5)."""
+"""Extract the text of a message that is embedded, by content type (reference 5, and calls of tools)."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-ContentType = Literal["user_query", "assistant_response", "assistant_thinking", "tool_output"]
+ContentType = Literal["user_query", "assistant_response", "assistant_thinking", "tool_output", "tool_call"]
 CONTENT_TYPES: tuple[ContentType, ...] = (
     "user_query",
     "assistant_response",
     "assistant_thinking",
     "tool_output",
+    "tool_call",
 )
-MAX_TOOL_OUTPUT_LENGTH = 10_000  # characters
+MAX_TOOL_OUTPUT_LENGTH = 10_000  # characters; of calls as well
 _BETWEEN = "\n\n"  # blocks of one message
+_CALLS = ("tool_call", "tool_use", "function_call", "_call")  # how the types of calls end: server_tool_use
+_RESULT = "tool_result"  # and of results: mcp_tool_result
+_ALL_BUT_WORDS = {"id", "type", "call_id", "tool_use_id", "tool_call_id", "signature", "encrypted_content"}
+_DATA = 500  # characters without a space: a picture's bytes, not words
 
 
 def extract_all_embeddable_content(message: Mapping[str, Any]) -> dict[ContentType, str | None]:
     """The texts to embed by type; None for a type that the message does not have.
 
-    Blocks of one type are joined by an empty line. Tool calls are not embedded, nor is tool output other than
-    text; long output is truncated. Lone surrogates become replacement characters, so that offsets into the
-    result are offsets into what is stored.
+    Blocks of one type are joined by an empty line. Calls of tools and structured results become lines
+    `name: value`; long ones are truncated. Lone surrogates become replacement characters, so that offsets
+    into the result are offsets into what is stored.
     """
     found: dict[ContentType, str | None] = dict.fromkeys(CONTENT_TYPES)
     role, content = message.get("role"), message.get("content")
@@ -28,20 +34,43 @@ def extract_all_embeddable_content(message: Mapping[str, Any]) -> dict[ContentTy
     elif role == "assistant":
         found["assistant_response"] = _text(content)
         found["assistant_thinking"] = _joined(content, "thinking")
-    elif role == "tool" and isinstance(content, str):
-        found["tool_output"] = _whole(content)[:MAX_TOOL_OUTPUT_LENGTH]
+        found["tool_call"] = (_calls(content) or "")[:MAX_TOOL_OUTPUT_LENGTH]
+        found["tool_output"] = (_results(content) or "")[:MAX_TOOL_OUTPUT_LENGTH]
+    elif role == "tool":
+        found["tool_output"] = structured_text(content)[:MAX_TOOL_OUTPUT_LENGTH]
     return {kind: text if text and text.strip() else None for kind, text in found.items()}
 
 
 def readable(message: Mapping[str, Any]) -> str | None:
     """All text of a message, of any role, untruncated, for display and full-text search."""
     content = message.get("content")
-    thinking = _joined(content, "thinking")
-    results = [
-        _text(block.get("content")) for block in blocks_of(content) if block.get("type") == "tool_result"
-    ]
-    parts = [part for part in (thinking, _text(content), *results) if part]
-    return _BETWEEN.join(parts) or None
+    if message.get("role") == "tool":
+        return structured_text(content) or None
+    parts = (_joined(content, "thinking"), _text(content), _calls(content), _results(content))
+    return _BETWEEN.join(part for part in parts if part) or None
+
+
+def structured_text(value: Any) -> str:
+    """The words of a JSON value: a text as it is, of lists and objects a line `name: value` for each value.
+
+    Ids, pictures and other data without words are left out.
+    """
+    return _whole("\n".join(_lines(value)))
+
+
+def is_call(block: Mapping[str, Any]) -> bool:
+    """Whether this is a call of a tool, by any of the names of Anthropic's and OpenAI's messages."""
+    return str(block.get("type")).endswith(_CALLS)
+
+
+def is_result(block: Mapping[str, Any]) -> bool:
+    """Whether this is a tool's result: `tool_result`, or one of a tool on the provider's side."""
+    return str(block.get("type")).endswith(_RESULT)
+
+
+def blocks_of(content: Any) -> list[Mapping[str, Any]]:
+    """The blocks of a list in a message; none of a text."""
+    return [block for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
 
 
 def _text(content: Any) -> str | None:
@@ -53,9 +82,51 @@ def _joined(content: Any, kind: str) -> str | None:
     return _whole(_BETWEEN.join(part for part in parts if isinstance(part, str) and part)) or None
 
 
-def blocks_of(content: Any) -> list[Mapping[str, Any]]:
-    """The blocks of a list in a message; none of a text."""
-    return [block for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
+def _calls(content: Any) -> str | None:
+    """The calls of tools in a message, each as its name and its arguments."""
+    return _BETWEEN.join(_call(block) for block in blocks_of(content) if is_call(block)) or None
+
+
+def _call(block: Mapping[str, Any]) -> str:
+    inner = block.get("function", block.get("custom"))  # OpenAI's chat messages
+    call = inner if isinstance(inner, Mapping) else block
+    name = call.get("name")
+    rest = {key: _parsed(value) for key, value in call.items() if key != "name"}
+    return structured_text([name if isinstance(name, str) else "", rest])
+
+
+def _results(content: Any) -> str | None:
+    found = (structured_text(block.get("content")) for block in blocks_of(content) if is_result(block))
+    return _BETWEEN.join(text for text in found if text) or None
+
+
+def _parsed(value: Any) -> Any:
+    """OpenAI's arguments, which are JSON inside a text; anything else as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _lines(value: Any) -> Iterator[str]:
+    waiting: list[tuple[str, Any]] = [("", value)]  # not by recursion: a stranger's JSON may be deep
+    while waiting:
+        name, one = waiting.pop()
+        if isinstance(one, Mapping):
+            named = [(str(key), each) for key, each in one.items() if key not in _ALL_BUT_WORDS]
+            is_text = one.get("type") in ("text", "input_text", "output_text")
+            waiting += reversed([("", one.get("text"))] if is_text else named)
+        elif isinstance(one, list):
+            waiting += ((name, each) for each in reversed(one))
+        elif one is not None and (text := str(one)) and not (name and _is_data(text)):
+            yield f"{name}: {text}" if name else text
+
+
+def _is_data(text: str) -> bool:
+    """Whether this is a picture or another file in letters."""
+    return text.startswith("data:") or (len(text) > _DATA and text.isascii() and not set(text) & set(" \n\t"))
 
 
 def _whole(text: str) -> str:

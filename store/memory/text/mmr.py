@@ -9,6 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.memory.engine.errors import InvalidInput
+from store.memory.engine.passages import Passages
+
+
+def diverse_order(
+    passages: Passages, ids: Sequence[str | None], relevance: Sequence[float], *, n: int, trade_off: float
+) -> list[int]:
+    """The positions of n of these entries by `mmr_ranking`; one without a vector is unlike every other."""
+    known = passages.resident().vectors(id for id in ids if id)
+    size = len(next(iter(known.values()))) if known else 1
+    vectors = np.zeros((len(ids), size), np.float32)
+    for row, id in zip(vectors, ids, strict=True):
+        if id in known:
+            row[:] = known[id]
+    return mmr_ranking(relevance, vectors, k=n, trade_off=trade_off)
 
 
 def mmr_ranking(

@@ -117,7 +117,7 @@ def _overlap_start(text: str, start: int, end: int, before: Iterable[_Unit], siz
 
 def _units(text: str, content_type: ContentType, sizes: Sizes) -> Iterator[_Unit]:
     spans: Iterator[tuple[int, int, bool]]
-    if content_type == "tool_output":
+    if content_type in ("tool_output", "tool_call"):
         spans = ((start, end, False) for start, end in _lines(text, 0, len(text)))
     elif content_type == "user_query":
         spans = ((start, end, False) for start, end in _sentences(text, 0, len(text)))

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from store.disk.files import open_regular, read_regular
-from store.memory.text.extraction import blocks_of
+from store.memory.text.extraction import blocks_of, is_call, is_result
 from store.outcome import Refusal
 
 MESSAGES, EVENTS, METADATA = "transcript.jsonl", "events.jsonl", "metadata.json"
 _ROLES = {"function": "tool", "developer": "system"}
 _TEXTS = {"input_text", "output_text", "summary_text"}  # OpenAI's names for blocks of text
+_OUTPUTS = ("output", "outputs", "results", "result", "error")  # of a tool on the provider's side
 
 _NAMED = 5  # lines of one file that are no JSON objects
 _LARGEST = 200_000_000  # bytes of a file in one JSON value, or of a line
@@ -70,10 +71,10 @@ def normalised(given: Mapping[str, Any]) -> list[Message]:
     inner = given.get("message")
     message: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given
     kind = message.get("type")
-    if kind == "function_call":
-        message = {"role": "assistant", "content": [{**message, "type": "tool_call"}]}
-    elif kind == "function_call_output":
+    if isinstance(kind, str) and kind.endswith("_call_output"):
         message = {"role": "tool", "content": message.get("output")}
+    elif is_call(message) and not message.get("role"):
+        return _call_with_result(message, more)
     elif kind == "reasoning":
         blocks = blocks_of(message.get("summary")) or blocks_of(message.get("content"))
         thoughts = [{"type": "thinking", "thinking": block.get("text", "")} for block in blocks]
@@ -83,12 +84,20 @@ def normalised(given: Mapping[str, Any]) -> list[Message]:
         raise ValueError("it has no role")
     role = _ROLES.get(role, role)
     content = _content(message, role)
-    results = [block for block in blocks_of(content) if block.get("type") == "tool_result"]
+    results = [block for block in blocks_of(content) if is_result(block)]
     if role != "user" or not results:
         return [{"role": role, "content": content, **more}]
     rest = [block for block in content if block not in results]
     messages = [{"role": "tool", "content": block.get("content"), **more} for block in results]
     return messages + ([{"role": role, "content": rest, **more}] if rest else [])
+
+
+def _call_with_result(item: Mapping[str, Any], more: Mapping[str, Any]) -> list[Message]:
+    """An item of OpenAI's Responses; tools on the provider's side have their result in the same item."""
+    given = {name: item[name] for name in _OUTPUTS if item.get(name) is not None}
+    call = {name: value for name, value in item.items() if name not in _OUTPUTS}
+    messages: list[Message] = [{"role": "assistant", "content": [call], **more}]
+    return messages + ([{"role": "tool", "content": [*given.values()], **more}] if given else [])
 
 
 def _content(message: Mapping[str, Any], role: str) -> Any:
@@ -100,11 +109,13 @@ def _content(message: Mapping[str, Any], role: str) -> Any:
         ]
     if role == "assistant":
         thoughts = message.get("reasoning_content")
-        calls = message.get("tool_calls")
+        calls = blocks_of(message.get("tool_calls"))
+        if isinstance(earlier := message.get("function_call"), Mapping):  # before there were tool_calls
+            calls.append({"function": earlier})
         if thoughts or calls:
             own = [{"type": "text", "text": content}] if isinstance(content, str) else list(content or [])
             before = [{"type": "thinking", "thinking": thoughts}] if isinstance(thoughts, str) else []
-            return [*before, *own, *({**call, "type": "tool_call"} for call in blocks_of(calls))]
+            return [*before, *own, *({**call, "type": "tool_call"} for call in calls)]
     return content
 
 

@@ -69,7 +69,7 @@ def _take_messages(
         known = {
             row["sequence"]: row
             for row in db.execute(
-                "SELECT id, sequence, content FROM transcripts "
+                "SELECT id, sequence, content, text_content FROM transcripts "
                 "WHERE user_id = ? AND session_id = ? AND sequence BETWEEN ? AND ?",
                 [session.user_id, session.session_id, batch[0][0], batch[-1][0]],
             )
@@ -77,7 +77,7 @@ def _take_messages(
     fresh = {}
     for sequence, message in batch:
         before, content = known.get(sequence), as_json(message.get("content"))
-        if before is None or (before["content"] != content and _differs(before["content"], content)):
+        if before is None or _says_otherwise(before, message, content):
             id = before["id"] if before else _id(session, sequence)
             fresh[id] = (sequence, message, content)
     report.present += len(batch) - len(fresh)
@@ -139,6 +139,13 @@ def _take_events(
 def _id(session: Session, sequence: int) -> str:
     """A unique id that is always the same for the same message of the same session."""
     return str(uuid5(NAMESPACE_URL, json.dumps([session.user_id, session.session_id, sequence])))
+
+
+def _says_otherwise(before: sqlite3.Row, message: Message, content: str) -> bool:
+    """Whether this message is another than the stored one, or an earlier Memedex read less of it."""
+    if before["text_content"] != readable(message):
+        return True
+    return bool(before["content"] != content) and _differs(before["content"], content)
 
 
 def _differs(stored: str, content: str) -> bool:

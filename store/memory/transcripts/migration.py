@@ -101,7 +101,7 @@ def upgrade(db: sqlite3.Connection, step: Step, *, schema: str) -> None:
 
 def _copy(db: sqlite3.Connection, old: list[str], step: Step) -> None:
     shared = [name for name in _columns(db, "transcripts") if name in old]
-    inline = [kind for kind in CONTENT_TYPES if f"{kind}_vector" in old]
+    kinds = CONTENT_TYPES if any(name in old for name in _INLINE) else ()
     for number, row in enumerate(db.execute(f"SELECT * FROM {_OLD} ORDER BY rowid")):
         if number % 1_000 == 0:
             step(f"rows from {number}")
@@ -114,8 +114,8 @@ def _copy(db: sqlite3.Connection, old: list[str], step: Step) -> None:
             f"INSERT OR IGNORE INTO transcripts ({', '.join(values)}) VALUES ({marks})", [*values.values()]
         )
         texts = extract_all_embeddable_content(message)
-        for kind in inline:
-            vector = as_vector(row[f"{kind}_vector"])
+        for kind in kinds:
+            vector = as_vector(row[f"{kind}_vector"]) if f"{kind}_vector" in old else None
             text = texts[kind] or (values["text_content"] or "" if vector else "")
             if vector is not None or texts[kind]:
                 model = row["embedding_model"] if vector and "embedding_model" in old else None

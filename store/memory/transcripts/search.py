@@ -5,16 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-import numpy as np
-
 from store.catalog.filters import matching
+from store.memory.engine import fusion, inside
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import checked_count
-from store.memory.engine.listing import never_recalled
+from store.memory.engine.listing import MOMENTS, never_recalled
 from store.memory.engine.passages import Passages
 from store.memory.engine.resident import Vector, Where
 from store.memory.text.extraction import CONTENT_TYPES
-from store.memory.text.mmr import mmr_ranking
+from store.memory.text.mmr import diverse_order
 
 Mode = Literal["full_text", "semantic", "hybrid"]
 RESULTS = 10
@@ -53,14 +52,14 @@ def search(
     n: int,
     mmr: float | None,
     vector: Vector | None = None,
+    floor: float | None = None,
 ) -> list[MessageHit]:
-    """The n best messages, in order; `vector` if the question is embedded already."""
+    """The n best messages, in order, none with a cosine below `floor`; `vector` if it is embedded already."""
     if mode not in get_args(Mode):
         raise InvalidInput(f"there is no search {mode!r}; choose one of {', '.join(get_args(Mode))}")
     types = where.get("content_type", ())
-    if unknown := [
-        kind for kind in ([types] if isinstance(types, str | int) else types) if kind not in CONTENT_TYPES
-    ]:
+    given = [types] if isinstance(types, str | int | float) else types
+    if unknown := [kind for kind in given if kind not in CONTENT_TYPES]:
         raise InvalidInput(f"there is no type of content {unknown[0]!r}; they are {', '.join(CONTENT_TYPES)}")
     checked_count(n, what="n")
     ranked = n if mmr is None else 4 * n
@@ -77,9 +76,17 @@ def search(
             attempts = [whole, matching(question)]
             if mode == "hybrid":
                 attempts.append(whole.replace('" "', '" OR "'))
-            any(_by_words(db, words, where, pool, found) for words in attempts)
+            if inside.runs(question):
+                _by_signs(passages, db, question, where, pool, found)
+            else:
+                any(_by_words(db, words, where, pool, found) for words in attempts)
     _leave_out_never_recalled(passages, found)
     _score(found, mode)
+    if floor is not None:
+        if vector is None:
+            vector = passages.question(question)
+        _complete(passages, vector, [*found.values()])
+        found = {id: one for id, one in found.items() if one.cosine is not None and one.cosine >= floor}
     candidates = sorted(found.values(), key=lambda one: (-one.score, one.parent))
     if mmr is not None:
         candidates = _diverse(passages, candidates[:pool], n, mmr)
@@ -104,7 +111,7 @@ def _by_meaning(
     passages: Passages, vector: Vector, where: Where, pool: int, found: dict[str, _Candidate]
 ) -> None:
     """Chunks by cosine, grouped by message, until there are enough messages."""
-    scores = passages.resident().scores(vector, where)
+    scores = passages.scores(vector, where)
     asked = 2 * pool
     while True:
         best = scores.best(asked)
@@ -164,6 +171,35 @@ def _by_words(
         for row in rows:
             rank, chunk = best.get(row["id"], (row["rank"], None))
             best[row["id"]] = (min(rank, row["rank"]), chunk)
+    return _note_ranks(best, pool, found)
+
+
+def _by_signs(
+    passages: Passages,
+    db: sqlite3.Connection,
+    question: str,
+    where: Where,
+    pool: int,
+    found: dict[str, _Candidate],
+) -> None:
+    """Chunks and, without a content type, messages that have parts of a Chinese, Japanese or Korean run."""
+    wanted, best = fusion.asked_words(question), dict[str, tuple[float, str | None]]()
+    conditions, values = _conditions(where, "v")
+    texts = f"SELECT v.id, v.source_text AS text FROM transcript_vectors v WHERE {conditions}"
+    chunks = inside.scores(db, wanted, rows=texts, values=values)
+    for row in passages.rows(sorted(chunks, key=lambda id: (-chunks[id], id))[: 4 * pool]):
+        best.setdefault(row["parent_id"], (-chunks[row["id"]], row["id"]))
+    if "content_type" not in where:
+        conditions, values = _conditions(where, "t")
+        texts = f"SELECT t.id, coalesce(t.text_content, '') AS text FROM transcripts t WHERE {conditions}"
+        for id, score in inside.scores(db, wanted, rows=texts, values=values).items():
+            rank, chunk = best.get(id, (-score, None))
+            best[id] = (min(rank, -score), chunk)
+    _note_ranks(best, pool, found)
+
+
+def _note_ranks(best: dict[str, tuple[float, str | None]], pool: int, found: dict[str, _Candidate]) -> int:
+    """Give the best messages by words their ranks; `best` has BM25, lower is better, and the chunk."""
     order = sorted(best, key=lambda parent: (best[parent][0], parent))[:pool]
     for number, parent in enumerate(order, start=1):
         one = found.setdefault(parent, _Candidate(parent))
@@ -201,14 +237,8 @@ def _diverse(
     passages: Passages, candidates: Sequence[_Candidate], n: int, trade_off: float
 ) -> list[_Candidate]:
     """By marginal relevance; a message found by words alone counts as unlike every other."""
-    resident = passages.resident()
-    known = resident.vectors([one.chunks[0] for one in candidates if one.chunks])
-    size = len(next(iter(known.values()))) if known else 1
-    vectors = np.zeros((len(candidates), size), np.float32)
-    for row, one in zip(vectors, candidates, strict=True):
-        if one.chunks and one.chunks[0] in known:
-            row[:] = known[one.chunks[0]]
-    order = mmr_ranking([one.score for one in candidates], vectors, k=n, trade_off=trade_off)
+    ids = [one.chunks[0] if one.chunks else None for one in candidates]
+    order = diverse_order(passages, ids, [one.score for one in candidates], n=n, trade_off=trade_off)
     return [candidates[place] for place in order]
 
 
@@ -244,7 +274,14 @@ def _hits(passages: Passages, candidates: Sequence[_Candidate]) -> list[MessageH
 def _conditions(where: Where, table: str) -> tuple[str, list[Any]]:
     parts, values = ["TRUE"], list[Any]()
     for column, wanted in where.items():
-        some = [wanted] if isinstance(wanted, str | int) else [*wanted]
+        some = [wanted] if isinstance(wanted, str | int | float) else [*wanted]
+        if sign := MOMENTS.get(column):
+            owner = "t.id" if table == "t" else f"{table}.parent_id"
+            parts.append(
+                f"{owner} IN (SELECT id FROM transcripts WHERE unixepoch(coalesce(ts, synced_at)) {sign} ?)"
+            )
+            values.append(some[0])
+            continue
         parts.append(f"{table}.{column} IN ({', '.join('?' * len(some))})")
         values += some
     return " AND ".join(parts), values

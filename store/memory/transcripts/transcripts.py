@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from store.memory.engine.entries import Row
 from store.memory.engine.fusion import PassageHit
-from store.memory.engine.inputs import LONGEST_QUESTION, checked_text
+from store.memory.engine.inputs import LONGEST_QUESTION, checked_percentage, checked_text
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
 from store.memory.engine.reembedding import embed_new
@@ -119,14 +119,26 @@ class Transcripts:
         user_id: str | None = None,
         session_id: str | None = None,
         project_slug: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        min_score: float | None = None,
     ) -> list[MessageHit]:
-        """The best messages, each with its best chunk; `mmr` is λ, 1 for relevance alone."""
+        """The best messages, each with its best chunk; `mmr` is λ, 1 for relevance alone.
+
+        `since` and `until` are UNIX seconds, `min_score` the lowest cosine in percent.
+        """
         question = checked_text(question, what="the question", most=LONGEST_QUESTION)
-        scope = {"user_id": user_id, "session_id": session_id, "project_slug": project_slug}
+        scope = {
+            "user_id": user_id, "session_id": session_id, "project_slug": project_slug,
+            "since": since, "until": until,
+        }  # fmt: skip
+        floor = None if min_score is None else checked_percentage(min_score) / 100
         where: dict[str, Any] = {name: value for name, value in scope.items() if value is not None}
         if content_types:
             where["content_type"] = list(content_types)
-        hits = transcripts_search.search(self.passages, question, mode=mode, where=where, n=n, mmr=mmr)
+        hits = transcripts_search.search(
+            self.passages, question, mode=mode, where=where, n=n, mmr=mmr, floor=floor
+        )
         found = [PassageHit(hit.chunk, hit.score, hit.cosine, 0.0, (), 0) for hit in hits if hit.chunk]
         self.passages.log_retrieval(question, found, scope=session_id or "")
         return hits

@@ -9,10 +9,11 @@ from store.embedding.protocol import Embedder
 from store.memory.documents.documents import DocumentSource
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.fusion import PassageHit
+from store.memory.engine.inputs import checked_percentage
 from store.memory.engine.kept_contexts import KeptContext, kept_contexts
 from store.memory.engine.past import Changed
 from store.memory.inspect.context_preview import Assembled
-from store.memory.memories import checked_threshold, relevance
+from store.memory.memories import relevance
 
 if TYPE_CHECKING:
     from store.memory.memory import Memory
@@ -127,7 +128,7 @@ def keep(memory: "Memory", prompt: str, shown: Assembled, *, where: dict[str, An
 
 
 def _ask(past: "Memory", kept: KeptContext, threshold: float | None) -> list[PassageHit]:
-    least = kept.threshold if threshold is None else checked_threshold(threshold)
+    least = kept.threshold if threshold is None else checked_percentage(threshold)
     passages = past.passages[kept.kind]
     n = max(1, kept.n)
     if kept.kind == "memories" and kept.threshold is not None:

@@ -8,6 +8,7 @@ The command line has each as `memory VERB`, agents as the tool `VERB_memory`, th
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from store.memory.exporting.export import export as write_export
 from store.memory.inspect.context_preview import PRODUCTION, REFERENCE, Assembled, assemble
 from store.memory.memory import Memory
 from store.memory.verbs.asking import Answer, AskedModel, ask, log_context
+from store.memory.verbs.searching import SearchFilters, search
 from store.outcome import Outcome, Refusal
 
 MEMORIES, LORE, SESSIONS, DOCUMENTS, TRANSCRIPTS = (
@@ -43,6 +45,7 @@ VERBS = {
     "ask": "Ask",
 }
 _MOST = 1_000  # entries of one page
+_EVERYTHING = SearchFilters()
 _COMPARED = 2_000  # ids that are compared with one that does not exist
 
 
@@ -131,18 +134,24 @@ class MemoryVerbs:
         self._kind(kind).remove(outcome.done, actor=actor)
         return outcome
 
-    def search(self, query: str, *, kind: str = MEMORIES, scope: str = "", limit: int = 5) -> Sequence[Row]:
-        """The entries that fit best, with `score`, `meaning` and `words`; memories as `search_memory`."""
+    def search(
+        self, query: str, *, kind: str = MEMORIES, scope: str = "", limit: int = 5,
+        filters: SearchFilters = _EVERYTHING,
+    ) -> Sequence[Row]:  # fmt: skip
+        """The entries that fit best, with `score`, `meaning` and `words`; memories as `search_memory`.
+
+        Near misses, if `filters` ask for them, come last, with `"near_miss": True`.
+        """
         passages = self._kind(kind)
-        if kind == MEMORIES:
-            return [*self.memory.memories.search_memory(query, limit)["results"]]
-        query = checked_text(query, what="the query", most=LONGEST_QUESTION)
-        limit = checked_count(limit, what="the limit", most=_MOST)
-        hits = passages.best(query, n=limit, where=self._where(passages, scope))
-        passages.log_retrieval(query, hits, scope=scope)
-        if scope and hits:
-            passages.questions.record(scope)
-        return [{**hit.row, "score": hit.score, **hit.parts()} for hit in hits]
+        filters = replace(filters, scope=scope or filters.scope)
+        if kind != MEMORIES:
+            return search(passages, query, limit=limit, most=_MOST, filters=filters)
+        found = self.memory.memories.search_memory(
+            query, limit, threshold=filters.min_score, near_misses=filters.near_misses, mmr=filters.mmr,
+            where=filters.where(passages),
+        )  # fmt: skip
+        near = [{**row, "near_miss": True} for row in found.get("near_misses", [])]
+        return [*found["results"], *near]
 
     # -- decisions ----------------------------------------------------------------------------------------
 

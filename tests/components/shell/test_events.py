@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -286,3 +287,21 @@ def test_a_clock_that_is_set_back_keeps_no_news_from_an_open_page() -> None:
         assert current_state.now() > before
     with clock_set(366 * 86_400):
         assert current_state.now() < before + 60
+
+
+def test_an_answer_is_in_the_state_while_it_is_written(library: Library) -> None:
+    written, go_on = threading.Event(), threading.Event()
+
+    def write(progress: Progress) -> None:
+        progress.answer = "Mira lights"
+        written.set()
+        go_on.wait(60)
+
+    job = library.jobs.run("Ask", write)
+    assert written.wait(60)
+    try:
+        assert current_state.read(library)["answers"] == {job.actor: {str(job.id): "Mira lights"}}
+    finally:
+        go_on.set()
+    assert library.jobs.wait(job.id, timeout=60)
+    assert current_state.read(library)["answers"] == {}

@@ -36,7 +36,7 @@ TOOLS = {
     "store_memory", "list_memory", "show_memory", "edit_memory", "remove_memory", "search_memory",
     "forget_memory", "undo_memory", "redo_memory", "export_memory", "assemble_memory", "ask_memory",
     "list_worlds", "list_sessions", "list_protocols", "list_tags",
-    "query_lore", "query_memory", "search_documents", "search_transcripts",
+    "query_lore", "query_memory", "search_documents", "search_transcripts", "search_entries",
     "search_memecoins", "get_memecoin", "memecoin_examples", "generate_memecoin",
 }  # fmt: skip
 
@@ -138,6 +138,20 @@ def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> N
     assert searched["results"][0]["memory_id"] == stored["memory_id"]
     assert searched["results"][0]["tags"] == ["a,b"]
     assert (missed["threshold"], len(missed["near_misses"])) == (100, 1)
+    tagged, near, refused, unread = over_http(
+        address,
+        ("search_entries", {"query": "brass submarines", "tags": ["a,b"], "since": "2020-01-01", "mmr": 0.5}),
+        (
+            "search_entries",
+            {"query": "restart", "kind": "transcript_vectors", "min_score": 100, "near_misses": 1},
+        ),
+        ("search_entries", {"query": "fee", "kind": "documents", "user": "ann"}),
+        ("search_entries", {"query": "安娜对什么过敏", "kind": "documents", "scope": "harbor", "limit": 1}),
+    )
+    assert [hit["content"] for hit in tagged["entries"]] == ["Agents prefer brass submarines"]
+    assert [hit["near_miss"] for hit in near["entries"]] == [True]
+    assert "documents belong to no user" in refused
+    assert unread.keys() == {"entries"}, "nothing is known of what this model reads"
     assert lore["scores"][0].keys() == {"score", "meaning", "words", "words_found"}
     assert (len(lore["documents"]), lore["context_warning"]) == (2, True)
     assert recalled["documents"][0].startswith("User: Who lit the lamp?\nAI: ")

@@ -174,6 +174,23 @@ def test_an_unknown_protocol_is_answered_with_the_nearest(run: Any, tmp_path: Pa
         run("documents", "liquidity", "--protocol", "avae")
 
 
+def test_search_has_every_filter_of_every_kind(run: Any) -> None:
+    run("store", "frog pond", "--tag", "green")
+    run("store", "frog pond", "--tag", "blue")
+    status, found = run("search", "frog", "--tag", "green", "--since", "2020-01-01", "--mmr", "0.5")
+    assert (status, [hit["tags"] for hit in found["results"]]) == (0, [["green"]])
+    assert run("search", "frog", "--until", "2020-01-01")[1]["total_results"] == 0
+    run("store", "--kind", "world_lore", "--in", "peaks", "--name", "1", "--new", "frog pond")
+    asked = ("search", "frog", "--kind", "world_lore")
+    assert [row["id"] for row in run(*asked, "--in", "peaks")[1]] == ["peaks_1"]
+    (near,) = run(*asked, "--min-score", "95", "--near-misses", "3")[1]
+    assert near["near_miss"]
+    with pytest.raises(MemedexError, match="belong to no user"):
+        run(*asked, "--user", "ann")
+    given = ("--since", "2020-01-01", "--min-score", "10", "--user", "ann")
+    assert run("transcripts", "frog", *given) == (0, [])
+
+
 def test_the_threshold_is_set_and_near_misses_are_shown(run: Any) -> None:
     run("store", "alpha beta gamma delta epsilon zeta")
     question = "alpha eta theta iota kappa"

@@ -240,3 +240,28 @@ def test_every_identifier_is_mem_and_a_number(memory: Memory) -> None:
     for number in range(3):
         memory.memories.store_memory(f"words {number}")
     assert all(re.fullmatch(r"mem_\d+", row["id"]) for row in memory.memories.passages.find())
+
+
+@pytest.mark.parametrize(
+    ("memory_text", "question"),
+    [
+        ("User prefers TypeScript over JavaScript", "What programming languages do I prefer?"),
+        ("I prefer TypeScript", "What languages do I like?"),
+    ],
+)
+def test_both_examples_of_reference_2_are_answered_by_the_real_model(
+    tmp_path: Path, memory_text: str, question: str
+) -> None:
+    with Memory.open(tmp_path / "real") as real:
+        real.memories.store_memory(memory_text)
+        real.memories.store_memory("Invoices are paid within 14 days")
+        answer = real.memories.search_memory(question)
+    assert [hit["content"] for hit in answer["results"]] == [memory_text]
+    assert answer["results"][0]["relevance_score"] >= 30
+
+
+def test_a_question_in_the_first_person_finds_what_is_said_of_the_user(memory: Memory) -> None:
+    memory.memories.store_memory("the user's cat does climb")
+    (hit,) = memory.memories.search_memory("my cat", threshold=60)["results"]
+    assert hit["relevance_score"] == pytest.approx(100 * 3 / np.sqrt(3 * 5), abs=0.1)
+    assert memory.memories.search_memory("cat", threshold=60)["total_results"] == 0

@@ -86,7 +86,7 @@ def test_reference_5_transcripts(memory: Memory, tmp_path: Path) -> None:
     export(memory, tmp_path / "back.db", kinds=["transcript_vectors"])
     messages, vectors = transcripts.read(tmp_path / "back.db")
     assert messages == given[0]
-    assert vectors.keys() == given[1].keys()
+    assert vectors.keys() == {*given[1], "s1_msg_1_tool_call_0"}
     for id, (text, numbers) in given[1].items():
         assert vectors[id][0] == text
         assert np.abs(np.subtract(vectors[id][1], numbers)).max() < 1e-6

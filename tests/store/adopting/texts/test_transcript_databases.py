@@ -52,7 +52,7 @@ def test_messages_vectors_and_events_of_every_version(
     before = path.read_bytes()
     report = adopted(memory, path)
     assert (report.taken, report.reused, report.embedded, report.refused) == (
-        [reference.message_id(n) for n in range(3)], 4, 0, [],
+        [reference.message_id(n) for n in range(3)], 4, 1, [],
     )  # fmt: skip
     found = vectors(memory)
     assert found.keys() == reference.VECTORS.keys()
@@ -60,13 +60,13 @@ def test_messages_vectors_and_events_of_every_version(
     assert {
         (int(row["parent_id"].rpartition("_")[2]), row["content_type"]): row["source_text"]
         for row in memory.transcripts.passages.find()
-    } == reference.TEXTS
+    } == reference.TEXTS | {(1, "tool_call"): "grep"}, "which the reference does not embed"
     (event,) = memory.transcripts.find_events()
     assert (event["id"], event["tool_name"], event["lvl"]) == ("s1_evt_0", "grep", "INFO")
     (session,) = memory.transcripts.sessions()
     assert (session["user_id"], session["project_slug"], session["messages"]) == ("ada", "hooks", 3)
     assert memory.transcripts.search("hooks", mode="full_text")[0].message["id"] == "s1_msg_0"
-    assert bags.asked == []
+    assert bags.asked == ["grep"]
     assert (path.read_bytes(), [*tmp_path.glob("s.*")]) == (before, [path])
 
 

@@ -77,3 +77,21 @@ def test_passages_lack_the_footer_and_cite_their_place(memory: Memory) -> None:
 def test_a_pdf_whose_pages_are_all_alike_is_still_found(memory: Memory) -> None:
     memory.documents.import_document(Path("a.pdf"), protocol="aave", content=small_pdf(*["Same words"] * 3))
     assert [row["page"] for row in memory.documents.passages.find()] == [1, 2, 3]
+
+
+SAID = "A line of ten words or more says something about this protocol."
+
+
+def test_alternate_headers_of_a_short_paper_are_in_no_passage() -> None:
+    pages = [
+        f"{head}\n{SAID} {n * 'x'}" for n, head in enumerate(("Core", "Ann et al.", "Core", "Ann et al."))
+    ]
+    left = [text[slice(*span)] for text, spans in zip(pages, bodies(pages), strict=True) for span in spans]
+    assert [text.strip() for text in left] == [f"{SAID} {n * 'x'}".strip() for n in range(4)]
+
+
+def test_a_title_page_is_in_no_passage_unless_it_says_something() -> None:
+    pages = ["Frog Protocol\nAnn Frog\nann@frog.example\nMay 2026", SAID * 12 + " one", SAID * 12 + " two"]
+    assert bodies(pages)[0] == []
+    assert bodies([f"Frog Protocol\n{SAID}", *pages[1:]])[0] != []
+    assert bodies(pages[:2])[0] != [], "too short to have one"

@@ -24,7 +24,8 @@ def test_user_query() -> None:
 
 def test_assistant_response() -> None:
     assert extracted("assistant", [TEXT, CALL, {"type": "text", "text": "more"}]) == {
-        "assistant_response": "answer\n\nmore"
+        "assistant_response": "answer\n\nmore",
+        "tool_call": "ls\npath: secret",
     }
     assert extracted("assistant", "a plain answer") == {"assistant_response": "a plain answer"}
 
@@ -45,10 +46,8 @@ def test_tool_output(length: int, kept: int) -> None:
 @pytest.mark.parametrize(
     ("role", "content"),
     [
-        ("assistant", [CALL]),
-        ("tool", {"status": 1}),
-        ("tool", [TEXT]),
         ("tool", None),
+        ("tool", [{"type": "image", "source": {"data": "A" * 600}}]),
         ("system", "be kind"),
         ("user", ""),
         ("user", " \n"),
@@ -70,8 +69,9 @@ def test_lone_surrogates_become_replacement_characters() -> None:
 def test_the_readable_text_of_a_message_is_not_truncated() -> None:
     assert readable({"role": "tool", "content": "x" * 20_000}) == "x" * 20_000
     assert readable({"role": "tool", "content": [TEXT]}) == "answer"
-    assert readable({"role": "assistant", "content": [THINKING, TEXT, CALL]}) == "hm\n\nanswer"
-    assert readable({"role": "assistant", "content": [CALL]}) is None
+    assert readable({"role": "assistant", "content": [THINKING, TEXT, CALL]}) == (
+        "hm\n\nanswer\n\nls\npath: secret"
+    )
 
 
 # -- the formats of OpenAI and Anthropic ---------------------------------------------------------------------
@@ -110,10 +110,78 @@ def test_openai_parts_and_items_of_the_responses_interface() -> None:
         {"type": "reasoning", "summary": [{"type": "summary_text", "text": "so"}]}
     )
     assert extracted(role, content) == {"assistant_thinking": "so"}
-    ((role, content),) = roles_and_contents({"type": "function_call", "name": "ls", "arguments": "{}"})
-    assert extracted(role, content) == {}
-    ((role, content),) = roles_and_contents({"type": "function_call_output", "output": "files"})
-    assert extracted(role, content) == {"tool_output": "files"}
+
+
+ARGUMENTS = '{"path": "/srv/frog", "all": true}'
+CALLED = "ls\npath: /srv/frog\nall: True"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "ls",
+                                           "input": {"path": "/srv/frog", "all": True}}]},
+        {"role": "assistant", "content": [{"type": "server_tool_use", "id": "t1", "name": "ls",
+                                           "input": {"path": "/srv/frog", "all": True}}]},
+        {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": ARGUMENTS}}]},
+        {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "c1", "type": "custom", "custom": {"name": "ls", "input": ARGUMENTS}}]},
+        {"role": "assistant", "content": None, "function_call": {"name": "ls", "arguments": ARGUMENTS}},
+        {"type": "function_call", "call_id": "c1", "name": "ls", "arguments": ARGUMENTS},
+        {"type": "custom_tool_call", "call_id": "c1", "name": "ls", "input": ARGUMENTS},
+    ],
+    ids=["tool_use", "server_tool_use", "tool_calls", "custom tool", "function_call", "item", "custom item"],
+)  # fmt: skip
+def test_calls_of_tools_in_every_form_say_their_name_and_their_arguments(message: dict[str, Any]) -> None:
+    ((role, content),) = roles_and_contents(message)
+    assert extracted(role, content) == {"tool_call": CALLED}
+    assert readable({"role": role, "content": content}) == CALLED
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "3 frogs"}]},
+         "3 frogs"),
+        ({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "is_error": False,
+                                       "content": [TEXT, {"type": "image", "source": {"data": "A" * 600}}]}]},
+         "answer"),
+        ({"role": "user", "content": [{"type": "mcp_tool_result", "tool_use_id": "t1", "content": [TEXT]}]},
+         "answer"),
+        ({"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "3 frogs"}]}, "3 frogs"),
+        ({"role": "tool", "content": {"frogs": 3, "where": ["pond", {"depth": 2.5}]}},
+         "frogs: 3\nwhere: pond\ndepth: 2.5"),
+        ({"role": "function", "name": "ls", "content": "3 frogs"}, "3 frogs"),
+        ({"type": "function_call_output", "call_id": "c1", "output": "3 frogs"}, "3 frogs"),
+        ({"type": "function_call_output", "output": [{"type": "input_text", "text": "3 frogs"}]}, "3 frogs"),
+        ({"type": "custom_tool_call_output", "output": "3 frogs"}, "3 frogs"),
+    ],
+)  # fmt: skip
+def test_results_of_tools_in_every_form_are_text(message: dict[str, Any], text: str) -> None:
+    ((role, content),) = roles_and_contents(message)
+    assert extracted(role, content) == {"tool_output": text}
+    assert readable({"role": role, "content": content}) == text
+
+
+def test_a_tool_on_the_providers_side_has_its_result_beside_its_call() -> None:
+    item = {"type": "mcp_call", "id": "m1", "name": "ls", "arguments": ARGUMENTS, "output": "3 frogs"}
+    call, result = roles_and_contents(item)
+    assert extracted(*call) == {"tool_call": CALLED}
+    assert extracted(*result) == {"tool_output": "3 frogs"}
+    search = {"type": "web_search_tool_result", "tool_use_id": "t1", "content": [
+        {"type": "web_search_result", "title": "Frogs", "url": "https://frog.example"}]}  # fmt: skip
+    ((role, content),) = roles_and_contents({"role": "assistant", "content": [TEXT, search]})
+    assert extracted(role, content) == {
+        "assistant_response": "answer", "tool_output": "title: Frogs\nurl: https://frog.example",
+    }  # fmt: skip
+
+
+def test_a_structure_as_deep_as_a_stranger_likes_is_read() -> None:
+    deep: Any = "frog"
+    for _ in range(20_000):
+        deep = [deep]
+    assert extracted("tool", deep) == {"tool_output": "frog"}
 
 
 def test_anthropic_tool_results_become_messages_of_their_own() -> None:

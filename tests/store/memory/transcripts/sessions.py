@@ -12,7 +12,7 @@ MESSAGES: list[dict[str, Any]] = [
         "content": [
             {"type": "thinking", "thinking": "perhaps the relayer is offline"},
             {"type": "text", "text": "The relayer has stopped."},
-            {"type": "tool_call", "name": "bash", "input": {"command": "unembedded"}},
+            {"type": "tool_call", "name": "bash", "input": {"command": "systemctl status"}},
         ],
     },
     {"role": "tool", "content": "relayer: connection refused"},

@@ -31,7 +31,9 @@ def test_a_folder_is_imported_with_messages_chunks_and_events(imported: Memory) 
         (number, message["role"], "ann", "bridges") for number, message in enumerate(MESSAGES)
     ]
     assert [json.loads(row["content"]) for row in messages] == [message["content"] for message in MESSAGES]
-    assert messages[1]["text_content"] == "perhaps the relayer is offline\n\nThe relayer has stopped."
+    assert messages[1]["text_content"] == (
+        "perhaps the relayer is offline\n\nThe relayer has stopped.\n\nbash\ncommand: systemctl status"
+    )
     assert messages[0]["ts"] == "2026-01-31T10:00:00.000+00:00"
     chunks = imported.transcripts.passages.find(order="content_type")
     assert {(row["content_type"], row["source_text"]) for row in chunks} == {
@@ -39,6 +41,8 @@ def test_a_folder_is_imported_with_messages_chunks_and_events(imported: Memory) 
         ("assistant_thinking", "perhaps the relayer is offline"),
         ("assistant_response", "The relayer has stopped."),
         ("tool_output", "relayer: connection refused"),
+        ("tool_output", "structured output"),
+        ("tool_call", "bash\ncommand: systemctl status"),
     }
     for row in chunks:
         assert (row["chunk_index"], row["total_chunks"], row["span_start"]) == (0, 1, 0)
@@ -46,6 +50,19 @@ def test_a_folder_is_imported_with_messages_chunks_and_events(imported: Memory) 
         assert row["token_count"] > 0
         assert row["embedding_model"] == "bags"
     assert imported.transcripts.without_vector() == 0
+
+
+def test_a_message_of_which_an_earlier_memedex_read_less_is_read_again(
+    imported: Memory, session: Path
+) -> None:
+    with imported.transcripts.passages.database.writing() as db:
+        db.execute("UPDATE transcripts SET text_content = 'The relayer has stopped.' WHERE sequence = 1")
+        db.execute("DELETE FROM transcript_vectors WHERE content_type = 'tool_call'")
+    report = imported.transcripts.import_sessions([session])
+    assert (report.messages, report.changed) == (0, 1)
+    (hit,) = imported.transcripts.search("systemctl", mode="full_text", content_types=["tool_call"])
+    assert hit.chunk is not None
+    assert hit.chunk["embedding_model"] == "bags"
 
 
 def test_a_second_import_adds_only_new_messages(imported: Memory, session: Path, bags: Bags) -> None:

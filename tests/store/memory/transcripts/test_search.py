@@ -28,13 +28,15 @@ def rows(memory: Memory, query: str) -> list[dict[str, Any]]:
         ("assistant_response", "The relayer has stopped."),
         ("assistant_thinking", "perhaps the relayer is offline"),
         ("tool_output", "relayer: connection refused"),
+        ("tool_output", "structured output"),
+        ("tool_call", "bash\ncommand: systemctl status"),
     ],
 )
 @pytest.mark.parametrize("mode", ["semantic", "hybrid"])
 def test_search_can_be_limited_to_one_content_type(
     imported: Memory, mode: Any, content_type: Any, text: str
 ) -> None:
-    (hit,) = imported.transcripts.search("relayer", mode=mode, content_types=[content_type])
+    hit, *_ = imported.transcripts.search(text, mode=mode, content_types=[content_type])
     assert hit.chunk is not None
     assert (hit.chunk["content_type"], hit.chunk["source_text"]) == (content_type, text)
 
@@ -42,10 +44,11 @@ def test_search_can_be_limited_to_one_content_type(
 def test_full_text_covers_message_texts_and_chunk_texts(imported: Memory) -> None:
     found = imported.transcripts.search("relayer", mode="full_text")
     assert {hit.message["sequence"] for hit in found} == {1, 2}
-    (hit,) = imported.transcripts.search("structured", mode="full_text")
-    assert (hit.message["role"], hit.chunk) == ("tool", None), "a message text that is not embedded"
-    assert imported.transcripts.search("structured", mode="full_text", content_types=["tool_output"]) == []
-    assert imported.transcripts.search("unembedded", mode="full_text") == []
+    (hit,) = imported.transcripts.search("brief", mode="full_text")
+    assert (hit.message["role"], hit.chunk) == ("system", None), "a message text that is not embedded"
+    assert imported.transcripts.search("brief", mode="full_text", content_types=["tool_output"]) == []
+    (hit,) = imported.transcripts.search("systemctl", mode="full_text")
+    assert hit.message["sequence"] == 1
     assert imported.transcripts.search('re" OR (relay*', mode="full_text") == []
 
 
@@ -145,11 +148,18 @@ def test_a_transcript_probe_reports_why_messages_were_excluded(imported: Memory)
         found = probe_messages(imported.passages["transcript_vectors"], question, **given)
         return [(told.hit.message["sequence"], told.kept_out) for told in found]
 
-    assert kept_out() == [(2, ""), (1, ""), (0, "n")], "thinking and answer of one message are one hit"
-    assert kept_out(floor=0.4) == [(2, ""), (1, ""), (0, "threshold")]
-    assert kept_out(where={"content_type": ["tool_output"]}) == [(2, ""), (1, "filter"), (0, "filter")]
-    assert kept_out(budget=30) == [(2, ""), (1, "budget"), (0, "budget")]
-    assert [kept for _, kept in kept_out(mode="hybrid", mmr=0.5)] == ["", "", "n"]
+    assert kept_out() == [(2, ""), (1, ""), (0, "n"), (3, "n")], (
+        "thinking and answer of one message are one hit"
+    )
+    assert kept_out(floor=0.4) == [(2, ""), (1, ""), (0, "threshold"), (3, "threshold")]
+    assert kept_out(where={"content_type": ["tool_output"]}) == [
+        (2, ""),
+        (3, ""),
+        (1, "filter"),
+        (0, "filter"),
+    ]
+    assert kept_out(budget=30) == [(2, ""), (1, "budget"), (0, "budget"), (3, "budget")]
+    assert [kept for _, kept in kept_out(mode="hybrid", mmr=0.5)] == ["", "", "n", "n"]
     assert kept_out("brief", mode="full_text") == [(4, "")], "the text of a message without any chunk"
     assert kept_out("connection relayer", mode="hybrid", floor=0.9)[0][1] == "threshold"
     first = probe_messages(imported.passages["transcript_vectors"], "the relayer has", mode="hybrid", n=1)[0]

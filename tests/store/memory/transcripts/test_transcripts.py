@@ -33,7 +33,7 @@ def test_chroma_gets_ids_vectors_and_columns_to_filter_by(imported: Memory) -> N
     assert imported.wait_for_chroma(60)
     imported.close()
     entries = stored(imported.places.root, "transcript_vectors")
-    assert len(entries) == 4
+    assert len(entries) == 6
     for id, entry in entries.items():
         assert entry["document"] is None
         assert entry["metadata"].keys() == {

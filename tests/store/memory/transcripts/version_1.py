@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from store.memory.text.extraction import CONTENT_TYPES
-
-INLINE = ", ".join(f"{kind}_vector FLOAT[3072]" for kind in CONTENT_TYPES)
+_KINDS = ("user_query", "assistant_response", "assistant_thinking", "tool_output")
+INLINE = ", ".join(f"{kind}_vector FLOAT[3072]" for kind in _KINDS)
 
 
 def version_1(path: Path, *, count: int, as_json: bool = False) -> None:

@@ -1,0 +1,75 @@
+"""One question to one kind, with every filter that it has: in Python, on the command line, for agents."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from store.memory.engine.entries import Row
+from store.memory.engine.errors import InvalidInput
+from store.memory.engine.fusion import PassageHit
+from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_percentage, checked_text
+from store.memory.engine.names import check_known
+from store.memory.engine.passages import Passages
+from store.memory.memories import relevance
+from store.memory.text.mmr import diverse_order
+
+_POOL = 4  # times as many entries are compared for diversity
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilters:
+    """Which entries may answer; what a kind does not have is refused by name."""
+
+    scope: str = ""  # a world, session key or protocol; of transcripts a session
+    user: str = ""  # of transcripts
+    project: str = ""  # of transcripts
+    tags: Sequence[str] = ()  # of memories: all of them
+    since: float | None = None  # UNIX seconds; when it was written or last edited
+    until: float | None = None
+    min_score: float | None = None  # percent: the lowest cosine
+    mmr: float | None = None  # λ of marginal relevance: 1 for relevance alone
+    near_misses: int = 0  # so many below `min_score`, after the others
+
+    def where(self, passages: Passages) -> dict[str, Any]:
+        """The filters for the engine. Raises InvalidInput for one that this kind does not have."""
+        kind, found = passages.kind, dict[str, Any]()
+        columns = {kind.scope: self.scope, "user_id": self.user, "project_slug": self.project}
+        for column, wanted in columns.items():
+            if wanted and not (column and column in kind.filters):
+                what = {"user_id": "user", "project_slug": "project"}.get(
+                    column, "world, session or protocol"
+                )
+                raise InvalidInput(f"{kind.name} belong to no {what}")
+            if wanted:
+                check_known(wanted, passages.counts(column), what=column.removesuffix("_id"))
+                found[column] = wanted
+        found |= {"tags": list(self.tags)} if self.tags else {}
+        return found | {name: at for name in ("since", "until") if (at := getattr(self, name)) is not None}
+
+
+def search(passages: Passages, query: str, *, limit: int, most: int, filters: SearchFilters) -> list[Row]:
+    """The entries that fit best, with `score`, `meaning` and `words`; near misses come last, and say so."""
+    query = checked_text(query, what="the query", most=LONGEST_QUESTION)
+    limit = checked_count(limit, what="the limit", most=most)
+    least = None if filters.min_score is None else checked_percentage(filters.min_score, what="min_score")
+    if filters.near_misses:
+        checked_count(filters.near_misses, what="the number of near misses", most=most)
+    where = filters.where(passages)
+    pool = max(limit * _POOL, limit + filters.near_misses)
+    hits = passages.best(query, n=pool, where=where)
+    found = [hit for hit in hits if least is None or _relevance(hit) >= least]
+    near = [hit for hit in hits if hit not in found][: filters.near_misses]
+    if filters.mmr is not None:
+        ids, scores = [hit.row["id"] for hit in found], [hit.score for hit in found]
+        order = diverse_order(passages, ids, scores, n=limit, trade_off=filters.mmr)
+        found = [found[place] for place in order]
+    found = found[:limit]
+    passages.log_retrieval(query, found, scope=filters.scope, n=limit, where=where, threshold=least)
+    if filters.scope and found:
+        passages.questions.record(filters.scope)
+    rows = [{**hit.row, "score": hit.score, **hit.parts()} for hit in found]
+    return rows + [{**hit.row, "score": hit.score, **hit.parts(), "near_miss": True} for hit in near]
+
+
+def _relevance(hit: PassageHit) -> float:
+    return relevance(hit.cosine or 0.0)
