@@ -34,7 +34,7 @@ def bars(
     names = list(dict.fromkeys(frame["name"]))
     rows = len(names) * (1 if stacked else max(1.0, 0.75 * len(colors)))
     layout = charts.layout(
-        height=round(70 + 22 * (len(colors) > 1) + charts.ROW * rows),
+        height=round(max(130, 70 + charts.ROW * rows) + 32 * (len(colors) > 1)),
         legend=len(colors) > 1,
         barmode="stack" if stacked else "group",
         bargap=0.3,
@@ -94,17 +94,18 @@ def show(
     figure: "go.Figure", frame: "pd.DataFrame", *, title: str, key: str, alt: str, about: str | None = None
 ) -> None:
     """A figure with its title and its frame as CSV; a click on a bar opens the grid with its coins."""
-    heading(frame, title=title, key=key, about=about)
-    now = theme.followed(key=f"{key}-theme")
-    clicked = st.plotly_chart(
-        figure,
-        key=f"{key}-{now}",
-        alt=alt,
-        width="stretch",
-        on_select="rerun",
-        selection_mode="points",
-        config=_with_picture(key),
-    )
+    with st.container(gap=None):
+        heading(frame, title=title, key=key, about=about)
+        now = theme.followed(key=f"{key}-theme")
+        clicked = st.plotly_chart(
+            figure,
+            key=f"{key}-{now}",
+            alt=alt,
+            width="stretch",
+            on_select="rerun",
+            selection_mode="points",
+            config=_with_picture(key),
+        )
     for point in clicked["selection"]["points"]:
         if line := _line(point.get("customdata")):
             st.switch_page(GRID, query_params={LINE: line})

@@ -50,7 +50,7 @@ def show(library: Library) -> None:
             frame, x=f"nDCG@{evaluation.TOP}", y="Share of queries", colors=colors, width=_CLASS, percent=True
         )
         charts.show(
-            figure, key="insights-gains", alt="How many queries reach which nDCG with the best setting"
+            figure, key="insights-gains-figure", alt="How many queries reach which nDCG with the best setting"
         )
 
 
