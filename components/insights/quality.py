@@ -59,8 +59,10 @@ def _weak(found: list[TagScore]) -> None:
     if frame.empty:
         st.caption(f"No tag has {evaluation.FEWEST} golden queries or more.")
         return
+    figure = figures.bars(frame, title=f"nDCG@{evaluation.TOP}", colors={"": charts.ACCENT})
+    figure.update_xaxes(range=[0, 1], dtick=0.25, tickformat=".2f")
     figures.show(
-        figures.bars(frame, title=f"nDCG@{evaluation.TOP}", colors={"": charts.ACCENT}, percent=True), frame,
+        figure, frame,
         title="Weakest tags", key="insights-weak",
         alt="nDCG of the queries whose relevant coins have a tag, the worst tags first",
         about=f"Tags of at least {evaluation.FEWEST} golden queries, by the mean nDCG@{evaluation.TOP} of "
