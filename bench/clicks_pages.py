@@ -18,6 +18,7 @@ PAGES = {
     "AI drafts": ("drafting", "[data-testid=stNumberInput]"),
     "Search": ("search", "[data-testid=stTextInput]"),
     "Map": ("map", "[data-testid=stSelectbox]"),
+    "Insights": ("insights", "[data-testid=stPlotlyChart]"),
     "Evaluation": ("evaluation", ".memedex-form input"),
     "Generate": ("generate", "[data-testid=stNumberInput]"),
     "Lore & memory": ("lore", "[data-testid=stButtonGroup]"),

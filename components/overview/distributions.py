@@ -39,9 +39,9 @@ def show(library: Library) -> None:
         with grid.cell():
             _labels("categories", library.category_counts(Filter(tier="library")))
         with grid.cell():
-            _caption_lengths(library)
+            caption_lengths(library)
         with grid.cell():
-            _similarity(library)
+            similarity_of_coins(library)
 
 
 def _labels(what: str, counts: dict[str, int]) -> None:
@@ -64,7 +64,8 @@ def ranking(counts: dict[str, int]) -> "pd.DataFrame":
     return pd.DataFrame(list(counts.items())[:_MOST], columns=["name", "count"])
 
 
-def _caption_lengths(library: Library) -> None:
+def caption_lengths(library: Library) -> None:
+    """A chart of how long the captions of the library are, by facet."""
     found = _lengths(library, settings().root, library.generation)
     if not found:
         st.caption("No coin of the library has a caption yet.")
@@ -95,7 +96,8 @@ def lengths(found: list[CaptionLengths]) -> "pd.DataFrame":
     return rows.assign(kind=rows["kind"].map(lambda facet: PURPOSES[facet].label))
 
 
-def _similarity(library: Library) -> None:
+def similarity_of_coins(library: Library) -> None:
+    """A chart of how similar coins are in a facet that is chosen above it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(
             "Similarity of coins",

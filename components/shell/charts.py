@@ -24,8 +24,8 @@ RED, BLUE, PURPLE = stand_ins.CATEGORY_3, stand_ins.CATEGORY_4, stand_ins.CATEGO
 QUIET = stand_ins.GRAY_70  # drawn half transparent: it is as strong as text
 COLORS = (ACCENT, GREEN, YELLOW, BLUE, PURPLE, RED)  # where no colour has a meaning of its own
 
-_HEIGHT = 280  # px
-_ROW = 22  # px of one bar or interval
+HEIGHT = 280  # px
+ROW = 22  # px of one bar or interval
 _GAP = 0.03  # between panels, of the whole width, on each side
 _DAY = 86_400_000  # ms, Plotly's unit for the width of a bar on an axis of dates
 _FEW = 5  # up to here every whole number has its tick
@@ -53,23 +53,23 @@ def days(
     import plotly.graph_objects as go
 
     value = "$%{y:,.4f}" if money else "%{y:,}"
-    figure = go.Figure(layout=_layout(height=_HEIGHT, legend=True, barmode="stack", bargap=0.25))
+    figure = go.Figure(layout=layout(height=HEIGHT, legend=True, barmode="stack", bargap=0.25))
     for kind, color in colors.items():
         part = frame[frame["kind"] == kind]
         if len(part):
             figure.add_bar(
                 x=_dates(part["day"]),
                 y=part["value"],
-                name=_plain(kind),
+                name=plain(kind),
                 marker_color=color,
                 opacity=_opacity(color),
                 width=0.75 * _DAY,
-                hovertemplate=f"{value} {_plain(kind)}<extra></extra>",
+                hovertemplate=f"{value} {plain(kind)}<extra></extra>",
             )
     highest = frame.groupby("day")["value"].sum().max()
-    amounts = {"tickprefix": "$", "rangemode": "tozero"} if money else _counts(highest)
+    amounts = {"tickprefix": "$", "rangemode": "tozero"} if money else counts(highest)
     return figure.update_layout(
-        hovermode="x unified", xaxis=_day_axis(frame["day"], least=least), yaxis=_axis(title, **amounts)
+        hovermode="x unified", xaxis=_day_axis(frame["day"], least=least), yaxis=axis(title, **amounts)
     )
 
 
@@ -77,7 +77,7 @@ def shares(frame: "pd.DataFrame", *, title: str, hover: str, over: "pd.Series | 
     """A line of shares (0 to 1) from columns day, share and text; `over`: the days that the axis spans."""
     import plotly.graph_objects as go
 
-    figure = go.Figure(layout=_layout(height=_HEIGHT))
+    figure = go.Figure(layout=layout(height=HEIGHT))
     figure.add_scatter(
         x=_dates(frame["day"]),
         y=frame["share"],
@@ -89,7 +89,7 @@ def shares(frame: "pd.DataFrame", *, title: str, hover: str, over: "pd.Series | 
     )
     return figure.update_layout(
         xaxis=_day_axis(frame["day"] if over is None else over),
-        yaxis=_axis(title, tickformat=".0%", range=[-0.03, 1.05], dtick=0.25),
+        yaxis=axis(title, tickformat=".0%", range=[-0.03, 1.05], dtick=0.25),
     )
 
 
@@ -103,7 +103,7 @@ def intervals(frame: "pd.DataFrame", *, colors: Mapping[str, str]) -> "go.Figure
 
     names, measures = list(frame["name"].unique()), list(frame["measure"].unique())
     step = 0.7 / max(1, len(colors))
-    figure = go.Figure(layout=_layout(height=90 + _ROW * len(names) * len(colors), legend=True))
+    figure = go.Figure(layout=layout(height=90 + ROW * len(names) * len(colors), legend=True))
     width = 1 / len(measures)
     for panel, measure in enumerate(measures, start=1):
         for place, (series, color) in enumerate(colors.items()):
@@ -121,11 +121,11 @@ def intervals(frame: "pd.DataFrame", *, colors: Mapping[str, str]) -> "go.Figure
                     "array": part["high"] - part["mean"], "arrayminus": part["mean"] - part["low"],
                     "symmetric": False, "color": color, "thickness": 2, "width": 0,
                 },
-                customdata=list(zip(part["low"], part["high"], map(_plain, part["name"]), strict=True)),
+                customdata=list(zip(part["low"], part["high"], map(plain, part["name"]), strict=True)),
                 hovertemplate="%{x:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f})"
                 f"<extra>%{{customdata[2]}}<br>{series}</extra>",
             )  # fmt: skip
-        axis = _axis(
+        panel_axis = axis(
             measure,
             range=[-0.02, 1.02],
             dtick=0.25,
@@ -133,26 +133,26 @@ def intervals(frame: "pd.DataFrame", *, colors: Mapping[str, str]) -> "go.Figure
             showgrid=True,
             domain=[(panel - 1) * width + _GAP, panel * width - _GAP],
         )
-        figure.update_layout({f"xaxis{panel}": axis})
-    return figure.update_layout(hovermode="closest", yaxis=_rows([_plain(name) for name in names]))
+        figure.update_layout({f"xaxis{panel}": panel_axis})
+    return figure.update_layout(hovermode="closest", yaxis=rows([plain(name) for name in names]))
 
 
 def ranked(frame: "pd.DataFrame", *, title: str) -> "go.Figure":
     """Horizontal bars from columns name and count, in the frame's order from the top."""
     import plotly.graph_objects as go
 
-    figure = go.Figure(layout=_layout(height=70 + _ROW * len(frame), bargap=0.3))
+    figure = go.Figure(layout=layout(height=70 + ROW * len(frame), bargap=0.3))
     figure.add_bar(
         x=frame["count"],
         y=list(range(len(frame))),
         orientation="h",
         marker_color=ACCENT,
-        customdata=[_plain(name) for name in frame["name"]],
+        customdata=[plain(name) for name in frame["name"]],
         hovertemplate="%{x:,} %{customdata}<extra></extra>",
     )
     return figure.update_layout(
-        xaxis=_axis(title, **_counts(frame["count"].max())),
-        yaxis=_rows([_plain(name, 24) for name in frame["name"]]),
+        xaxis=axis(title, **counts(frame["count"].max())),
+        yaxis=rows([plain(name, 24) for name in frame["name"]]),
     )
 
 
@@ -166,7 +166,7 @@ def classes(
     """
     import plotly.graph_objects as go
 
-    figure = go.Figure(layout=_layout(height=_HEIGHT, legend=True))
+    figure = go.Figure(layout=layout(height=HEIGHT, legend=True))
     share, span = (
         ("%{y:.0%}", "%{customdata[0]:.2f} to %{customdata[1]:.2f}")
         if percent
@@ -179,31 +179,31 @@ def classes(
             figure.add_scatter(
                 x=[*part["start"], ends.max()],
                 y=[*part["value"], 0],
-                name=_plain(kind),
+                name=plain(kind),
                 mode="lines",
                 line={"color": color, "width": 2, "shape": "hv"},
                 opacity=_opacity(color),
                 customdata=list(zip(part["start"], ends if percent else ends - 1, strict=True)),
-                hovertemplate=f"{share} {_plain(kind)} ({span})<extra></extra>",
+                hovertemplate=f"{share} {plain(kind)} ({span})<extra></extra>",
             )
-    amounts = {"tickformat": ".0%", "rangemode": "tozero"} if percent else _counts(frame["value"].max())
-    return figure.update_layout(hovermode="x", xaxis=_axis(x, showgrid=False), yaxis=_axis(y, **amounts))
+    amounts = {"tickformat": ".0%", "rangemode": "tozero"} if percent else counts(frame["value"].max())
+    return figure.update_layout(hovermode="x", xaxis=axis(x, showgrid=False), yaxis=axis(y, **amounts))
 
 
 def values(numbers: Iterable[float]) -> "go.Figure":
     """A vector's numbers as bars around 0, in their order."""
     import plotly.graph_objects as go
 
-    figure = go.Figure(layout=_layout(height=160, bargap=0))
+    figure = go.Figure(layout=layout(height=160, bargap=0))
     figure.add_bar(y=list(numbers), marker_color=ACCENT, hovertemplate="%{y:.4f}<extra>number %{x}</extra>")
-    return figure.update_layout(xaxis=_axis("", showgrid=False), yaxis=_axis("Value", nticks=4))
+    return figure.update_layout(xaxis=axis("", showgrid=False), yaxis=axis("Value", nticks=4))
 
 
 def _opacity(color: str) -> float:
     return 0.5 if color == QUIET else 1.0
 
 
-def _layout(*, height: int, legend: bool = False, **more: Any) -> dict[str, Any]:
+def layout(*, height: int, legend: bool = False, **more: Any) -> dict[str, Any]:
     """The layout of all figures.
 
     Nothing can be dragged or zoomed, so that a page scrolls above a chart too.
@@ -226,17 +226,18 @@ def _layout(*, height: int, legend: bool = False, **more: Any) -> dict[str, Any]
     }
 
 
-def _axis(title: str, **more: Any) -> dict[str, Any]:
+def axis(title: str, **more: Any) -> dict[str, Any]:
+    """An axis with a title that cannot be zoomed."""
     return {"title": {"text": title}, "fixedrange": True, "zeroline": False, "automargin": True, **more}
 
 
-def _rows(names: Sequence[str]) -> dict[str, Any]:
+def rows(names: Sequence[str]) -> dict[str, Any]:
     """A row for each name, from the top."""
     places = list(range(len(names)))
-    return _axis("", tickvals=places, ticktext=names, range=[len(names) - 0.5, -0.5], showgrid=False)
+    return axis("", tickvals=places, ticktext=names, range=[len(names) - 0.5, -0.5], showgrid=False)
 
 
-def _counts(highest: float) -> dict[str, Any]:
+def counts(highest: float) -> dict[str, Any]:
     """An axis of whole numbers that starts at 0."""
     return {"rangemode": "tozero", "tickformat": ",d", **({"dtick": 1} if highest <= _FEW else {"nticks": 6})}
 
@@ -254,7 +255,7 @@ def _day_axis(column: "pd.Series", *, least: int = 14) -> dict[str, Any]:
     first, last = int(column.min()), int(column.max())
     first = min(first, last - least + 1)
     ends = pd.to_datetime([(first - 0.5) * 86_400, (last + 0.5) * 86_400], unit="s")
-    return _axis(
+    return axis(
         "",
         type="date",
         range=list(ends),
@@ -265,7 +266,7 @@ def _day_axis(column: "pd.Series", *, least: int = 14) -> dict[str, Any]:
     )
 
 
-def _plain(text: str, limit: int = 40) -> str:
+def plain(text: str, limit: int = 40) -> str:
     """An untrusted text, short and on one line, escaped for Plotly, which interprets some HTML."""
     line = " ".join(text.split())
     shown = line if len(line) <= limit else f"{line[: limit - 1]}…"

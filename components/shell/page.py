@@ -34,6 +34,7 @@ PAGES: dict[str, tuple[Link, ...]] = {
         ("pages/library.py", "Library", ":material/photo_library:", None),
         ("pages/search.py", "Search", ":material/search:", "library"),
         ("pages/map.py", "Map", ":material/scatter_plot:", None),
+        ("pages/insights.py", "Insights", ":material/insights:", None),
         ("pages/evaluation.py", "Evaluation", ":material/fact_check:", None),
         ("pages/generate.py", "Generate", ":material/auto_awesome:", None),
         ("pages/lore.py", "Lore & memory", ":material/auto_stories:", None),

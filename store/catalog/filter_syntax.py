@@ -160,6 +160,12 @@ def written(filter: Filter) -> str:
     return written_tree(AllOf(tuple(nodes(filter))))
 
 
+def written_with_tier(filter: Filter) -> str:
+    """The line for this filter on a page that shows all tiers."""
+    tier = [Condition(TIER, filter.tier)] if filter.tier else []
+    return written_tree(AllOf((*nodes(filter), *tier)))
+
+
 def nodes(filter: Filter) -> list[Node]:
     """The conditions of a filter as parts of a tree, without its tier; dates to the day."""
     found: list[Node] = []

@@ -36,6 +36,7 @@ TOP = 10  # k where nobody asks for another
 _SETTINGS = ((False, False), (True, False), (False, True))  # calibrated, fused
 DEPTH = 200  # how far right answers are looked for, the largest k
 _DRAWS = 1_000
+FEWEST = 3  # queries of a tag, below which their mean says nothing of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,15 @@ class EvaluationScores:
 
     recall: Figure
     mrr: Figure
+    ndcg: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class TagScore:
+    """nDCG over the queries that look for coins with a tag."""
+
+    tag: str
+    queries: int
     ndcg: Figure
 
 
@@ -92,9 +102,13 @@ class Evaluation:
         table = self._table(row, k=k)
         return EvaluationScores(*(_figure(table[:, column]) for column in range(3)))
 
+    def gains(self, row: PresetResult, *, k: int = TOP) -> NDArray[np.float64]:
+        """The nDCG@k of each query with one setting, (queries,) in the order of `lines`."""
+        return self._table(row, k=k)[:, 2]
+
     def worst(self, *, k: int = TOP, count: int = 10) -> list[tuple[str, float]]:
         """Lines and their nDCG@k with the first setting, the worst first."""
-        gains = self._table(self.rows[0], k=k)[:, 2]
+        gains = self.gains(self.rows[0], k=k)
         return [(self.lines[at], float(gains[at])) for at in np.argsort(gains, kind="stable")[:count]]
 
     def as_json(self, *, k: int = TOP) -> dict[str, Any]:
@@ -172,6 +186,34 @@ def elsewhere(reader: "Reader", goldens: Iterable[Golden]) -> dict[str, str]:
     answers = list(dict.fromkeys(chain.from_iterable(one.answers for one in goldens)))
     tiers = {record.address: record.tier for record in reader.records(answers)}
     return {one: tiers.get(one, "gone") for one in answers if tiers.get(one) != "library"}
+
+
+def by_tag(reader: "Reader", one: Evaluation, row: PresetResult, *, k: int = TOP) -> list[TagScore]:
+    """How well the queries are answered whose relevant library coins have a tag, the worst tag first.
+
+    Tags of fewer than FEWEST queries, and queries that are no longer golden, are left out.
+    """
+    answers = {golden.line: golden.answers for golden in all_of(reader)}
+    wanted = {address for line in one.lines for address in answers.get(line, ())}
+    with reader.catalog.reading() as db:
+        tags = db.execute(
+            "SELECT r.address, l.label FROM records r JOIN labels l ON l.record = r.id AND l.kind = 'tag' "
+            "WHERE r.tier = 'library' AND r.address IN (SELECT value FROM json_each(?))",
+            [json.dumps(sorted(wanted))],
+        ).fetchall()
+    tags_of: dict[str, set[str]] = {}
+    for address, tag in tags:
+        tags_of.setdefault(address, set()).add(tag)
+    gains: dict[str, list[float]] = {}
+    for line, gain in zip(one.lines, one.gains(row, k=k), strict=True):
+        for tag in set().union(*(tags_of.get(answer, ()) for answer in answers.get(line, ()))):
+            gains.setdefault(tag, []).append(float(gain))
+    scores = [
+        TagScore(tag, len(found), _figure(np.array(found)))
+        for tag, found in gains.items()
+        if len(found) >= FEWEST
+    ]
+    return sorted(scores, key=lambda score: (score.ndcg.mean, score.tag))
 
 
 def format_table(evaluations: Sequence[Evaluation], *, k: int = TOP) -> str:

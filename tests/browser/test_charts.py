@@ -34,3 +34,19 @@ def test_charts_use_the_theme_colours_even_after_a_theme_switch(page: Page, shar
     switch(page, "Light")
     expect(rate).to_have_css("stroke", accent("light"))
     expect(page.locator(".modebar-btn")).to_have_count(0)
+
+
+def test_a_bar_of_insights_opens_its_coins_and_a_figure_is_saved_as_a_picture(
+    page: Page, shared: Server
+) -> None:
+    visit(page, shared, "insights", title="Insights")
+    figure = page.get_by_role("figure", name="How many coins have which tags")
+    figure.hover()
+    with page.expect_download() as saved:
+        figure.locator(".modebar-btn").first.click()
+    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
+    tag = figure.locator(".ytick").first.text_content()
+    # Plotly's layer for dragging lies over the bars and passes clicks on.
+    figure.locator(".bars .point path").first.click(force=True)
+    expect(page.get_by_role("heading", name="Library", level=1)).to_be_visible()
+    expect(page.get_by_label("Words", exact=True)).to_have_value(f"tag:{tag}")

@@ -31,6 +31,7 @@ TITLES = {
     "library": "Library",
     "search": "Search",
     "map": "Map",
+    "insights": "Insights",
     "evaluation": "Evaluation",
     "generate": "Generate",
     "lore": "Lore & memory",

@@ -1,0 +1,71 @@
+"""The sets of coins that the figures count: one, or two that are compared."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from components.grid.filters import Drawer, mended
+from components.shell import charts, format
+from store.catalog.filter_syntax import parsed
+from store.catalog.filters import Filter
+from store.library import Library
+
+COLORS = (charts.ACCENT, charts.YELLOW)
+_ALL = "All coins"
+
+
+@dataclass(frozen=True, slots=True)
+class CoinSet:
+    """Coins by a filter, with their name in the figures and their number."""
+
+    label: str
+    filter: Filter
+    coins: int
+
+
+def choose(library: Library) -> list[CoinSet]:
+    """Draw the controls; the one or two sets, none with a line that was not understood or finds nothing."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        line = _line(library, "insights_words", "Coins", "all coins, or tag:dog, source:…")
+        is_compared = st.toggle("Compare", key="insights_compare", bind="query-params")
+        other = (
+            _line(library, "insights_other", "Other coins", "all coins, or after:2025-01 before:2025-02")
+            if is_compared
+            else None
+        )
+    found = [_set(library, one) for one in ([line] if other is None else [line, other])]
+    sets = [one for one in found if one]
+    if len(sets) == 2 and sets[0].label == sets[1].label:
+        st.caption("Both sets are the same: give one of them a tag, a source or dates.")
+        return sets[:1]
+    return sets
+
+
+def colors(sets: list[CoinSet]) -> dict[str, str]:
+    """A colour for each set by its label."""
+    return dict(zip((one.label for one in sets), COLORS, strict=False))
+
+
+def _line(library: Library, key: str, label: str, placeholder: str) -> str:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width=400):
+        line = st.text_input(
+            label, key=key, bind="query-params", icon=":material/search:", placeholder=placeholder,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        drawer = Drawer(key, key, changed=lambda: None)
+        drawer.show(library, parsed(line or "", actor=library.actor_name).filter)
+    return (line or "").strip()
+
+
+def _set(library: Library, line: str) -> CoinSet | None:
+    asked = parsed(line, base=Filter(), actor=library.actor_name)
+    mended(asked.hints)
+    for fault in asked.faults:
+        st.warning(format.plain(fault, limit=200), icon=":material/help:")
+    if asked.faults:
+        return None
+    coins = library.count(asked.filter)
+    if not coins:
+        st.info(f"No coin matches {format.plain(line)}.", icon=":material/search_off:")
+        return None
+    return CoinSet(line or _ALL, asked.filter, coins)

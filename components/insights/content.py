@@ -1,0 +1,138 @@
+"""Figures of what is in the library: tags, categories, months and captions."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from components.insights import compared, figures
+from components.insights.compared import CoinSet
+from components.overview import distributions
+from components.shell import charts, format
+from store.catalog.filters import Filter
+from store.library import Library
+from store.reading import insights
+from store.reading.insights import MonthCount, narrowed
+from store.records import TIERS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST = 15  # tags or categories that are drawn
+_SUBJECTS = 6  # categories over time, as many as there are colours
+TIER_COLORS = dict(
+    zip(
+        (format.TIERS[tier] for tier in TIERS),
+        (charts.BLUE, charts.YELLOW, charts.GREEN, charts.RED),
+        strict=True,
+    )
+)
+COLUMNS = ["name", "kind", "value", "coins", "text", "line"]
+
+
+def show(library: Library, sets: list[CoinSet]) -> None:
+    """Labels of all sets together, months of each set, captions of the library."""
+    grid = st.grid(2, min_column_width=320, gap=("medium", "large"))
+    tags = [library.tag_counts(one.filter) for one in sets]
+    with grid.cell():
+        labels(tags, sets, what="tags", narrow=lambda asked, name: narrowed(asked, tag=name))
+    categories = [library.category_counts(one.filter) for one in sets]
+    with grid.cell():
+        labels(categories, sets, what="categories", narrow=lambda asked, name: narrowed(asked, category=name))
+    for number, one in enumerate(sets):
+        of = f" · {format.plain(one.label)}" if len(sets) > 1 else ""
+        with grid.cell():
+            frame = by_month(insights.tiers_by_month(library, one.filter), one, subject="tier")
+            figures.show(
+                figures.months(frame, title="Coins", colors=_present(frame, TIER_COLORS)), frame,
+                title=f"Coins by month of creation{of}", key=f"insights-months-{number}",
+                alt="How many coins were created in each month, by where they are now",
+            )  # fmt: skip
+        with grid.cell():
+            _subjects(library, one, number, of)
+    with grid.cell():
+        distributions.caption_lengths(library)
+    with grid.cell():
+        distributions.similarity_of_coins(library)
+
+
+def labels(
+    counts: Sequence[Mapping[str, int]],
+    sets: Sequence[CoinSet],
+    *,
+    what: str,
+    narrow: Callable[[Filter, str], Filter],
+) -> None:
+    """The most frequent tags, categories or reasons; of two sets as shares, since they differ in size."""
+    frame = ranking(counts, sets, narrow=narrow)
+    if frame.empty:
+        st.caption(f"No coin has {what} yet.")
+        return
+    number = len(set().union(*counts))
+    title = f"The {_MOST} most frequent of {number:,} {what}" if number > _MOST else what.capitalize()
+    is_shared = len(sets) > 1
+    figure = figures.bars(
+        frame, title="Share of coins" if is_shared else "Coins",
+        colors=compared.colors([*sets]), percent=is_shared,
+    )  # fmt: skip
+    figures.show(figure, frame, title=title, key=f"insights-{what}", alt=f"How many coins have which {what}")
+
+
+def ranking(
+    counts: Sequence[Mapping[str, int]], sets: Sequence[CoinSet], *, narrow: Callable[[Filter, str], Filter]
+) -> "pd.DataFrame":
+    """The names that are most frequent in any set, with their counts; two sets have shares as values."""
+    import pandas as pd
+
+    def share(name: str) -> float:
+        return max(found.get(name, 0) / one.coins for found, one in zip(counts, sets, strict=True))
+
+    names = sorted(set().union(*counts), key=lambda name: (-share(name), name))[:_MOST]
+    rows = []
+    for name in names:
+        for found, one in zip(counts, sets, strict=True):
+            coins = found.get(name, 0)
+            value = coins / one.coins if len(sets) > 1 else coins
+            text = f"{name or 'no reason given'}: {coins:,} of {one.coins:,}"
+            line = figures.line_of(narrow(one.filter, name)) if coins else ""
+            rows.append((name or "no reason given", one.label, value, coins, text, line))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def by_month(found: Sequence[MonthCount], one: CoinSet, *, subject: str) -> "pd.DataFrame":
+    """Coins by month and kind, each with the line that finds them; `subject` is tier or category."""
+    import pandas as pd
+
+    rows = []
+    for month, kind, coins in found:
+        label = format.TIERS[kind] if subject == "tier" else kind
+        tier = next((tier for tier in TIERS if subject == "tier" and tier == kind), None)
+        category = kind if subject == "category" else ""
+        line = figures.line_of(narrowed(one.filter, month=month, tier=tier, category=category))
+        text = f"{format.counted(coins, 'coin')}, {label}, {month}"
+        rows.append((month, label, coins, coins, text, line))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _subjects(library: Library, one: CoinSet, number: int, of: str) -> None:
+    found = insights.categories_by_month(library, one.filter)
+    total: Counter[str] = Counter()
+    for count in found:
+        total[count.kind] += count.coins
+    most = [kind for kind, _ in total.most_common(_SUBJECTS)]
+    frame = by_month([count for count in found if count.kind in most], one, subject="category")
+    if frame.empty:
+        st.caption(f"No coin has a category yet{of}.")
+        return
+    figures.show(
+        figures.months(frame, title="Coins", colors=charts.in_colors(most)), frame,
+        title=f"Subjects over time{of}", key=f"insights-subjects-{number}",
+        alt="How many coins of each frequent category were created in each month",
+        about=f"The {_SUBJECTS} most frequent categories. A coin counts in each of its categories.",
+    )  # fmt: skip
+
+
+def _present(frame: "pd.DataFrame", colors: Mapping[str, str]) -> dict[str, str]:
+    kinds = set(frame["kind"])
+    return {kind: color for kind, color in colors.items() if kind in kinds}

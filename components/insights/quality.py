@@ -1,0 +1,96 @@
+"""Figures of how well coins are found, from the stored evaluations."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from components.insights import figures
+from components.search import scores
+from components.shell import charts, format, local_time
+from store.catalog.filters import Filter
+from store.evaluation import evaluation
+from store.evaluation.evaluation import Evaluation, TagScore
+from store.library import Library
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WEAKEST = 15  # tags that are drawn
+_CLASS = 0.1  # of nDCG
+
+
+def show(library: Library) -> None:
+    """The newest evaluation of a model; the way to the first one if there is none."""
+    found = evaluation.stored(library)
+    if not found:
+        st.info("Search quality has not been measured yet: run an evaluation.", icon=":material/fact_check:")
+        st.page_link("pages/evaluation.py", label="Evaluation", icon=":material/fact_check:")
+        return
+    one = found[0]
+    if len(found) > 1:
+        chosen = st.selectbox(
+            "Model", [each.model for each in found], key="insights_model", format_func=format.model, width=320
+        )
+        one = next(each for each in found if each.model == chosen)
+    model = format.plain(format.model(one.model))
+    st.caption(f"{model} · {one.queries} golden queries · {local_time.text(one.at)}")
+    scores.show(one, k=evaluation.TOP)
+    grid = st.grid(2, min_column_width=320, gap=("medium", "large"))
+    best = scores.best(one, k=evaluation.TOP)
+    with grid.cell():
+        _weak(evaluation.by_tag(library, one, best))
+    with grid.cell():
+        frame = distribution(one)
+        figures.heading(
+            frame, title=f"Distribution of nDCG@{evaluation.TOP} over the queries", key="insights-gains"
+        )
+        colors = dict(zip(frame["kind"].unique(), (charts.ACCENT,), strict=True))
+        figure = charts.classes(
+            frame, x=f"nDCG@{evaluation.TOP}", y="Share of queries", colors=colors, width=_CLASS, percent=True
+        )
+        charts.show(
+            figure, key="insights-gains-figure", alt="How many queries reach which nDCG with the best setting"
+        )
+
+
+def _weak(found: list[TagScore]) -> None:
+    frame = by_tag(found)
+    if frame.empty:
+        st.caption(f"No tag has {evaluation.FEWEST} golden queries or more.")
+        return
+    figure = figures.bars(frame, title=f"nDCG@{evaluation.TOP}", colors={"": charts.ACCENT})
+    figure.update_xaxes(range=[0, 1], dtick=0.25, tickformat=".2f")
+    figures.show(
+        figure, frame,
+        title="Weakest tags", key="insights-weak",
+        alt="nDCG of the queries whose relevant coins have a tag, the worst tags first",
+        about=f"Tags of at least {evaluation.FEWEST} golden queries, by the mean nDCG@{evaluation.TOP} of "
+        "these queries with the best setting; hovering says the 95 % interval.",
+    )  # fmt: skip
+
+
+def by_tag(found: list[TagScore]) -> "pd.DataFrame":
+    """The weakest tags with the line of their library coins; `coins` is the number of queries."""
+    import pandas as pd
+
+    rows = []
+    for one in found[:_WEAKEST]:
+        text = (
+            f"{one.tag}: {one.ndcg.mean:.2f} ({one.ndcg.low:.2f} to {one.ndcg.high:.2f}), "
+            f"{one.queries} queries"
+        )
+        line = figures.line_of(Filter(tier="library", tags=(one.tag,)))
+        rows.append((one.tag, "", one.ndcg.mean, one.ndcg.low, one.ndcg.high, one.queries, text, line))
+    return pd.DataFrame(rows, columns=["name", "kind", "value", "low", "high", "queries", "text", "line"])
+
+
+def distribution(one: Evaluation) -> "pd.DataFrame":
+    """The share of queries in each class of nDCG with the best setting: columns kind, start and value."""
+    import pandas as pd
+
+    gains = one.gains(scores.best(one, k=evaluation.TOP), k=evaluation.TOP)
+    number = round(1 / _CLASS)
+    places = np.minimum((gains / _CLASS + 1e-9).astype(int), number - 1)  # 1 belongs to the last class
+    shares = np.bincount(places, minlength=number) / len(gains)
+    return pd.DataFrame({"kind": "Best setting", "start": np.arange(number) * _CLASS, "value": shares})

@@ -1,0 +1,164 @@
+"""Figures of how coins are reviewed: where they are, by source, how fast, why rejected, drafts kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from components.insights import compared, figures
+from components.insights.compared import CoinSet
+from components.insights.content import COLUMNS, TIER_COLORS, labels
+from components.shell import charts, format
+from store.catalog.filters import Filter
+from store.library import Library
+from store.reading import insights, statistics
+from store.reading.insights import DraftsKept, ReviewSpeed, SourceCount, narrowed
+from store.records import TIERS, Tier
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST = 12  # sources or people that are drawn
+_DRAFTS = {"Saved as written": charts.GREEN, "Edited": charts.YELLOW, "Dismissed": charts.RED}
+
+
+def show(library: Library, sets: list[CoinSet]) -> None:
+    """Tiers, reasons and speed of all sets together; sources and drafts of each set."""
+    grid = st.grid(2, min_column_width=320, gap=("medium", "large"))
+    with grid.cell():
+        _tiers([insights.tiers(library, one.filter) for one in sets], sets)
+    with grid.cell():
+        labels(
+            [_reasons(library, one.filter) for one in sets], _rejected(library, sets),
+            what="reasons for rejection",
+            narrow=lambda asked, name: narrowed(asked, tier="trash", reason=name),
+        )  # fmt: skip
+    with grid.cell():
+        frame = speeds([insights.review_speed(library, one.filter) for one in sets], sets)
+        if frame.empty:
+            st.caption("Nobody has approved or rejected any of these coins yet.")
+        else:
+            figures.show(
+                figures.bars(frame, title="Coins an hour", colors=compared.colors(sets)), frame,
+                title="Decisions per hour", key="insights-speed",
+                alt="How many coins each person decides in an hour of work",
+                about="Approvals and rejections that were not undone, divided by the hours in which the "
+                "person made at least one.",
+            )  # fmt: skip
+    for number, one in enumerate(sets):
+        of = f" · {format.plain(one.label)}" if len(sets) > 1 else ""
+        with grid.cell():
+            _sources(library, one, number, of)
+        with grid.cell():
+            _drafts(library, one, number, of)
+
+
+def _reasons(library: Library, asked: Filter) -> dict[str, int]:
+    return statistics.rejection_reasons(library, asked) if asked.tier in (None, "trash") else {}
+
+
+def _rejected(library: Library, sets: Sequence[CoinSet]) -> list[CoinSet]:
+    """The sets with the number of their rejected coins, of which reasons are a share."""
+    return [replace(one, coins=max(1, insights.tiers(library, one.filter)["trash"])) for one in sets]
+
+
+def _tiers(counts: Sequence[Mapping[Tier, int]], sets: Sequence[CoinSet]) -> None:
+    import pandas as pd
+
+    rows = []
+    for tier in TIERS:
+        for found, one in zip(counts, sets, strict=True):
+            value = found[tier] / one.coins if len(sets) > 1 else found[tier]
+            line = figures.line_of(narrowed(one.filter, tier=tier)) if found[tier] else ""
+            text = f"{format.TIERS[tier]}: {found[tier]:,} of {one.coins:,}"
+            rows.append((format.TIERS[tier], one.label, value, found[tier], text, line))
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    is_shared = len(sets) > 1
+    figures.show(
+        figures.bars(
+            frame, title="Share of coins" if is_shared else "Coins",
+            colors=compared.colors([*sets]), percent=is_shared,
+        ),
+        frame, title="Where coins are", key="insights-tiers",
+        alt="How many coins wait for review, are approved, in the library or rejected",
+    )  # fmt: skip
+
+
+def speeds(found: Sequence[Sequence[ReviewSpeed]], sets: Sequence[CoinSet]) -> "pd.DataFrame":
+    """Decisions per hour of each person and set, each with the line of the coins that the person decided."""
+    import pandas as pd
+
+    rows = []
+    for people, one in zip(found, sets, strict=True):
+        for person in people[:_MOST]:
+            coins = person.approved + person.rejected
+            text = (
+                f"{person.an_hour:.1f} an hour: {person.approved:,} approved, {person.rejected:,} rejected "
+                f"in {format.counted(person.hours, 'hour')}"
+            )
+            line = figures.line_of(narrowed(one.filter, actor=person.actor))
+            rows.append((person.actor, one.label, person.an_hour, coins, text, line))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def by_source(found: Sequence[SourceCount], one: CoinSet) -> "pd.DataFrame":
+    """Coins by source and tier, the largest source first, with each source's approval rate."""
+    import pandas as pd
+
+    counts: dict[str, dict[str, int]] = {}
+    for source, tier, coins in found:
+        counts.setdefault(source, {})[tier] = coins
+    rows = []
+    for source in sorted(counts, key=lambda source: (-sum(counts[source].values()), source))[:_MOST]:
+        of = counts[source]
+        approved = of.get("approved", 0) + of.get("library", 0)
+        decided = approved + of.get("trash", 0)
+        rate = f"{approved / decided:.0%} of {decided:,} approved" if decided else "none decided yet"
+        for tier in TIERS:
+            if coins := of.get(tier, 0):
+                text = f"{format.TIERS[tier]}: {format.counted(coins, 'coin')} of {source} ({rate})"
+                line = figures.line_of(narrowed(one.filter, source=source, tier=tier))
+                rows.append((source, format.TIERS[tier], coins, coins, text, line))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _sources(library: Library, one: CoinSet, number: int, of: str) -> None:
+    frame = by_source(insights.sources(library, one.filter), one)
+    if frame.empty:
+        st.caption(f"No source is known of these coins{of}.")
+        return
+    kinds = set(frame["kind"])
+    colors = {kind: color for kind, color in TIER_COLORS.items() if kind in kinds}
+    figures.show(
+        figures.bars(frame, title="Coins", colors=colors, stacked=True), frame,
+        title=f"Coins by source{of}", key=f"insights-sources-{number}",
+        alt="How many coins of each source are where; hovering says its approval rate",
+        about="The approval rate of a source: coins approved or in the library, of those decided.",
+    )  # fmt: skip
+
+
+def _drafts(library: Library, one: CoinSet, number: int, of: str) -> None:
+    frame = agreement(insights.drafts_kept(library, one.filter))
+    if frame.empty:
+        st.caption(f"No draft of a model was saved or dismissed yet{of}.")
+        return
+    figures.show(
+        figures.bars(frame, title="Texts", colors=_DRAFTS, stacked=True), frame,
+        title=f"Drafts kept, by model{of}", key=f"insights-drafts-{number}",
+        alt="How many texts of each model people saved as written, edited or dismissed",
+    )  # fmt: skip
+
+
+def agreement(found: Sequence[DraftsKept]) -> "pd.DataFrame":
+    """Texts by model and what became of them; no filter finds their coins, so they have no line."""
+    import pandas as pd
+
+    rows = []
+    for one in found:
+        model = format.model(one.model)
+        for kind, texts in zip(_DRAFTS, (one.unchanged, one.edited, one.refused), strict=True):
+            if texts:
+                text = f"{kind}: {texts:,} texts of {model} ({one.agreement:.0%} saved as written)"
+                rows.append((model, kind, texts, texts, text, ""))
+    return pd.DataFrame(rows, columns=COLUMNS)

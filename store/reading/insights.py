@@ -1,0 +1,189 @@
+"""Counts for the page Insights: coins by month, by subject and by source, review speed, and drafts kept.
+
+Each counts the records of a filter in one query, and each count has a filter of its own (`narrowed`), so that
+a page can link to the coins that it counts.
+"""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from store.catalog.filters import Filter, conditions
+from store.reading.reader import Reader
+from store.records import TIERS, Tier
+
+_AMONG = "AND h.address IN (SELECT r.address FROM records r WHERE {})"
+_MONTH = "strftime('%Y-%m', r.created_at, 'unixepoch')"
+
+
+class MonthCount(NamedTuple):
+    """How many coins of a kind (a tier or a category) were created in a month, as 2025-01 (UTC)."""
+
+    month: str
+    kind: str
+    coins: int
+
+
+class SourceCount(NamedTuple):
+    """How many coins that were imported from a source are in a tier."""
+
+    source: str
+    tier: Tier
+    coins: int
+
+
+class ReviewSpeed(NamedTuple):
+    """One person's approvals and rejections that were not undone, and the hours in which they were made."""
+
+    actor: str
+    approved: int
+    rejected: int
+    hours: int
+
+    @property
+    def an_hour(self) -> float:
+        """Coins decided in an hour of work."""
+        return (self.approved + self.rejected) / self.hours
+
+
+class DraftsKept(NamedTuple):
+    """What became of the texts that a model drafted for captions."""
+
+    model: str
+    unchanged: int  # saved as the model wrote them
+    edited: int  # saved after a person changed them
+    refused: int
+
+    @property
+    def agreement(self) -> float:
+        """The share saved as written, from 0 to 1."""
+        return self.unchanged / (self.unchanged + self.edited + self.refused)
+
+
+def tiers_by_month(reader: Reader, asked: Filter) -> list[MonthCount]:
+    """These coins by the month of their creation and their tier, oldest first."""
+    where, values = conditions(asked)
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            f"SELECT {_MONTH}, r.tier, count(*) FROM records r WHERE {where} GROUP BY 1, 2 ORDER BY 1, 2",
+            values,
+        ).fetchall()
+    return [MonthCount(*row) for row in rows]
+
+
+def categories_by_month(reader: Reader, asked: Filter) -> list[MonthCount]:
+    """These coins by the month of their creation and category, oldest first.
+
+    A coin counts in each of its categories.
+    """
+    where, values = conditions(asked)
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            f"SELECT {_MONTH}, l.label, count(*) FROM records r CROSS JOIN labels l "
+            f"ON l.record = r.id AND l.kind = 'category' WHERE {where} GROUP BY 1, 2 ORDER BY 1, 2",
+            values,
+        ).fetchall()
+    return [MonthCount(*row) for row in rows]
+
+
+def sources(reader: Reader, asked: Filter) -> list[SourceCount]:
+    """These coins by the source of their import and their tier."""
+    where, values = conditions(asked)
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            "SELECT h.reason, r.tier, count(DISTINCT r.id) FROM history h JOIN records r "
+            f"ON r.address = h.address WHERE h.verb = 'import' AND h.reason <> '' AND {where} "
+            "GROUP BY 1, 2 ORDER BY 1, 2",
+            values,
+        ).fetchall()
+    return [SourceCount(*row) for row in rows]
+
+
+def review_speed(reader: Reader, asked: Filter) -> list[ReviewSpeed]:
+    """Everybody who approved or rejected some of these coins, the busiest first."""
+    where, values = conditions(asked)
+    among = "" if asked.is_open and asked.tier is None else _AMONG.format(where)
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            "SELECT h.who, sum(h.verb = 'approve'), sum(h.verb = 'reject'), "
+            "count(DISTINCT CAST(h.at / 3600 AS INTEGER)) FROM history h "
+            "LEFT JOIN decisions d ON d.id = h.decision WHERE h.verb IN ('approve', 'reject') "
+            f"AND NOT coalesce(d.reversed, 0) {among} GROUP BY h.who ORDER BY count(*) DESC, h.who",
+            values if among else [],
+        ).fetchall()
+    return [ReviewSpeed(*row) for row in rows]
+
+
+def drafts_kept(reader: Reader, asked: Filter) -> list[DraftsKept]:
+    """For each model, how many of its caption texts for these coins people saved, changed or refused."""
+    where, values = conditions(asked)
+    with reader.catalog.reading() as db:
+        rows = db.execute(
+            "WITH chosen AS MATERIALIZED (SELECT r.address FROM records r WHERE " + where + "), "
+            "settled (model, unchanged, edited, refused) AS ("
+            "  SELECT s.model, NOT s.edited, s.edited, 0 FROM sources s "
+            "  LEFT JOIN decisions d ON d.id = s.decision "
+            "  WHERE NOT coalesce(d.reversed, 0) AND s.address IN chosen UNION ALL "
+            "  SELECT model, 0, 0, 1 FROM suggestions WHERE state = 'refused' "
+            "  AND facet NOT IN ('tags', 'new_tags') AND address IN chosen) "
+            "SELECT model, sum(unchanged), sum(edited), sum(refused) FROM settled "
+            "GROUP BY model ORDER BY count(*) DESC, model",
+            values,
+        ).fetchall()
+    return [DraftsKept(*row) for row in rows]
+
+
+def tiers(reader: Reader, asked: Filter) -> dict[Tier, int]:
+    """How many of these coins are in each tier."""
+    return {
+        tier: reader.count(replace(asked, tier=tier)) if asked.tier in (None, tier) else 0 for tier in TIERS
+    }
+
+
+def narrowed(
+    asked: Filter,
+    *,
+    tier: Tier | None = None,
+    tag: str = "",
+    category: str = "",
+    source: str = "",
+    reason: str | None = None,
+    month: str = "",
+    actor: str = "",
+) -> Filter:
+    """The filter of the coins that one count of `asked` counts."""
+    found = replace(
+        asked,
+        tier=tier or asked.tier,
+        tags=(*asked.tags, *([tag] if tag else [])),
+        categories=(*asked.categories, *([category] if category else [])),
+    )
+    if month:
+        first, last = _month(month)
+        found = replace(
+            found,
+            since=max(first, asked.since or first),
+            until=min(last, last if asked.until is None else asked.until),
+        )
+    for name, value, open_value in (
+        ("source", source, ""),
+        ("rejected_for", reason, None),
+        ("decided_by", actor, ""),
+    ):
+        own = getattr(asked, name)
+        if value in (open_value, own):
+            continue
+        one: dict[str, Any] = {name: value}
+        if own == open_value:
+            found = replace(found, **one)
+        else:  # a filter has one value of each
+            found = replace(found, any_of=(*found.any_of, (Filter(**one),)))
+    return found
+
+
+def _month(month: str) -> tuple[int, int]:
+    """The first and the last second (UTC) of a month such as 2025-01."""
+    year, number = map(int, month.split("-"))
+    following = (year + 1, 1) if number == 12 else (year, number + 1)
+    first, after = (int(datetime(*one, 1, tzinfo=UTC).timestamp()) for one in ((year, number), following))
+    return first, after - 1

@@ -1,0 +1,103 @@
+"""The page Insights: its figures, the lines behind its bars, and two sets compared."""
+
+import json
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from store.catalog.filter_syntax import parsed
+from store.catalog.filters import Filter
+from store.evaluation import evaluation
+from store.library import Library
+from tests.browser.coins import COINS, PENDING, UNCAPTIONED
+from tests.pages.conftest import opened, words
+
+ALL = len(COINS) + 2  # one approved, one pending
+
+
+def bars(app: AppTest) -> list[dict[str, Any]]:
+    """All bars of the page, each series with its name, its lines (customdata) and its texts."""
+    specs = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+    return [trace for spec in specs for trace in spec["data"] if trace["type"] == "bar"]
+
+
+def coins_of(library: Library, line: str) -> int:
+    found = parsed(line)
+    assert not found.faults
+    return library.count(found.filter)
+
+
+def test_an_empty_library_says_what_to_do_next(empty: Library) -> None:
+    app = opened("insights")
+    assert "no coins yet" in words(app)
+    links = [str(getattr(link, "label", "")) for link in app.main.get("page_link")]
+    assert links == ["Import coins"]
+
+
+def test_every_bar_leads_to_as_many_coins_as_it_counts(library: Library) -> None:
+    library.reject([PENDING.address], reason="two words")
+    pages = (opened("insights"), opened("insights", insights_view="Reviewing"))
+    checked = 0
+    for app in pages:
+        for bar in bars(app):
+            for line, text in zip(bar["customdata"], bar["hovertext"], strict=True):
+                if " an hour" not in text and line:
+                    number = text.split(":")[-1].split(" of ")[0] if ":" in text else text
+                    assert coins_of(library, line) == int("".join(filter(str.isdigit, number.split()[0])))
+                    checked += 1
+    assert checked > 10
+
+
+def test_a_reason_that_no_line_can_say_leads_nowhere(library: Library) -> None:
+    library.reject([PENDING.address], reason='a "quote"')
+    app = opened("insights", insights_view="Reviewing")
+    (reason,) = [bar for bar in bars(app) if 'a "quote"' in bar["hovertext"][0]]
+    assert list(reason["customdata"]) == [""]
+
+
+def test_two_sets_are_drawn_as_shares_of_each(library: Library) -> None:
+    app = opened(
+        "insights", insights_view="Reviewing", insights_compare="true", insights_other="tier:library"
+    )
+    every, promoted = bars(app)[:2]
+    assert (every["name"], promoted["name"]) == ("All coins", "tier:library")
+    assert values(every) == [1 / ALL, 1 / ALL, len(COINS) / ALL, 0]
+    assert values(promoted) == [0, 0, 1, 0]
+
+
+def values(bar: dict[str, Any]) -> list[float]:
+    """The numbers of a bar, which Plotly sends as text or in binary."""
+    import base64
+
+    import numpy as np
+
+    x = bar["x"]
+    return list(np.frombuffer(base64.b64decode(x["bdata"]), x["dtype"]) if isinstance(x, dict) else x)
+
+
+def test_a_line_with_a_fault_draws_nothing(library: Library) -> None:
+    app = opened("insights", insights_words="colour:red")
+    assert "Unknown filter" in words(app)
+    assert not app.get("plotly_chart")
+    assert "No coin matches" in words(opened("insights", insights_words="tag:nowhere"))
+
+
+def test_search_quality_shows_the_stored_evaluation_with_its_weak_tags(library: Library) -> None:
+    assert "has not been measured" in words(opened("insights", insights_view="Search quality"))
+    tags = library.tag_counts(Filter(tier="library"))
+    for coin in COINS:
+        library.golden.save(coin.entity, [coin.address])
+    evaluation.store(library, evaluation.evaluate(library), actor="ann")
+    app = opened("insights", insights_view="Search quality")
+    assert f"{len(COINS)} golden queries" in words(app)
+    frequent = {tag for tag, count in tags.items() if count >= evaluation.FEWEST}
+    drawn = [line for bar in bars(app) for line in bar.get("customdata", []) if "tag:" in str(line)]
+    assert len(drawn) == len(frequent)
+
+
+def test_people_and_their_speed_are_shown_with_the_coins_they_decided(library: Library) -> None:
+    library.reject([UNCAPTIONED.address], actor="bob")
+    app = opened("insights", insights_view="Reviewing")
+    (speed,) = [bar for bar in bars(app) if any("an hour" in text for text in bar["hovertext"])]
+    by_bob = next(line for line in speed["customdata"] if "by:bob" in line)
+    assert coins_of(library, by_bob) == 1

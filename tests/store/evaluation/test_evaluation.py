@@ -1,0 +1,33 @@
+"""Which tags are found badly, from a stored evaluation."""
+
+import math
+
+import pytest
+
+from store.evaluation import evaluation
+from store.evaluation.evaluation import Evaluation, PresetResult
+from store.library import Library
+from tests.store.conftest import address, coin, written
+
+pytestmark = pytest.mark.usefixtures("without_chroma")
+
+
+def test_tags_are_scored_by_their_queries_with_the_worst_first(library: Library) -> None:
+    tags = [["dog"], ["dog", "cat"], ["dog", "cat"], ["cat"], ["moon"]]
+    library.add([coin(n, tags=labels, caption=written(str(n))) for n, labels in enumerate(tags)])
+    library.approve([address(n) for n in range(5)])
+    assert len(library.promote([address(n) for n in range(5)]).done) == 5
+    for n in range(5):
+        library.golden.save(f"query {n}", [address(n)])
+    row = PresetResult("Default", False, ((1,), (2,), (), (3,), (1,)))
+    lines = tuple(f"query {n}" for n in range(5))
+    one = Evaluation("m", 0, lines, (1,) * 5, (), (row,))
+    second = 1 / math.log2(3)
+    assert list(one.gains(row)) == pytest.approx([1, second, 0, 0.5, 1])
+    cat, dog = evaluation.by_tag(library, one, row)
+    assert [(cat.tag, cat.queries), (dog.tag, dog.queries)] == [("cat", 3), ("dog", 3)], "moon has one query"
+    assert cat.ndcg.mean == pytest.approx((second + 0.5) / 3)
+    assert dog.ndcg.mean == pytest.approx((1 + second) / 3)
+    assert 0 <= dog.ndcg.low < dog.ndcg.mean < dog.ndcg.high <= 1
+    library.golden.delete("query 0")
+    assert [one.tag for one in evaluation.by_tag(library, one, row)] == ["cat"], "dog has two queries left"
