@@ -33,6 +33,7 @@ class View:
     pages: int
     is_filtered: bool
     line: str
+    names_tier: bool  # whether the line may name a tier
     faults: Sequence[str]  # what of the line was not understood: then nothing is shown
     matching: Mapping[str, Any]  # all of them, for `show_cards`
     order: str
@@ -58,6 +59,7 @@ def show_view(
         pages=view.pages > 1,
         matching=view.matching,
         order=view.order,
+        names_tier=view.names_tier,
     )
 
 
@@ -98,7 +100,17 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
     if asked.faults:
         matching["filter"] = line  # another question than before, by which nothing can be chosen
     is_filtered = bool(asked.faults) or not asked.filter.is_open
-    return View(records, asked.filter, pages, is_filtered, line, asked.faults, matching, f"{sort} {like}")
+    return View(
+        records,
+        asked.filter,
+        pages,
+        is_filtered,
+        line,
+        base.tier is None,
+        asked.faults,
+        matching,
+        f"{sort} {like}",
+    )
 
 
 def no_matches(key: str, view: View) -> None:

@@ -20,6 +20,7 @@ from components.shell.base_path import base_path
 from components.shell.query_pictures import LINE
 from components.shell.session import LINK
 from components.shell.tokens import token
+from store.catalog.filter_conditions import TIER
 from store.catalog.filter_syntax import KEYS
 from store.library import Library
 from store.outcome import Outcome
@@ -55,13 +56,14 @@ def show_cards(
     matching: Mapping[str, Any] | None = None,
     order: str = "",
     tagging: Mapping[str, Any] | None = None,
+    names_tier: bool = False,
 ) -> None:
     """Show these records and apply decisions on them; draws the undo button even if there are none.
 
     `handlers` carry out verbs that the store does not have, and may only use the store and
     `st.session_state`, because they run before the page. `pages`: whether there are pages to turn.
     `matching`: everything that matches, on other pages too. `order`: the sort order. `tagging` opens the tag
-    dialog, once for each `id`, for its `addresses`.
+    dialog, once for each `id`, for its `addresses`. `names_tier`: whether the line above may name a tier.
     """
     suspicions = library.duplicates.suspicions([record.address for record in records])
     cards = [
@@ -77,6 +79,7 @@ def show_cards(
             "matching": matching,
             "asked": matching["filter"] if matching else "",
             "order": order,
+            "line": _line(key, names_tier=names_tier),
             "tagging": tagging,
             "elsewhere": shadows(
                 key,
@@ -201,14 +204,14 @@ def _compared(library: Reader, address: object) -> dict[str, Any] | None:
     return comparison(library, address) if isinstance(address, str) and address else None
 
 
-def _line(key: str) -> dict[str, Any] | None:
+def _line(key: str, *, names_tier: bool = False) -> dict[str, Any] | None:
     """The line above these cards, so that a page notices when it changed.
 
     `keys` are the filters that it may name.
     """
     for field in (f"{key}_words", LINE):
         if field in st.session_state:
-            keys = KEYS if field != LINE else ()
+            keys = (*KEYS, *([TIER] if names_tier else [])) if field != LINE else ()
             return {"field": field, "says": st.session_state[field] or "", "keys": keys}
     return None
 

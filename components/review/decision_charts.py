@@ -1,13 +1,13 @@
 """Charts of the history: decisions a day by kind, approval rate, and reasons for rejecting."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.shell import charts, format
+from components.shell import charts, format, local_time
 from store.library import Library
 from store.reading import audit
 from store.reading.audit import AuditFilter
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DAYS = 90  # shown where nobody asks for a day to begin with
-_DAY = 86_400
 _KINDS = {
     "approve": "Approved", "reject": "Rejected", "delete": "Rejected", "promote": "Promoted",
     "caption": "Edited", "captions": "Edited", "replace": "Edited",
@@ -38,23 +37,26 @@ def show(library: Library, asked: AuditFilter) -> None:
     import pandas as pd
 
     asked, when = _recent(asked)
-    decisions = pd.DataFrame(audit.decisions_by_day(library, asked), columns=audit.DecisionsOfDay._fields)
+    decisions = pd.DataFrame(
+        audit.decisions_by_day(library, asked, local_time.zone()), columns=audit.DecisionsOfDay._fields
+    )
     if decisions.empty:
         if when:  # of any other time the list below says so
             st.caption(f"No matching decisions in the {when}.")
         return
     reviews = pd.DataFrame(
-        audit.reviews_by_day(library, replace(asked, verb="")), columns=audit.ReviewsOfDay._fields
+        audit.reviews_by_day(library, replace(asked, verb=""), local_time.zone()),
+        columns=audit.ReviewsOfDay._fields,
     )
     suffix = f", {when}" if when else ""
     why = audit.figures(library, replace(asked, verb="")).reasons
     grid = st.grid(3 if why else 2, min_column_width=320, gap=("small", "medium"))
     with grid.cell():
-        st.caption(f"Decisions a day (UTC){suffix}")
+        st.caption(f"Decisions a day ({local_time.zone_name()}){suffix}")
         figure = charts.days(by_kind(decisions), title="Decisions", colors=_COLORS)
         charts.show(figure, key="decisions-by-day", alt="Decisions a day, by kind")
     with grid.cell():
-        st.caption(f"Approval rate a day (UTC){suffix}")
+        st.caption(f"Approval rate a day ({local_time.zone_name()}){suffix}")
         if reviews.empty:
             st.caption("No coin was approved or rejected in these days.")
         else:
@@ -99,6 +101,8 @@ def _recent(asked: AuditFilter) -> tuple[AuditFilter, str]:
     """The filter limited to the last days unless it has a start, and their label."""
     if asked.since is not None:
         return asked, ""
-    until = time.time() if asked.until is None else asked.until
-    day = int(until // _DAY) - DAYS + 1
-    return replace(asked, since=float(day * _DAY)), f"last {DAYS} days" if asked.until is None else ""
+    until = (
+        local_time.now() if asked.until is None else datetime.fromtimestamp(asked.until, local_time.zone())
+    )
+    since = local_time.midnight(until.date() - timedelta(days=DAYS - 1))
+    return replace(asked, since=since), f"last {DAYS} days" if asked.until is None else ""

@@ -4,9 +4,10 @@ import csv
 import io
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, tzinfo
 from typing import Any, NamedTuple
 
 from store.catalog.history import FINAL, PastDecision
@@ -16,6 +17,8 @@ from store.records import Tier
 
 HEADINGS = ("when (UTC)", "who", "what", "address", "name", "from", "to", "reason", "taken back")
 _FIRST_LOOKS = ("approve", "reject")
+_QUARTER = 900  # seconds: each zone differs from UTC by whole quarters of an hour
+_EPOCH = date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class AuditFigures:
 
 
 class DecisionsOfDay(NamedTuple):
-    """The number of decisions with one verb on a day (since 1970, UTC)."""
+    """The number of decisions with one verb on a day (since 1970)."""
 
     day: int
     verb: str
@@ -58,7 +61,7 @@ class DecisionsOfDay(NamedTuple):
 
 
 class ReviewsOfDay(NamedTuple):
-    """The number of coins approved and rejected on a day (since 1970, UTC)."""
+    """The number of coins approved and rejected on a day (since 1970)."""
 
     day: int
     approved: int
@@ -125,28 +128,36 @@ def figures(reader: Reader, filter: AuditFilter) -> AuditFigures:
     return AuditFigures(made.get("approve", 0), made.get("reject", 0), hours, dict(map(tuple, reasons)))
 
 
-def decisions_by_day(reader: Reader, filter: AuditFilter) -> list[DecisionsOfDay]:
-    """These decisions counted by day and verb, oldest first; together they are `count`."""
+def decisions_by_day(reader: Reader, filter: AuditFilter, zone: tzinfo = UTC) -> list[DecisionsOfDay]:
+    """These decisions counted by day in a time zone and by verb, oldest first; together they are `count`."""
     where, values = _conditions("d", filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
-            f"SELECT CAST(d.at / 86400 AS INTEGER), d.verb, count(*) FROM decisions d WHERE {where} "
-            "GROUP BY 1, 2 ORDER BY 1, 2",
+            f"SELECT CAST(d.at / {_QUARTER} AS INTEGER), d.verb, count(*) FROM decisions d WHERE {where} "
+            "GROUP BY 1, 2",
             values,
         ).fetchall()
-    return [DecisionsOfDay(*row) for row in rows]
+    made = Counter[tuple[int, str]]()
+    for quarter, verb, number in rows:
+        made[_day(quarter, zone), verb] += number
+    return [DecisionsOfDay(*key, made[key]) for key in sorted(made)]
 
 
-def reviews_by_day(reader: Reader, filter: AuditFilter) -> list[ReviewsOfDay]:
-    """The approvals and rejections of `figures` by day, oldest first."""
+def reviews_by_day(reader: Reader, filter: AuditFilter, zone: tzinfo = UTC) -> list[ReviewsOfDay]:
+    """The approvals and rejections of `figures` by day in a time zone, oldest first."""
     standing, values = _standing(filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
-            "SELECT CAST(h.at / 86400 AS INTEGER), sum(h.verb = 'approve'), sum(h.verb = 'reject') "
-            f"{standing} GROUP BY 1 ORDER BY 1",
+            f"SELECT CAST(h.at / {_QUARTER} AS INTEGER), sum(h.verb = 'approve'), sum(h.verb = 'reject') "
+            f"{standing} GROUP BY 1",
             values,
         ).fetchall()
-    return [ReviewsOfDay(*row) for row in rows]
+    approved, rejected = Counter[int](), Counter[int]()
+    for quarter, ups, downs in rows:
+        day = _day(quarter, zone)
+        approved[day] += ups
+        rejected[day] += downs
+    return [ReviewsOfDay(day, approved[day], rejected[day]) for day in sorted(approved)]
 
 
 def since(reader: Reader, at: float, *, filter: AuditFilter) -> list[str]:
@@ -198,6 +209,11 @@ def _lines(db: sqlite3.Connection, filter: AuditFilter) -> Iterator[tuple[str, .
 def _distinct(reader: Reader, column: str) -> list[str]:
     with reader.catalog.reading() as db:
         return [row[0] for row in db.execute(f"SELECT DISTINCT {column} FROM decisions ORDER BY {column}")]
+
+
+def _day(quarter: int, zone: tzinfo) -> int:
+    """The day (since 1970) on which this quarter of an hour begins in a time zone."""
+    return datetime.fromtimestamp(quarter * _QUARTER, zone).date().toordinal() - _EPOCH
 
 
 def _standing(filter: AuditFilter) -> tuple[str, list[Any]]:

@@ -231,6 +231,7 @@ class Grid {
   paint({ glide = true, focus = false } = {}) {
     if (this.data.ranking) this.ranking.rank();
     this.model.settle(this.log.news);
+    this.frame.inert = !this.model.visible.length; // a grid without a cell is none for screen readers
     this.cards.show(this.model, { glide, scores: this.ranking.scoresOfVisible() });
     this.ranking.views?.show();
     this.refresh({ focus });

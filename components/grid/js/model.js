@@ -47,7 +47,7 @@ export class Model {
     const [before, kept] = this.asked ? [this.asked] : read(`memedex-cursor:${this.key}`, [null, null]);
     const isSame = before === now;
     this.asked = now;
-    if (before && JSON.parse(before)[0] !== asked) this.clear();
+    if (before && JSON.parse(before)[0] !== asked) this.clear({ least: 1 });
     this.anchor = null;
     this.moveTo(isSame ? kept : null);
     return !isSame && Boolean(asked || order.trim());
@@ -157,9 +157,12 @@ export class Model {
     this.keepSelection();
   }
 
-  /** Clears the selection but remembers it, so that one wrong key does not destroy an hour of work. */
-  clear() {
-    if (this.chosenCount > 1) this.cleared = { selection: new Map(this.selection), everything: this.everything };
+  /**
+   * Clears the selection but remembers it, so that one wrong key does not destroy an hour of work. One coin is
+   * selected again with one key, unless it may be out of sight: then `least` is 1.
+   */
+  clear({ least = 2 } = {}) {
+    if (this.chosenCount >= least) this.cleared = { selection: new Map(this.selection), everything: this.everything };
     this.drop();
   }
 

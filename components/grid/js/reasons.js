@@ -16,10 +16,11 @@ export class Reasons {
   }
 }
 
-/** Puts a menu below its button, in line with its edge that is nearer to the edge of the window. */
+/** Puts a menu below its button, or above it in the lower half of the window, in line with its edge that is nearer to the edge of the window. */
 export function placeBelow(menu, button) {
-  const { bottom, left, right } = button.getBoundingClientRect();
-  const { clientWidth } = document.documentElement;
+  const { top, bottom, left, right } = button.getBoundingClientRect();
+  const { clientWidth, clientHeight } = document.documentElement;
   const isLeft = left + right < clientWidth;
-  Object.assign(menu.style, { top: `${bottom + 6}px`, right: isLeft ? "auto" : `${clientWidth - right}px`, left: isLeft ? `${left}px` : "auto" });
+  const isLow = top + bottom > clientHeight;
+  Object.assign(menu.style, { top: isLow ? "auto" : `${bottom + 6}px`, bottom: isLow ? `${clientHeight - top + 6}px` : "auto", right: isLeft ? "auto" : `${clientWidth - right}px`, left: isLeft ? `${left}px` : "auto" });
 }

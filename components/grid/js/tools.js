@@ -109,7 +109,7 @@ export class Tools {
     if (!width || this.verbs.hidden || this.fitted === now) return;
     const isOpen = this.menu.matches(":popover-open");
     this.fitted = isOpen ? null : now; // again when the menu is closed: nothing leaves it while somebody presses it
-    const folding = [...verbs.slice(ALWAYS).reverse(), ...this.also, this.sizes, this.help, this.all, this.everything, ...verbs.slice(1, ALWAYS).reverse()].filter((node) => !node.hidden);
+    const folding = [...verbs.slice(ALWAYS).reverse(), ...this.also, this.sizes, this.help, this.all, this.everything, ...verbs.slice(1, ALWAYS).reverse(), this.redo, this.undo].filter((node) => !node.hidden);
     // From what is folded now, so that as few buttons as possible are moved.
     let folded = folding.filter((node) => this.menu.contains(node)).length;
     while (!this.fold(folding, folded) && folded < folding.length) folded += 1;

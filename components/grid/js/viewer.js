@@ -8,6 +8,7 @@ import { twinsOf } from "./comparison.js";
 const FACETS = [["entity", "Entity"], ["context", "Context"], ["visual", "Visual"], ["emotions", "Emotions"]];
 
 const SCALES = [1, 1.5, 2, 3, 4, 6, 8];
+const SWIPE = 60; // px a finger moves across to turn to the next coin
 
 export class Viewer {
   constructor(grid) {
@@ -30,6 +31,7 @@ export class Viewer {
     this.frame = this.picture.parentElement;
     this.picture.addEventListener("click", (event) => this.panned || this.zoom(this.scale === 1 ? 2 : -SCALES.length, event));
     this.picture.addEventListener("pointerdown", () => (this.panned = false));
+    this.listenToSwipes();
     // Over the picture, the wheel zooms; elsewhere, it scrolls the details.
     this.frame.addEventListener("wheel", (event) => (event.preventDefault(), this.zoom(event.deltaY < 0 ? 1 : -1, event)), { passive: false });
     this.frame.addEventListener("pointermove", (event) => {
@@ -38,6 +40,21 @@ export class Viewer {
       this.frame.scrollBy(-event.movementX, -event.movementY);
     });
     this.setScale(1);
+  }
+
+  /** A finger that moves across the picture turns to the next coin or the one before; it decides nothing. */
+  listenToSwipes() {
+    let from = null;
+    this.frame.addEventListener("pointerdown", (event) => (from = event.pointerType === "touch" && event.isPrimary && this.scale === 1 ? event : null));
+    this.frame.addEventListener("pointercancel", () => (from = null));
+    this.frame.addEventListener("pointerup", (event) => {
+      if (!from || event.pointerId !== from.pointerId) return;
+      const [x, y] = [event.clientX - from.clientX, event.clientY - from.clientY];
+      from = null;
+      if (Math.abs(x) < SWIPE || Math.abs(x) < 2 * Math.abs(y)) return;
+      this.panned = true; // the click that follows does not zoom
+      this.step(x < 0 ? 1 : -1);
+    });
   }
 
   /** Zooms in or out around the mouse position, or the middle. */
@@ -114,7 +131,9 @@ export class Viewer {
     const offered = JSON.stringify(actions.map((action) => [action, this.grid.keyMap.label(action.key)]));
     if (this.offered === offered) return;
     this.offered = offered;
+    const undo = () => this.grid.decisions.undoOrRedo("undo");
     this.verbs.replaceChildren(
+      ...(this.grid.data.undoable ? [el("button", { type: "button", class: "tool square", "aria-label": "Undo", onclick: (event) => this.grid.decisions.press(event, undo) }, icon("undo"))] : []),
       ...actions.map((action) => el("button", { type: "button", class: `verb ${action.tone}`, onclick: (event) => this.grid.decisions.press(event, () => this.grid.decisions.make(action)) }, el("span", {}, action.label), el("kbd", {}, this.grid.keyMap.label(action.key)))),
     );
   }

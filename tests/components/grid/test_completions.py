@@ -20,7 +20,7 @@ def test_completed_lines_are_parsed_as_intended(case: dict[str, Any]) -> None:
         if reads is None:  # the name of a filter, whose value comes next
             continue
         own = {name: tuple(value) if isinstance(value, list) else value for name, value in reads.items()}
-        read = parsed(line)
+        read = parsed(line, base=Filter())
         assert not read.faults
         assert read.filter == Filter(**own)
 

@@ -1,8 +1,12 @@
 """Counts, rates and charts of decisions."""
 
+from zoneinfo import ZoneInfo
+
 import pandas as pd
+import pytest
 
 from components.review import decision_charts
+from components.shell import local_time
 from store.library import Library
 from store.reading import audit
 from store.reading.audit import AuditFilter
@@ -47,6 +51,13 @@ def test_charts_show_the_filtered_decisions(library: Library) -> None:
     assert list(decision_charts.approval(reviews)["text"]) == ["5 of 6 coins"]
     assert len(opened("history", history_what="import").get("plotly_chart")) == 3
     assert not opened("history", history_to="2020-01-01").get("plotly_chart")
+
+
+def test_days_are_named_by_the_zone_of_the_browser(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_time, "zone", lambda: ZoneInfo("Asia/Tokyo"))
+    said = words(opened("history"))
+    assert "Decisions a day (Asia/Tokyo), last 90 days" in said
+    assert "UTC" not in said
 
 
 def test_a_library_without_decisions_shows_no_charts(empty: Library) -> None:

@@ -2,6 +2,8 @@
 
 import csv
 import io
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -130,6 +132,24 @@ def test_the_csv_lists_every_change_and_contains_no_formulas(library: Library) -
     ]  # fmt: skip
     assert rows[2]["who"] == "'@ann"
     assert (rows[2]["from"], rows[2]["to"]) == ("", "pending")
+
+
+def test_days_are_those_of_a_time_zone_also_when_its_clock_changes(
+    library: Library, clock: list[float]
+) -> None:
+    library.add([coin(number) for number in range(3)])
+    berlin = ZoneInfo("Europe/Berlin")
+    # Summer time ends on 26 October 2025; both are half an hour after midnight, so in UTC the day before.
+    for number, text in enumerate(("2025-10-26T00:30+02:00", "2025-10-27T00:30+01:00")):
+        clock[0] = datetime.fromisoformat(text).timestamp()
+        library.approve([address(number)])
+    days = [date(2025, 10, day).toordinal() - date(1970, 1, 1).toordinal() for day in (25, 26, 27)]
+    approved = AuditFilter(verb="approve")
+    utc = audit.decisions_by_day(library, approved)
+    local = audit.decisions_by_day(library, approved, berlin)
+    assert [one.day for one in utc] == days[:2]
+    assert [one.day for one in local] == days[1:]
+    assert [one.day for one in audit.reviews_by_day(library, AuditFilter(), berlin)] == days[1:]
 
 
 def test_daily_counts_add_up_to_the_totals(reviewed: Library, clock: list[float]) -> None:

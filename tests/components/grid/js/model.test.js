@@ -80,6 +80,24 @@ test("a new query clears the selection, which can be restored", () => {
   assert.deepEqual([...model.selection.keys()], ["a", "b"]);
 });
 
+test("a new query clears one selected coin, which can be restored also after a reload", () => {
+  const model = shown("a", "b", "c");
+  model.select(["b"], true);
+  model.ask({ asked: "cats" });
+  assert.equal(model.chosenCount, 0);
+  assert.equal(model.canBringBack(), 1);
+  assert.equal(new Model("library:ann:pending").canBringBack(), 1);
+});
+
+test("a single coin that is deselected does not take the place of a longer selection", () => {
+  const model = shown("a", "b", "c");
+  model.select(["a", "b"], true);
+  model.clear();
+  model.select(["c"], true);
+  model.clear();
+  assert.equal(model.canBringBack(), 2);
+});
+
 test("a new order moves the cursor to the first card and keeps the selection", () => {
   const model = shown("a", "b", "c");
   model.select(["a", "b"], true);
