@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Self
 
 from store.disk.aside import Aside, finish_moves, moved_aside
@@ -16,7 +15,7 @@ from store.disk.lock import WriterLock
 from store.disk.open_writers import Writers
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
-from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, ReadOnly
+from store.errors import ReadOnly
 from store.memory import memories
 from store.memory.chroma.follower import MemoryFollower
 from store.memory.decisions import NUMBERED, Decisions
@@ -27,7 +26,7 @@ from store.memory.engine.passages import Passages
 from store.memory.engine.past import Changed, as_of
 from store.memory.engine.places import Places
 from store.memory.keeper import Keeper
-from store.memory.kinds import KINDS
+from store.memory.kinds import OpenedKinds
 from store.memory.memories import Memories
 from store.memory.status import MemoryStatus
 from store.memory.story import lore, sessions
@@ -115,23 +114,12 @@ class Memory(Decisions):
         self._models: dict[str, Embedder] = {}
         self._open_model = models
         self._models_lock = threading.Lock()
-        self.passages: dict[str, Passages] = {}
-        self._elsewhere: TemporaryDirectory[str] | None = None  # of empty kinds
-        try:
-            for kind in KINDS:
-                give = partial(
-                    Passages, kind=kind, embedder=embedder, models=self._model, clock=clock,
-                    changed=self._wake, latest=self._latest_decision, finish_erasing=self._finish_erasing,
-                )  # fmt: skip
-                try:
-                    self.passages[kind.name] = give(root, disk=disk, writable=self._writes)
-                except (CatalogDamaged, CatalogTooNew, ForeignFile) as error:
-                    log.warning("%s cannot be used: %s", kind.name, error)
-                    self.passages[kind.name] = self._empty(give, fault=str(error))
-        except BaseException:
-            for passages in self.passages.values():
-                passages.close()
-            raise
+        give = partial(
+            Passages, embedder=embedder, models=self._model, clock=clock, changed=self._wake,
+            latest=self._latest_decision, finish_erasing=self._finish_erasing,
+        )  # fmt: skip
+        self._opened = OpenedKinds(root, give, disk=disk, writable=self._writes)
+        self.passages: dict[str, Passages] = self._opened
         self._refused_worlds: list[Refusal] = []
         self._make_parts()
         self._disk = disk
@@ -145,7 +133,7 @@ class Memory(Decisions):
         Takes microseconds: connections, locks and vectors are shared.
         """
         used = copy(self)
-        used.actor, used._elsewhere = actor, None  # which is not this one's to remove
+        used.actor = actor
         used.passages = {name: passages.for_actor(actor) for name, passages in self.passages.items()}
         used._make_parts()
         return used
@@ -165,7 +153,7 @@ class Memory(Decisions):
         if moment is not None and moment > self._clock():
             raise InvalidInput("this moment has not come yet")
         used = copy(self)
-        used._keeper, used._writes, used._elsewhere = None, False, None
+        used._keeper, used._writes = None, False
         used.passages = {
             name: passages
             if passages.fault
@@ -187,14 +175,6 @@ class Memory(Decisions):
         self.lore = Lore(self.passages[lore.KIND.name], refused=self._refused_worlds)
         self.sessions = Sessions(self.passages[sessions.KIND.name])
         self.transcripts = Transcripts(self.passages[tables.KIND.name])
-
-    def _empty(self, give: Callable[..., Passages], *, fault: str) -> Passages:
-        """An empty kind in place of one whose file cannot be used, so that no other kind is affected."""
-        if self._elsewhere is None:
-            self._elsewhere = TemporaryDirectory(prefix="memedex-")
-        root = Path(self._elsewhere.name)
-        give(root, writable=True).close()
-        return give(root, writable=False, fault=fault)
 
     @property
     def is_in_place(self) -> bool:
@@ -288,8 +268,8 @@ class Memory(Decisions):
         finally:
             for passages in self.passages.values():
                 passages.close()
-            if self._elsewhere:
-                self._elsewhere.cleanup()
+            if self.passages is self._opened:  # not those of a copy for one actor or moment
+                self._opened.remove_empty()
             if self._keeper:
                 self._keeper.release()
 

@@ -13,12 +13,15 @@ from components.shell import forms, resources, session
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
 from store.llm.client import import_litellm
+from store.memory import demo
+from store.memory.memory import Memory
 from store.runtime import open_library
 from store.settings import settings
 from tests import installed_components  # noqa: F401  for what it does
 from tests.browser.coins import COINS, PENDING, UNCAPTIONED
 from tests.store.conftest import keep_chroma_in_process
 from tests.store.hashed import Hashed
+from tests.store.memory.bags import Bags
 
 OVERVIEW = Path(__file__).resolve().parent.parent.parent / "overview.py"
 
@@ -162,3 +165,23 @@ def finish_jobs() -> None:
     jobs = resources.library().jobs
     for job in jobs.all():
         assert jobs.wait(job.id, timeout=60)
+
+
+@pytest.fixture
+def empty_memory(empty: Library, tmp_path: Path) -> Iterator[Memory]:
+    """A text memory without an entry; the page opens this very one."""
+    memory = Memory.open(tmp_path, embedder=Bags())
+    yield memory
+    memory.close()
+
+
+@pytest.fixture
+def memory(empty_memory: Memory) -> Memory:
+    """The demo's text memory."""
+    demo.load(empty_memory)
+    return empty_memory
+
+
+def shown(app: AppTest) -> str:
+    """All that the page says, cards included."""
+    return words(app) + "\n".join(str(card.proto.body) for card in app.get("html"))

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from store.disk.files import Disk, content_hash, read_regular
+from store.disk.files import Disk, content_hash
 from store.errors import BadSource
-from store.memory.documents import markup, pdf
+from store.memory.documents import files, pdf
 from store.memory.documents.furniture import bodies
 from store.memory.documents.pdf import Rectangle
 from store.memory.engine.commits import deciding
@@ -26,8 +26,6 @@ from store.memory.text.recursive_chunks import OVERLAP, split_recursively
 RESULTS = 5
 _LOOKED_AT = 20  # passages that tell a document's language
 _BEGUN = "originals_begun"  # in `meta`: files written for imports, of which not every one came to an end
-LARGEST = 200_000_000  # bytes
-_TEXTS = (".md", ".markdown", ".txt", ".text", ".rst")
 
 KIND = MemoryKind(
     name="documents",
@@ -107,9 +105,9 @@ class Documents:
         self.passages.database.check_writable()
         protocol = checked_protocol(protocol)
         if content is None:
-            content = _read(path)
+            content = files.read(path)
         name = checked_text(path.name, what="the file's name")
-        pages = _pages(content, name=name)
+        pages = files.pages(content, name=name)
         chunks = _chunks(pages)
         vectors, model = self.passages.embed([chunk[3] for chunk in chunks]), self.passages.model
         with deciding(self.passages.database.path.parent):  # no other process may tidy up meanwhile
@@ -156,7 +154,7 @@ class Documents:
         path = self._originals / source.original
         if not source.original or not path.is_file():
             raise BadSource(f"the file {source.source} is no longer there; import it again")
-        pages = _pages(_read(path), name=source.source)
+        pages = files.pages(files.read(path), name=source.source)
         return [
             {
                 "id": f"{source.id} #{index + 1}", "content": text, "source": source.source, "page": page,
@@ -297,33 +295,3 @@ def _chunks(
 def _protocols(given: str | Iterable[str]) -> list[str]:
     names = [given] if isinstance(given, str) else given
     return list(dict.fromkeys(checked_protocol(name) for name in names))
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return read_regular(path, limit=LARGEST)
-    except OSError as error:
-        raise BadSource(f"{path} cannot be read: {error.strerror}") from error
-
-
-def _pages(content: bytes, *, name: str) -> list[str]:
-    suffix = Path(name).suffix.lower()
-    if content.lstrip()[:5] == b"%PDF-" or suffix == ".pdf":
-        return pdf.page_texts(content, name=name)
-    if suffix in (*markup.HTML, *markup.DOCX):
-        is_html = suffix in markup.HTML
-        text = markup.html_text(content) if is_html else markup.docx_text(content, name=name)
-        if not text:
-            raise BadSource(f"{name} has no text in it")
-        return [text]
-    if suffix not in _TEXTS:
-        known = (".pdf", *markup.HTML, *markup.DOCX, *_TEXTS)
-        raise BadSource(f"{name} is not of a kind that can be read ({', '.join(known)})")
-    try:
-        encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        text = content.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise BadSource(f"{name} is not UTF-8 text: {error.reason} at byte {error.start:,}") from error
-    if "\0" in text or not text.strip():
-        raise BadSource(f"{name} has no text in it")
-    return [text.replace("\r\n", "\n")]

@@ -12,7 +12,7 @@ from store.disk.files import NotAFile, file_hash, read_regular
 from store.disk.layout import Layout
 from store.disk.sidecars import read
 from store.errors import BadBackup, BadPicture, BadSource, InvalidRecord
-from store.memory.documents import documents
+from store.memory.documents import files as document_files
 from store.memory.story.worlds import read_worlds
 from store.memory.transcripts import files
 from store.tags.taxonomy import Taxonomy
@@ -46,7 +46,7 @@ def test_devices_and_pipes_are_never_read(make: Callable[[Path], None], tmp_path
     with pytest.raises(BadBackup, match="device or a pipe"):
         manifest.read(tmp_path)
     with pytest.raises(BadSource, match="device or a pipe"):
-        documents._read(tmp_path / "paper.pdf")
+        document_files.read(tmp_path / "paper.pdf")
     with pytest.raises(BadSource, match="device or a pipe"):
         Taxonomy.load(tmp_path / "taxonomy.json")
     with pytest.raises(InvalidRecord, match="device or a pipe"):

@@ -1,0 +1,42 @@
+"""The files of documents: PDF, HTML, DOCX, Markdown and plain text, as the text of their pages."""
+
+from pathlib import Path
+
+from store.disk.files import read_regular
+from store.errors import BadSource
+from store.memory.documents import markup, pdf
+
+LARGEST = 200_000_000  # bytes
+_TEXTS = (".md", ".markdown", ".txt", ".text", ".rst")
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a document's file. Raises BadSource if it cannot be read or is larger than LARGEST."""
+    try:
+        return read_regular(path, limit=LARGEST)
+    except OSError as error:
+        raise BadSource(f"{path} cannot be read: {error.strerror}") from error
+
+
+def pages(content: bytes, *, name: str) -> list[str]:
+    """The text of each page; one for what is no PDF. Raises BadSource for unknown kinds and no text."""
+    suffix = Path(name).suffix.lower()
+    if content.lstrip()[:5] == b"%PDF-" or suffix == ".pdf":
+        return pdf.page_texts(content, name=name)
+    if suffix in (*markup.HTML, *markup.DOCX):
+        is_html = suffix in markup.HTML
+        text = markup.html_text(content) if is_html else markup.docx_text(content, name=name)
+        if not text:
+            raise BadSource(f"{name} has no text in it")
+        return [text]
+    if suffix not in _TEXTS:
+        known = (".pdf", *markup.HTML, *markup.DOCX, *_TEXTS)
+        raise BadSource(f"{name} is not of a kind that can be read ({', '.join(known)})")
+    try:
+        encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise BadSource(f"{name} is not UTF-8 text: {error.reason} at byte {error.start:,}") from error
+    if "\0" in text or not text.strip():
+        raise BadSource(f"{name} has no text in it")
+    return [text.replace("\r\n", "\n")]

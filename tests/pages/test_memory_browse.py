@@ -1,0 +1,132 @@
+"""Browse and connections of the text memory's page, and what is deleted there."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from store.library import Library
+from store.memory.memory import Memory
+from store.settings import settings
+from tests.pages.conftest import finish_jobs, opened, press, rerun, send, shown, words
+from tests.store.language_model_server import running, says
+from tests.store.memory.traces import traces
+
+
+def test_an_undone_decision_can_be_redone(memory: Memory) -> None:
+    memory.memories.store_memory("Kettles whistle", actor="tester")
+    before = memory.memories.passages.count()
+    app = opened("lore", view="Browse")
+    send(app, "undo-memory")
+    assert memory.memories.passages.count() == before - 1
+    send(opened("lore", view="Browse"), "redo-memory")
+    assert memory.memories.passages.count() == before
+
+
+def test_browsing_finds_words_and_deletes_matches_with_undo(memory: Memory) -> None:
+    app = opened("lore", view="Browse", kind="Memories", words="backups")
+    assert "2 memories" in words(app)
+    send(app, "delete-all")
+    assert memory.passages["memories"].count() == 12
+    send(app, "undo-memory")
+    assert memory.passages["memories"].count() == 14
+
+
+def test_browsing_shows_stale_and_near_duplicate_entries(memory: Memory) -> None:
+    for _ in range(2):
+        memory.memories.store_memory("said twice today")
+    app = opened("lore", view="Browse", kind="Memories", which="Stale", days="1")
+    assert "14 memories" in words(app), "all but the new ones"
+    app.segmented_control(key="which").set_value("alike")
+    assert "1 pair with a cosine of 0.95 or more" in words(rerun(app))
+
+
+def test_a_link_to_near_duplicates_opens_them(memory: Memory) -> None:
+    for which in ("alike", "Near-duplicates"):
+        app = opened("lore", view="Browse", kind="Memories", which=which)
+        assert app.segmented_control(key="which").value == "alike"
+
+
+def test_a_session_is_permanently_deleted_with_all_its_characters(memory: Memory) -> None:
+    app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="mira_lantern")
+    press(app, "Forget all 2 characters' keys of lantern")
+    assert memory.sessions.passages.counts() == {"capy_budget-debate": 4}
+
+
+def test_a_forgotten_session_is_in_no_file_of_the_root(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stored, edited, asked about and undone on the page; jobs, requests and drafts are in the catalog."""
+    words_ = ["zanzibarium", "xylophonist"]
+    root = memory.places.root
+    app = opened("lore", view="Browse", kind="Sessions")
+    send(app, "add-exchange", key="elf_xylophonist", prompt="Where is the zanzibarium?", answer="Gone.")
+    send(app, "add-exchange", key="elf_xylophonist", prompt="A zanzibarium, again", answer="No.")
+    send(app, "undo-memory")
+    with running() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setattr(settings(), "caption_model", "openai/m")
+        monkeypatch.setattr(settings(), "caption_api_base", server.address)
+        reply = says("The zanzibarium is gone [1].")
+        reply.streamed = True
+        server.answers = [reply]
+        send(opened("lore", view="Ask"), "ask-memory", question="zanzibarium?", world="",
+             session="elf_xylophonist")  # fmt: skip
+        finish_jobs()
+    assert traces(root, words_, []), "while it is remembered, the search finds it"
+    app = opened("lore", view="Browse", kind="Sessions", scope_session_memory="elf_xylophonist")
+    press(app, "Forget this key")
+    assert traces(root, words_, []) == {}
+    assert "undo never reaches past that" in memory.why_no_undo(by="tester")
+
+
+def test_papers_list_their_files_and_can_be_removed_with_undo(memory: Memory) -> None:
+    app = opened("lore", view="Browse", kind="Papers", scope_documents="harbor")
+    assert "harbor\\_lending\\.pdf" in words(app)
+    (source,) = (one for one in memory.documents.sources() if one.protocol == "harbor")
+    send(app, f"remove-{source.id}")
+    assert memory.documents.protocols() == {"millrace": 2}
+    send(app, "undo-memory")
+    assert set(memory.documents.protocols()) == {"harbor", "millrace"}
+
+
+def test_events_are_found_by_their_fields(memory: Memory) -> None:
+    app = opened("lore", view="Browse", kind="Events", level="ERROR")
+    assert "1 event" in words(app)
+    assert app.dataframe[0].value["error_type"].to_list() == ["TimeoutError"]
+
+
+def test_several_projects_are_browsed_and_searched_together(empty_memory: Memory, tmp_path: Path) -> None:
+    for project in ("bridges", "rivers", "roads"):
+        folder = tmp_path / "recorded" / project
+        folder.mkdir(parents=True)
+        about = {"session_id": f"s-{project}", "user_id": "ann", "project_slug": project}
+        (folder / "metadata.json").write_text(json.dumps(about))
+        said = {"role": "user", "content": f"how do {project} age"}
+        (folder / "transcript.jsonl").write_text(json.dumps(said))
+    empty_memory.transcripts.import_sessions([tmp_path / "recorded"])
+    app = opened("lore", view="Browse", kind="Transcripts")
+    app.multiselect(key="project").set_value(["bridges", "roads"])
+    found_texts = app.run().dataframe[0].value["text"].to_list()
+    assert sorted(found_texts) == ["how do bridges age", "how do roads age"]
+
+    app = opened("lore", ask="how do they age", mode="full_text")
+    app.multiselect(key="project").set_value(["rivers", "roads"])
+    page = shown(app.run())
+    assert "Not retrieved · 1 nearest" in page, "the third project's session is only nearly found"
+    assert "There is nothing of this kind yet." in page, "searching an empty kind is not an error"
+    assert page.index("**Transcripts**") < page.index("**Lore**"), "what has a hit comes first"
+
+
+def test_a_page_number_beyond_the_end_shows_the_last_page(memory: Memory) -> None:
+    app = opened("lore", view="Browse", kind="Memories", page_memories="99")
+    assert "14 memories" in words(app)
+
+
+def test_connections_lead_from_a_coin_to_the_entries_that_mention_it(
+    library: Library, memory: Memory
+) -> None:
+    memory.lore.add_lore("mempool_city", "frog", "Under the lamp sits the Rainy Frog.")
+    said = words(opened("lore", view="Connections", coin="Rainy Frog"))
+    assert "1 entry names it." in said
+    assert "Under the lamp sits the Rainy Frog." in said
