@@ -1,4 +1,4 @@
-"""Library: every coin, wherever it is, page by page, in every order and by every filter."""
+"""Library: every coin of every tier, page by page, in every order and by every filter."""
 
 import streamlit as st
 

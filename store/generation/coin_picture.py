@@ -29,7 +29,7 @@ def draw(coin: GeneratedCoin) -> bytes:
             prompt=prompt, model=model, n=1, response_format="b64_json", drop_params=True,
             api_base=chosen.image_api_base or None, timeout=chosen.image_timeout, max_retries=0,
         )  # fmt: skip
-    except Exception as error:  # providers raise whatever they like; it becomes one readable error
+    except Exception as error:  # providers raise errors of any type; they become one readable error
         raise CaptioningFailed(f"no picture: {readable(error, model=model)}") from error
     try:
         return normalise(_content(answer))

@@ -28,7 +28,7 @@ def answer_pieces(
             if size > MAX_ANSWER:
                 return
             yield piece
-    except Exception as error:  # providers raise whatever they like; it becomes one readable error
+    except Exception as error:  # providers raise errors of any type; they become one readable error
         raise CaptioningFailed(readable(error, model=model)) from error
 
 

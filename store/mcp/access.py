@@ -46,7 +46,7 @@ class Access:
 
     @property
     def memory(self) -> Memory:
-        """The memory, beside whatever other processes write to it; opened again if it was replaced."""
+        """The memory, which other processes may write to as well; opened again if it was replaced."""
         with self._lock:
             if self._memory and not self._memory.is_in_place:
                 self._memory.close()

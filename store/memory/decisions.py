@@ -19,7 +19,7 @@ Kinds = Mapping[str, Passages]
 
 
 class Decisions:
-    """The decisions of one memory: undo and redo, whatever kinds they changed."""
+    """The decisions of one memory: undo and redo, in all kinds that they changed."""
 
     passages: dict[str, Passages]
     places: Places
