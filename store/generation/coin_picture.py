@@ -5,10 +5,7 @@ from contextlib import closing
 from typing import Any
 
 from store.captioning.captioner import data_url
-from store.disk.images import normalise
 from store.errors import CaptioningFailed, MemedexError
-from store.fetching.download import Downloads
-from store.fetching.guard import Guard, any_address, is_global
 from store.generation.coin_generator import GeneratedCoin
 from store.llm.client import import_litellm, readable
 from store.settings import settings
@@ -19,6 +16,8 @@ def draw(coin: GeneratedCoin) -> bytes:
 
     Raises CaptioningFailed with the cause and the remedy.
     """
+    from store.disk.images import normalise  # Pillow, which a list does without
+
     chosen = settings()
     model, prompt = chosen.image_model, coin.image_prompt or coin.caption["entity"]
     if not model:
@@ -61,6 +60,9 @@ def _content(answer: Any) -> bytes:
         raise ValueError("the answer holds none")
     if address.startswith("data:"):
         return base64.b64decode(address.partition(",")[2])
+    from store.fetching.download import Downloads  # httpx
+    from store.fetching.guard import Guard, any_address, is_global
+
     chosen = settings()
     guard = Guard(allowed=any_address if chosen.fetch_private else is_global)
     with closing(Downloads(guard, gateway=chosen.ipfs_gateway)) as downloads:
