@@ -42,7 +42,7 @@ def read(library: Library, before: Mapping[str, Any] | None = None) -> State:
         "pending": before["pending"] if before and is_same else library.counts()["pending"],
         "ready": is_model_settled(status),
         "prices": is_loaded(),
-        "jobs": under_way_text(under_way),
+        "jobs": jobs_text(library, under_way),
         "open": open_text(jobs),
         "badges": badges(status),
         "bars": [bar(job) for job in under_way],
@@ -55,9 +55,10 @@ def for_person(state: State, person: str) -> State:
     return {**state, "answers": state["answers"].get(person, {})}
 
 
-def under_way_text(jobs: Sequence[Job]) -> str:
-    """Identifies the set of jobs that run or wait."""
-    return " ".join(str(number) for number in sorted(job.id for job in jobs))
+def jobs_text(library: Library, under_way: Sequence[Job]) -> str:
+    """Identifies the jobs that run or wait, and the newest: a short one may be over within a page's run."""
+    numbers = " ".join(str(number) for number in sorted(job.id for job in under_way))
+    return f"{numbers} #{sum(job.id for job in library.jobs.all(limit=1))}"
 
 
 def open_text(jobs: Sequence[Job]) -> str:

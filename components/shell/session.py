@@ -34,12 +34,12 @@ class Beginning:
 
     generation: int
     derived: int
-    jobs: str  # as of `current_state.under_way_text`
+    jobs: str  # as of `current_state.jobs_text`
 
 
 def begin(library: Library) -> None:
     """Note the state of the library before this run reads anything of it."""
-    jobs = current_state.under_way_text(library.jobs.under_way())
+    jobs = current_state.jobs_text(library, library.jobs.under_way())
     st.session_state[_BEGINNING] = Beginning(library.generation, library.derived, jobs)
 
 

@@ -253,8 +253,8 @@ def test_a_job_is_told_with_its_progress(library: Library) -> None:
         0.25,
         False,
     )
-    assert states[0]["jobs"] == str(job.id)
-    assert current_state.read(library)["jobs"] == ""
+    assert states[0]["jobs"] == f"{job.id} #{job.id}"
+    assert current_state.read(library)["jobs"] == f" #{job.id}"
 
 
 def test_counts_are_read_only_after_a_change(library: Library) -> None:

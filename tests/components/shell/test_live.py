@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.shell import live, session
+from components.shell import current_state, live, session
 from store.library import Library
 from store.progress import Progress
 
@@ -29,4 +29,13 @@ def test_a_page_is_out_of_date_if_a_job_ends_while_it_runs(
     library.jobs.wait(job.id)
     live.jobs(library, are_bars_drawn=True)
     live.records(library, with_findings=False)
-    assert parts == {"bars": {"jobs": str(job.id)}, "records": {"generation": generation}}
+    assert parts == {"bars": {"jobs": f"{job.id} #{job.id}"}, "records": {"generation": generation}}
+
+
+def test_a_page_is_out_of_date_if_a_job_begins_and_ends_while_it_runs(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "st", SimpleNamespace(session_state={}))
+    session.begin(library)
+    library.jobs.wait(library.jobs.run("Import tokens", lambda progress: None).id)
+    assert session.beginning().jobs != current_state.read(library)["jobs"]
