@@ -8,21 +8,37 @@ const TOUCHES = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove", 
 /** Those that hold decisions which the server has not confirmed. */
 export const undecided = new Set();
 
+const PATIENCE = 30_000; // ms for a link's page; a run for news would carry this page's name and call it back
+
 let touchedAt = 0;
+let leftAt = -Infinity;
 
 /** Begins to notice keys and pointer; returns how to stop. */
 export function watchHand() {
   const touched = () => (touchedAt = performance.now());
   touched();
   TOUCHES.forEach((name) => document.addEventListener(name, touched, { capture: true, passive: true }));
-  return () => TOUCHES.forEach((name) => document.removeEventListener(name, touched, { capture: true }));
+  document.addEventListener("click", followed, { capture: true });
+  return () => {
+    TOUCHES.forEach((name) => document.removeEventListener(name, touched, { capture: true }));
+    document.removeEventListener("click", followed, { capture: true });
+  };
+}
+
+function followed(event) {
+  if (event.composedPath().some((node) => node.localName === "a")) leftAt = performance.now();
+}
+
+/** A run has drawn: the link has led somewhere, or was none to a page. */
+export function arrive() {
+  leftAt = -Infinity;
 }
 
 /** What `mayRun` wants to know. */
 export function hand() {
   return {
     isVisible: document.visibilityState === "visible",
-    isWorking: isAtWork(),
+    isWorking: isAtWork() || performance.now() - leftAt < PATIENCE,
     inField: isField(focused()),
     isCovered: roots().some((root) => [...root.querySelectorAll(COVERS)].some((node) => node.checkVisibility())),
     isDeciding: undecided.size > 0,

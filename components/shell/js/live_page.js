@@ -1,7 +1,7 @@
 // All parts of one page with the stream that they share, and when the page is run again.
 
 import { Connection } from "./connection.js";
-import { hand, watchHand } from "./hand.js";
+import { arrive, hand, watchHand } from "./hand.js";
 import { Offer } from "./offer.js";
 import { mayOffer, mayRun, news, outdated } from "./outdated.js";
 import { parts } from "./parts.js";
@@ -18,6 +18,7 @@ export class LivePage {
 
   /** A run of the page gives a part its data; `ask` runs the page. */
   take(root, data, ask) {
+    arrive();
     if (!this.connection) this.begin();
     let part = this.parts.get(root);
     if (part?.data.part !== data.part) {
