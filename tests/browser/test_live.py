@@ -12,6 +12,7 @@ from playwright.sync_api import Page, Request, WebSocket, expect
 from store.library import Library
 from tests.browser.conftest import Serve, dashboard
 from tests.browser.dashboard import Server, visit, wait_until_idle
+from tests.browser.delayed_messages import DelayedMessages
 from tests.browser.grid_page import GridPage, filled_library
 from tests.store.conftest import address, coin
 from tests.store.language_model_server import GOOD, Answer, LanguageModelServer, running, says
@@ -106,6 +107,25 @@ def test_nothing_changes_under_an_open_dialog(app: Server, page: Page) -> None:
     expect(grid.cards).to_have_count(3)
     grid.press("Escape")
     expect(grid.cards).to_have_count(4)
+
+
+def test_a_click_on_a_link_is_not_called_back_by_news(app: Server, page: Page) -> None:
+    server = DelayedMessages(page)
+    page.add_init_script(
+        "const now = performance.now; performance.now = () => now.call(performance) + (window.ahead ?? 0)"
+    )
+    visit(page, app, "approved", title="Approved")
+    page.get_by_role("searchbox").first.click()
+    other_tab(page, app).press("a")
+    expect(page.get_by_role("button", name="Library changed · Show")).to_be_visible()
+    server.hold()
+    page.get_by_role("link", name="Jobs").click()
+    page.evaluate("ahead = 5000")  # the hand rests
+    page.evaluate("new Promise((done) => setTimeout(done, 250))")  # until the page has looked again
+    server.release()
+    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    wait_until_idle(page)
+    expect(page.get_by_role("heading", name="Approved", level=1)).to_have_count(0)
 
 
 class Gate:
