@@ -1,6 +1,7 @@
 // The editor of one coin's caption: drafts are stored, commits are compared first, nothing moves unexpectedly.
 
 import { el } from "../../grid/js/dom.js";
+import { isLeaving } from "../../shell/js/hand.js";
 import { Bar } from "./bar.js";
 import { Neighbours } from "./neighbours.js";
 import { Coin } from "./coin.js";
@@ -275,7 +276,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     editor = new Editor(root, data);
     editors.set(parentElement, editor);
   }
-  editor.trigger = setTriggerValue;
+  editor.trigger = (name, value) => isLeaving() || setTriggerValue(name, value);
   editor.update(data);
   return () => {
     // Streamlit also calls this for an overtaken run of this function, while the page stays open.

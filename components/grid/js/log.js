@@ -1,8 +1,7 @@
 // The numbered log: every decision stays here and in the browser's storage until the server confirms its number.
 // Library, person and session are part of the key and of each decision, so none is sent to the wrong place.
 
-import { undecided } from "../../shell/js/hand.js";
-import { isAtWork } from "../../shell/js/streamlit_page.js";
+import { isBusy, isLeaving, undecided } from "../../shell/js/hand.js";
 import { count } from "./dom.js";
 
 const PREFIX = "memedex-log:"; // then library, person, session, grid and client, each encoded
@@ -107,8 +106,9 @@ export class DecisionLog {
     this.timer = setTimeout(() => this.sendAgain(), PATIENCE * 2 ** Math.min(this.inVain, LATER));
   }
 
-  /** Sends by a run of the page's script. */
+  /** Sends by a run of the page's script; a page that is being left sends by its beacon. */
   ask() {
+    if (this.beacon && isLeaving()) return;
     // Streamlit ignores a value equal to the last one, whose run may have been interrupted.
     this.send({ ...this.contents(), sending: ++this.sendings });
   }
@@ -144,7 +144,7 @@ export class DecisionLog {
     this.inVain += 1;
     this.isLate = this.entries.length > 0;
     if (this.isLate) this.waits(this.entries.length);
-    if ((this.isPosting || isAtWork()) && this.inVain <= LATER) this.timer = setTimeout(() => this.sendAgain(), PATIENCE);
+    if ((this.isPosting || isBusy()) && this.inVain <= LATER) this.timer = setTimeout(() => this.sendAgain(), PATIENCE);
     else this.sendNow();
   }
 

@@ -1,8 +1,8 @@
 // One grid: it combines the server's data with the decisions made here.
 
-import { hand } from "../../shell/js/hand.js";
+import { hand, isBusy } from "../../shell/js/hand.js";
 import { mayRun } from "../../shell/js/outdated.js";
-import { headerHeight, isAtWork } from "../../shell/js/streamlit_page.js";
+import { headerHeight } from "../../shell/js/streamlit_page.js";
 import { count, el } from "./dom.js";
 import { Cards } from "./cards.js";
 import { Completion } from "./completion.js";
@@ -108,7 +108,7 @@ class Grid {
     clearTimeout(this.catching);
     if (!this.log.applied.length) return;
     const now = performance.now();
-    const isShort = 2 * this.model.hidden.size >= this.model.order.length && !this.asked.times && !isAtWork();
+    const isShort = 2 * this.model.hidden.size >= this.model.order.length && !this.asked.times && !isBusy();
     if (isShort || mayRun(hand(), { now, asked: this.asked })) this.asked = { at: now, times: this.asked.times + 1 }, this.log.ask();
     this.catching = setTimeout(() => this.catchUp(), LOOK);
   }

@@ -2,9 +2,8 @@
 
 import { fieldOf } from "./form_fields.js";
 import { el, icon, setText } from "./elements.js";
-import { undecided } from "./hand.js";
+import { isBusy, isLeaving, undecided } from "./hand.js";
 import { Sending } from "./sending.js";
-import { isAtWork } from "./streamlit_page.js";
 
 const REMEMBERED = 10_000; // ms for which what was typed outlives its form: overlapping runs drop and draw it again
 const PATIENT = 5000; // ms to wait until the server works no more, before a run is asked for
@@ -111,14 +110,14 @@ function waiting(name) {
 /** Runs the page once the server does not work for it: overlapping runs drop what the other drew. */
 async function whenAtRest(ask) {
   await atRest(PATIENT);
-  ask();
+  if (!isLeaving()) ask();
 }
 
 /** Whether the server works for this page no more, within so many ms. */
 async function atRest(patience) {
   const end = performance.now() + patience;
-  while (isAtWork() && performance.now() < end) await new Promise((go) => setTimeout(go, LOOK));
-  return !isAtWork();
+  while (isBusy() && performance.now() < end) await new Promise((go) => setTimeout(go, LOOK));
+  return !isBusy();
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {

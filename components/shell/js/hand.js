@@ -8,7 +8,7 @@ const TOUCHES = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove", 
 /** Those that hold decisions which the server has not confirmed. */
 export const undecided = new Set();
 
-const PATIENCE = 30_000; // ms for a link's page; a run for news would carry this page's name and call it back
+const PATIENCE = 30_000; // ms for a link's page
 
 let touchedAt = 0;
 let leftAt = -Infinity;
@@ -26,7 +26,9 @@ export function watchHand() {
 }
 
 function followed(event) {
-  if (event.composedPath().some((node) => node.localName === "a")) leftAt = performance.now();
+  const opensOther = event.ctrlKey || event.metaKey || event.shiftKey;
+  const link = event.composedPath().find((node) => node.localName === "a");
+  if (link && !opensOther && link.target !== "_blank" && !link.hasAttribute("download")) leftAt = performance.now();
 }
 
 /** A run has drawn: the link has led somewhere, or was none to a page. */
@@ -34,11 +36,24 @@ export function arrive() {
   leftAt = -Infinity;
 }
 
+/**
+ * Whether a link has been clicked whose page is not drawn yet. A run that a component asks for now would carry
+ * this page's name, and call this page back.
+ */
+export function isLeaving() {
+  return performance.now() - leftAt < PATIENCE;
+}
+
+/** Whether the server works for this page, or another is about to be drawn. */
+export function isBusy() {
+  return isAtWork() || isLeaving();
+}
+
 /** What `mayRun` wants to know. */
 export function hand() {
   return {
     isVisible: document.visibilityState === "visible",
-    isWorking: isAtWork() || performance.now() - leftAt < PATIENCE,
+    isWorking: isBusy(),
     inField: isField(focused()),
     isCovered: roots().some((root) => [...root.querySelectorAll(COVERS)].some((node) => node.checkVisibility())),
     isDeciding: undecided.size > 0,
