@@ -21,6 +21,7 @@ class RecordLists:
     def __init__(self, catalog: Catalog, layout: Layout) -> None:
         self.catalog = catalog
         self.layout = layout
+        self._tiers: LruCache[int, dict[Tier, int]] = LruCache(1)
         self._labels: LruCache[tuple[str, Filter, int], dict[str, int]] = LruCache(_KEPT_COUNTS)
 
     @property
@@ -100,8 +101,12 @@ class RecordLists:
 
     def counts(self) -> dict[Tier, int]:
         """How many records each tier has."""
-        with self.catalog.reading() as db:
-            return catalog_rows.counts(db)
+        generation = self.generation
+        found = self._tiers.get(generation)
+        if found is None:
+            with self.catalog.reading() as db:
+                found = self._tiers[generation] = catalog_rows.counts(db)
+        return dict(found)
 
     def tag_counts(self, filter: Filter) -> dict[str, int]:
         """How many matching records have each tag, most frequent first."""

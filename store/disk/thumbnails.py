@@ -23,6 +23,9 @@ _CLOSE = 14  # … and by how much the pixels there may differ, as JPG blurs the
 _RADII = range(180, 263, 2)  # pixels of 512; JPG blurs the edge by three
 _OVERSAMPLED = 4
 
+# A processor is left to decisions and pages while people scroll through pictures nobody has seen yet.
+_making = threading.Semaphore(max(1, (os.cpu_count() or 2) - 1))
+
 
 def thumbnail(layout: Layout, picture: Path, image_hash: str, *, size: int) -> Path:
     """The path of the picture's copy whose longer side is `size` pixels, made if it is missing.
@@ -34,7 +37,9 @@ def thumbnail(layout: Layout, picture: Path, image_hash: str, *, size: int) -> P
         raise BadPicture(f"there are no copies of {size} pixels, only of {' and '.join(map(str, SIZES))}")
     path = layout.thumbnails / image_hash[:2] / f"{image_hash}-{size}-{LOOK}.webp"
     if not path.exists():
-        _write(path, _without_corners(decode(picture)), size=size)
+        with _making:
+            if not path.exists():  # another browser asked for it at the same time
+                _write(path, _without_corners(decode(picture)), size=size)
     return path
 
 

@@ -1,5 +1,6 @@
 """Examine new records: the picture's fingerprint, similar records, and the resulting suspicion."""
 
+import json
 import sqlite3
 import threading
 import time
@@ -17,6 +18,10 @@ from store.progress import Progress
 
 SCHEME = f"{fingerprints.SCHEME}, {confusables.SCHEME}"
 _BATCH = 16  # records of one transaction: a person's decision never waits for more than that
+_WITHOUT_PRINT = (
+    "SELECT address, id, image_hash FROM records WHERE id NOT IN (SELECT record FROM unexamined) "
+    "AND image_hash NOT IN (SELECT image_hash FROM fingerprints)"
+)
 _TOLD = 10.0  # seconds between two times that open pages are told of what was found
 
 
@@ -38,6 +43,8 @@ class Examiner:
         self._neighbours = neighbours
         self._picture = picture  # where the picture of an address lies at this moment
         self._one_at_a_time = threading.Lock()
+        self._is_caught_up = False  # whether all records were gone through once since opening
+        self._missing: set[str] = set()  # hashes of the pictures of examined records that could not be read
 
     def examine(self, *, progress: Progress | None = None) -> int:
         """Compare everything new with everything; returns how many records. Finished ones stay."""
@@ -61,13 +68,25 @@ class Examiner:
         self._told, self._is_untold = self._clock(), False
 
     def _catch_up(self) -> None:
-        """Add rows that an older catalog or an older comparison lacks."""
+        """Add rows that an older catalog or an older comparison lacks; look for pictures that came back.
+
+        Every record is gone through only once: for 100,000 that takes a quarter of a second.
+        """
         if self._catalog.meta("duplicates") != SCHEME:
+            self._is_caught_up = False
             with self._catalog.writing() as db:
                 for table in ("fingerprints", "lookalikes", "spellings", "suspicions", "unexamined"):
                     db.execute(f"DELETE FROM {table}")
                 db.execute("INSERT OR REPLACE INTO meta VALUES ('duplicates', ?)", [SCHEME])
             self._neighbours.clear()
+        if not self._is_caught_up:
+            self._add_spellings()
+            with self._catalog.reading() as db:
+                self._missing.update(row["image_hash"] for row in db.execute(_WITHOUT_PRINT))
+            self._is_caught_up = True
+        self._come_back()
+
+    def _add_spellings(self) -> None:
         with self._catalog.reading() as db:
             unspelt = db.execute(
                 "SELECT id FROM records WHERE id NOT IN (SELECT record FROM spellings)"
@@ -81,19 +100,20 @@ class Examiner:
                             db, number, name=row["name"], ticker=row["ticker"], image_hash=row["image_hash"]
                         )
 
-        self._come_back()
-
     def _come_back(self) -> None:
-        """Records whose pictures could not be read when they were examined, and can be now."""
+        """Examine those again whose pictures could not be read and can be now."""
+        if not self._missing:
+            return
         with self._catalog.reading() as db:
             rows = db.execute(
-                "SELECT id, address, image_hash FROM records WHERE image_hash NOT IN "
-                "(SELECT image_hash FROM fingerprints) AND id NOT IN (SELECT record FROM unexamined)"
+                f"{_WITHOUT_PRINT} AND image_hash IN (SELECT value FROM json_each(?))",
+                [json.dumps([*self._missing])],
             ).fetchall()
-        back = [(row["id"],) for row in rows if self._content(row["address"], row["image_hash"])]
+        back = [row for row in rows if self._content(row["address"], row["image_hash"])]
+        self._missing = {row["image_hash"] for row in rows} - {row["image_hash"] for row in back}
         if back:
             with self._catalog.writing() as db:
-                db.executemany("INSERT OR IGNORE INTO unexamined VALUES (?)", back)
+                db.executemany("INSERT OR IGNORE INTO unexamined VALUES (?)", [(row["id"],) for row in back])
 
     def _next(self, progress: Progress) -> list[sqlite3.Row]:
         with self._catalog.reading() as db:
@@ -138,11 +158,15 @@ class Examiner:
             }
         found = {}
         for image_hash, address in pictures.items():
-            if image_hash not in known and (content := self._content(address, image_hash)):
+            if image_hash in known:
+                continue
+            if content := self._content(address, image_hash):
                 try:
                     found[image_hash] = fingerprints.fingerprint(content)
                 except BadPicture:
                     found[image_hash] = fingerprints.NOTHING
+            else:
+                self._missing.add(image_hash)
         return found
 
     def _content(self, address: str, image_hash: str) -> bytes | None:

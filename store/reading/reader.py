@@ -4,6 +4,7 @@ import hmac
 import json
 from collections.abc import Sequence
 from copy import copy
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Self
@@ -240,12 +241,12 @@ class Reader(RecordLists):
 
     # -- all is well --------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def secret(self) -> bytes:
         """The library's key for signing picture addresses and what pages send."""
         return bytes.fromhex(self.catalog.meta("secret"))
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Identifies this library, 32 hex digits; the same for as long as it stays in its folder.
 

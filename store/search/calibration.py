@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.catalog.catalog import Catalog
-from store.catalog.rows import counts
 from store.embedding.active_model import ActiveModel
 from store.embedding.arrays import Vector
 from store.embedding.protocol import Embedder
@@ -114,7 +113,8 @@ class Calibrations:
     def in_force(self) -> Calibration | None:
         """The latest figures for the library's model; None if there are none, or the library is too small."""
         with self._catalog.reading() as db:
-            if counts(db)["library"] < LEAST_RECORDS:
+            first = "SELECT count(*) FROM (SELECT 1 FROM records WHERE tier = 'library' LIMIT ?)"
+            if db.execute(first, [LEAST_RECORDS]).fetchone()[0] < LEAST_RECORDS:
                 return None
             row = db.execute(
                 "SELECT * FROM calibrations WHERE fingerprint = ? ORDER BY version DESC LIMIT 1",

@@ -140,7 +140,8 @@ def _counted(rows: Iterator[_Row], progress: Progress) -> Iterator[_Row]:
 def _vectors_of(db: sqlite3.Connection, where: str, values: Sequence[int]) -> Iterator[_Row]:
     rows = db.execute(
         "SELECT r.address, e.facet, v.vector FROM records r JOIN embeddings e ON e.record = r.id "
-        f"JOIN vectors v ON v.key = e.key WHERE r.tier = 'library' AND {where} ORDER BY r.id",
+        # +: the tier's index would be taken before the generation's
+        f"JOIN vectors v ON v.key = e.key WHERE +r.tier = 'library' AND {where} ORDER BY r.id",
         values,
     )
     for address, group in groupby(rows, key=lambda row: row["address"]):

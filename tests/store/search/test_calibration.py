@@ -117,7 +117,7 @@ def test_a_small_library_cannot_be_calibrated_and_says_why(library: Library) -> 
 def test_a_calibration_stays_in_force_until_measured_again(
     library: Library, matrices: Matrices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calibration, "counts", lambda db: {"library": 300})
+    monkeypatch.setattr(calibration, "LEAST_RECORDS", 0)
     room = Calibrations(library.catalog, library._model, snapshot=matrices.snapshot)
     made = room.measure(actor="ann")
     assert (made.version, made.actor, made.records) == (1, "ann", 300)
