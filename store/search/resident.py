@@ -107,7 +107,7 @@ class ResidentVectors:
                 "SELECT address FROM records WHERE generation > ? AND tier <> 'library'", [since]
             )
             changes: list[tuple[str, Vectors | None]] = [(row[0], None) for row in gone]
-            changes += _vectors_of(db, "r.generation > ?", (since,))
+            changes += _vectors_of(db, "r.id IN (SELECT id FROM records WHERE generation > ?)", (since,))
             held.matrices.update(changes, generation=generation)
             _let_go_of_what_vanished(db, held.matrices)
         return held
@@ -140,8 +140,7 @@ def _counted(rows: Iterator[_Row], progress: Progress) -> Iterator[_Row]:
 def _vectors_of(db: sqlite3.Connection, where: str, values: Sequence[int]) -> Iterator[_Row]:
     rows = db.execute(
         "SELECT r.address, e.facet, v.vector FROM records r JOIN embeddings e ON e.record = r.id "
-        # +: the tier's index would be taken before the generation's
-        f"JOIN vectors v ON v.key = e.key WHERE +r.tier = 'library' AND {where} ORDER BY r.id",
+        f"JOIN vectors v ON v.key = e.key WHERE r.tier = 'library' AND {where} ORDER BY r.id",
         values,
     )
     for address, group in groupby(rows, key=lambda row: row["address"]):
