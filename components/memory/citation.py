@@ -10,18 +10,22 @@ from store.memory.memory import Memory
 
 
 def show(memory: Memory, row: Row) -> None:
-    """The PDF's page with the passage marked, and the file; for other formats only the file."""
+    """The PDF's pages with the passage marked, and the file; for other formats only the file."""
     try:
         cited = memory.documents.cite(row["id"])
-        picture = marked_page(cited.path, page=cited.page, marks=cited.marks) if _is_pdf(cited.path) else None
+        pictures = [
+            (page, marks, marked_page(cited.path, page=page, marks=marks))
+            for page, marks in cited.pages
+            if _is_pdf(cited.path)
+        ]
     except MemedexError as error:
         st.warning("The page cannot be shown:", icon=":material/broken_image:")
         st.text(str(error))
         return
-    if picture:
-        with st.expander(f"Page {cited.page}", icon=":material/description:", expanded=True):
-            st.image(picture, width="stretch", alt=f"Page {cited.page} of {row['source']}")
-            if not cited.marks:
+    for page, marks, picture in pictures:
+        with st.expander(f"Page {page}", icon=":material/description:", expanded=True):
+            st.image(picture, width="stretch", alt=f"Page {page} of {row['source']}")
+            if not marks:
                 st.caption("The passage was edited, so it cannot be marked on the page.")
     st.download_button(
         f"Open {format.plain(row['source'], limit=40)}",

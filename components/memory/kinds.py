@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.shell import format
+from store.memory.documents.documents import pages_of
 from store.memory.engine.entries import Row
 
 
@@ -56,7 +57,8 @@ def text_of(kind: str, row: Row) -> str:
 def place_of(kind: str, row: Row) -> str:
     """A short description of an entry's place; untrusted, so it must be escaped."""
     if kind == "documents":
-        return f"{row['protocol']} · {row['source']} · page {row['page']}"
+        section = f" · {row['section']}" if row["section"] else ""
+        return f"{row['protocol']} · {row['source']} · {pages_of(row)}{section}"
     if kind == "world_lore":
         return f"{row['world_id']} · {row['lore_id']}"
     if kind == "session_memory":

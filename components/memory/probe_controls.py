@@ -92,6 +92,7 @@ def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
         bind="query-params",
         help="Two or more are asked side by side, the same number of passages for each.",
     )
+    section = _one(memory, "Section of documents", "section", "documents", "section")
     chosen = projects(memory)
     recorded = _one(memory, "Recorded session", "recorded", "transcript_vectors", "session_id")
     types = st.multiselect(
@@ -106,7 +107,7 @@ def _filters(memory: Memory) -> tuple[dict[str, dict[str, Any]], list[str]]:
         dates = {**_date("Written since", "since", time.min), **_date("Written until", "until", time.max)}
     where: dict[str, dict[str, Any]] = {
         "memories": {"tags": tags} if tags else {},
-        "documents": {},
+        "documents": {"section": section} if section else {},
         "world_lore": {"world_id": world} if world else {},
         "session_memory": {"session_id": session} if session else {},
         "transcript_vectors": {
@@ -126,7 +127,7 @@ def _date(label: str, key: str, at: time) -> dict[str, float]:
 
 
 def _one(memory: Memory, label: str, key: str, kind: str, column: str) -> str | None:
-    names = list(memory.passages[kind].counts(column))[:_MANY]
+    names = [name for name in memory.passages[kind].counts(column) if name][:_MANY]
     return st.selectbox(label, names, index=None, key=key, bind="query-params", placeholder="all")
 
 

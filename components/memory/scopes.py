@@ -48,6 +48,13 @@ def _papers(memory: Memory, protocol: str) -> None:
                 f"imported {format.ago(source.imported_at)}",
                 width="stretch",
             )
+            if memory.can_write and source.original and not source.has_sections:
+                forms.button(
+                    f"sections-{source.id}", resources.library(),
+                    partial(memory.documents.find_sections, source),
+                    button=Button("Find sections", icon="toc", kind="tertiary"),
+                    message="Its passages have their headings; texts and citations are as before.",
+                )  # fmt: skip
             if memory.can_write:
                 forms.button(
                     f"remove-{source.id}", resources.library(),

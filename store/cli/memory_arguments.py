@@ -54,6 +54,7 @@ def add_arguments(memory: ArgumentParser) -> None:
     searched.add_argument("--limit", type=int, default=5, metavar="N", help="1 to 20 (5)")
     searched.add_argument("--user", default="", metavar="U", help="of transcripts")
     searched.add_argument("--project", default="", metavar="P", help="of transcripts")
+    searched.add_argument("--section", default="", metavar="HEADING", help="of documents")
     searched.add_argument(
         "--tag", action="append", default=[], dest="tags", metavar="T", help="of memories; may be repeated"
     )
@@ -109,8 +110,11 @@ def add_arguments(memory: ArgumentParser) -> None:
     papers.add_argument(
         "--protocol", action="append", dest="protocols", metavar="NAME", help="may be repeated"
     )
+    papers.add_argument("--section", metavar="HEADING", help="only of this section")
     papers.add_argument("-n", type=int, default=5, metavar="N", help="how many (5)")
     papers.add_argument("--compare", action="store_true", help="as many for each protocol, side by side")
+
+    add("find-sections", memory_edits.find_sections, "find the headings of papers imported before 1.1")
 
     sessions = add("import-transcripts", memory_edits.import_transcripts, "import recorded sessions")
     sessions.add_argument("paths", nargs="+", type=typed_path, metavar="PATH")

@@ -180,6 +180,26 @@ def import_document(arguments: Namespace, terminal: Terminal) -> int:
     return named(refused, terminal)
 
 
+def find_sections(arguments: Namespace, terminal: Terminal) -> int:
+    """Find the sections of documents that were imported before passages had one."""
+    from store.outcome import Refusal
+
+    done, refused = {}, []
+    with writing(arguments, terminal) as memory:
+        for source in memory.documents.sources():
+            if source.has_sections:
+                continue
+            try:
+                done[source.id] = memory.documents.find_sections(source, actor=arguments.actor or "")
+            except BadSource as error:
+                refused.append(Refusal(source.id, str(error)))
+    rows = [f"{id}: {count:,} passages are in a section" for id, count in done.items()]
+    if not done and not refused:
+        terminal.say("the sections of every document are known")
+    answered({"done": done, "refused": as_json(refused)}, arguments, terminal, rows)
+    return named(refused, terminal)
+
+
 def import_transcripts(arguments: Namespace, terminal: Terminal) -> int:
     """Import recorded sessions; a repeated import adds only what is new."""
     with writing(arguments, terminal) as memory:

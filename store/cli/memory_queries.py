@@ -71,6 +71,7 @@ def filters_of(arguments: Namespace) -> "SearchFilters":
 
     since, until = (checked_moment(at) if at else None for at in (arguments.since, arguments.until))
     return SearchFilters(
+        section=arguments.section,
         scope=arguments.scope, user=arguments.user, project=arguments.project, tags=arguments.tags,
         since=since, until=until, min_score=arguments.threshold, mmr=arguments.mmr,
         near_misses=arguments.near_misses,
@@ -108,19 +109,23 @@ def recall(arguments: Namespace, terminal: Terminal) -> int:
 
 def documents(arguments: Namespace, terminal: Terminal) -> int:
     """Print the passages of papers nearest to a question."""
+    from store.memory.documents.documents import pages_of
+
     with reading(arguments) as memory:
         found: Any
-        memory.documents.check_known(arguments.protocols or ())
+        memory.documents.check_known(arguments.protocols or (), arguments.section)
         _say_if_not_read(memory.documents.passages, arguments.query, terminal)
         if arguments.compare:
             names = arguments.protocols or [*memory.documents.protocols()]
-            found = memory.documents.compare(arguments.query, names, arguments.n)
+            found = memory.documents.compare(arguments.query, names, arguments.n, section=arguments.section)
             hits = [hit for some in found.values() for hit in some]
         else:
-            found = hits = memory.documents.search(arguments.query, arguments.n, protocol=arguments.protocols)
+            found = hits = memory.documents.search(
+                arguments.query, arguments.n, protocol=arguments.protocols, section=arguments.section
+            )
     rows = [
         f"{hit['score']:.3f} {_parts(hit)}  {hit['metadata']['protocol']}  {hit['metadata']['source']}, "
-        f"page {hit['metadata']['page']}  {hit['content']}"
+        f"{pages_of(hit['metadata'])}{_section(hit['metadata'])}  {hit['content']}"
         for hit in hits
     ]
     if not rows:
@@ -202,6 +207,10 @@ def _scored(found: list["PassageHit"], arguments: Namespace, terminal: Terminal,
 def _say_if_not_read(passages: "Passages", query: str, terminal: Terminal) -> None:
     if note := passages.not_read(query):
         terminal.say(note)
+
+
+def _section(metadata: dict[str, Any]) -> str:
+    return f", {metadata['section']}" if metadata.get("section") else ""
 
 
 def _parts(parts: dict[str, Any]) -> str:

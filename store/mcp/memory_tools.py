@@ -46,17 +46,19 @@ class MemoryTools:
 
     def search_entries(
         self, query: Question, kind: Kind = "memories", scope: Name | None = None, user: Name | None = None,
-        project: Name | None = None, tags: Tags | None = None, since: Moment = None, until: Moment = None,
+        project: Name | None = None, section: Name | None = None, tags: Tags | None = None,
+        since: Moment = None, until: Moment = None,
         min_score: Percent | None = None, mmr: Diversity = None, near_misses: Near = 0, limit: Few = 5,
         as_of: Moment = None,
     ) -> answers.FoundEntries:  # fmt: skip
         """The entries of any kind that fit a question best, with every filter that the kind has.
 
-        scope is a world, session or protocol; user and project are those of transcripts, tags those of
-        memories. near_misses asks for so many below min_score, marked near_miss.
+        scope is a world, session or protocol; user and project are those of transcripts, section is a
+        heading of documents, tags are those of memories. near_misses asks for so many below min_score,
+        marked near_miss.
         """
         filters = SearchFilters(
-            scope=scope or "", user=user or "", project=project or "", tags=tags or (),
+            scope=scope or "", user=user or "", project=project or "", section=section or "", tags=tags or (),
             since=seconds(since), until=seconds(until), min_score=min_score, mmr=mmr, near_misses=near_misses,
         )  # fmt: skip
         with self._access.memory_at(as_of) as memory:

@@ -123,20 +123,22 @@ class Tools:
         query: Question,
         protocols: Names | None = None,
         n: Number = documents.RESULTS,
+        section: Name | None = None,
         compare: bool = False,
         as_of: Moment = None,
     ) -> Answer:
-        """Passages of protocol papers with source and page: of one protocol, of several, or of all.
+        """Passages of protocol papers with source, page and section: of one protocol, of several, or of all.
 
         With compare, n passages for each protocol, side by side.
         """
         with self._access.memory_at(as_of) as memory:
             papers = memory.documents
-            papers.check_known(protocols or ())
+            papers.check_known(protocols or (), section)
             note = _note(papers.passages, query)
             if compare:
-                return {"protocols": papers.compare(query, protocols or [*papers.protocols()], n), **note}
-            return {**note, "results": papers.search(query, n, protocol=protocols or None)}
+                found = papers.compare(query, protocols or [*papers.protocols()], n, section=section)
+                return {"protocols": found, **note}
+            return {**note, "results": papers.search(query, n, protocol=protocols or None, section=section)}
 
     def search_transcripts(
         self,

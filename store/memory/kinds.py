@@ -8,13 +8,13 @@ from tempfile import TemporaryDirectory
 from store.disk.files import Disk
 from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile
 from store.memory import memories
-from store.memory.documents import documents
+from store.memory.documents import schema
 from store.memory.engine.kind import MemoryKind
 from store.memory.engine.passages import Passages
 from store.memory.story import lore, sessions
 from store.memory.transcripts import tables
 
-KINDS = (memories.KIND, documents.KIND, lore.KIND, sessions.KIND, tables.KIND)
+KINDS = (memories.KIND, schema.KIND, lore.KIND, sessions.KIND, tables.KIND)
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from store.errors import ReadOnly
 from store.memory import memories
 from store.memory.chroma.follower import MemoryFollower
 from store.memory.decisions import NUMBERED, Decisions
-from store.memory.documents import documents
+from store.memory.documents import schema
 from store.memory.documents.documents import Documents
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.passages import Passages
@@ -171,7 +171,7 @@ class Memory(Decisions):
     def _make_parts(self) -> None:
         """Make one part for each kind, with its verbs."""
         self.memories = Memories(self.passages[memories.KIND.name])
-        self.documents = Documents(self.passages[documents.KIND.name], originals=self.places.originals)
+        self.documents = Documents(self.passages[schema.KIND.name], originals=self.places.originals)
         self.lore = Lore(self.passages[lore.KIND.name], refused=self._refused_worlds)
         self.sessions = Sessions(self.passages[sessions.KIND.name])
         self.transcripts = Transcripts(self.passages[tables.KIND.name])

@@ -5,10 +5,10 @@ from typing import Any
 
 from store.adopting.texts.taking import Adoption, Entry
 from store.memory.documents.documents import checked_protocol
+from store.memory.documents.documents import metadata as metadata_of
 from store.memory.engine.inputs import checked_text
 
 NO_PROTOCOL, NO_SOURCE = "unnamed", "unnamed"
-_FIELDS = ("source", "page", "protocol")
 
 
 def document_entry(id: str, text: str, metadata: Mapping[str, Any]) -> Entry:
@@ -22,8 +22,10 @@ def document_entry(id: str, text: str, metadata: Mapping[str, Any]) -> Entry:
         "chunk_index": 0,
         "span_start": 0,
         "span_end": len(text),
+        "section": str(metadata.get("section") or ""),
+        "last_page": _page(last) if (last := metadata.get("last_page")) else None,
     }
-    is_told = dict(metadata) == {name: row[name] for name in _FIELDS}
+    is_told = dict(metadata) == metadata_of(row)
     return Entry(row, metadata={} if is_told else metadata)
 
 

@@ -1,8 +1,8 @@
 """Protocol papers (reference 3), in passages that can be cited by page."""
 
 import json
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -10,82 +10,27 @@ from uuid import uuid4
 from store.disk.files import Disk, content_hash
 from store.errors import BadSource
 from store.memory.documents import files, pdf
-from store.memory.documents.furniture import bodies
+from store.memory.documents.cutting import CutPassage, cut, parts, sections
 from store.memory.documents.pdf import Rectangle
+from store.memory.documents.schema import DocumentSource
 from store.memory.engine.commits import deciding
 from store.memory.engine.entries import Row
 from store.memory.engine.errors import InvalidInput
 from store.memory.engine.inputs import LONGEST_QUESTION, checked_count, checked_text
-from store.memory.engine.inside import join_lines
-from store.memory.engine.kind import MemoryKind
 from store.memory.engine.names import check_known
 from store.memory.engine.passages import Passages
-from store.memory.text.recursive_chunks import LONGEST as CHUNK
-from store.memory.text.recursive_chunks import OVERLAP, split_recursively
 
 RESULTS = 5
 _LOOKED_AT = 20  # passages that tell a document's language
 _BEGUN = "originals_begun"  # in `meta`: files written for imports, of which not every one came to an end
 
-KIND = MemoryKind(
-    name="documents",
-    file="documents",
-    tables=("documents", "sources"),
-    text="content",
-    scope="protocol",
-    filters=("source", "page", "protocol"),
-    order="protocol, source, page, chunk_index",
-    written="(SELECT s.imported_at FROM sources s WHERE s.id = protocol || '/' || documents.source)",
-    siblings=("protocol", "source"),
-    sequence=("chunk_index",),
-    schema="""
-CREATE TABLE documents (
-    number INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,            -- a UUID
-    content TEXT NOT NULL,
-    source TEXT NOT NULL,               -- the file's name
-    page INTEGER NOT NULL,              -- from 1
-    protocol TEXT NOT NULL,             -- in lower case
-    chunk_index INTEGER NOT NULL,       -- within the document
-    span_start INTEGER NOT NULL,        -- offsets into the page's text
-    span_end INTEGER NOT NULL,
-    vector BLOB,
-    embedding_model TEXT
-) STRICT;
-CREATE INDEX documents_by_source ON documents (protocol, source, page, chunk_index);
-CREATE TABLE sources (
-    id TEXT PRIMARY KEY,                -- {protocol}/{source}
-    protocol TEXT NOT NULL,
-    source TEXT NOT NULL,
-    original TEXT NOT NULL,             -- the file as it came, in memory/originals
-    pages INTEGER NOT NULL,
-    bare_pages TEXT NOT NULL,           -- those without text, such as "3, 7"
-    imported_at REAL NOT NULL
-) STRICT;
-""",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentSource:
-    """One imported document."""
-
-    id: str
-    protocol: str
-    source: str
-    original: str
-    pages: int
-    bare_pages: str
-    imported_at: float
-
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Where a passage is: the original file, the page from 1, rectangles as fractions of the page."""
+    """Where a passage is: the original file, each page from 1 with rectangles as fractions of it."""
 
     path: Path
-    page: int
-    marks: list[Rectangle]
+    pages: list[tuple[int, list[Rectangle]]]
 
 
 class Documents:
@@ -108,8 +53,8 @@ class Documents:
             content = files.read(path)
         name = checked_text(path.name, what="the file's name")
         pages = files.pages(content, name=name)
-        chunks = _chunks(pages)
-        vectors, model = self.passages.embed([chunk[3] for chunk in chunks]), self.passages.model
+        chunks = cut(pages)
+        vectors, model = self.passages.embed([chunk.text for chunk in chunks]), self.passages.model
         with deciding(self.passages.database.path.parent):  # no other process may tidy up meanwhile
             source = DocumentSource(
                 id=f"{protocol}/{name}",
@@ -119,20 +64,14 @@ class Documents:
                 pages=len(pages),
                 bare_pages=", ".join(str(n) for n, text in enumerate(pages, start=1) if not text.strip()),
                 imported_at=self.passages.clock(),
+                has_sections=1,
             )
             with self.passages.change("import document", actor=actor) as change:
                 self._remove(change, source)
-                for index, ((page, start, end, text), vector) in enumerate(zip(chunks, vectors, strict=True)):
-                    change.upsert(
-                        {
-                            "id": str(uuid4()), "content": text, "source": name, "page": page,
-                            "protocol": protocol, "chunk_index": index, "span_start": start, "span_end": end,
-                            "vector": vector, "embedding_model": model,
-                        }
-                    )  # fmt: skip
-                change.upsert(
-                    {name: getattr(source, name) for name in DocumentSource.__slots__}, table="sources"
-                )
+                for index, (chunk, vector) in enumerate(zip(chunks, vectors, strict=True)):
+                    row = _row(source, chunk, index)
+                    change.upsert({**row, "id": str(uuid4()), "vector": vector, "embedding_model": model})
+                change.upsert(asdict(source), table="sources")
         return source
 
     def not_read(self, source: DocumentSource) -> str:
@@ -151,18 +90,30 @@ class Documents:
         checked_count(longest, what="the chunk size", most=LONGEST_QUESTION)
         if not 0 <= overlap < longest:
             raise InvalidInput(f"the overlap has to be from 0 to {longest - 1:,}, not {overlap:,}")
-        path = self._originals / source.original
-        if not source.original or not path.is_file():
-            raise BadSource(f"the file {source.source} is no longer there; import it again")
-        pages = files.pages(files.read(path), name=source.source)
         return [
-            {
-                "id": f"{source.id} #{index + 1}", "content": text, "source": source.source, "page": page,
-                "protocol": source.protocol, "chunk_index": index, "span_start": start, "span_end": end,
-                "vector": None, "embedding_model": None,
-            }
-            for index, (page, start, end, text) in enumerate(_chunks(pages, longest=longest, overlap=overlap))
-        ]  # fmt: skip
+            {**_row(source, chunk, index), "vector": None, "embedding_model": None}
+            for index, chunk in enumerate(cut(self._pages(source), longest=longest, overlap=overlap))
+        ]
+
+    def find_sections(self, source: DocumentSource, *, actor: str = "") -> int:
+        """Find the section of each passage of a document that was imported before passages had one.
+
+        Texts, ids, places and vectors stay. Returns how many passages are in a section. Raises BadSource if
+        the file is no longer there.
+        """
+        self.passages.database.check_writable()
+        pages = self._pages(source)
+        with self.passages.change("find sections", actor=actor) as change:
+            found = change.db.execute(
+                "SELECT * FROM documents WHERE protocol = ? AND source = ?", [source.protocol, source.source]
+            ).fetchall()
+            names = sections(pages, found)
+            for row, name in zip(found, names, strict=True):
+                if name:
+                    known = {key: row[key] for key in row.keys() if key != "number"}  # noqa: SIM118
+                    change.upsert({**known, "section": name})
+            change.upsert({**asdict(source), "has_sections": 1}, table="sources")
+        return sum(name != "" for name in names)
 
     def remove_document(self, protocol: str, source: str, *, actor: str = "") -> int:
         """Remove a document with its passages; undo restores it. Returns how many passages it had."""
@@ -175,15 +126,21 @@ class Documents:
             return change.count
 
     def search(
-        self, question: str, n: int = RESULTS, *, protocol: str | Collection[str] | None = None
+        self,
+        question: str,
+        n: int = RESULTS,
+        *,
+        protocol: str | Collection[str] | None = None,
+        section: str | None = None,
     ) -> list[dict[str, Any]]:
-        """The passages that fit the question best: of one protocol, of several, or of all.
+        """The passages that fit the question best: of one protocol, of several, or of all; of one section.
 
         `score` is words and meaning together; `meaning` (the cosine, None while the model is away) and
         `words` are its parts.
         """
         question = checked_text(question, what="the question", most=LONGEST_QUESTION)
-        where = {} if protocol is None else {"protocol": _protocols(protocol)}
+        where: dict[str, Any] = {} if protocol is None else {"protocol": _protocols(protocol)}
+        where |= {"section": section} if section else {}
         found = self.passages.best(question, n=checked_count(n, what="n"), where=where)
         for name in sorted({str(hit.row["protocol"]) for hit in found}):
             self.passages.questions.record(name)
@@ -191,16 +148,20 @@ class Documents:
         return [{**passage(hit.row), "score": hit.score, **hit.parts()} for hit in found]
 
     def compare(
-        self, question: str, protocols: Sequence[str], n: int = RESULTS
+        self, question: str, protocols: Sequence[str], n: int = RESULTS, *, section: str | None = None
     ) -> dict[str, list[dict[str, Any]]]:
         """Ask each protocol separately, n passages for each."""
-        return {name: self.search(question, n, protocol=name) for name in _protocols(protocols)}
+        return {
+            name: self.search(question, n, protocol=name, section=section) for name in _protocols(protocols)
+        }
 
-    def check_known(self, protocols: Iterable[str]) -> None:
-        """Raises UnknownEntry, with the nearest names, if no document is of one of these protocols."""
+    def check_known(self, protocols: Iterable[str], section: str | None = None) -> None:
+        """Raises UnknownEntry, with the nearest names, if there is no such protocol or section."""
         known = self.protocols()
         for name in _protocols(protocols):
             check_known(name, known, what="protocol")
+        if section:
+            check_known(section, self.passages.counts("section"), what="section")
 
     def protocols(self) -> dict[str, int]:
         """Every protocol with its number of passages."""
@@ -223,11 +184,16 @@ class Documents:
             ).fetchone()
         if found and not found[0]:
             raise BadSource(f"{row['source']} came as passages, without its file; import the file to see it")
-        path = self._originals / (found[0] if found else "")
-        if not path.is_file():
-            raise BadSource(f"the file {row['source']} is no longer there; import it again")
-        marked = pdf.marks(path, page=row["page"], passage=row["content"]) if path.suffix == ".pdf" else []
-        return Citation(path, row["page"], marked)
+        path = self._path(found[0] if found else "", row["source"])
+        texts = [(row["page"], row["content"])]
+        if row["last_page"]:
+            texts = parts(files.pages(files.read(path), name=row["source"]), row)
+        is_pdf = path.suffix == ".pdf"
+        marked = [
+            (page, pdf.marks(path, page=page, passage=text) if is_pdf and text else [])
+            for page, text in texts
+        ]
+        return Citation(path, marked)
 
     def tidy(self) -> None:
         """Delete the originals of unfinished imports that neither a document nor the history refers to.
@@ -250,6 +216,15 @@ class Documents:
                     (self._originals / name).unlink(missing_ok=True)
             database.set_meta(_BEGUN, "")
 
+    def _path(self, original: str, name: str) -> Path:
+        path = self._originals / original
+        if not original or not path.is_file():
+            raise BadSource(f"the file {name} is no longer there; import it again")
+        return path
+
+    def _pages(self, source: DocumentSource) -> list[str]:
+        return files.pages(files.read(self._path(source.original, source.source)), name=source.source)
+
     def _keep(self, content: bytes, *, suffix: str) -> str:
         """Store the original file under its hash, before the commit that refers to it."""
         disk, name = Disk(), f"{content_hash(content)}{suffix}"
@@ -271,8 +246,19 @@ class Documents:
 
 def passage(row: Row) -> dict[str, Any]:
     """A passage in reference 3's form."""
-    metadata = {"source": row["source"], "page": row["page"], "protocol": row["protocol"]}
-    return {"id": row["id"], "content": row["content"], "metadata": metadata}
+    return {"id": row["id"], "content": row["content"], "metadata": metadata(row)}
+
+
+def metadata(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Reference 3's metadata of a passage; with its section, and its last page if it runs over, if known."""
+    more = {name: row[name] for name in ("section", "last_page") if row[name]}
+    return {"source": row["source"], "page": row["page"], "protocol": row["protocol"], **more}
+
+
+def pages_of(place: Mapping[str, Any]) -> str:
+    """ "page 3", or "pages 3–4", of a passage's row or metadata."""
+    last = place.get("last_page")
+    return f"pages {place['page']}–{last}" if last else f"page {place['page']}"
 
 
 def checked_protocol(protocol: object) -> str:
@@ -280,16 +266,13 @@ def checked_protocol(protocol: object) -> str:
     return checked_text(protocol, what="the protocol").strip().lower()
 
 
-def _chunks(
-    pages: Sequence[str], *, longest: int = CHUNK, overlap: int = OVERLAP
-) -> list[tuple[int, int, int, str]]:
-    """Each passage of a document: its page from 1, where it begins and ends there, and its text."""
-    return [
-        (number, first + start, first + end, join_lines(text[first + start : first + end]))
-        for number, (text, spans) in enumerate(zip(pages, bodies(pages), strict=True), start=1)
-        for first, last in spans
-        for start, end in split_recursively(text[first:last], longest=longest, overlap=overlap)
-    ]
+def _row(source: DocumentSource, chunk: CutPassage, index: int) -> Row:
+    return {
+        "id": f"{source.id} #{index + 1}", "content": chunk.text, "source": source.source,
+        "page": chunk.page, "protocol": source.protocol, "chunk_index": index, "span_start": chunk.start,
+        "span_end": chunk.end, "section": chunk.section,
+        "last_page": chunk.last_page if chunk.last_page > chunk.page else None,
+    }  # fmt: skip
 
 
 def _protocols(given: str | Iterable[str]) -> list[str]:

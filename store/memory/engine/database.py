@@ -13,7 +13,7 @@ from store.errors import CatalogDamaged, CatalogTooNew, ForeignFile, NotWritten,
 from store.memory.engine.commits import deciding
 from store.memory.engine.kind import MemoryKind
 
-VERSION = 3
+VERSION = 4
 
 _COMMON = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -216,8 +216,8 @@ class Database(SqliteFile):
         try:
             if version == 0:
                 self._take_over(kind)
-            missing = schema(kind) if version == 0 else (_KEPT if version == 1 else "") + _TRUST
-            for statement in statements(missing):
+            missing = (_KEPT if version < 2 else "") + (_TRUST if version < 3 else "") + kind.added
+            for statement in statements(missing if version else schema(kind)):
                 self._disk.step("schema", self.path)
                 db.execute(statement)
             if version == 0:

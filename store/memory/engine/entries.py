@@ -85,7 +85,7 @@ class Entries:
     def counts(self, column: str = "") -> dict[str, int]:
         """How many entries each world, session or protocol has, or each value of another filter column."""
         column = column or self.kind.scope
-        if column not in (*self.kind.filters, self.kind.scope):
+        if column not in (*self.kind.filters, *self.kind.more_filters, self.kind.scope):
             raise InvalidInput(f"{self.kind.name} is not filtered by {column}")
         with self.database.reading() as db:
             return listing.counts(db, self.kind, column)

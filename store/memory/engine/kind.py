@@ -33,6 +33,7 @@ class MemoryKind:
     text: str  # the column that is embedded
     schema: str  # CREATE statements, each ending in ";\n"; run on a file that may have some of the tables
     filters: tuple[str, ...] = ()  # columns to filter by; with the id all that Chroma is given
+    more_filters: tuple[str, ...] = ()  # columns to filter by that Chroma is not given
     labels: tuple[str, ...] = ()  # columns whose words say as much of an entry as its text does
     scope: str = ""  # the column that says to which world, session or protocol an entry belongs
     order: str = "rowid"  # how entries are listed when nobody asks otherwise
@@ -42,6 +43,7 @@ class MemoryKind:
     siblings: tuple[str, ...] = ()  # columns that entries cut from the same text have in common
     sequence: tuple[str, ...] = ("number",)  # … and what brings those in reading order
     metadata: Callable[[Any], dict[str, Any]] = field(default=_nothing_more)  # what else Chroma gets of a row
+    added: str = ""  # ALTER statements for a file before version 4, which a new file's schema has already
     takes_over: tuple[str, ...] = ()  # tables by which another program's file of this kind is known
     check: Callable[[sqlite3.Connection], None] = field(default=_accepted)
     upgrade: Callable[[sqlite3.Connection, Callable[[str], None]], None] = field(default=_up_to_date)

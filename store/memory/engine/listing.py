@@ -208,8 +208,8 @@ def conditions(kind: MemoryKind, words: str, where: Where, before: float | None)
             parts += [f"EXISTS (SELECT 1 FROM json_each({kind.table}.tags) WHERE value = ?)" for _ in some]
             values += some
             continue
-        if column not in kind.filters:
-            known = ", ".join((*kind.filters, *kind.labels, *MOMENTS))
+        if column not in (*kind.filters, *kind.more_filters):
+            known = ", ".join((*kind.filters, *kind.more_filters, *kind.labels, *MOMENTS))
             raise InvalidInput(f"{kind.name} can be filtered by {known}, not {column}")
         parts.append(f"{column} IN ({', '.join('?' * len(some))})")
         values += some

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from store.memory.documents.documents import metadata as document_metadata
 from store.memory.engine import foreign_metadata
 from store.memory.engine.passages import Passages
 from store.memory.engine.vector_cache import text_hash
@@ -56,7 +57,7 @@ def metadata_of(kind: str, entry: ExportEntry) -> dict[str, Any]:
         return {**json.loads(row["metadata"]), "world_id": row["world_id"]}
     if kind == "session_memory":
         return {"session_id": row["session_id"], **entry.metadata}
-    return entry.metadata or {name: row[name] for name in ("source", "page", "protocol")}
+    return entry.metadata or document_metadata(row)
 
 
 def _vector(db: sqlite3.Connection, row: sqlite3.Row, *, model: str, text: str) -> bytes | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from store.embedding import open_embedder
 from store.embedding.protocol import Embedder
-from store.memory.documents.documents import DocumentSource
+from store.memory.documents.schema import DocumentSource
 from store.memory.engine.errors import InvalidInput, UnknownEntry
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.inputs import checked_percentage

@@ -23,6 +23,7 @@ class SearchFilters:
     scope: str = ""  # a world, session key or protocol; of transcripts a session
     user: str = ""  # of transcripts
     project: str = ""  # of transcripts
+    section: str = ""  # of documents: a heading
     tags: Sequence[str] = ()  # of memories: all of them
     since: float | None = None  # UNIX seconds; when it was written or last edited
     until: float | None = None
@@ -33,12 +34,14 @@ class SearchFilters:
     def where(self, passages: Passages) -> dict[str, Any]:
         """The filters for the engine. Raises InvalidInput for one that this kind does not have."""
         kind, found = passages.kind, dict[str, Any]()
-        columns = {kind.scope: self.scope, "user_id": self.user, "project_slug": self.project}
+        columns = {
+            kind.scope: self.scope, "user_id": self.user, "project_slug": self.project,
+            "section": self.section,
+        }  # fmt: skip
         for column, wanted in columns.items():
-            if wanted and not (column and column in kind.filters):
-                what = {"user_id": "user", "project_slug": "project"}.get(
-                    column, "world, session or protocol"
-                )
+            if wanted and column not in (*kind.filters, *kind.more_filters):
+                names = {"user_id": "user", "project_slug": "project", "section": "section"}
+                what = names.get(column, "world, session or protocol")
                 raise InvalidInput(f"{kind.name} belong to no {what}")
             if wanted:
                 check_known(wanted, passages.counts(column), what=column.removesuffix("_id"))

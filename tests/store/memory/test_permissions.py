@@ -70,6 +70,7 @@ def arguments(stocked: Memory, tmp_path: Path) -> dict[str, Any]:
         "hits": [], "percent": 25.0, "moment": None, "number": 1, "found": [], "longest": 100, "overlap": 0,
         "where": {}, "Documents.cut_again.source": stocked.documents.sources()[0],
         "Documents.not_read.source": stocked.documents.sources()[0],
+        "Documents.find_sections.source": stocked.documents.sources()[0],
         "Lore.check_known.key": "peaks", "Sessions.check_known.key": "elf_s1",
         "Documents.cite.id": passage["id"], "Documents.import_document.content": b"# More\n\nText.\n",
         "Lore.put_file.content": b"id: sea\n", "Lore.search.key": "peaks", "Memories.edit.content": "longer",

@@ -30,7 +30,7 @@ def test_id_is_a_uuid_and_content_and_metadata_are_as_given(memory: Memory) -> N
     assert hit.keys() == {"id", "content", "metadata", "score", "meaning", "words", "words_found"}
     assert str(UUID(hit["id"])) == hit["id"]
     assert hit["content"] == "# Liquidation\n\nThe threshold is a percentage."
-    assert hit["metadata"] == {"source": "paper.md", "page": 1, "protocol": "aave"}
+    assert hit["metadata"] == {"source": "paper.md", "page": 1, "protocol": "aave", "section": "Liquidation"}
 
 
 def test_embedding_uses_the_configured_model(memory: Memory, bags: Bags) -> None:

@@ -117,19 +117,36 @@ def test_a_citation_marks_the_passage_on_its_page(library_of_papers: Memory) -> 
         "singleton contract that holds all pools", protocol="uniswap"
     )
     citation = library_of_papers.documents.cite(hit["id"])
-    assert citation.page == hit["metadata"]["page"]
-    assert len(citation.marks) >= 5
-    for left, top, right, bottom in citation.marks:
+    ((page, marks),) = citation.pages
+    assert page == hit["metadata"]["page"]
+    assert len(marks) >= 5
+    for left, top, right, bottom in marks:
         assert 0 <= left < right <= 1
         assert 0 <= top < bottom <= 1
-    assert page_picture(citation.path, page=citation.page, scale=0.5).startswith(b"\x89PNG")
+    assert page_picture(citation.path, page=page, scale=0.5).startswith(b"\x89PNG")
 
 
 @papers
 def test_passages_throughout_both_papers_can_be_marked(library_of_papers: Memory) -> None:
     rows = library_of_papers.documents.passages.find(limit=None)[::5]
-    unmarked = [row["page"] for row in rows if not library_of_papers.documents.cite(row["id"]).marks]
-    assert unmarked == []
+    cited = [page for row in rows for page in library_of_papers.documents.cite(row["id"]).pages]
+    assert [page for page, marks in cited if not marks] == []
+
+
+@papers
+def test_a_passage_over_a_pages_end_is_cited_on_both_pages(library_of_papers: Memory) -> None:
+    documents = library_of_papers.documents
+    over = [row for row in documents.passages.find(limit=None) if row["last_page"]]
+    assert over
+    for row in over:
+        cited = documents.cite(row["id"]).pages
+        assert [page for page, _ in cited] == [row["page"], row["last_page"]]
+        assert all(marks for _, marks in cited)
+    (hit,) = documents.search(over[0]["content"], 1, protocol=over[0]["protocol"])
+    assert hit["metadata"]["last_page"] == hit["metadata"]["page"] + 1
+    documents.passages.edit(over[0]["id"], content="in other words")
+    assert [marks for _, marks in documents.cite(over[0]["id"]).pages] == [[], []]
+    documents.passages.undo()
 
 
 def test_papers_can_be_embedded_with_ada_002_through_litellm(
