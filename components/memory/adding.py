@@ -144,21 +144,26 @@ def _papers(memory: Memory, scope: str | None) -> None:
     )  # fmt: skip
 
 
-def _import_papers(memory: Memory, given: list[tuple[str, bytes]], protocol: str, progress: Progress) -> None:
-    """Import readable papers; the others are named at the end."""
-    refused = []
+def _import_papers(memory: Memory, given: list[tuple[str, bytes]], protocol: str, progress: Progress) -> str:
+    """Import readable papers; the others are named at the end.
+
+    Returns which papers are in a language that the model does not read, "" for none.
+    """
+    refused, notes = [], []
     progress.total = len(given)
     for name, content in given:
         if progress.cancelled:
-            return
+            break
         progress.what = name
         try:
-            memory.documents.import_document(Path(name), protocol=protocol, content=content)
+            source = memory.documents.import_document(Path(name), protocol=protocol, content=content)
+            notes += [f"{name}: {note}"] if (note := memory.documents.not_read(source)) else []
         except BadSource as error:
             refused.append(str(error))
         progress.done += 1
     if refused:
-        raise BadSource("; ".join(refused))
+        raise BadSource("; ".join([*refused, *notes]))
+    return "; ".join(notes)
 
 
 def _transcripts(memory: Memory, scope: str | None) -> None:

@@ -10,7 +10,7 @@ from store.memory.engine.settings import memory_settings
 from store.memory.memory import Memory
 from store.memory.text.recursive_chunks import LONGEST, OVERLAP
 from store.memory.trust import replay
-from store.memory.trust.replay import REPLAYABLE, ReplayedEntry, WhatIf
+from store.memory.trust.replay import ReplayedEntry, WhatIf
 
 _SHOWN = 200  # contexts in the table
 _ROW = 36  # px
@@ -66,10 +66,6 @@ def _row(one: KeptContext) -> dict[str, object]:
 
 def _context(memory: Memory, kept: KeptContext) -> None:
     st.subheader(format.plain(kept.question, limit=200))
-    if kept.kind not in REPLAYABLE:
-        found = [ReplayedEntry(one.id, one.text, one.score, "same") for one in replay.entries(memory, kept)]
-        _entries(memory, kept.kind, found)
-        return
     asked = _controls(kept)
     try:
         with st.spinner("Asking again …"):

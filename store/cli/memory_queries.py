@@ -210,7 +210,7 @@ def _say_if_not_read(passages: "Passages", query: str, terminal: Terminal) -> No
 
 
 def _section(metadata: dict[str, Any]) -> str:
-    return f", {metadata['section']}" if metadata.get("section") else ""
+    return f" ({metadata['section']})" if metadata.get("section") else ""
 
 
 def _parts(parts: dict[str, Any]) -> str:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from components.shell import forms
 from store.library import Library
 from store.memory.memory import Memory
 from store.settings import settings
-from tests.pages.conftest import finish_jobs, opened, press, rerun, send, shown, words
+from tests.pages.conftest import finish_jobs, opened, press, rerun, send, sendable, shown, words
 from tests.store.language_model_server import running, says
 from tests.store.memory.traces import traces
 
@@ -88,6 +89,38 @@ def test_papers_list_their_files_and_can_be_removed_with_undo(memory: Memory) ->
     assert memory.documents.protocols() == {"millrace": 2}
     send(app, "undo-memory")
     assert set(memory.documents.protocols()) == {"harbor", "millrace"}
+
+
+def test_papers_of_before_are_offered_their_sections(memory: Memory) -> None:
+    (source,) = (one for one in memory.documents.sources() if one.protocol == "harbor")
+    assert f"sections-{source.id}" not in _forms()
+    with memory.documents.passages.database.writing() as db:
+        db.execute("UPDATE sources SET has_sections = 0")
+        db.execute("UPDATE documents SET section = ''")
+    send(opened("lore", view="Browse", kind="Papers", scope_documents="harbor"), f"sections-{source.id}")
+    assert f"sections-{source.id}" not in _forms()
+    (again,) = (one for one in memory.documents.sources() if one.protocol == "harbor")
+    assert again.has_sections
+
+
+def _forms() -> list[str]:
+    forms._forms.clear()
+    opened("lore", view="Browse", kind="Papers", scope_documents="harbor")
+    return sendable()
+
+
+def test_an_imported_paper_that_the_model_does_not_read_is_named_when_its_import_ends(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.embedding.languages._ENGLISH", ("bags",))
+    app = opened("lore", view="Browse", kind="Papers", scope_documents="harbor")
+    app.file_uploader[0].set_value([("借贷.md", "抵押品的价值下降时会被清算。".encode(), "text/markdown")])
+    send(rerun(app), "import-papers", protocol="harbor")
+    finish_jobs()
+    said = " ".join(toast.value for toast in rerun(app).toast)
+    assert "借贷" in said
+    assert "bags does not read Chinese" in said
+    assert any(one.source == "借贷.md" for one in memory.documents.sources())
 
 
 def test_events_are_found_by_their_fields(memory: Memory) -> None:

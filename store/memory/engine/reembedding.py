@@ -5,6 +5,7 @@ from itertools import accumulate
 
 from store.embedding.embedding_cache import embed_texts
 from store.embedding.protocol import Embedder
+from store.errors import NotWritten
 from store.memory.engine import vector_cache
 from store.memory.engine.passages import Passages
 from store.memory.engine.vector_cache import text_hash
@@ -20,7 +21,7 @@ def reembed(
     """Embed what has no vector of this model, then make it this kind's model; False if cancelled.
 
     Without `embedder` it is the kind's own. New vectors wait beside the old ones until all are there, so a
-    crash loses neither.
+    crash loses neither. Raises NotWritten if another process chooses another model meanwhile.
     """
     passages.database.check_writable()
     embedder = embedder or passages.embedder
@@ -41,14 +42,17 @@ def _embed_all(passages: Passages, embedder: Embedder, *, progress: Progress) ->
                 vector_cache.store_new(db, model=row[0])
             db.execute("DELETE FROM new_vectors")
             db.execute("INSERT OR REPLACE INTO meta VALUES ('next_model', ?)", [embedder.name])
-    while True:
+    while passages.model != embedder.name:  # else: another process came to an end with the same model
         while rows := _without_new_vector(passages):
+            if passages.model == embedder.name:
+                return True
             if progress.cancelled:
                 return False
             _embed_beside(passages, embedder, rows)
             progress.done += len(rows)
         if _exchange(passages, embedder):
-            return True
+            break
+    return True
 
 
 def embed_new(passages: Passages, *, progress: Progress | None = None) -> bool:
@@ -125,10 +129,26 @@ def _vectors(passages: Passages, embedder: Embedder, rows: list[sqlite3.Row]) ->
 def _embed_beside(passages: Passages, embedder: Embedder, rows: list[sqlite3.Row]) -> None:
     vectors = _vectors(passages, embedder, rows)
     with passages.database.writing() as db:
+        if not _is_next(db, embedder):
+            return
         db.executemany(
             "INSERT OR REPLACE INTO new_vectors VALUES (?, ?, ?)",
             [(row["id"], text_hash(row["text"]), vector) for row, vector in zip(rows, vectors, strict=True)],
         )
+
+
+def _is_next(db: sqlite3.Connection, embedder: Embedder) -> bool:
+    """Whether the vectors that wait are this model's; False if another process has made it the kind's model.
+
+    Raises NotWritten if another process has begun with another model since.
+    """
+    found = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('model', 'next_model')").fetchall())
+    if found.get("next_model") == embedder.name:
+        return True
+    if found.get("model") == embedder.name and "next_model" not in found:
+        return False
+    other = found.get("next_model") or found.get("model")
+    raise NotWritten(f"the change to {embedder.name} was given up, since another process chose {other}")
 
 
 def _exchange(passages: Passages, embedder: Embedder) -> bool:
@@ -138,6 +158,8 @@ def _exchange(passages: Passages, embedder: Embedder) -> bool:
     """
     table, text = passages.kind.table, passages.kind.text
     with passages.database.writing() as db:
+        if not _is_next(db, embedder):
+            return True
         stale = [
             (row["id"],)
             for row in db.execute(

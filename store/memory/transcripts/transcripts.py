@@ -140,7 +140,10 @@ class Transcripts:
             self.passages, question, mode=mode, where=where, n=n, mmr=mmr, floor=floor
         )
         found = [PassageHit(hit.chunk, hit.score, hit.cosine, 0.0, (), 0) for hit in hits if hit.chunk]
-        self.passages.log_retrieval(question, found, scope=session_id or "")
+        self.passages.log_retrieval(
+            question, found, scope=session_id or "", n=n, threshold=min_score,
+            where={**where, "mode": mode, **({} if mmr is None else {"mmr": mmr})},
+        )  # fmt: skip
         return hits
 
     def check_known(self, *, session_id: str | None = None, project_slug: str | None = None) -> None:

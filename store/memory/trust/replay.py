@@ -14,11 +14,11 @@ from store.memory.engine.kept_contexts import KeptContext, kept_contexts
 from store.memory.engine.past import Changed
 from store.memory.inspect.context_preview import Assembled
 from store.memory.memories import relevance
+from store.memory.transcripts.search import search as search_transcripts
+from store.memory.transcripts.tables import KIND as TRANSCRIPTS
 
 if TYPE_CHECKING:
     from store.memory.memory import Memory
-
-REPLAYABLE = ("world_lore", "session_memory", "memories", "documents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ def entries(memory: "Memory", kept: KeptContext) -> list[ContextEntry]:
 def replay(memory: "Memory", kept: KeptContext, asked: WhatIf) -> list[ReplayedEntry]:
     """What this context would have been, beside what it was; asked of the entries of that moment.
 
-    The entries of the new context come first, in their order. Raises InvalidInput for transcripts and for a
-    chunk size elsewhere than in documents, BadSource if a document's file is no longer there.
+    The entries of the new context come first, in their order. Raises InvalidInput for a chunk size elsewhere
+    than in documents, BadSource if a document's file is no longer there.
     """
-    if kept.kind not in REPLAYABLE or (asked.chunk and kept.kind != "documents"):
+    if asked.chunk and kept.kind != "documents":
         raise InvalidInput(f"this cannot be tried with {kept.kind}")
     changed = _changed(memory, asked)
     embedder: Embedder | None = open_embedder(asked.model) if asked.model else None
@@ -130,15 +130,28 @@ def keep(memory: "Memory", prompt: str, shown: Assembled, *, where: dict[str, An
 def _ask(past: "Memory", kept: KeptContext, threshold: float | None) -> list[PassageHit]:
     least = kept.threshold if threshold is None else checked_percentage(threshold)
     passages = past.passages[kept.kind]
-    n = max(1, kept.n)
+    n = kept.n or max(1, len(kept.hits))  # earlier contexts of transcripts do not say it
     if kept.kind == "memories" and kept.threshold is not None:
         answer = past.memories.search_memory(kept.question, n, threshold=least)
         scores = {hit["memory_id"]: hit["relevance_score"] / 100 for hit in answer["results"]}
         rows = passages.rows([*scores])
         return [PassageHit(row, scores[row["id"]], scores[row["id"]], 0.0, (), 0) for row in rows]
+    if kept.kind == TRANSCRIPTS.name and "mode" in kept.where:  # else: of a prompt's preview
+        return _transcripts(past, kept, n=n, least=least)
     does = passages.best if kept.kind == "documents" else passages.for_context
     hits = does(kept.question, n=n, where=kept.where)
     return [hit for hit in hits if least is None or relevance(hit.cosine or 0.0) >= least]
+
+
+def _transcripts(past: "Memory", kept: KeptContext, *, n: int, least: float | None) -> list[PassageHit]:
+    """The best chunk of each message that would have been found."""
+    where = dict(kept.where)
+    mode, mmr = where.pop("mode"), where.pop("mmr", None)
+    floor = None if least is None else least / 100
+    hits = search_transcripts(
+        past.passages[kept.kind], kept.question, mode=mode, where=where, n=n, mmr=mmr, floor=floor
+    )
+    return [PassageHit(hit.chunk, hit.score, hit.cosine, 0.0, (), 0) for hit in hits if hit.chunk]
 
 
 def _changed(memory: "Memory", asked: WhatIf) -> Changed:

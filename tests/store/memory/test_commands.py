@@ -167,6 +167,21 @@ def test_lore_of_an_unknown_world_is_refused_unless_it_is_new(run: Any) -> None:
         run("lore", "peaks", "dragons", "--max-chars", "-5")
 
 
+def test_a_section_is_asked_about_and_those_of_earlier_papers_are_found(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Lending\n\nRates rise.", encoding="utf-8")
+    run("import-document", str(tmp_path / "a.md"), "--protocol", "aave")
+    assert run("find-sections") == (0, {"done": {}, "refused": []})
+    with Memory.open(tmp_path / "res") as memory, memory.documents.passages.database.writing() as db:
+        db.execute("UPDATE documents SET section = ''")
+        db.execute("UPDATE sources SET has_sections = 0")
+    assert run("find-sections") == (0, {"done": {"aave/a.md": 1}, "refused": []})
+    (hit,) = run("documents", "rates", "--section", "Lending")[1]
+    assert hit["metadata"]["section"] == "Lending"
+    assert run("search", "rates", "--kind", "documents", "--section", "Lending")[1][0]["id"] == hit["id"]
+    with pytest.raises(MemedexError, match="nearest: 'Lending'"):
+        run("documents", "rates", "--section", "Lendings")
+
+
 def test_an_unknown_protocol_is_answered_with_the_nearest(run: Any, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("liquidity pools")
     run("import-document", str(tmp_path / "a.md"), "--protocol", "aave")

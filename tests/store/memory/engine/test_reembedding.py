@@ -1,7 +1,11 @@
 """A memory changes its model only after all entries are embedded."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import pytest
 
+from store.errors import NotWritten
 from store.memory.engine.reembedding import reembed
 from store.memory.memory import Memory
 from store.progress import Progress
@@ -22,3 +26,45 @@ def test_the_model_is_switched_only_after_all_entries_are_embedded(memory_with_l
     assert len(memory_with_lore.lore.query_lore("peaks", "Dragón")[0]) == 3
     assert memory_with_lore.wait_for_chroma(60)
     assert memory_with_lore.check_chroma() == []
+
+
+class Interrupted(Bags):
+    """A model during whose first batch something else happens."""
+
+    def __init__(self, happens: Callable[[], Any], name: str) -> None:
+        super().__init__(name=name, dimensions=32)
+        self._happens = [happens]
+
+    def embed_texts(self, texts: Sequence[str]) -> Any:
+        if self._happens:
+            self._happens.pop()()
+        return super().embed_texts(texts)
+
+
+@pytest.mark.parametrize("is_done", [True, False], ids=["done meanwhile", "begun meanwhile"])
+def test_of_two_models_at_once_the_later_wins_and_the_other_says_so(
+    memory_with_lore: Memory, is_done: bool
+) -> None:
+    passages, later = memory_with_lore.lore.passages, Bags(name="later", dimensions=16)
+
+    def other_process() -> None:
+        if is_done:
+            assert reembed(passages, later)
+            return
+        with passages.database.writing() as db:
+            db.execute("UPDATE meta SET value = 'later' WHERE key = 'next_model'")
+
+    with pytest.raises(NotWritten, match="another process chose later"):
+        reembed(passages, Interrupted(other_process, "first"))
+    assert reembed(passages, later)
+    assert {row["embedding_model"] for row in passages.find()} == {"later"}
+    assert {len(passages.vector(row["id"])) for row in passages.find()} == {16}  # type: ignore[arg-type]
+
+
+def test_two_processes_that_choose_the_same_model_both_come_to_an_end(memory_with_lore: Memory) -> None:
+    passages = memory_with_lore.lore.passages
+    same = Bags(name="other", dimensions=32)
+    assert reembed(passages, Interrupted(lambda: reembed(passages, same), "other"))
+    assert (passages.model, passages.to_embed()) == ("other", 0)
+    with passages.database.reading() as db:
+        assert db.execute("SELECT count(*) FROM new_vectors").fetchone()[0] == 0

@@ -1,5 +1,6 @@
 """Contexts that were handed out are kept if a setting says so, and can be asked otherwise."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -79,6 +80,21 @@ def test_another_chunk_size_is_tried_without_changing_what_is_stored(keeping: Me
     assert keeping.documents.passages.find() == before
     with pytest.raises(InvalidInput):
         replay.try_chunks(keeping, source, size=40, overlap=40)
+
+
+def test_a_context_of_transcripts_is_asked_again_by_the_same_search(keeping: Memory, tmp_path: Path) -> None:
+    texts, at = ("frogs like tea", "frogs build bridges of stone"), "2020-01-31T10:00:00Z"
+    said = [{"role": "user", "content": text, "timestamp": at} for text in texts]
+    (tmp_path / "s1.jsonl").write_text("\n".join(map(json.dumps, said)))
+    keeping.transcripts.import_sessions([tmp_path / "s1.jsonl"])
+    keeping.transcripts.search("frogs bridges", mode="full_text", n=4)
+    (kept,) = replay.contexts(keeping)
+    assert (kept.n, kept.where["mode"]) == (4, "full_text")
+    assert whats(keeping) == [("same", "frogs build bridges of stone")], "words alone, as then"
+    assert whats(keeping, without=[kept.hits[0].id]) == [("removed", "frogs build bridges of stone")]
+    keeping.transcripts.search("frogs bridges", mode="semantic", min_score=10)
+    assert [what for what, _ in whats(keeping)] == ["same", "same"]
+    assert [what for what, _ in whats(keeping, threshold=60.0)] == ["same", "removed"]
 
 
 def test_the_inspector_keeps_what_it_shows_once(keeping: Memory) -> None:
