@@ -58,7 +58,9 @@ def place_of(kind: str, row: Row) -> str:
     """A short description of an entry's place; untrusted, so it must be escaped."""
     if kind == "documents":
         section = f" · {row['section']}" if row["section"] else ""
-        return f"{row['protocol']} · {row['source']} · {pages_of(row)}{section}"
+        return (
+            f"{row['protocol']} · {pages_of(row)}{section} · {row['source']}"  # a narrow place cuts its end
+        )
     if kind == "world_lore":
         return f"{row['world_id']} · {row['lore_id']}"
     if kind == "session_memory":
