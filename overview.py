@@ -20,7 +20,7 @@ flow.show(library, this_week)
 grid = st.grid(3, min_column_width=320, gap=("small", "medium"))
 needs, moves, decisions = grid.cell(), grid.cell(), grid.cell()
 with needs:
-    st.subheader("Needs attention", anchor=False)
+    st.header("Needs attention", anchor=False)
     attention.show(library)
     if library.can_write:
         st.page_link("pages/exchange.py", label="Import coins", icon=":material/download:")
@@ -28,12 +28,12 @@ with needs:
     adopt.link(library)
     attention.model(library)
 with decisions:
-    st.subheader("Last decisions", anchor=False)
+    st.header("Last decisions", anchor=False)
     undo.recent(library, limit=5)
 if library.counts()["library"]:
-    st.subheader("Newest in the library", anchor=False)
+    st.header("Newest in the library", anchor=False)
     newest.show("overview-newest", library, limit=12)
     distributions.show(library)
 with moves:  # last: the first figure of a process imports Plotly and pandas
-    st.subheader("This week", anchor=False)
+    st.header("This week", anchor=False)
     week.chart(this_week)

@@ -9,15 +9,15 @@ library = open_page("System status")
 
 grid = st.grid(2, min_column_width=380, gap=("small", "large"))
 with grid.cell():
-    st.subheader("Overview", anchor=False)
+    st.header("Overview", anchor=False)
     health.at_once(library)
 with grid.cell():
-    st.subheader("Embedding model", anchor=False)
+    st.header("Embedding model", anchor=False)
     model_choice.show(library)
-st.subheader("Check", anchor=False)
+st.header("Check", anchor=False)
 health.examine(library)
 if sessions.are_shown():
-    st.subheader("Sessions", anchor=False)
+    st.header("Sessions", anchor=False)
     sessions.show()
 with st.expander("Where the data is", icon=":material/folder:"):
     settings.places(library)

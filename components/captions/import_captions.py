@@ -23,7 +23,7 @@ def show(library: Library) -> None:
     """Show files or a path, the preview, and the button."""
     if not library.can_write:
         return
-    st.subheader("Import captions", anchor=False)
+    st.header("Import captions", anchor=False)
     with st.container(border=True):
         turn = st.session_state.setdefault(_ROUND, 0)
         left, right = st.columns([2, 3], gap="medium")

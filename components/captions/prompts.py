@@ -30,7 +30,7 @@ _VARIABLES = (
 
 def show(library: Library) -> None:
     """The prompts on one tab, trials on another."""
-    st.subheader("Prompts", anchor=False)
+    st.header("Prompts", anchor=False)
     edit, attempt = st.tabs(["Edit", "Try on a few coins"])
     with edit:
         _edit(library)

@@ -16,7 +16,7 @@ def show(library: Library) -> None:
     """Costs by day, and by model with their tokens."""
     import pandas as pd
 
-    st.subheader("Spending", anchor=False)
+    st.header("Spending", anchor=False)
     spent = pd.DataFrame(statistics.spending(library), columns=statistics.Spending._fields)
     if spent.empty:
         st.caption(

@@ -23,7 +23,7 @@ def show(library: Library) -> None:
     """A path to look at, what was found there, and the reports of the last adoptions."""
     if not library.can_write:
         return
-    st.subheader("Import from another program", anchor=False)
+    st.header("Import from another program", anchor=False)
     with st.container(border=True):
         st.caption(
             "Folders and files of other systems: meme libraries with Chroma, memories, lore, transcripts, "

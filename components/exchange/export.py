@@ -40,7 +40,7 @@ _FORMS = {
 
 def show(library: Library) -> None:
     """Choose what to export and the format; the latest exports for download."""
-    st.subheader("Export", anchor=False)
+    st.header("Export", anchor=False)
     with st.container(border=True):
         _ask_which(library)
         addresses = _which(library)

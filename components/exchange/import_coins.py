@@ -36,7 +36,7 @@ def show(library: Library) -> None:
 def section(library: Library) -> None:
     """Both ways with a heading, and the result of this session's last import; nothing for viewers."""
     if library.can_write:
-        st.subheader("Import coins", anchor=False)
+        st.header("Import coins", anchor=False)
         report()
         with st.container(border=True):
             show(library)

@@ -22,7 +22,7 @@ _SHOWN = 5  # drafts
 def show(library: Library, asked: ContextRequest | None) -> None:
     """The prompt and the button; below, running requests and results that are not saved yet."""
     if asked is not None:
-        st.subheader("Make a new coin", anchor=False)
+        st.header("Make a new coin", anchor=False)
         _ask(library, asked)
     if library.can_write:
         _drafts(library)

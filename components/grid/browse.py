@@ -119,7 +119,7 @@ def no_matches(key: str, view: View) -> None:
         st.warning(format.plain(fault, limit=200), icon=":material/help:")
     if not view.faults:
         st.info("No matches.", icon=":material/search_off:")
-    better = corrected(view.line)
+    better = corrected(view.line, names_tier=view.names_tier)
     with st.container(horizontal=True, gap="small"):
         if view.faults and better != view.line:
             st.button(

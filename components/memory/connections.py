@@ -29,7 +29,7 @@ def show(library: Library, memory: Memory) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.image(library.picture(record.address), width=56, alt=f"Picture of {record.name}")
-        st.markdown(f"### {format.plain(record.name)}", width="content", anchors=False)
+        st.markdown(f"## {format.plain(record.name)}", width="content", anchors=False)
         st.badge(format.plain(record.ticker, limit=16) or "no ticker", color="gray")
         st.page_link(
             "pages/captions.py",

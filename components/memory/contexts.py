@@ -65,7 +65,7 @@ def _row(one: KeptContext) -> dict[str, object]:
 
 
 def _context(memory: Memory, kept: KeptContext) -> None:
-    st.subheader(format.plain(kept.question, limit=200))
+    st.header(format.plain(kept.question, limit=200))
     asked = _controls(kept)
     try:
         with st.spinner("Asking again …"):

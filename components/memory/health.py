@@ -31,7 +31,7 @@ def show(memory: Memory) -> None:
         exporting.show(memory)
     if memory.can_write:
         models.show(memory)
-    st.subheader("Needs attention", anchor=False)
+    st.header("Needs attention", anchor=False)
     for number, concern in enumerate(found):
         _concern(memory, concern, number)
     if not found:
@@ -40,7 +40,7 @@ def show(memory: Memory) -> None:
             icon=":material/check_circle:",
         )
     if memory.can_write:
-        st.subheader("Examination", anchor=False)
+        st.header("Examination", anchor=False)
         _examination(memory)
 
 

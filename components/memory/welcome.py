@@ -25,7 +25,7 @@ def show(memory: Memory) -> None:
         return
     with st.container(border=True), st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap="xsmall"):
-            st.subheader("Look around first", anchor=False)
+            st.header("Look around first", anchor=False)
             st.caption("Three worlds, two sessions, memories, papers and transcripts, all made up.")
         busy = job_bar.is_busy(resources.jobs())
         job_bar.button(

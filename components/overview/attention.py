@@ -57,7 +57,7 @@ def _needs(library: Library) -> list[tuple[str, str, str, str]]:
 
 def model(library: Library) -> None:
     """The model that embeds; the page about health offers others."""
-    st.subheader("Model", anchor=False)
+    st.header("Model", anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(model_choice.sentence(library.model), width="stretch")
         st.page_link("pages/health.py", label="Change", icon=":material/tune:")

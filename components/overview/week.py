@@ -1,14 +1,14 @@
 """What happened in the last seven days: coins that came, were approved, promoted and rejected."""
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from components.shell import charts
+from components.shell import charts, local_time
 from store.library import Library
 from store.reading import audit
 from store.records import Tier
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DAYS = 7
-_DAY = 86_400
 _KINDS: dict[Tier, str] = {
     "pending": "Imported", "approved": "Approved", "library": "Promoted", "trash": "Rejected"
 }  # fmt: skip
@@ -46,13 +45,14 @@ class Week:
 
 
 def read(library: Library) -> Week:
-    """The last seven days (UTC), today included; cached until the library or the day changes."""
-    return _read(library, settings().root, library.generation, int(time.time() // _DAY))
+    """The last seven days in the reader's time zone, today included."""
+    first = local_time.now().date() - timedelta(days=DAYS - 1)
+    return _read(library, settings().root, library.generation, first, local_time.zone_name())
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
-def _read(_library: Library, root: Path, generation: int, today: int) -> Week:
-    return summed(audit.by_day(_library, since=(today - DAYS + 1) * _DAY))
+def _read(_library: Library, root: Path, generation: int, first: date, zone: str) -> Week:
+    return summed(audit.moves_by_day(_library, since=local_time.midnight(first), zone=local_time.zone()))
 
 
 def summed(moves: Iterable[Move]) -> Week:

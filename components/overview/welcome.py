@@ -21,7 +21,7 @@ def show(library: Library) -> None:
     busy = job_bar.is_busy(library.jobs)
     with st.container(border=True), st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap="xsmall"):
-            st.subheader("Look around first", anchor=False)
+            st.header("Look around first", anchor=False)
             st.caption(
                 "Over a hundred fictional coins with captions, without internet, in well under a minute."
             )
@@ -30,7 +30,7 @@ def show(library: Library) -> None:
             button=Button("Load the demo library", icon="auto_awesome", kind="primary", disabled=busy),
         )  # fmt: skip
     with st.container(border=True):
-        st.subheader("Bring your own", anchor=False)
+        st.header("Bring your own", anchor=False)
         import_coins.show(library)
     inbox.show(library)
 

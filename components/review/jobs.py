@@ -53,7 +53,7 @@ def show(library: Library) -> None:
     if not opened and not over:
         _nothing_yet(library)
     if over:
-        st.subheader("Finished", anchor=False)
+        st.header("Finished", anchor=False)
         for job in over:
             with st.container(border=True):
                 _card(library, job)

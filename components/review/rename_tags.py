@@ -31,9 +31,9 @@ def show(library: Library) -> None:
     """Rename or merge, and the list of tags."""
     counts = library.tag_counts(Filter())
     if library.can_write and counts:
-        st.subheader("Rename or merge", anchor=False)
+        st.header("Rename or merge", anchor=False)
         _rename(library, counts)
-    st.subheader("In use", anchor=False)
+    st.header("In use", anchor=False)
     if not counts:
         st.caption("No coin has a tag yet. Tags, above any grid, gives its coins some.")
         return

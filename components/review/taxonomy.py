@@ -20,7 +20,7 @@ _NAMED = 6  # changes that are named; of more, how many
 
 def show(library: Library) -> None:
     """The taxonomy, with an editor for those who may change the library."""
-    st.subheader("Taxonomy", anchor=False)
+    st.header("Taxonomy", anchor=False)
     try:
         taxonomy = library.taxonomy
     except MemedexError as error:

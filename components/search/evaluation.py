@@ -58,9 +58,9 @@ def show(library: Library) -> None:
             st.caption("The last run of each model is shown; change the model under System status.")
         else:
             st.caption("Not run yet." + ("" if library.can_write else " Only a curator can run it."))
-    st.subheader("Golden queries", anchor=False)
+    st.header("Golden queries", anchor=False)
     _golden(library, goldens)
-    st.subheader("Calibration", anchor=False)
+    st.header("Calibration", anchor=False)
     _calibration(library)
 
 

@@ -48,6 +48,10 @@ PAGES: dict[str, tuple[Link, ...]] = {
     ),
 }
 
+# White on the dark theme's accent has 3.7:1; it becomes 4.9:1 here. As text, the accent needs to be this bright.
+_STYLE = """<style>
+[data-testid=stBaseButton-primary] {background-image: linear-gradient(rgb(0 0 0 / 0.15), rgb(0 0 0 / 0.15))}
+</style>"""
 _LOOK = "Everything can be looked at and searched here, nothing changed: that is how this page was opened."
 _COPYCATS = "Copycats of these coins are still being looked for; badges appear as they are found."
 
@@ -64,6 +68,7 @@ def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_b
         initial_sidebar_state=232,
         menu_items={"About": ABOUT},
     )
+    st.html(_STYLE)
     st.logo(BRAND / "wordmark.svg", size="large", icon_image=MARK)
     resources.freeze_imports()
     if not login.may_see():

@@ -68,15 +68,23 @@ class ReviewsOfDay(NamedTuple):
     rejected: int
 
 
-def by_day(reader: Reader, *, since: float) -> list[tuple[int, Tier | None, Tier | None, int]]:
-    """How many records moved each day (since 1970) between which tiers; None is outside the library."""
+def moves_by_day(
+    reader: Reader, *, since: float, zone: tzinfo = UTC
+) -> list[tuple[int, Tier | None, Tier | None, int]]:
+    """How many records moved on each day (since 1970) of a time zone from and to which tier.
+
+    None as a tier stands for outside the library.
+    """
     with reader.catalog.reading() as db:
         rows = db.execute(
-            "SELECT CAST(at / 86400 AS INTEGER) AS day, json_extract(before, '$.tier') AS gone, "
-            "json_extract(after, '$.tier') AS come, count(*) FROM history WHERE at >= ? GROUP BY 1, 2, 3",
+            f"SELECT CAST(at / {_QUARTER} AS INTEGER), json_extract(before, '$.tier'), "
+            "json_extract(after, '$.tier'), count(*) FROM history WHERE at >= ? GROUP BY 1, 2, 3",
             [since],
         ).fetchall()
-    return [tuple(row) for row in rows]
+    moved = Counter[tuple[int, Tier | None, Tier | None]]()
+    for quarter, gone, come, number in rows:
+        moved[_day(quarter, zone), gone, come] += number
+    return [(*key, number) for key, number in moved.items()]
 
 
 def find(reader: Reader, filter: AuditFilter, *, offset: int = 0, limit: int = 100) -> list[PastDecision]:

@@ -46,7 +46,7 @@ def test_a_caption_is_written_and_saved_with_the_keyboard_alone(page: Page, seed
     page.get_by_role("button", name="Leave empty").first.click()
     page.keyboard.press("Control+s")
     expect(state(page)).to_have_text("Saved")
-    expect(page.get_by_role("heading", level=3).first).to_have_text(UNCAPTIONED.name)
+    expect(page.get_by_role("heading", level=2).first).to_have_text(UNCAPTIONED.name)
     expect(page.get_by_role("button", name="Promote to the library")).to_be_enabled()
     with seeded.stored() as library:
         record = library.get(UNCAPTIONED.address)

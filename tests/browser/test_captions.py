@@ -30,7 +30,7 @@ def test_one_click_leads_from_a_check_up_finding_to_the_editor_and_back(page: Pa
     name = rows.nth(0).locator(".who b").inner_text()
     following = rows.nth(1).locator(".who b").inner_text()
     rows.nth(0).click()
-    heading = page.get_by_role("heading", level=3).first
+    heading = page.get_by_role("heading", level=2).first
     expect(heading).to_have_text(name)
     page.keyboard.press("Alt+ArrowDown")
     expect(heading).to_have_text(following)
@@ -79,7 +79,7 @@ def test_categories_follow_from_the_tags(page: Page, seeded: Server) -> None:
 def test_next_steps_through_all_coins(page: Page, shared: Server) -> None:
     visit(page, shared, "captions", title="Captions")
     page.get_by_test_id("stButtonGroup").get_by_text("Library").click()
-    heading = page.get_by_role("heading", level=3).first
+    heading = page.get_by_role("heading", level=2).first
     expect(heading).not_to_have_text(UNCAPTIONED.name)
     expect(page.get_by_role("button", name="Previous")).to_be_disabled()
     seen = [heading.inner_text()]
@@ -118,7 +118,7 @@ def test_untrusted_text_is_shown_and_never_interpreted(page: Page, serve: Serve,
     ):
         visit(page, server, path, title=title)
         wait_until_idle(page)
-    expect(page.get_by_role("heading", level=3).first).to_contain_text(
+    expect(page.get_by_role("heading", level=2).first).to_contain_text(
         "![x](http://evil.example/a.png) <img src=x"
     )
     assert not [url for url in asked if "evil.example" in url or url == "alert"]

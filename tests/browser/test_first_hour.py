@@ -112,7 +112,7 @@ def find_a_coin_and_see_why_it_is_first(page: Page) -> None:
 def finish_a_draft_and_promote_it(page: Page) -> str:
     """The name of the coin."""
     go(page, "Captions")
-    heading = page.get_by_role("heading", level=3).first
+    heading = page.get_by_role("heading", level=2).first
     name = heading.inner_text()
     page.get_by_role("button", name="Suggest a caption").click()
     page.get_by_role("button", name="Accept all").click()

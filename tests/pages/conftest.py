@@ -108,7 +108,7 @@ def words(app: AppTest) -> str:
     """All that a page says, in one text."""
     kinds = (
         app.title,
-        app.subheader,
+        app.header,
         app.markdown,
         app.caption,
         app.text,

@@ -103,11 +103,11 @@ def test_a_login_is_listed_and_an_administrator_ends_it(
 ) -> None:
     bob = dict(ann, email="bob@example.org", sub="bob")
     monkeypatch.setattr(st, "user", bob)
-    assert "Sessions" not in [one.value for one in opened("health").subheader]
+    assert "Sessions" not in [one.value for one in opened("health").header]
     monkeypatch.setattr(st, "user", ann)
     monkeypatch.setattr(settings(), "administrators", "ann@example.org")
     page = opened("health")
-    assert "Sessions" in [one.value for one in page.subheader]
+    assert "Sessions" in [one.value for one in page.header]
     (session,) = [one for one in sessions_of(library).all() if one.person == "bob@example.org"]
     assert "bob@example.org · logged in just now" in words(page)
     send(page, f"end-session-{session.id}")

@@ -5,7 +5,7 @@ import { el, setText } from "../../grid/js/dom.js";
 export class Coin {
   constructor(...helpers) {
     this.picture = el("img", { class: "picture", alt: "" });
-    this.name = el("h3", { dir: "auto" });
+    this.name = el("h2", { dir: "auto" });
     this.ticker = el("code", { class: "ticker" });
     this.tier = el("span", { class: "tier" });
     this.description = el("p", { class: "description", dir: "auto" });

@@ -8,7 +8,7 @@ const LOOK_PAUSE = 180; // ms after the last keystroke
 export class Neighbours {
   constructor(editor) {
     this.editor = editor;
-    this.title = el("h4", {});
+    this.title = el("h3", {}, "Nearest");
     this.fit = el("div", { class: "fit", hidden: true });
     this.list = el("ol", { class: "neighbours" });
     this.node = el("aside", { class: "beside", "aria-live": "off" }, this.title, this.fit, this.list);

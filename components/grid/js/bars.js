@@ -1,6 +1,6 @@
 // Score bars: the contribution of each facet to each result.
 
-import { el, setAttribute, setHidden, setText } from "./dom.js";
+import { el, setHidden, setText } from "./dom.js";
 
 export const FACET_NAMES = ["image", "entity", "context", "visual", "emotions"];
 const HATCH = 4; // percent of the bar
@@ -22,7 +22,6 @@ export function standing(node, scores, index) {
   node.hit = hit;
   if (isOther || !scores.barsLater) bar(node, scores.top);
   setHidden(parts.exact, !hit.isExact);
-  setAttribute(node, "aria-description", hit.isExact ? parts.exact.textContent : "");
   const strange = scores.disagreement(hit.row);
   setHidden(parts.strange, !strange);
   if (strange) parts.strange.title = strange;

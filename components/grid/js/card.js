@@ -25,13 +25,14 @@ export function make() {
   const node = el(
     "div",
     { class: "card", role: "gridcell", tabindex: "-1" },
+    // The card's accessible name is its text in this order, so its name comes first.
     parts.picture,
-    parts.pick,
-    el("span", { class: "expand", "data-expand": "", role: "button", tabindex: "-1", "aria-label": "Open", title: "Open (enter)" }, icon("expand")),
+    el("span", { class: "foot" }, el("span", { class: "line" }, parts.name, parts.ticker), el("span", { class: "line small" }, parts.age, parts.tags), parts.bar, parts.exact, parts.twin),
     parts.mark,
     el("span", { class: "standing" }, parts.strange, parts.moved, parts.score),
     parts.reason,
-    el("span", { class: "foot" }, parts.exact, parts.twin, el("span", { class: "line" }, parts.name, parts.ticker), el("span", { class: "line small" }, parts.age, parts.tags), parts.bar),
+    parts.pick,
+    el("span", { class: "expand", "data-expand": "", role: "button", tabindex: "-1", "aria-label": "Open", title: "Open (enter)" }, icon("expand")),
   );
   parts.picture.addEventListener("load", () => node.picture && node.classList.add("loaded"));
   parts.picture.addEventListener("error", () => node.picture && node.classList.add("broken"));
@@ -58,7 +59,6 @@ export function dress(node, card, { scores, index }) {
     node.dataset.tone = card.mark?.tone ?? "";
     setText(parts.twin, card.twin ? likeness(card.twin) : "");
     setHidden(parts.twin, !card.twin);
-    setAttribute(node, "aria-label", [card.name, card.ticker, card.mark?.label, card.twin && likeness(card.twin)].filter(Boolean).join(", "));
   }
   if (scores) standing(node, scores, index);
 }

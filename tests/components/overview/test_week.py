@@ -15,7 +15,7 @@ def test_a_week_counts_the_way_of_coins_through_the_tiers(tmp_path: Path) -> Non
         library.approve([coin.address for coin in COINS])
         library.promote([FROG.address])
         library.reject([PENDING.address])
-        week = summed(audit.by_day(library, since=0))
+        week = summed(audit.moves_by_day(library, since=0))
         counts = library.counts()
     assert week.came == {"pending": len(COINS) + 1, "approved": len(COINS), "library": 1, "trash": 1}
     assert {tier: change for tier, change in week.changes.items() if change} == {

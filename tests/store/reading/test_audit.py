@@ -150,6 +150,8 @@ def test_days_are_those_of_a_time_zone_also_when_its_clock_changes(
     assert [one.day for one in utc] == days[:2]
     assert [one.day for one in local] == days[1:]
     assert [one.day for one in audit.reviews_by_day(library, AuditFilter(), berlin)] == days[1:]
+    moves = audit.moves_by_day(library, since=days[0] * 86_400.0, zone=berlin)
+    assert [day for day, _, come, _ in moves if come == "approved"] == days[1:]
 
 
 def test_daily_counts_add_up_to_the_totals(reviewed: Library, clock: list[float]) -> None:
