@@ -84,10 +84,12 @@ class Operation:
 
 
 def state_from(fields: Mapping[str, str] | None) -> State | None:
+    """The state that these fields describe; None outside the library."""
     return State(**fields) if fields else None  # type: ignore[arg-type]  # as a State was written
 
 
 def state_json(state: State | None) -> str | None:
+    """A state as JSON text; None outside the library."""
     return json.dumps(asdict(state)) if state else None
 
 

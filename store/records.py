@@ -46,6 +46,7 @@ class Record:
 
     @property
     def address(self) -> str:
+        """The token address, by which the record is known everywhere."""
         return str(self.sidecar["token_address"])
 
     @property
@@ -54,10 +55,12 @@ class Record:
 
     @property
     def ticker(self) -> str:
+        """The ticker, as the sidecar has it."""
         return str(self.sidecar["ticker"])
 
     @property
     def description(self) -> str:
+        """The description, as the sidecar has it."""
         return str(self.sidecar["description"])
 
     @property
@@ -67,10 +70,12 @@ class Record:
 
     @property
     def tags(self) -> list[str]:
+        """The tags, in their order."""
         return list(self.sidecar.get("tags", ()))
 
     @property
     def categories(self) -> list[str]:
+        """The categories of the tags."""
         return list(self.sidecar.get("tags_categories", ()))
 
     @property
@@ -128,6 +133,7 @@ def is_evm(address: str) -> bool:
 
 
 def is_made_up(address: str) -> bool:
+    """Whether Memedex made this address for a coin that had none."""
     return address.startswith("local-")
 
 

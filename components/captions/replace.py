@@ -153,7 +153,10 @@ def _without(found: list[Replacement], left: set[str]) -> list[Replacement]:
 
 
 def replacing(library: Library, chosen: list[Replacement], number: int) -> Callable[[Progress], Outcome]:
-    """The work; if records changed since the preview it fails, with the rest done."""
+    """The work; if records changed since the preview it fails, with the rest done.
+
+    Raises InvalidRecord at the end if records were left as they are.
+    """
 
     def work(progress: Progress) -> Outcome:
         progress.total, progress.what = number, "captions"

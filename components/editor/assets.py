@@ -15,4 +15,5 @@ def script(main: str = "main") -> str:
 
 
 def style() -> str:
+    """The editor's style sheet."""
     return (_HERE / "editor.css").read_text("utf-8")

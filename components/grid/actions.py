@@ -27,6 +27,7 @@ class Action:
     goes: Literal["", "elsewhere", "dialog"] = ""
 
     def as_json(self) -> dict[str, Any]:
+        """The action as the grid's JavaScript reads it."""
         said = self.said or self.label
         return {**asdict(self), "said": said if "{}" in said else f"{said} {{}}"}
 

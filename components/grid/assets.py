@@ -11,6 +11,7 @@ HTML = '<div class="memedex-grid"></div>\n'
 
 
 def script() -> str:
+    """The grid's JavaScript."""
     return javascript.component(_HERE / "js" / "main.js")
 
 

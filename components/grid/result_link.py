@@ -25,6 +25,7 @@ _WEIGHTS = "w"  # five numbers in the order of FACETS, where they are not the us
 
 
 def size() -> int:
+    """The field for how many results are shown; its value is part of the address."""
     given = st.selectbox(
         "Results",
         SIZES,
@@ -133,6 +134,7 @@ def linked_fusion() -> bool:
 
 
 def keep_weights(weights: Mapping[Facet, float], usual: Mapping[Facet, float]) -> None:
+    """Put weights that differ from the usual ones into the page's address."""
     if dict(weights) == dict(usual):
         st.query_params.pop(_WEIGHTS, None)
     else:

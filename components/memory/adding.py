@@ -96,7 +96,10 @@ def _import_worlds(memory: Memory, jobs: Jobs, worlds: Sequence[tuple[str, bytes
 
 
 def load_worlds(memory: Memory) -> None:
-    """Load new or changed files; invalid ones are named at the end."""
+    """Load new or changed files; invalid ones are named at the end.
+
+    Raises BadSource at the end if a file was refused.
+    """
     refused = memory.lore.load_worlds(memory.places.worlds).refused
     if refused:
         raise BadSource("; ".join(f"{one.item}: {one.reason}" for one in refused))

@@ -11,6 +11,7 @@ def open_entry(kind: str, id: str) -> None:
 
 
 def close_entry() -> None:
+    """Take the entry out of the page's address."""
     st.query_params.pop(PARAM, None)
 
 

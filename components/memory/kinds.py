@@ -22,6 +22,7 @@ class Shown:
 
     @property
     def many(self) -> str:
+        """The plural of the kind's name."""
         return "memories" if self.one == "memory" else f"{self.one}s"
 
 

@@ -48,7 +48,7 @@ PAGES: dict[str, tuple[Link, ...]] = {
     ),
 }
 
-# White on the dark theme's accent has 3.7:1; it becomes 4.9:1 here. As text, the accent needs to be this bright.
+# White on the dark theme's accent has 3.7:1, here 4.9:1; as text, the accent needs to be as bright as it is.
 _STYLE = """<style>
 [data-testid=stBaseButton-primary] {background-image: linear-gradient(rgb(0 0 0 / 0.15), rgb(0 0 0 / 0.15))}
 </style>"""

@@ -43,6 +43,7 @@ class ForeignVectors:
 
     @property
     def facet(self) -> Facet:
+        """The facet whose vectors these are."""
         return _FACETS[self.found.name]
 
 

@@ -55,6 +55,7 @@ class AdoptionReport:
         self.embedded += other.embedded
 
     def as_json(self) -> str:
+        """The report as JSON text, which `from_json` reads."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=2)
 
     def as_csv(self) -> str:
@@ -73,5 +74,6 @@ class AdoptionReport:
 
     @classmethod
     def from_json(cls, text: str) -> "AdoptionReport":
+        """The report that `as_json` wrote."""
         fields: Mapping[str, Any] = json.loads(text)
         return cls(**{**fields, "refused": [Refusal(**one) for one in fields["refused"]]})

@@ -30,4 +30,5 @@ class DataSurvey:
 
     @property
     def count(self) -> int:
+        """How many items were found, of all kinds together."""
         return sum(one.count for one in self.found)

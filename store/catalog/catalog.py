@@ -143,6 +143,8 @@ def opening_errors(path: Path) -> Iterator[None]:
     """Turn errors of the disk into CatalogDamaged or NotWritten, with the remedy.
 
     Wrong SQL stays as it is.
+
+    Raises CatalogDamaged or NotWritten in their place.
     """
     try:
         yield
@@ -157,7 +159,10 @@ def opening_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def writing_errors(what: str) -> Iterator[None]:
-    """Turn errors of the disk into NotWritten, whose message begins with `what`."""
+    """Turn errors of the disk into NotWritten, whose message begins with `what`.
+
+    Raises NotWritten in their place.
+    """
     try:
         yield
     except DISK_ERRORS as error:

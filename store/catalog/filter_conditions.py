@@ -17,6 +17,7 @@ _YES = {"yes": True, "no": False}
 
 
 def with_words(asked: Filter, words: str) -> Filter:
+    """The filter, narrowed by more words."""
     return replace(asked, words=f"{asked.words} {words}".strip())
 
 

@@ -96,6 +96,7 @@ class RecordLists:
             return catalog_rows.named(db, words, filter, limit=limit)
 
     def count(self, filter: Filter) -> int:
+        """How many records match."""
         with self.catalog.reading() as db:
             return catalog_rows.count(db, filter)
 

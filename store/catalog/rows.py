@@ -91,11 +91,13 @@ def addresses(db: sqlite3.Connection, filter: Filter) -> list[str]:
 
 
 def count(db: sqlite3.Connection, filter: Filter) -> int:
+    """How many records match."""
     where, values = conditions(filter)
     return int(db.execute(f"SELECT count(*) FROM records r WHERE {where}", values).fetchone()[0])
 
 
 def counts(db: sqlite3.Connection) -> dict[Tier, int]:
+    """How many records each tier has, empty tiers included."""
     found = dict(db.execute("SELECT tier, count(*) FROM records GROUP BY tier").fetchall())
     return {tier: found.get(tier, 0) for tier in ("pending", "approved", "library", "trash")}
 
@@ -125,6 +127,7 @@ def source_counts(db: sqlite3.Connection, filter: Filter) -> dict[str, int]:
 
 
 def get(db: sqlite3.Connection, address: str) -> Record | None:
+    """The record at this address; None if there is none."""
     row = db.execute(f"{_RECORD} WHERE r.address = ?", [address]).fetchone()
     return _record(row) if row else None
 
@@ -280,6 +283,7 @@ def delete(db: sqlite3.Connection, number: int) -> None:
 
 
 def state_of(row: Mapping[str, Any] | sqlite3.Row) -> State:
+    """The state that a row describes."""
     return State(row["tier"], row["sidecar_hash"], row["image_hash"], row["came_from"])
 
 

@@ -41,6 +41,7 @@ class CatalogSnapshot(NamedTuple):
 
     @property
     def day(self) -> str:
+        """Day and time of the snapshot in the machine's time zone."""
         return time.strftime("%Y-%m-%d %H:%M", time.localtime(self.at))
 
 
@@ -105,6 +106,7 @@ def rows(snapshot: CatalogSnapshot, table: str) -> Iterator[sqlite3.Row]:
 
 @contextlib.contextmanager
 def reading(snapshot: CatalogSnapshot) -> Iterator[sqlite3.Connection]:
+    """A connection that only reads the snapshot, closed at the end."""
     with contextlib.closing(sqlite3.connect(to_read(snapshot.path), uri=True)) as db:
         db.row_factory = sqlite3.Row
         yield db

@@ -24,7 +24,8 @@ TIMEOUT = 20.0  # seconds for the batch at hand, when the program ends or somebo
 class Closable(Protocol):
     """A process that can be killed."""
 
-    def kill(self) -> None: ...
+    def kill(self) -> None:
+        """End it at once, whatever it is doing."""
 
 
 class ChromaFollower(ABC):

@@ -45,6 +45,7 @@ class CollectionWriter:
             )
 
     def close(self) -> None:
+        """Close the client if one was opened."""
         if self._client is not None:
             self._client.close()  # type: ignore[attr-defined]  # of Client, not in ClientAPI
 

@@ -40,6 +40,7 @@ class ChromaFolder:
 
     @property
     def has_files(self) -> bool:
+        """Whether Chroma's database exists."""
         return (self.path / DATABASE).exists()
 
     def ownership(self) -> Ownership:

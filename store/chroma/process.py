@@ -40,7 +40,8 @@ class ChromaEnded(ChromaFailed):
 class ClosedByItself(Protocol):
     """What a child process makes and calls."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """End it in its own time."""
 
 
 M = TypeVar("M", bound=ClosedByItself)

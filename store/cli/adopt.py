@@ -34,7 +34,10 @@ def add_arguments(verbs: Verbs) -> None:
 
 
 def adopt(arguments: Namespace, terminal: Terminal) -> int:
-    """Say what was found, and take it over unless it is a dry run; an interrupted one continues."""
+    """Say what was found, and take it over unless it is a dry run; an interrupted one continues.
+
+    Raises BadSource if nothing that is known was found.
+    """
     from store.adopting.systems import recognise
     from store.tasks.adopt import together
 

@@ -10,6 +10,7 @@ from store.disk.layout import PROGRAM
 
 
 def add_arguments(run: ArgumentParser) -> None:
+    """The arguments of `run`."""
     run.add_argument("--port", type=int, metavar="N", help="where it listens (8501, or the next free one)")
     run.add_argument(
         "options", nargs=REMAINDER, metavar="OPTION", help="after `--`, options of `streamlit run`"

@@ -147,7 +147,10 @@ def import_captions(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def prompts_(arguments: Namespace, terminal: Terminal) -> int:
-    """List the prompts, print one, or save a new version."""
+    """List the prompts, print one, or save a new version.
+
+    Raises BadSource if the new version cannot be read as text.
+    """
     if arguments.set is not None:
         if not arguments.name:
             arguments.parser.error("--set needs the prompt's NAME")

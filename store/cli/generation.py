@@ -45,7 +45,10 @@ def show_context(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def generate(arguments: Namespace, terminal: Terminal) -> int:
-    """Ask the model once, print the coin and what is near it; with --save it waits for review."""
+    """Ask the model once, print the coin and what is near it; with --save it waits for review.
+
+    Raises ModelUnavailable if no language model is configured.
+    """
     model = arguments.model or settings().caption_model
     if not model:
         raise ModelUnavailable("no language model is configured: --model NAME, or MEMEDEX_CAPTION_MODEL")

@@ -80,7 +80,10 @@ def _left(library: Library) -> Job | None:
 
 
 def followed(library: Library, job: Job, progress: Progress) -> Job:
-    """The finished job; if interrupted, it waits for the next call."""
+    """The finished job; if interrupted, it waits for the next call.
+
+    Raises UnknownJob if it is gone.
+    """
     while not library.jobs.wait(job.id, timeout=_LOOK):
         now = library.jobs.get(job.id) or job
         progress.what, progress.total, progress.done = now.what, now.total, now.done + now.refused

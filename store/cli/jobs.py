@@ -18,7 +18,10 @@ _ACTIONS = ("resume", "retry", "cancel")
 
 
 class Verbs(Protocol):
-    def add(self, verb: str, run: Any, meaning: str) -> ArgumentParser: ...
+    """Where the verbs of the command line are registered."""
+
+    def add(self, verb: str, run: Any, meaning: str) -> ArgumentParser:
+        """Register a verb with its function and meaning; returns its parser."""
 
 
 def add_arguments(verbs: Verbs) -> None:
@@ -33,7 +36,10 @@ def _action(text: str) -> str:
 
 
 def jobs_(arguments: Namespace, terminal: Terminal) -> int:
-    """List the jobs; resume one, try its refused items again, or cancel it."""
+    """List the jobs; resume one, try its refused items again, or cancel it.
+
+    Raises InvalidRecord if the job has nothing left to do.
+    """
     if (arguments.action is None) != (arguments.number is None):
         arguments.parser.error("give an action and the number of a job, or neither")
     if arguments.action is None:

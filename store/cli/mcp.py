@@ -15,13 +15,17 @@ from store.settings import settings
 
 
 def add_arguments(mcp: ArgumentParser) -> None:
+    """The arguments of `mcp`."""
     mcp.add_argument(
         "--http", type=_port, metavar="PORT", help="streamable HTTP on loopback, instead of standard input"
     )
 
 
 def serve(arguments: Namespace, terminal: Terminal) -> int:
-    """Serve agents until they end it, or Ctrl-C does; standard output belongs to the protocol."""
+    """Serve agents until they end it, or Ctrl-C does; standard output belongs to the protocol.
+
+    Raises UnknownRecord if the root holds neither a library nor a text memory.
+    """
     from store.mcp import http
     from store.mcp.access import Access
     from store.mcp.tools import server

@@ -110,7 +110,10 @@ def delete_vectors(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def worlds(arguments: Namespace, terminal: Terminal) -> int:
-    """List the worlds; with a folder, copy its files to the folder of worlds and load them."""
+    """List the worlds; with a folder, copy its files to the folder of worlds and load them.
+
+    Raises BadSource if there is no such folder.
+    """
     refused = []
     if arguments.folder:
         from store.disk.files import read_regular

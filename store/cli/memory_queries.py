@@ -177,6 +177,7 @@ def events(arguments: Namespace, terminal: Terminal) -> int:
 
 @contextmanager
 def reading(arguments: Namespace) -> Iterator["Memory"]:
+    """The text memory for reading, as of the moment of `--as-of` if it is given."""
     from store.memory.engine.errors import UnknownEntry
     from store.memory.engine.inputs import checked_moment
     from store.memory.engine.places import Places
@@ -220,6 +221,7 @@ def _parts(parts: dict[str, Any]) -> str:
 
 
 def answered(value: Any, arguments: Namespace, terminal: Terminal, rows: list[str]) -> int:
+    """Print a value as JSON if `--json` is given, else these rows; returns exit status 0."""
     if getattr(arguments, "json", False):
         terminal.answer_json(json.loads(json.dumps(value, default=str)))
     else:

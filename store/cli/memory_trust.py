@@ -186,7 +186,10 @@ def replay(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def try_chunks(arguments: Namespace, terminal: Terminal) -> int:
-    """Print a paper's passages with another chunk size."""
+    """Print a paper's passages with another chunk size.
+
+    Raises UnknownEntry if there is no such paper.
+    """
     from store.memory.engine.errors import UnknownEntry
     from store.memory.engine.names import offered
     from store.memory.trust import replay as replaying

@@ -25,7 +25,10 @@ CHROMA_TIMEOUT = 330.0  # seconds in which Chroma may show no progress; a probe 
 
 
 def typed_path(text: str) -> Path:
-    """A typed path. Refuses an empty one, as from an unset variable, which would mean the current folder."""
+    """A typed path. Refuses an empty one, as from an unset variable, which would mean the current folder.
+
+    Raises ArgumentTypeError if it is empty.
+    """
     if not text.strip():
         raise ArgumentTypeError("an empty text is no path")
     return Path(text)
@@ -38,6 +41,7 @@ def root_of(arguments: Namespace) -> Path:
 
 
 def has_library(root: Path) -> bool:
+    """Whether this root holds a library."""
     return Layout(root).memecoins.is_dir()
 
 

@@ -68,4 +68,5 @@ def named(refused: Sequence[Refusal], terminal: Terminal) -> int:
 
 
 def as_json(refused: Sequence[Refusal]) -> list[dict[str, str]]:
+    """Refusals as JSON objects."""
     return [{"item": refusal.item, "reason": refusal.reason} for refusal in refused]

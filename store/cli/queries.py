@@ -73,7 +73,10 @@ def history(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def export(arguments: Namespace, terminal: Terminal) -> int:
-    """Export records and pictures to a new place; without --tier, all but the trash."""
+    """Export records and pictures to a new place; without --tier, all but the trash.
+
+    Raises BadSource if the place lies inside the library.
+    """
     tiers = [arguments.tier] if arguments.tier else [tier for tier in TIERS if tier != "trash"]
     if Layout(root_of(arguments)).owns(arguments.path.expanduser().resolve()):
         raise BadSource(f"{arguments.path} lies inside the library; export to a place outside")

@@ -33,7 +33,10 @@ _SHOWN = Term("picture", "")  # `picture` in the line, without a name
 
 
 def search(arguments: Namespace, terminal: Terminal) -> int:
-    """Print the best records for a line, a picture, an example, or several of these together."""
+    """Print the best records for a line, a picture, an example, or several of these together.
+
+    Raises UnknownRecord if nothing that was named for the query exists.
+    """
     question = _question(arguments)
     shown = None if arguments.image is None else _content(arguments.image)
     with reading(arguments, terminal) as reader:

@@ -40,7 +40,10 @@ def sessions(arguments: Namespace, terminal: Terminal) -> int:
 
 
 def password_(arguments: Namespace, terminal: Terminal) -> int:
-    """Ask for the password, or read it as a line of standard input; ends the logins by an earlier one."""
+    """Ask for the password, or read it as a line of standard input; ends the logins by an earlier one.
+
+    Raises InvalidRecord if the password is empty.
+    """
     text = "" if arguments.remove else _typed()
     if not text and not arguments.remove:
         raise InvalidRecord("an empty password lets nobody in; --remove does so")

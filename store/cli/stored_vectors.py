@@ -12,6 +12,7 @@ REFUSED = 1
 
 
 def add_arguments(verb: ArgumentParser) -> None:
+    """The arguments of `delete-vectors`."""
     verb.add_argument("model", nargs="?", metavar="MODEL", help="whose; without it, list what there is")
     verb.add_argument("--yes", action="store_true", help="really delete them: it cannot be undone")
 
@@ -65,6 +66,7 @@ def deleted(chosen: dict[str, list[ModelVectors]], arguments: Namespace, termina
 
 
 def vector_rows(models: Sequence[ModelVectors]) -> str:
+    """How many vectors these are, and their size in bytes, as text."""
     count, size = sum(one.count for one in models), sum(one.size for one in models)
     return f"{count:,} vector{'' if count == 1 else 's'}, {size:,} bytes"
 

@@ -37,6 +37,7 @@ class Terminal:
             self._answers.write(f"{text}\n")
 
     def answer_json(self, value: Any) -> None:
+        """Print a value as JSON on standard output."""
         self.answer(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
 
     def answer_table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

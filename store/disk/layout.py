@@ -24,10 +24,12 @@ class Layout:
 
     @property
     def catalog(self) -> Path:
+        """The SQLite file of the catalog."""
         return self.memecoins / "catalog.sqlite3"
 
     @property
     def lock(self) -> Path:
+        """The file that the one writing process locks."""
         return self.memecoins / "writer.lock"
 
     @property
@@ -42,6 +44,7 @@ class Layout:
 
     @property
     def thumbnails(self) -> Path:
+        """The folder of small pictures; all of it can be made again."""
         return self.memecoins / "thumbnails"
 
     @property
@@ -95,6 +98,7 @@ class Layout:
 
     @property
     def taxonomy(self) -> Path:
+        """The file of known tags: the library's own, else the one that comes with the program."""
         return self.own_taxonomy if self.own_taxonomy.exists() else RESOURCES / "taxonomy.json"
 
     def sidecar_folder(self, tier: Tier) -> Path:

@@ -13,7 +13,8 @@ from store.disk.lock import WriterLock
 class Writer(Protocol):
     """An object that holds the lock of a folder."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Finish writing and let another process write."""
 
     def detach_after_fork(self) -> None:
         """In a forked child: leave files and lock to the parent."""

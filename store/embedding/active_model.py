@@ -12,7 +12,8 @@ from store.errors import ModelUnavailable
 class Names(Protocol):
     """Where the model's name is stored: the catalog, or a database of the text memory."""
 
-    def meta(self, key: str, /) -> str: ...
+    def meta(self, key: str, /) -> str:
+        """The value that is stored under this key."""
 
 
 class ActiveModel:

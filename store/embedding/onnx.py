@@ -18,6 +18,7 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
 def session_options() -> "SessionOptions":
+    """The options of every ONNX session."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

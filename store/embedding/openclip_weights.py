@@ -32,6 +32,7 @@ class Choice:
 
     @classmethod
     def parse(cls, model: str) -> "Choice":
+        """The parts of a model's name, ARCHITECTURE[/TAG][@FILE]."""
         named, _, file = model.partition("@")
         architecture, _, tag = named.partition("/")
         if not architecture or not (tag or file):

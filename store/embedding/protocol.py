@@ -28,7 +28,8 @@ class Embedder(Protocol):
         """
 
     @property
-    def dimensions(self) -> int: ...
+    def dimensions(self) -> int:
+        """The length of a vector."""
 
     @property
     def token_limit(self) -> int:

@@ -21,9 +21,11 @@ _LOCK = ".lock"  # beside it
 class Place(Protocol):
     """A folder or a zip that an export is written to."""
 
-    def write(self, name: str, content: bytes) -> None: ...
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file with this content."""
 
-    def open(self, name: str) -> AbstractContextManager[IO[bytes]]: ...
+    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
+        """A new file of this name to write to."""
 
 
 class _Folder:

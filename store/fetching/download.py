@@ -77,6 +77,7 @@ class Downloads:
             raise BadSource(f"{self.host(reference)}: {error}") from error
 
     def close(self) -> None:
+        """Close all connections."""
         self._client.close()
 
     def _read(self, answer: httpx.Response) -> bytes:

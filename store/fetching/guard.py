@@ -54,7 +54,10 @@ def is_global(address: str) -> bool:
 
 
 def looked_up(host: str, port: int) -> list[str]:
-    """The IP addresses of a name, in the system's order of preference."""
+    """The IP addresses of a name, in the system's order of preference.
+
+    Raises httpcore.ConnectError if it has none.
+    """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -106,6 +109,10 @@ class Guard(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
+        """Connect to an allowed address of this name.
+
+        Raises httpcore.ConnectError if it has none.
+        """
         found = self._resolve(host, port)
         allowed = [address for address in found if self._allowed(address)]
         if not allowed:

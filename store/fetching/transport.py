@@ -68,6 +68,7 @@ class GuardedTransport(httpx.BaseTransport):
         )
 
     def close(self) -> None:
+        """Close all connections."""
         self._pool.close()
 
 

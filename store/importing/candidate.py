@@ -32,6 +32,7 @@ class RemoteLogo(Refusal):
 
     @property
     def address(self) -> str:
+        """The token address of the coin."""
         return str(self.sidecar["token_address"])
 
 

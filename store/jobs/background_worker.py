@@ -67,6 +67,7 @@ class Worker:
 
     @property
     def is_closing(self) -> bool:
+        """Whether the worker ends after its present piece of work."""
         return self._is_closing
 
     def wake(self, *, after: float = 0.0) -> None:

@@ -44,6 +44,7 @@ class Job:
 
     @property
     def is_ephemeral(self) -> bool:
+        """Whether no later run of the program could continue it."""
         return self.kind == EPHEMERAL
 
     @property

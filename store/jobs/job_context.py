@@ -78,6 +78,7 @@ class JobContext(Generic[L]):
         return self._stop.is_set()
 
     def stop(self) -> None:
+        """Stop the job after the items that are being worked on."""
         self.progress.cancel()
         self._stop.set()
 
@@ -96,6 +97,8 @@ class JobContext(Generic[L]):
 
         `do` returns a result for each of its items. An exception ends the job as failed; its items keep
         waiting.
+
+        Raises what `do` raised.
         """
         others = [
             threading.Thread(target=self._lane, args=(do, batch), name=f"memedex-job-{number}", daemon=True)

@@ -53,6 +53,7 @@ class JobRepository:
         return [_item(row) for row in rows]
 
     def waiting_after(self, number: int, position: int, count: int) -> list[Item]:
+        """The next waiting items of a job behind this position, at most `count`."""
         with self._catalog.reading() as db:
             rows = db.execute(
                 "SELECT * FROM job_items WHERE job = ? AND state = 'waiting' AND position > ? "
@@ -62,6 +63,7 @@ class JobRepository:
         return [_item(row) for row in rows]
 
     def next_waiting(self, kinds: Iterable[str]) -> Job | None:
+        """The oldest waiting job of these kinds; None if there is none."""
         names = tuple(kinds)
         with self._catalog.reading() as db:
             row = db.execute(
@@ -221,6 +223,7 @@ class JobRepository:
             )
 
     def resume_interrupted(self) -> None:
+        """Let jobs wait again that the end of the program interrupted."""
         with self._catalog.writing() as db:
             db.execute("UPDATE jobs SET state = 'waiting' WHERE state = 'interrupted'")
 

@@ -97,6 +97,7 @@ class Runner(Generic[L]):
         )
 
     def wait(self, is_over: Callable[[], bool], timeout: float | None) -> bool:
+        """Wait until this is true, at most `timeout` seconds; returns whether it is."""
         with self._change:
             return self._change.wait_for(is_over, timeout)
 

@@ -33,7 +33,10 @@ def answer_pieces(
 
 
 def until_stopped(pieces: Iterator[str], is_stopping: Callable[[], bool]) -> Iterator[str]:
-    """The pieces as they arrive, until the end or until somebody stops it, even if the model is silent."""
+    """The pieces as they arrive, until the end or until somebody stops it, even if the model is silent.
+
+    Raises what reading the next piece raised.
+    """
     came: Queue[str | Exception | None] = Queue()
     left = Event()
 

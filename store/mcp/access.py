@@ -67,6 +67,7 @@ class Access:
 
     @cached_property
     def library(self) -> Reader:
+        """The library, opened at the first call."""
         with self._lock:
             return self._open_reader(self.root)
 
@@ -77,6 +78,7 @@ class Access:
         )
 
     def close(self) -> None:
+        """Close what was opened."""
         if self._memory:
             self._memory.close()
         if opened := self.__dict__.pop("library", None):

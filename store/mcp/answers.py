@@ -16,6 +16,8 @@ class _Open(TypedDict):
 
 
 class Stored(TypedDict):
+    """A memory that was stored."""
+
     memory_id: str
     success: bool
     timestamp: str
@@ -23,6 +25,8 @@ class Stored(TypedDict):
 
 
 class FoundMemory(_Open):
+    """A memory that fits a question."""
+
     memory_id: str
     content: str
     timestamp: str
@@ -31,20 +35,28 @@ class FoundMemory(_Open):
 
 
 class FoundMemories(_Open):
+    """The memories that fit a question, best first."""
+
     results: list[FoundMemory]
     total_results: int
     query_embedding_generated: bool
 
 
 class Note(TypedDict, total=False):
+    """A sentence about the answer as a whole."""
+
     note: str  # such as that the model does not read the question's language
 
 
 class FoundEntries(Note):
+    """Entries of one kind that fit a question, best first."""
+
     entries: Required[list[dict[str, Any]]]  # with score, meaning and words; near misses come last
 
 
 class FoundTexts(Note):
+    """Texts that fit a question, best first."""
+
     documents: list[str]
     context_warning: bool
     scores: list[dict[str, Any]]
@@ -57,16 +69,22 @@ class EntryAnswer(_Open):
 
 
 class Page(TypedDict):
+    """A page of a list."""
+
     total: int
     entries: list[EntryAnswer]
 
 
 class Done(TypedDict):
+    """What was changed, and what was refused with its reason."""
+
     done: list[str]
     refused: list[dict[str, str]]  # item and reason
 
 
 class ExportAnswer(TypedDict):
+    """Entries as exported."""
+
     kind: str
     total: int
     jsonl: str  # one entry a line
@@ -74,6 +92,8 @@ class ExportAnswer(TypedDict):
 
 
 class CitedEntry(TypedDict):
+    """An entry with the number by which an answer cites it."""
+
     number: int
     kind: str
     id: str
@@ -82,6 +102,8 @@ class CitedEntry(TypedDict):
 
 
 class Context(TypedDict):
+    """A context for a model, with what is in it."""
+
     text: str
     characters: int
     tokens: int
@@ -90,6 +112,8 @@ class Context(TypedDict):
 
 
 class ModelAnswer(TypedDict):
+    """A model's answer, with the entries it cites."""
+
     text: str
     citations: list[CitedEntry]
     unknown: list[int]
@@ -97,10 +121,14 @@ class ModelAnswer(TypedDict):
 
 
 class NamesAnswer(TypedDict):
+    """Names with their numbers of entries."""
+
     names: dict[str, int]  # with the number of entries
 
 
 class Coin(_Open):
+    """A coin of the library."""
+
     token_address: str
     token_name: str
     ticker: str

@@ -57,6 +57,7 @@ class Part:
 
     @property
     def kind(self) -> Kind:
+        """Whether it asks by a text, a picture or another record."""
         return "text" if self.text is not None else "image" if self.image is not None else "like"
 
 

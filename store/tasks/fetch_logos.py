@@ -52,6 +52,7 @@ class Fetching:
         self._tries: defaultdict[int, int] = defaultdict(int)
 
     def run(self) -> None:
+        """Fetch every logo that waits."""
         self._context.progress.what = "fetching logos"
         self._context.each(self._fetch, lanes=LANES)
 
@@ -112,12 +113,14 @@ class Hosts:
 
     @contextmanager
     def turn(self, host: str) -> Iterator[None]:
+        """Wait until this host may be asked once more."""
         with self._lock:
             turn = self._turns.setdefault(host, threading.Semaphore(OF_ONE_HOST))
         with turn:
             yield
 
     def breaker(self, host: str) -> CircuitBreaker:
+        """The circuit breaker of this host."""
         with self._lock:
             return self._breakers.setdefault(host, CircuitBreaker())
 

@@ -44,6 +44,7 @@ class Watcher:
 
     @property
     def workers(self) -> tuple[Worker, ...]:
+        """The background workers of the inbox."""
         return self.looking, self.listening
 
     def close(self) -> None:

@@ -16,6 +16,8 @@ def undo_decisions(context: "JobContext[Library]") -> None:
     """Options: `decisions`, newest first, or the `verb` that chooses them once earlier jobs are done.
 
     After an interruption it starts again; what is reversed stays reversed.
+
+    Raises InvalidRecord at the end if records changed since were left as they are.
     """
     library = context.library
     options, actor = context.job.options, context.job.actor

@@ -52,6 +52,7 @@ class Segment:
 
     @classmethod
     def empty(cls, *, rows: int, dimensions: int) -> "Segment":
+        """A segment with room for this many rows."""
         return cls(
             addresses=[],
             vectors={facet: np.zeros((rows, dimensions), np.float32) for facet in FACETS},
@@ -67,6 +68,7 @@ class Segment:
 
     @property
     def is_full(self) -> bool:
+        """Whether it has no more room."""
         return len(self.addresses) == len(self.errors)
 
     def seal(self) -> None:
@@ -111,10 +113,12 @@ class SegmentView:
 
     @property
     def size(self) -> int:
+        """How many rows are visible."""
         return self.count if self.rows is None else len(self.rows)
 
     @property
     def living(self) -> slice | NDArray[np.intp]:
+        """The positions of the visible rows."""
         return slice(self.count) if self.rows is None else self.rows
 
     def of(self, matrix: NDArray[Any]) -> NDArray[Any]:

@@ -82,9 +82,11 @@ class Adoption:
         self.report.embedded += self.progress.done
 
     def refuse(self, item: str, reason: str) -> None:
+        """Report an item that was not adopted, and why."""
         self.report.refused.append(Refusal(item, reason))
 
     def note(self, sentence: str) -> None:
+        """Report a sentence about the source once; an empty one is ignored."""
         if sentence and sentence not in self.report.notes:
             self.report.notes.append(sentence)
 

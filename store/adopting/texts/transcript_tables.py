@@ -25,9 +25,11 @@ Row = dict[str, Any]
 class Source(Protocol):
     """A database that answers SQL."""
 
-    def columns(self, table: str) -> frozenset[str]: ...
+    def columns(self, table: str) -> frozenset[str]:
+        """The names of a table's columns; empty if there is no such table."""
 
-    def rows(self, query: str, values: Sequence[Any] = ()) -> Iterator[Row]: ...
+    def rows(self, query: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+        """The rows that a query finds, read one by one."""
 
 
 class _Sqlite:
@@ -115,17 +117,21 @@ class TranscriptTables:
         return next((name for name in ("vector", "vector_json") if name in columns), "")
 
     def count(self, table: str) -> int:
+        """How many rows a table has; 0 if there is none."""
         if not self.source.columns(table):
             return 0
         return int(next(self.source.rows(f"SELECT count(*) AS count FROM {table}"))["count"])
 
     def messages(self) -> Iterator[Row]:
+        """The rows of the messages."""
         return self.source.rows("SELECT * FROM transcripts")
 
     def events(self) -> Iterator[Row]:
+        """The rows of the events; none without their table."""
         return self.source.rows("SELECT * FROM events") if self.source.columns("events") else iter(())
 
     def sessions(self) -> Iterator[Row]:
+        """The rows of the sessions; none without their table."""
         return self.source.rows("SELECT * FROM sessions") if self.source.columns("sessions") else iter(())
 
     def vectors_of(self, parents: Sequence[str]) -> Iterator[Row]:

@@ -175,7 +175,10 @@ class Documents:
             ]
 
     def cite(self, id: str) -> Citation:
-        """The place of this passage; files without pages, and edited passages, have no rectangles."""
+        """The place of this passage; files without pages, and edited passages, have no rectangles.
+
+        Raises BadSource if its file was never imported.
+        """
         row = self.passages.get(id)
         with self.passages.database.reading() as db:
             found = db.execute(

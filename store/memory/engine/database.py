@@ -261,6 +261,7 @@ def _is_of_schema(error: sqlite3.OperationalError) -> bool:
 
 
 def statements(script: str) -> Iterator[str]:
+    """The statements of an SQL script, one by one."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

@@ -74,6 +74,7 @@ class Entries:
             )  # fmt: skip
 
     def count(self, *, words: str = "", where: Where | None = None, before: float | None = None) -> int:
+        """How many entries match, at a moment in the past if `before` (UNIX seconds) is given."""
         with self.database.reading() as db:
             return listing.count(db, self.kind, words=words, where=where or {}, before=before)
 
@@ -83,7 +84,10 @@ class Entries:
             return listing.written(db, self.kind, ids)
 
     def counts(self, column: str = "") -> dict[str, int]:
-        """How many entries each world, session or protocol has, or each value of another filter column."""
+        """How many entries each world, session or protocol has, or each value of another filter column.
+
+        Raises InvalidInput if the entries are not filtered by this column.
+        """
         column = column or self.kind.scope
         if column not in (*self.kind.filters, *self.kind.more_filters, self.kind.scope):
             raise InvalidInput(f"{self.kind.name} is not filtered by {column}")

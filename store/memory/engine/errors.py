@@ -9,8 +9,8 @@ from store.errors import MemedexError
 
 
 class InvalidInput(MemedexError, ValueError):
-    pass
+    """A value that cannot be accepted; the message names it and what is allowed."""
 
 
 class UnknownEntry(MemedexError, LookupError):
-    pass
+    """There is no such entry."""

@@ -60,6 +60,7 @@ class KeptContexts(RetrievalLog):
 
     @property
     def is_on(self) -> bool:
+        """Whether contexts are kept."""
         return self._days > 0
 
     def keep(

@@ -50,4 +50,5 @@ class MemoryKind:
 
     @property
     def table(self) -> str:
+        """The table that holds the entries."""
         return self.tables[0]

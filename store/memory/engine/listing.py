@@ -65,6 +65,7 @@ def find(
     offset: int,
     limit: int | None,
 ) -> list[dict[str, Any]]:
+    """A page of the entries that match, in this order."""
     filters, values = conditions(kind, words, where, before)
     chosen = db.execute(  # numbers alone: sorting whole rows would move every vector
         f"SELECT rowid FROM {kind.table} WHERE {filters} ORDER BY {_order(db, kind, order)} LIMIT ? OFFSET ?",
@@ -80,11 +81,13 @@ def find(
 
 
 def count(db: sqlite3.Connection, kind: MemoryKind, *, words: str, where: Where, before: float | None) -> int:
+    """How many entries match."""
     filters, values = conditions(kind, words, where, before)
     return int(db.execute(f"SELECT count(*) FROM {kind.table} WHERE {filters}", values).fetchone()[0])
 
 
 def counts(db: sqlite3.Connection, kind: MemoryKind, column: str) -> dict[str, int]:
+    """How many entries have each value of this column."""
     found = db.execute(
         f"SELECT {column}, count(*) FROM {kind.table} WHERE {column} IS NOT NULL "
         f"GROUP BY {column} ORDER BY {column}"
@@ -104,6 +107,7 @@ def written(db: sqlite3.Connection, kind: MemoryKind, ids: Sequence[str]) -> dic
 
 
 def history(db: sqlite3.Connection, *, id: str | None, limit: int) -> list[MemoryEvent]:
+    """What was decided about this entry, or about all, newest first."""
     where, values = ("h.id = ?", [id]) if id else ("TRUE", [])
     found = db.execute(
         "SELECT h.*, d.verb, d.who, d.at, d.reversed FROM history h "
@@ -121,11 +125,13 @@ def history(db: sqlite3.Connection, *, id: str | None, limit: int) -> list[Memor
 
 
 def decisions(db: sqlite3.Connection, *, limit: int) -> list[MemoryDecision]:
+    """The newest decisions, newest first."""
     found = db.execute("SELECT * FROM decisions ORDER BY number DESC LIMIT ?", [limit])
     return [_decision(row) for row in found]
 
 
 def last_decision(db: sqlite3.Connection, actor: str) -> MemoryDecision | None:
+    """The newest decision of this person that can be undone; None if there is none."""
     row = db.execute(
         "SELECT * FROM decisions WHERE who = ? AND verb <> 'undo' AND NOT reversed AND number > ? "
         "ORDER BY number DESC LIMIT 1",
@@ -178,6 +184,7 @@ def never_recalled(db: sqlite3.Connection) -> frozenset[str]:
 
 
 def entry(row: sqlite3.Row) -> dict[str, Any]:
+    """A row as an entry, without internal columns."""
     return {name: row[name] for name in row.keys() if name not in ("number", "rowid_", "vector")}  # noqa: SIM118
 
 
@@ -196,7 +203,10 @@ def _written(kind: MemoryKind) -> str:
 
 
 def conditions(kind: MemoryKind, words: str, where: Where, before: float | None) -> tuple[str, list[Any]]:
-    """SQL for these filters, with its values."""
+    """SQL for these filters, with its values.
+
+    Raises InvalidInput if the kind cannot be filtered by one of them.
+    """
     parts, values = ["TRUE"], list[Any]()
     for column, wanted in where.items():
         some = [wanted] if isinstance(wanted, str | int | float) else [*wanted]

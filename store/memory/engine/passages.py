@@ -306,4 +306,5 @@ class Passages(SearchableEntries):
                 self._decision(db, MOVE_ASIDE, PROGRAM).note_final("files", place, said)
 
     def close(self) -> None:
+        """Close the database."""
         self.database.close()

@@ -12,6 +12,7 @@ class Places:
 
     @property
     def folder(self) -> Path:
+        """The folder of the text memory."""
         return self.root / "memory"
 
     @property
@@ -50,4 +51,5 @@ class Places:
         return self.folder / "contexts.jsonl"
 
     def database(self, file: str) -> Path:
+        """The SQLite file of this name."""
         return self.folder / f"{file}.sqlite3"

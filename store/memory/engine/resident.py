@@ -73,7 +73,10 @@ class ResidentPassages:
                 db.execute("ROLLBACK")
 
     def scores(self, vector: Vector, where: Where, *, only: Collection[str] | None = None) -> PassageScores:
-        """Every entry's cosine with this unit vector; with `only`, no other entries pass."""
+        """Every entry's cosine with this unit vector; with `only`, no other entries pass.
+
+        Raises InvalidInput if the vector has another length than the model's.
+        """
         with self._lock:
             count = len(self._ids)
             if count == 0:

@@ -24,10 +24,12 @@ class Retrieved(Protocol):
     """An entry that was handed out, however it was found."""
 
     @property
-    def row(self) -> Row: ...
+    def row(self) -> Row:
+        """The entry that was found."""
 
     @property
-    def score(self) -> float: ...
+    def score(self) -> float:
+        """How well it fits; a higher score comes first."""
 
 
 class SearchableEntries(Entries):

@@ -24,6 +24,8 @@ def reverse(change: MemoryChange, verb: str, actor: str, *, number: int = 0) -> 
     """Restore what this person's last decision (or undo) replaced; entries changed since are refused.
 
     `number` is that of another decision, of any person.
+
+    Raises NothingToUndo if there is none, or if it lies before a forgetting.
     """
     if number:
         chosen: int | None = number

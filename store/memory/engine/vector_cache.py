@@ -107,4 +107,5 @@ def next_model(db: sqlite3.Connection) -> str:
 
 
 def text_hash(text: str) -> str:
+    """SHA-256 of a text (UTF-8), hexadecimal."""
     return sha256(text.encode()).hexdigest()

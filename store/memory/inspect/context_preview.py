@@ -60,6 +60,7 @@ class Section:
 
     @property
     def tokens(self) -> int:
+        """How many tokens the section has."""
         return count_tokens(self.text)
 
     @property
@@ -82,10 +83,12 @@ class Assembled:
 
     @property
     def tokens(self) -> int:
+        """How many tokens the whole context has."""
         return count_tokens(self.text)
 
     @property
     def chunks(self) -> list[ContextChunk]:
+        """The chunks of all sections, in order."""
         return [chunk for section in self.sections for chunk in section.chunks]
 
 

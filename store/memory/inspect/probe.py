@@ -57,6 +57,7 @@ class ProbeMessage:
 
     @property
     def text(self) -> str:
+        """The text that was compared, else the text of the message."""
         return str((self.hit.chunk or {}).get("source_text") or self.hit.message["text_content"] or "")
 
 

@@ -223,7 +223,10 @@ class Lore(Scoped):
 
 
 def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The metadata that Chroma can store: strings, numbers and booleans by name."""
+    """The metadata that Chroma can store: strings, numbers and booleans by name.
+
+    Raises InvalidInput for any other value.
+    """
     given = dict(metadata or {})
     for name, value in given.items():
         if not isinstance(name, str) or not isinstance(value, str | int | float | bool):

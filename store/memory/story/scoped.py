@@ -68,7 +68,10 @@ class Scoped:
 
 
 def check_owner(before: Mapping[str, Any] | None, row: Mapping[str, Any], scope: str) -> None:
-    """Ids are joined from two parts: ("a_b", "c") and ("a", "b_c") must not overwrite each other."""
+    """Ids are joined from two parts: ("a_b", "c") and ("a", "b_c") must not overwrite each other.
+
+    Raises InvalidInput if the id belongs to another world, session or protocol.
+    """
     if before is not None and before[scope] != row[scope]:
         raise InvalidInput(
             f"{row['id']} is already an entry of {before[scope]}; choose an id that does not begin like it"

@@ -50,6 +50,7 @@ class Conflict:
 
     @property
     def is_repetition(self) -> bool:
+        """Whether the other entry says the same."""
         return self.reason == "says the same"
 
 

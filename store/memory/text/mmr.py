@@ -33,6 +33,8 @@ def mmr_ranking(
     Each has the largest λ·relevance − (1 − λ)·(highest cosine to those before it). λ is `trade_off`: 1 ranks
     by relevance alone, 0 by novelty alone; the first is the most relevant in either case. Expects unit rows;
     ties go to the earlier position.
+
+    Raises InvalidInput if λ is not from 0 to 1.
     """
     if not 0 <= trade_off <= 1:
         raise InvalidInput(f"λ has to be from 0 to 1, not {trade_off!r}")

@@ -54,7 +54,10 @@ def search(
     vector: Vector | None = None,
     floor: float | None = None,
 ) -> list[MessageHit]:
-    """The n best messages, in order, none with a cosine below `floor`; `vector` if it is embedded already."""
+    """The n best messages, in order, none with a cosine below `floor`; `vector` if it is embedded already.
+
+    Raises InvalidInput for an unknown mode or type of content.
+    """
     if mode not in get_args(Mode):
         raise InvalidInput(f"there is no search {mode!r}; choose one of {', '.join(get_args(Mode))}")
     types = where.get("content_type", ())

@@ -203,6 +203,7 @@ class Transcripts:
             return events.find(db, filter or EventFilter(), offset=offset, limit=limit)
 
     def count_events(self, filter: EventFilter | None = None) -> int:
+        """How many events match; all without a filter."""
         with self.passages.database.reading() as db:
             return events.count(db, filter or EventFilter())
 

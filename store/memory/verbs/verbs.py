@@ -108,7 +108,10 @@ class MemoryVerbs:
         self, id: str, *, kind: str = MEMORIES, text: str | None = None, tags: Sequence[str] | None = None,
         actor: str = "",
     ) -> Row:  # fmt: skip
-        """Change an entry's text, embedded again, or a memory's tags; returns the entry."""
+        """Change an entry's text, embedded again, or a memory's tags; returns the entry.
+
+        Raises InvalidInput if nothing is to be changed, or tags of another kind than memories.
+        """
         self.show(id, kind=kind)
         if text is None and tags is None:
             raise InvalidInput("say what to change: the text, or the tags of a memory")
