@@ -21,10 +21,10 @@ SORTS = {
     "oldest": "r.created_at, r.address",
     "name": "r.name COLLATE NOCASE, r.address",
     "moved": "r.moved_at DESC, r.address",
-    "suspicious": "(SELECT sure FROM suspicions WHERE record = r.id) DESC NULLS LAST, r.created_at DESC, "
-    "r.address",
+    "suspicious": (
+        "(SELECT sure FROM suspicions WHERE record = r.id) DESC NULLS LAST, r.created_at DESC, r.address"
+    ),
 }
-
 DAMAGED = "Its text in the catalog is damaged; doctor --repair gives it back."
 
 _RECORD = "SELECT r.*, s.text AS sidecar FROM records r JOIN sidecars s ON s.hash = r.sidecar_hash"

@@ -1,7 +1,6 @@
 """The text memory of one root: all kinds, opened together, with one writer."""
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -14,6 +13,7 @@ from store.disk.files import Disk
 from store.disk.lock import WriterLock
 from store.disk.open_writers import Writers
 from store.embedding import open_embedder
+from store.embedding.opened_once import opened_once
 from store.embedding.protocol import Embedder
 from store.errors import ReadOnly
 from store.memory import memories
@@ -111,11 +111,8 @@ class Memory(Decisions):
         self._keeper: Keeper | None = None
         self._writes = writes or lock is not None
         self._clock = clock
-        self._models: dict[str, Embedder] = {}
-        self._open_model = models
-        self._models_lock = threading.Lock()
         give = partial(
-            Passages, embedder=embedder, models=self._model, clock=clock, changed=self._wake,
+            Passages, embedder=embedder, models=opened_once(models), clock=clock, changed=self._wake,
             latest=self._latest_decision, finish_erasing=self._finish_erasing,
         )  # fmt: skip
         self._opened = OpenedKinds(root, give, disk=disk, writable=self._writes)
@@ -220,6 +217,7 @@ class Memory(Decisions):
         return undone
 
     def status(self) -> MemoryStatus:
+        """The memory's health."""
         return MemoryStatus(
             can_write=self.can_write,
             counts={name: passages.count() for name, passages in self.passages.items()},
@@ -309,13 +307,6 @@ class Memory(Decisions):
             ),
             recover=self._recover,
         )  # fmt: skip
-
-    def _model(self, name: str) -> Embedder:
-        """The model, opened once for all kinds that have the same."""
-        with self._models_lock:
-            if name not in self._models:
-                self._models[name] = self._open_model(name)
-            return self._models[name]
 
 
 _writers: Writers[Memory] = Writers()

@@ -19,7 +19,7 @@ derived, and only have vectors, ids and the columns to filter by.
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
@@ -30,9 +30,9 @@ from store.disk.aside import Aside
 from store.disk.files import Disk
 from store.embedding import open_embedder
 from store.embedding.active_model import ActiveModel
-from store.embedding.embedding_cache import ModelVectors, embed_texts
+from store.embedding.embedding_cache import ModelVectors
 from store.embedding.protocol import Embedder
-from store.errors import ModelUnavailable, NotPermitted
+from store.errors import NotPermitted
 from store.memory.engine import undo as engine_undo
 from store.memory.engine import vector_cache
 from store.memory.engine.change import MemoryChange
@@ -103,11 +103,6 @@ class Passages(SearchableEntries):
 
     # -- the model ----------------------------------------------------------------------------------------
 
-    @property
-    def model(self) -> str:
-        """The name of this kind's embedding model."""
-        return self._model.name
-
     def _choose_model(self, given: Embedder | None) -> None:
         """The configured model for a new kind, and for an empty one that has another by default."""
         configured = memory_settings().embedder_of(self.kind.name)
@@ -116,41 +111,11 @@ class Passages(SearchableEntries):
         elif given is None and configured not in (LOCAL, self.model) and not self.count():
             self.database.set_meta("model", configured)
 
-    @property
-    def embedder(self) -> Embedder:
-        """The model; its weights are loaded at first use."""
-        return self._model.embedder
-
-    def embedder_or_none(self) -> Embedder | None:
-        """The model; None while it is away."""
-        try:
-            return self._model.embedder
-        except ModelUnavailable:
-            return None
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """The float32 bytes of each text's vector, by this kind's model."""
-        return embed_texts(texts, self.embedder)
-
-    def to_embed(self) -> int:
-        """How many entries have no vector of this kind's model yet."""
-        with self.database.reading() as db:
-            row = db.execute(
-                f"SELECT count(*) FROM {self.kind.table} WHERE vector IS NULL OR embedding_model IS NOT ?",
-                [self.model],
-            ).fetchone()
-        return int(row[0])
-
     def use(self, embedder: Embedder) -> None:
         """Search with this model, of which all entries have a vector now (`reembedding.py`)."""
         self.database.check_writable()
         self._model.use(embedder)
         self.changed()
-
-    def vectors_by_model(self) -> list[ModelVectors]:
-        """Every model that has vectors, earlier models included."""
-        with self.database.reading() as db:
-            return vector_cache.by_model(db, self.kind, model=self.model)
 
     def forget_vectors(self, model: str, *, actor: str = "") -> ModelVectors | None:
         """Delete every vector of a model that is not in use; returns how many, None if there were none.

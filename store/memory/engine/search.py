@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from store.embedding import languages
-from store.embedding.active_model import ActiveModel
 from store.errors import ModelUnavailable
 from store.memory.engine import fusion, listing
-from store.memory.engine.entries import Entries, Row
+from store.memory.engine.embedded_entries import EmbeddedEntries
+from store.memory.engine.entries import Row
 from store.memory.engine.fusion import PassageHit
 from store.memory.engine.kept_contexts import KeptContexts, KeptEntry
 from store.memory.engine.resident import Found, PassageScores, ResidentPassages, Where
@@ -32,11 +32,10 @@ class Retrieved(Protocol):
         """How well it fits; a higher score comes first."""
 
 
-class SearchableEntries(Entries):
-    """Entries with a model and their vectors in memory."""
+class SearchableEntries(EmbeddedEntries):
+    """Entries with their vectors in memory."""
 
     clock: Callable[[], float]
-    _model: ActiveModel
     _residents: dict[str, ResidentPassages]  # one at most, by its model; the same for every actor
     _retrievals: RetrievalLog
     _contexts: KeptContexts

@@ -1,17 +1,12 @@
 """The stream that tells pages what changes: for whom, for how long, and how much of it."""
 
-import asyncio
-import json
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
 from streamlit import runtime
 
 from components.shell import current_state, events, logins, pictures, tokens
@@ -20,7 +15,8 @@ from components.shell.current_state import State
 from store.library import Library
 from store.progress import Progress
 from store.runtime import open_library
-from tests.components.claims import Claims, claims, cookies
+from tests.components.claims import claims
+from tests.components.shell.streams import answer, lived, opened
 from tests.store.conftest import address, coin, fresh_root
 from tests.store.faulty_disk import clock_set
 from tests.store.hashed import Hashed
@@ -50,52 +46,6 @@ def open_sessions(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     monkeypatch.setattr(runtime, "exists", lambda: True)
     monkeypatch.setattr(runtime, "get_instance", Running)
     return sessions
-
-
-def request_with(token: str | None, *, login: Claims | None = None) -> Request:
-    """GET /events as a page's script sends it."""
-    headers = {"X-Memedex-Token": token} if token is not None else {}
-    if login:
-        headers["cookie"] = "; ".join(f"{name}={value}" for name, value in cookies(login).items())
-    encoded = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
-    return Request(
-        {"type": "http", "method": "GET", "path": "/events", "query_string": b"", "headers": encoded}
-    )
-
-
-def lived(scenario: Callable[[], Awaitable[None]]) -> None:
-    """Run this in an event loop of its own, as a server has one."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(lambda: asyncio.run(asyncio.wait_for(scenario(), 60))).result()
-
-
-async def answer(token: str | None, **more: Any) -> Response:
-    return await events.serve(request_with(token, **more))
-
-
-async def opened(token: str, **more: Any) -> "Stream":
-    response = await answer(token, **more)
-    assert isinstance(response, StreamingResponse), response.body
-    assert response.media_type == "text/event-stream"
-    assert response.headers["cache-control"] == "no-store"
-    stream = Stream(response.body_iterator)  # type: ignore[arg-type]
-    assert (await anext(stream.pieces)).startswith(":")
-    return stream
-
-
-class Stream:
-    """What one page hears."""
-
-    def __init__(self, pieces: AsyncIterator[str]) -> None:
-        self.pieces = pieces
-
-    async def news(self) -> State:
-        piece = await anext(self.pieces)
-        assert piece.startswith("data: "), piece
-        return dict(json.loads(piece.removeprefix("data: ")))
-
-    async def is_over(self) -> bool:
-        return [piece async for piece in self.pieces] == []
 
 
 def test_the_first_message_has_everything_and_the_next_only_what_changed(library: Library) -> None:

@@ -2,120 +2,19 @@
 
 import json
 import sys
-import threading
-from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx
 import pytest
-import uvicorn
 from mcp import Client, StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
 
-from store.mcp import http
 from store.mcp.access import Access
-from store.mcp.tools import server
-from store.memory import demo
-from store.memory.chroma.follower import MemoryFollower
 from store.memory.memory import Memory
 from store.memory.trust import review
-from store.runtime import open_library, open_reader
-from tests.browser.coins import COINS, FROG
-from tests.store.hashed import Hashed
+from tests.browser.coins import FROG
+from tests.store.mcp.clients import PATIENCE, PROJECT, TOOLS, asked, over_http, run_in_thread
 from tests.store.memory.bags import Bags
-
-PROJECT = Path(__file__).resolve().parent.parent.parent.parent
-PATIENCE = 120  # seconds
-TOKEN = "a-token-of-the-test"
-TOOLS = {
-    "store_memory", "list_memory", "show_memory", "edit_memory", "remove_memory", "search_memory",
-    "forget_memory", "undo_memory", "redo_memory", "export_memory", "assemble_memory", "ask_memory",
-    "list_worlds", "list_sessions", "list_protocols", "list_tags",
-    "query_lore", "query_memory", "search_documents", "search_transcripts", "search_entries",
-    "search_memecoins", "get_memecoin", "memecoin_examples", "generate_memecoin",
-}  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library of four coins and the demo memory, with models that need no weights."""
-    root = tmp_path_factory.mktemp("agents") / "res"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MemoryFollower, "wake", lambda self: None)
-        with open_library(root, embedder=Hashed()) as library:
-            library.add([coin.candidate() for coin in COINS])
-            library.approve([coin.address for coin in COINS])
-            library.promote([coin.address for coin in COINS])
-        with Memory.open(root, embedder=Bags()) as memory:
-            demo.load(memory)
-    return root
-
-
-@pytest.fixture
-def access(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Access]:
-    monkeypatch.setattr(MemoryFollower, "wake", lambda self: None)
-    monkeypatch.setattr("store.mcp.access.open_embedder", lambda name: Bags())
-    monkeypatch.setattr("store.embedding.active_model.open_embedder", lambda name: Hashed())
-    opened = Access(root, actor="agent", open_reader=open_reader)
-    yield opened
-    opened.close()
-
-
-@contextmanager
-def serving(access: Access, *, port: int) -> Iterator[str]:
-    """The server on a real socket, in a thread."""
-    app = http.application(server(access), port=port, token=TOKEN)
-    running = uvicorn.Server(uvicorn.Config(app, host=http.HOST, port=port, log_level="error"))
-    thread = threading.Thread(target=running.run)
-    thread.start()
-    try:
-        while not running.started:
-            assert thread.is_alive()
-        yield f"http://{http.HOST}:{port}{http.PATH}"
-    finally:
-        running.should_exit = True
-        thread.join()
-
-
-@pytest.fixture
-def address(access: Access) -> Iterator[str]:
-    from tests.browser.conftest import free_port
-
-    with serving(access, port=free_port()) as address:
-        yield address
-
-
-def run_in_thread(ask: Callable[[], Awaitable[Any]]) -> Any:
-    """Run this in its own thread: browser tests leave an event loop running in the main thread."""
-    with ThreadPoolExecutor(1) as threads:
-        return threads.submit(anyio.run, ask).result()
-
-
-def over_http(address: str, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
-    async def ask() -> list[Any]:
-        with anyio.fail_after(PATIENCE):
-            async with (
-                create_mcp_http_client(headers={"Authorization": f"Bearer {TOKEN}"}) as client,
-                Client(streamable_http_client(address, http_client=client)) as session,
-            ):
-                return await asked(session, calls)
-
-    return run_in_thread(ask)
-
-
-async def asked(session: Client, calls: tuple[tuple[str, dict[str, Any]], ...]) -> list[Any]:
-    """The answer of each tool, or the text of its error."""
-    answers: list[Any] = []
-    for name, arguments in calls:
-        result = await session.call_tool(name, arguments)
-        text = result.content[0].text  # type: ignore[union-attr]
-        answers.append(text if result.is_error else json.loads(text))
-    return answers
 
 
 def test_every_tool_answers_over_http_in_the_reference_format(address: str) -> None:
@@ -299,54 +198,6 @@ def test_names_are_listed_and_a_coin_comes_with_its_picture(address: str) -> Non
     assert "no world 'mempol_city'; the nearest: 'mempool_city'" in unknown
     assert coin["token_address"] == FROG.address
     assert f"the nearest: {FROG.name!r}" in missing
-
-
-def test_every_tool_says_what_it_answers_and_limits_what_it_takes(address: str) -> None:
-    async def ask() -> tuple[list[Any], Any]:
-        async with (
-            create_mcp_http_client(headers={"Authorization": f"Bearer {TOKEN}"}) as client,
-            Client(streamable_http_client(address, http_client=client)) as session,
-        ):
-            tools = (await session.list_tools()).tools
-            return tools, await session.call_tool("get_memecoin", {"address": FROG.address})
-
-    tools, coin = run_in_thread(ask)
-    assert {tool.name for tool in tools} == TOOLS
-    for tool in tools:
-        assert tool.output_schema, tool.name
-        assert tool.input_schema["additionalProperties"] is False
-        for name, argument in tool.input_schema["properties"].items():
-            assert _is_limited(argument), f"{tool.name}: {name}"
-    assert [one.type for one in coin.content] == ["text", "image"]
-    assert coin.structured_content["token_name"] == FROG.name
-
-
-def _is_limited(schema: dict[str, Any]) -> bool:
-    """Whether every text and list of this argument has a greatest length, every number a greatest value."""
-    forms = [form for form in schema.get("anyOf", [schema]) if form.get("type") != "null"]
-    needed = {"string": ("maxLength", "enum", "const"), "array": ("maxItems",), "integer": ("maximum",),
-              "number": ("maximum",)}  # fmt: skip
-    return all(
-        form.get("type") not in needed or any(key in form for key in needed[form["type"]]) for form in forms
-    )
-
-
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({}, 401),
-        ({"Authorization": "Bearer wrong"}, 401),
-        ({"Authorization": f"Bearer {TOKEN}", "Host": "evil.example"}, 421),
-        ({"Authorization": f"Bearer {TOKEN}", "Origin": "http://evil.example"}, 403),
-    ],
-    ids=["no token", "another token", "another Host", "another Origin"],
-)
-def test_unauthorised_requests_are_rejected(headers: dict[str, str], status: int, address: str) -> None:
-    hello = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-    accepted = {"Accept": "application/json, text/event-stream"}
-    answer = httpx.post(address, json=hello, headers={**accepted, **headers}, trust_env=False)
-    assert answer.status_code == status
-    assert "store_memory" not in answer.text
 
 
 @pytest.mark.slow
