@@ -128,7 +128,8 @@ class TagDialogs(GridScene):
 
     def act(self) -> float:
         person = self.person
-        person.press(*["ArrowRight"] * self.random.randint(1, 4))
+        # Both ways: at the end of the page, one coin would get all the tags.
+        person.press(*[self.random.choice(["ArrowRight", "ArrowLeft"])] * self.random.randint(1, 4))
         address = self.at()
         coin = self.coin(address)
         before = self.stored.library.get(address).tags
