@@ -5,9 +5,9 @@ from components.shell.page import open_page
 
 library = open_page("History")
 
-asked = audit_log.controls(library)
-audit_log.figures(library, asked)
-decision_charts.show(library, asked)
-audit_log.tools(library, asked)
-audit_log.table(library, asked)
+filter = audit_log.controls(library)
+audit_log.figures(library, filter)
+decision_charts.show(library, filter)
+audit_log.tools(library, filter)
+audit_log.table(library, filter)
 removed.show(library)

@@ -8,11 +8,11 @@ from components.shell.page import open_page
 library = open_page("Search")
 
 welcome.stop_without_coins(library)
-asked = box.controls(library)
-if asked.question.filter_faults:
-    box.correct(asked)
-elif asked.parts or asked.narrows:
-    results.show(library, asked)
+request = box.controls(library)
+if request.question.filter_faults:
+    box.correct(request)
+elif request.parts or request.narrows:
+    results.show(library, request)
 else:
     box.invite(library)
     newest.show("search-newest", library, limit=18)

@@ -61,7 +61,7 @@ def how(library: Library, *, key: str, prompt: str = DEFAULT) -> tuple[str, str]
         )
     with right:
         names = library.prompts.names()
-        asked = st.selectbox(
+        choice = st.selectbox(
             "Prompt",
             names,
             index=names.index(prompt) if prompt in names else 0,
@@ -69,7 +69,7 @@ def how(library: Library, *, key: str, prompt: str = DEFAULT) -> tuple[str, str]
             format_func=lambda name: library.prompts.get(name).label,
             disabled=not library.can_write,
         )
-    return (model or "").strip(), asked or prompt
+    return (model or "").strip(), choice or prompt
 
 
 def figures(plan: Plan) -> None:

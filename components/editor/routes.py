@@ -38,62 +38,62 @@ def routes() -> list[Route]:
 async def serve(request: Request) -> Response:
     """Answer one request; only for pages of this library, which have its token."""
     verb = request.path_params["verb"]
-    return await answered(request, lambda library, asked: _answer(library, verb, asked))
+    return await answered(request, lambda library, message: _answer(library, verb, message))
 
 
-def _answer(library: Library, verb: str, asked: Mapping[str, Any]) -> Response:
+def _answer(library: Library, verb: str, message: Mapping[str, Any]) -> Response:
     if verb not in _VERBS:
         return PlainTextResponse("no such thing", 404)
     try:
-        answer = _VERBS[verb](library, asked)
+        answer = _VERBS[verb](library, message)
     except MemedexError as error:
         answer = {"failed": str(error)}
     return JSONResponse(answer, headers={"Cache-Control": "no-store"})
 
 
-def _keep(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _keep(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
     """Save a draft.
 
     A newer one, or one from another window that this one has not seen, is not overwritten.
     """
-    address, fields = _address(asked), _draft(asked.get("draft"))
+    address, fields = _address(message), _draft(message.get("draft"))
     record = library.get(address)  # a draft of nothing would never be found again
-    stays = library.drafts.save(address, fields, replaces=partial(_replaces, asked, fields))
+    stays = library.drafts.save(address, fields, replaces=partial(_replaces, message, fields))
     if stays and stays.get("client") != fields["client"]:
         return {"elsewhere": content.readable(stays, record)}
     return {"kept": (stays or fields)["n"]}
 
 
-def _replaces(asked: Mapping[str, Any], own: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+def _replaces(message: Mapping[str, Any], own: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
     """Whether the window of `own`, its `client` and `n`, has seen all of the stored draft."""
     if before.get("client") == own["client"]:
         return int(before.get("n", 0)) < int(own["n"])
-    seen = asked.get("seen")
+    seen = message.get("seen")
     is_all_seen = seen is None or (isinstance(seen, int) and int(before.get("n", 0)) <= seen)
-    return is_all_seen and asked.get("knows") == before.get("client", "")
+    return is_all_seen and message.get("knows") == before.get("client", "")
 
 
-def _own(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _own(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
     """This person's current draft, from any window."""
-    address = _address(asked)
+    address = _address(message)
     fields = library.drafts.own(address)
     return {"draft": content.readable(fields, library.get(address)) if fields else None}
 
 
-def _discard(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _discard(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
     """Delete this person's draft, unless another window wrote what this one has not seen."""
-    address = _address(asked)
+    address = _address(message)
     record = library.get(address)
-    own = _window(asked.get("draft"))
-    stays = library.drafts.discard(address, replaces=partial(_replaces, asked, own))
+    own = _window(message.get("draft"))
+    stays = library.drafts.discard(address, replaces=partial(_replaces, message, own))
     if stays and stays.get("client") != own["client"]:
         return {"elsewhere": content.readable(stays, record)}
     return {"content": content.content(library, record)}
 
 
-def _commit(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _commit(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
     """Save the caption, unless the record changed meanwhile: then a person compares both."""
-    address, fields = _address(asked), _draft(asked.get("draft"))
+    address, fields = _address(message), _draft(message.get("draft"))
     revision = int(fields["base"]["revision"])
     outcome = library.caption(
         address,
@@ -117,79 +117,79 @@ def _commit(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
         return {"conflict": content.content(library, now)}
     if outcome.refused:
         return {"failed": outcome.refused[0].reason}
-    if taken := _ids(asked):
+    if taken := _ids(message):
         library.suggestions.resolve(taken, "taken")
     return {"saved": content.content(library, now)}
 
 
-def _promote(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    if job := move.start_promotion(library, _address(asked)):
-        job_bar.watch_for(str(asked["session"]), job)
+def _promote(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
+    if job := move.start_promotion(library, _address(message)):
+        job_bar.watch_for(str(message["session"]), job)
     return {}
 
 
-def _measure(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    texts = asked.get("texts")
+def _measure(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
+    texts = message.get("texts")
     given = texts if isinstance(texts, dict) else {}
     return content.measured(library, {f: str(given[f]) for f in CAPTION_FACETS if given.get(f)})
 
 
-def _look(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    facet, text = asked.get("facet"), str(asked.get("text") or "")
+def _look(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
+    facet, text = message.get("facet"), str(message.get("text") or "")
     if facet not in CAPTION_FACETS:
         raise InvalidRecord("there is no such facet")
     if resources.status(library).model_status != "ready":
         return {"waits": True}
-    return content.neighbours_of(library, _address(asked), facet, text) if text.strip() else {}
+    return content.neighbours_of(library, _address(message), facet, text) if text.strip() else {}
 
 
-def _history(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    return {"revisions": content.history_of(library, _address(asked))}
+def _history(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
+    return {"revisions": content.history_of(library, _address(message))}
 
 
-def _suggest(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _suggest(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
     """Ask the language model about one facet, or all; the answer becomes a suggestion."""
     if not library.can_write:
         raise ReadOnly(f"{library.actor_name} may look at this library, not change it")
-    address, facet = _address(asked), asked.get("facet")
+    address, facet = _address(message), message.get("facet")
     plan = draft_start.plan_drafting(
         library,
         [address],
         only=facet if facet in CAPTION_FACETS else None,
-        hint=str(asked.get("hint") or "")[:_HINT],
+        hint=str(message.get("hint") or "")[:_HINT],
     )
     job = draft_start.start(library, plan, actor=library.actor_name)
     return {"job": job.id, **content.proposed(library, address)}
 
 
-def _nearest(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _nearest(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
     """Suggestions that need only the embedding model."""
     if not library.can_write:
         raise ReadOnly(f"{library.actor_name} may look at this library, not change it")
-    address = _address(asked)
+    address = _address(message)
     found = nearest_suggestions.suggest(library, address, actor=library.actor_name)
     why = "" if found else "The library holds no coin yet whose picture could be near to this one."
     return {"why": why, **content.proposed(library, address)}
 
 
-def _suggestions(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _suggestions(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
     """The suggestions for a coin; and why a job that failed has none."""
-    number = asked.get("job")
+    number = message.get("job")
     job = library.jobs.get(number) if _is_id(number) else None
     failed = ""
     if job and not job.is_under_way:
         refused = library.jobs.items(job.id, state="refused", limit=1)
         failed = refused[0].reason if refused else job.error
-    return {"why": failed, **content.proposed(library, _address(asked))}
+    return {"why": failed, **content.proposed(library, _address(message))}
 
 
-def _refuse(library: Library, asked: Mapping[str, Any]) -> dict[str, Any]:
-    library.suggestions.resolve(_ids(asked), "refused")
-    return content.proposed(library, _address(asked))
+def _refuse(library: Library, message: Mapping[str, Any]) -> dict[str, Any]:
+    library.suggestions.resolve(_ids(message), "refused")
+    return content.proposed(library, _address(message))
 
 
-def _ids(asked: Mapping[str, Any]) -> list[int]:
-    given = asked.get("ids")
+def _ids(message: Mapping[str, Any]) -> list[int]:
+    given = message.get("ids")
     return [each for each in given if _is_id(each)] if isinstance(given, list) else []
 
 
@@ -198,8 +198,8 @@ def _is_id(given: object) -> TypeGuard[int]:
     return type(given) is int and 0 < given < _MANY
 
 
-def _address(asked: Mapping[str, Any]) -> str:
-    return str(asked.get("address") or "")
+def _address(message: Mapping[str, Any]) -> str:
+    return str(message.get("address") or "")
 
 
 def _draft(given: object) -> dict[str, Any]:

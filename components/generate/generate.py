@@ -19,41 +19,42 @@ from store.tasks import generate
 _SHOWN = 5  # drafts
 
 
-def show(library: Library, asked: ContextRequest | None) -> None:
+def show(library: Library, request: ContextRequest | None) -> None:
     """The prompt and the button; below, running requests and results that are not saved yet."""
-    if asked is not None:
+    if request is not None:
         st.header("Make a new coin", anchor=False)
-        _ask(library, asked)
+        _ask(library, request)
     if library.can_write:
         _drafts(library)
 
 
-def _ask(library: Library, asked: ContextRequest) -> None:
+def _ask(library: Library, request: ContextRequest) -> None:
     if not library.can_write:
         st.caption("Only a curator can have one made: a language model's answer costs money.")
         return
-    if not asked.model:
+    if not request.model:
         st.caption(
             "No language model is configured: name one above, or set `MEMEDEX_CAPTION_MODEL`, and it makes a "
             "new coin from this."
         )
         return
+    verb = partial(_generate, library, request, job_bar.watcher())
     forms.show(
-        "generate", library, partial(_generate, library, asked, job_bar.watcher()), row=True, after_run=True,
-        fields=[Field("prompt", "Prompt", value=asked.line)],
+        "generate", library, verb, row=True, after_run=True,
+        fields=[Field("prompt", "Prompt", value=request.line)],
         button=Button("Generate", icon="auto_awesome", kind="primary"),
     )  # fmt: skip
 
 
 def _generate(
-    library: Library, asked: ContextRequest, watch: Callable[[Job], Job], given: Mapping[str, Any]
+    library: Library, request: ContextRequest, watch: Callable[[Job], Job], given: Mapping[str, Any]
 ) -> str:
     prompt = given["prompt"].strip()
     if not prompt:
         raise InvalidRecord("Say what the coin should be about.")
     job = generate.start(
-        library.jobs, prompt, asked.addresses, model=asked.model, budget=asked.budget,
-        pictures=asked.pictures,
+        library.jobs, prompt, request.addresses, model=request.model, budget=request.budget,
+        pictures=request.pictures,
     )  # fmt: skip
     watch(job)
     return ""
@@ -80,13 +81,13 @@ def _coming(library: Library, job: Job) -> None:
 
 
 def _draft(library: Library, job: Job) -> None:
-    answer, asked = job.note.get("answer") or "", job.options
+    answer, request = job.note.get("answer") or "", job.options
     try:
         coin = coin_generator.read(
-            answer, model=asked["model"], prompt=asked["prompt"], sources=job.note.get("sources", ())
+            answer, model=request["model"], prompt=request["prompt"], sources=job.note.get("sources", ())
         )
     except MemedexError as error:
-        said = format.plain(asked["prompt"], limit=80)
+        said = format.plain(request["prompt"], limit=80)
         st.error(f"No coin was made for “{said}”:", icon=":material/error:")
         st.text(job.error or ("It was stopped." if job.state != "done" else str(error)))
         if answer:
@@ -161,7 +162,7 @@ def _nearness(library: Library, coin: GeneratedCoin) -> None:
     if not copies:
         st.caption(f"nearest in the library: {name}, {first.cosine or 0.0:.2f}")
         return
-    told = (
+    sentence = (
         f"It has the {' and the '.join(first.same)} of {name}" if first.same else f"Close to a copy of {name}"
     )
     how = (
@@ -170,7 +171,7 @@ def _nearness(library: Library, coin: GeneratedCoin) -> None:
         else f"in {format.TIERS[record.tier]}"
     )
     more = f" and {len(copies) - 1} more" if len(copies) > 1 else ""
-    st.warning(f"{told} ({how}){more}", icon=":material/content_copy:")
+    st.warning(f"{sentence} ({how}){more}", icon=":material/content_copy:")
 
 
 def _linked(library: Library, addresses: tuple[str, ...]) -> None:

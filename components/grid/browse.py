@@ -75,8 +75,8 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
                 "Words", key=f"{key}_words", bind="query-params", icon=":material/search:",
                 placeholder="words, tag:dog …", type="search", live=True, label_visibility="collapsed",
             )  # fmt: skip
-            asked = parsed(words or "", base=base, actor=library.actor_name)
-            drawer.show(library, asked.filter)
+            query = parsed(words or "", base=base, actor=library.actor_name)
+            drawer.show(library, query.filter)
             sort, like = ordering.choose(key)
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             size = st.selectbox(
@@ -84,30 +84,30 @@ def browse(key: str, library: Library, *, base: Filter) -> View:
                 format_func="{} a page".format, label_visibility="collapsed",
             )  # fmt: skip
             # Without what was not understood, all would be shown, and decided, that nobody asked for.
-            total = 0 if asked.faults else library.count(asked.filter)
+            total = 0 if query.faults else library.count(query.filter)
             pages = max(1, -(-total // size))
             counted = st.container(width="content")
             page = page_number.draw(key, pages)
             counted.caption(_sentence(total, page, size))
-    mended(asked.hints)
+    mended(query.hints)
     records = []
-    if not asked.faults:
+    if not query.faults:
         records = ordering.page_of(
-            key, library, asked.filter, sort=sort, like=like, offset=(page - 1) * size, limit=size
+            key, library, query.filter, sort=sort, like=like, offset=(page - 1) * size, limit=size
         )
-    matching = offered(library, asked.filter, total=total)
+    matching = offered(library, query.filter, total=total)
     line = words or ""
-    if asked.faults:
+    if query.faults:
         matching["filter"] = line  # another question than before, by which nothing can be chosen
-    is_filtered = bool(asked.faults) or not asked.filter.is_open
+    is_filtered = bool(query.faults) or not query.filter.is_open
     return View(
         records,
-        asked.filter,
+        query.filter,
         pages,
         is_filtered,
         line,
         base.tier is None,
-        asked.faults,
+        query.faults,
         matching,
         f"{sort} {like}",
     )

@@ -54,14 +54,14 @@ def ranked_card(library: Reader, record: Record, row: int, marks: _Marks) -> dic
     return {**card(library, record, mark=marks.get(record.address)), "row": row, "facets": True}
 
 
-def answer(library: Library, asked: Mapping[str, Any]) -> Response:
+def answer(library: Library, message: Mapping[str, Any]) -> Response:
     """The cards of these rows; deleted records have none."""
     with _lock:
-        known = _questions.get(str(asked.get("query")))
+        known = _questions.get(str(message.get("query")))
     if known is None:
         return PlainTextResponse("not asked here", 404)
     addresses, marks = known
-    given = asked.get("rows")
+    given = message.get("rows")
     rows = {
         addresses[row]: row
         for row in (given if isinstance(given, list) else [])[:_AT_ONCE]

@@ -44,7 +44,7 @@ class Drawer:
     names_tier: bool = False
     changed: Callable[[], object] | None = None  # what else follows when a control writes into the line
 
-    def show(self, library: Library, asked: Filter, *, label: str = "Filter") -> None:
+    def show(self, library: Library, filter: Filter, *, label: str = "Filter") -> None:
         """Every filter with the number of coins it would leave; computed once the drawer is open."""
         opened = st.popover(
             label,
@@ -70,10 +70,10 @@ class Drawer:
                 )
             if self.dialect == "filter":
                 saved.show(self.key, library, line=self._says, opened=lambda _, line: self.put(line))
-            self._labels("Tags", "tag", library.tag_counts(asked))
-            self._labels("Categories", "category", library.category_counts(asked))
-            self.reasons(library, asked, key="by-reason")
-            self._sources(library.source_counts(asked))
+            self._labels("Tags", "tag", library.tag_counts(filter))
+            self._labels("Categories", "category", library.category_counts(filter))
+            self.reasons(library, filter, key="by-reason")
+            self._sources(library.source_counts(filter))
             with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
                 self._day("From", "after", shown=0)
                 self._day("To", "before", shown=-1)
@@ -85,16 +85,16 @@ class Drawer:
             self._duplicates()
             st.caption(_LINE + (_QUESTION if self.dialect == "question" else ""))
 
-    def reasons(self, library: Library, asked: Filter, *, key: str) -> None:
+    def reasons(self, library: Library, filter: Filter, *, key: str) -> None:
         """Why these coins were rejected, each reason with its number of coins; nothing if none has one."""
-        counts = statistics.rejection_reasons(library, replace(asked, rejected_for=None))
-        if any(counts) or asked.rejected_for:
+        counts = statistics.rejection_reasons(library, replace(filter, rejected_for=None))
+        if any(counts) or filter.rejected_for:
             named = {reason or NO_REASON: number for reason, number in counts.items()}
             self._pick("Rejected for", "reason", named, key=key, labels={NO_REASON: "no reason"})
 
-    def tiers(self, library: Library, asked: Filter, *, key: str) -> None:
+    def tiers(self, library: Library, filter: Filter, *, key: str) -> None:
         """Where these coins are, each tier with its number of coins."""
-        counts = dict[str, int]((tier, library.count(replace(asked, tier=tier))) for tier in TIERS)
+        counts = dict[str, int]((tier, library.count(replace(filter, tier=tier))) for tier in TIERS)
         self._pick("Where", "tier", counts, key=key, labels=format.TIERS)
 
     def _pick(

@@ -19,9 +19,9 @@ def offered(library: Reader, filter: Filter, *, total: int) -> dict[str, Any]:
     return {"filter": json.dumps(asdict(filter)), "count": total, "generation": library.generation}
 
 
-def addresses(library: Reader, asked: Mapping[Any, Any]) -> list[str]:
+def addresses(library: Reader, message: Mapping[Any, Any]) -> list[str]:
     """Those that match, without deselected ones and those that came or changed since."""
-    generation, text, left_out = asked.get("generation"), asked.get("filter"), asked.get("except")
+    generation, text, left_out = message.get("generation"), message.get("filter"), message.get("except")
     if not isinstance(generation, int) or not isinstance(text, str):
         return []
     try:

@@ -65,26 +65,26 @@ def resembling(key: str) -> Mapping[str, Handler]:
 
 
 def page_of(
-    key: str, library: Library, asked: Filter, *, sort: str, like: str, offset: int, limit: int
+    key: str, library: Library, filter: Filter, *, sort: str, like: str, offset: int, limit: int
 ) -> list[Record]:
     """One page of the matching records in order; by age if the pictures cannot decide."""
     if sort not in ORDERS:
-        return library.find(asked, sort=sort, offset=offset, limit=limit)
+        return library.find(filter, sort=sort, offset=offset, limit=limit)
     try:
-        found = _by_looks(key, library, asked, order=sort, like=like)
+        found = _by_looks(key, library, filter, order=sort, like=like)
     except MemedexError as error:
         st.caption(f":orange[{format.plain(str(error), limit=200)}]")
-        return library.find(asked, offset=offset, limit=limit)
+        return library.find(filter, offset=offset, limit=limit)
     return library.records(found[offset : offset + limit])
 
 
-def _by_looks(key: str, library: Library, asked: Filter, *, order: Order, like: str) -> list[str]:
+def _by_looks(key: str, library: Library, filter: Filter, *, order: Order, like: str) -> list[str]:
     """The order at the time of the request: a decision must not make other cards jump."""
-    passing = library.addresses(asked)
+    passing = library.addresses(filter)
     if order == "like" and not like:
         st.caption("Choose a coin and press **More like this**: what looks most like it comes first.")
         return passing
-    question = (asked, order, like)
+    question = (filter, order, like)
     kept = st.session_state.get(f"{key}.order")
     if kept is None or kept[0] != question:
         with st.spinner("Comparing pictures …"):

@@ -30,9 +30,9 @@ async def serve(request: Request) -> Response:
     return await answered(request, answer)
 
 
-def answer(library: Library, asked: Mapping[str, Any]) -> Response:
+def answer(library: Library, message: Mapping[str, Any]) -> Response:
     """`known`: tag, category and number of coins, the most used first; `has`: tags of the selected coins."""
-    named, match = asked.get("addresses"), asked.get("matching")
+    named, match = message.get("addresses"), message.get("matching")
     if isinstance(match, Mapping):
         chosen = matching.addresses(library, match)
     else:

@@ -58,14 +58,14 @@ def _line(library: Library, key: str, label: str, placeholder: str) -> str:
 
 
 def _set(library: Library, line: str) -> CoinSet | None:
-    asked = parsed(line, base=Filter(), actor=library.actor_name)
-    mended(asked.hints)
-    for fault in asked.faults:
+    query = parsed(line, base=Filter(), actor=library.actor_name)
+    mended(query.hints)
+    for fault in query.faults:
         st.warning(format.plain(fault, limit=200), icon=":material/help:")
-    if asked.faults:
+    if query.faults:
         return None
-    coins = library.count(asked.filter)
+    coins = library.count(query.filter)
     if not coins:
         st.info(f"No coin matches {format.plain(line)}.", icon=":material/search_off:")
         return None
-    return CoinSet(line or _ALL, asked.filter, coins)
+    return CoinSet(line or _ALL, query.filter, coins)

@@ -36,10 +36,12 @@ def show(library: Library, sets: list[CoinSet]) -> None:
     grid = st.grid(2, min_column_width=320, gap=("medium", "large"))
     tags = [library.tag_counts(one.filter) for one in sets]
     with grid.cell():
-        labels(tags, sets, what="tags", narrow=lambda asked, name: narrowed(asked, tag=name))
+        labels(tags, sets, what="tags", narrow=lambda filter, name: narrowed(filter, tag=name))
     categories = [library.category_counts(one.filter) for one in sets]
     with grid.cell():
-        labels(categories, sets, what="categories", narrow=lambda asked, name: narrowed(asked, category=name))
+        labels(
+            categories, sets, what="categories", narrow=lambda filter, name: narrowed(filter, category=name)
+        )
     for number, one in enumerate(sets):
         of = f" · {format.plain(one.label)}" if len(sets) > 1 else ""
         with grid.cell():

@@ -32,7 +32,7 @@ def show(library: Library, sets: list[CoinSet]) -> None:
         labels(
             [_reasons(library, one.filter) for one in sets], _rejected(library, sets),
             what="reasons for rejection",
-            narrow=lambda asked, name: narrowed(asked, tier="trash", reason=name),
+            narrow=lambda filter, name: narrowed(filter, tier="trash", reason=name),
         )  # fmt: skip
     with grid.cell():
         frame = speeds([insights.review_speed(library, one.filter) for one in sets], sets)
@@ -54,8 +54,8 @@ def show(library: Library, sets: list[CoinSet]) -> None:
             _drafts(library, one, number, of)
 
 
-def _reasons(library: Library, asked: Filter) -> dict[str, int]:
-    return statistics.rejection_reasons(library, asked) if asked.tier in (None, "trash") else {}
+def _reasons(library: Library, filter: Filter) -> dict[str, int]:
+    return statistics.rejection_reasons(library, filter) if filter.tier in (None, "trash") else {}
 
 
 def _rejected(library: Library, sets: Sequence[CoinSet]) -> list[CoinSet]:

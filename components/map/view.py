@@ -48,20 +48,20 @@ def _space(space: str) -> str:
 def show(library: Library) -> None:
     """Controls, map, and the selected coins."""
     with st.container():  # what comes and goes in it moves nothing below: a map that moves is redrawn
-        points = _asked_for(library)
+        points = _choices(library)
     if points is not None:
         _points(KEY, library, *points)
 
 
-def _asked_for(library: Library) -> tuple[Sheet, Colours] | None:
+def _choices(library: Library) -> tuple[Sheet, Colours] | None:
     """The points and their colours; None, with a message, if nothing can be drawn."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         line = st.text_input(
             "Which coins", key="map_q", bind="query-params", placeholder="all, or: frog in space tag:dog",
             icon=":material/search:", type="search", label_visibility="collapsed",
         )  # fmt: skip
-        asked = query_syntax.read(line or "", base=Filter(tier="library"), actor=library.actor_name)
-        Drawer(KEY, "map_q", "question").show(library, asked.filter)
+        question = query_syntax.read(line or "", base=Filter(tier="library"), actor=library.actor_name)
+        Drawer(KEY, "map_q", "question").show(library, question.filter)
         space = st.selectbox(
             "Map of", SPACES, index=len(SPACES) - 1, key="map_of", bind="query-params", width=120,
             format_func=_space,
@@ -77,7 +77,7 @@ def _asked_for(library: Library) -> tuple[Sheet, Colours] | None:
         )  # fmt: skip
     try:
         chart = _chart(library, space or "fused", _WAYS[way or "PCA"])
-        scores, among = _asked(library, asked)
+        scores, among = _scores(library, question)
     except MemedexError as error:
         _cannot(error)
         return None
@@ -125,10 +125,10 @@ def _drawn(
 
 def _coloured(drawn: Sheet, library: Library, way: str, scores: Mapping[str, float]) -> Colours:
     """The sheet's colours, cached until it or the library changes: 100,000 coins take a second."""
-    asked = (way, drawn.generation, drawn.version, scores)
-    if drawn.coloured is None or drawn.coloured[0] != asked:
+    drawn_for = (way, drawn.generation, drawn.version, scores)
+    if drawn.coloured is None or drawn.coloured[0] != drawn_for:
         before = drawn.coloured[1].labels if drawn.coloured else ()
-        drawn.coloured = asked, colours.by(way, drawn.shown, library, scores=scores, before=before)
+        drawn.coloured = drawn_for, colours.by(way, drawn.shown, library, scores=scores, before=before)
     return drawn.coloured[1]
 
 
@@ -150,24 +150,24 @@ def _chart(library: Library, space: str, method: Method) -> Map | None:
         return library.maps.of(space, method)
 
 
-def _asked(library: Library, asked: Question) -> tuple[dict[str, float], set[str] | None]:
+def _scores(library: Library, question: Question) -> tuple[dict[str, float], set[str] | None]:
     """Scores of a query's results, and the coins to show; None for all."""
-    mended(asked.hints)
-    parts, faults = parts_of(library, asked)
-    for fault in (*asked.faults, *faults):
+    mended(question.hints)
+    parts, faults = parts_of(library, question)
+    for fault in (*question.faults, *faults):
         st.caption(f":orange[{format.plain(fault, limit=200)}]")
-    if asked.filter_faults:
+    if question.filter_faults:
         return {}, set()  # without what was not understood, it would be far more than was meant
     if parts:
         least, most = _BEST
         top = min(most, max(least, library.counts()["library"] // _SHARE))
-        found = library.search(Query(parts, top=top, filter=asked.filter, fused=True))
+        found = library.search(Query(parts, top=top, filter=question.filter, fused=True))
         scores = {hit.address: hit.score for hit in found.hits}
         if found.compared > len(scores):
             st.caption(f"The {format.counted(len(scores), 'coin')} that answer this best.")
         return scores, set(scores)
-    everything = asked.filter == Filter(tier="library")
-    return {}, None if everything else set(library.addresses(asked.filter))
+    everything = question.filter == Filter(tier="library")
+    return {}, None if everything else set(library.addresses(question.filter))
 
 
 def _arrange(library: Library, space: str, chart: Map | None) -> None:

@@ -202,5 +202,5 @@ def _import_transcripts(
         dropped = [Path(folder) / name for name, _ in given]
         report = memory.transcripts.import_sessions([*paths, *dropped], progress=progress)
     if report.refused:
-        told = "; ".join(f"{one.item}: {one.reason}" for one in report.refused[:3])
-        raise BadSource(f"{len(report.refused):,} items were left out: {told}")
+        refusals = "; ".join(f"{one.item}: {one.reason}" for one in report.refused[:3])
+        raise BadSource(f"{len(report.refused):,} items were left out: {refusals}")

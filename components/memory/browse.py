@@ -91,17 +91,17 @@ def _table(memory: Memory, kind: str, where: dict[str, Any], *, before: float | 
             "Order", list(sorts), key=f"sort_{kind}", bind="query-params", width=150,
             label_visibility="collapsed",
         )  # fmt: skip
-    asked: dict[str, Any] = {"words": words or "", "where": where, "before": before}
-    total = passages.count(**asked)
+    conditions: dict[str, Any] = {"words": words or "", "where": where, "before": before}
+    total = passages.count(**conditions)
     page = _page(kind, total)
-    rows = passages.find(**asked, order=sorts[sort], offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE)
+    rows = passages.find(**conditions, order=sorts[sort], offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE)
     if not rows:
         _nothing(kind, filtered=bool(words or where or before))
         return
     if note := passages.not_read("\n".join(text_of(kind, row)[:_SHOWN] for row in rows)):
         st.caption(f":material/translate: {format.plain(note, limit=300)}")
     chosen = _rows(memory, kind, rows, page)
-    _tools(memory, kind, rows, chosen, asked=asked, total=total)
+    _tools(memory, kind, rows, chosen, conditions=conditions, total=total)
 
 
 def _page(kind: str, total: int) -> int:
@@ -141,7 +141,7 @@ def _rows(memory: Memory, kind: str, rows: list[Row], page: int) -> list[int]:
 
 
 def _tools(
-    memory: Memory, kind: str, rows: list[Row], chosen: list[int], *, asked: dict[str, Any], total: int
+    memory: Memory, kind: str, rows: list[Row], chosen: list[int], *, conditions: dict[str, Any], total: int
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if not chosen:
@@ -161,17 +161,17 @@ def _tools(
                 button=Button(f"Remove {counted(kind, len(ids))}", icon="delete"),
                 message=f"{counted(kind, len(ids))} removed; undo brings them back.",
             )  # fmt: skip
-        elif asked["words"] or asked["where"] or asked["before"]:
+        elif conditions["words"] or conditions["where"] or conditions["before"]:
             with st.popover(f"Remove all {total:,}", icon=":material/delete_sweep:"):
                 st.markdown(f"Removes {counted(kind, total)} that pass these filters. Undo brings them back.")
                 forms.show(
-                    "delete-all", resources.library(), partial(_delete_all, memory, kind, asked),
+                    "delete-all", resources.library(), partial(_delete_all, memory, kind, conditions),
                     button=Button(f"Remove {total:,}", kind="primary"),
                 )  # fmt: skip
 
 
-def _delete_all(memory: Memory, kind: str, asked: dict[str, Any], _: Mapping[str, Any]) -> str:
-    ids = [row["id"] for row in memory.passages[kind].find(**asked, limit=None)]
+def _delete_all(memory: Memory, kind: str, conditions: dict[str, Any], _: Mapping[str, Any]) -> str:
+    ids = [row["id"] for row in memory.passages[kind].find(**conditions, limit=None)]
     memory.passages[kind].remove(ids)
     return f"{counted(kind, len(ids))} removed; undo brings them back."
 

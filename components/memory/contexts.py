@@ -66,10 +66,10 @@ def _row(one: KeptContext) -> dict[str, object]:
 
 def _context(memory: Memory, kept: KeptContext) -> None:
     st.header(format.plain(kept.question, limit=200))
-    asked = _controls(kept)
+    what_if = _controls(kept)
     try:
         with st.spinner("Asking again …"):
-            found = replay.replay(memory, kept, asked)
+            found = replay.replay(memory, kept, what_if)
     except MemedexError as error:
         st.error("This could not be tried:", icon=":material/error:")
         st.text(str(error))

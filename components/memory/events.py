@@ -32,7 +32,7 @@ def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
         )
         since = st.date_input("Since", None, key="events_since", bind="query-params")
         until = st.date_input("Until", None, key="events_until", bind="query-params")
-    asked = EventFilter(
+    filter = EventFilter(
         event=type_,
         tool_name=tool,
         lvl=level,
@@ -41,7 +41,7 @@ def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
         since=since.isoformat() if since else None,
         until=until.isoformat() if until else None,
     )
-    total = memory.transcripts.count_events(asked)
+    total = memory.transcripts.count_events(filter)
     pages = max(1, -(-total // _PER_PAGE))
     if st.session_state.get("page_events", 1) > pages:
         st.session_state["page_events"] = pages
@@ -52,7 +52,7 @@ def show(memory: Memory, *, session: str | None, projects: list[str]) -> None:
             if pages > 1
             else 1
         )
-    rows = memory.transcripts.find_events(asked, offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE)
+    rows = memory.transcripts.find_events(filter, offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE)
     if not rows:
         st.info("No event passes these filters.", icon=":material/search_off:")
         return

@@ -27,31 +27,33 @@ _SCALES: dict[Scores, str] = {
 
 def show(memory: Memory) -> None:
     """The controls, and a column for each kind or protocol."""
-    asked = controls(memory)
-    if not asked.columns:
+    options = controls(memory)
+    if not options.columns:
         st.info("Choose at least one kind to ask.", icon=":material/touch_app:")
         return
-    if not asked.question:
+    if not options.question:
         _invite(memory)
         return
     st.html(STYLE)
-    for note in dict.fromkeys(memory.passages[each.kind].not_read(asked.question) for each in asked.columns):
+    for note in dict.fromkeys(
+        memory.passages[each.kind].not_read(options.question) for each in options.columns
+    ):
         if note:
             st.info(format.plain(note, limit=300), icon=":material/translate:")
-    found = _found(memory, asked)
+    found = _found(memory, options)
     if found is None:
         return
-    ordered = sorted(zip(asked.columns, found, strict=True), key=lambda each: -_best(each[1][1]))
+    ordered = sorted(zip(options.columns, found, strict=True), key=lambda each: -_best(each[1][1]))
     hits, told = st.columns([3, 2], gap="large")
     with hits:
-        st.caption(f"{_SCALES[asked.scores]} The kind with the best hit comes first.")
+        st.caption(f"{_SCALES[options.scores]} The kind with the best hit comes first.")
         with st.grid(len(ordered), min_column_width=280, gap=("small", "medium")) as grid:
             for column, (sentence, shown) in ordered:
                 with grid.cell():
-                    place = str(asked.columns.index(column))
-                    _column(memory, asked, column, sentence, shown, place=place)
+                    place = str(options.columns.index(column))
+                    _column(memory, options, column, sentence, shown, place=place)
     with told, st.container(key="told"):
-        context_view.beside(memory, asked.question, where=_scope(ordered))
+        context_view.beside(memory, options.question, where=_scope(ordered))
 
 
 def _best(shown: list[Card]) -> float:
@@ -70,26 +72,26 @@ def _scope(found: Sequence[tuple[Column, tuple[str, list[Card]]]]) -> dict[str, 
     return {"lore": {"world_id": world}, "memory": {"session_id": session}}
 
 
-def _found(memory: Memory, asked: ProbeControls) -> list[tuple[str, list[Card]]] | None:
+def _found(memory: Memory, options: ProbeControls) -> list[tuple[str, list[Card]]] | None:
     try:
         with st.spinner("Asking; the first time, the model is loaded …", show_time=True):
-            return [_ask(memory, asked, column) for column in asked.columns]
+            return [_ask(memory, options, column) for column in options.columns]
     except MemedexError as error:
         st.error("This could not be asked:", icon=":material/error:")
         st.text(str(error))
         return None
 
 
-def _ask(memory: Memory, asked: ProbeControls, column: Column) -> tuple[str, list[Card]]:
+def _ask(memory: Memory, options: ProbeControls, column: Column) -> tuple[str, list[Card]]:
     """How it was searched, and the cards: hits, then misses."""
     if column.kind == "transcript_vectors":
-        return _ask_messages(memory, asked, column)
+        return _ask_messages(memory, options, column)
     answer = ask_kind(
-        memory.passages[column.kind], asked.question, n=asked.n, where=column.where, floor=column.floor,
-        budget=asked.budget, mmr=asked.mmr, near=_NEAR,
+        memory.passages[column.kind], options.question, n=options.n, where=column.where, floor=column.floor,
+        budget=options.budget, mmr=options.mmr, near=_NEAR,
     )  # fmt: skip
     sentence = f"{counted(column.kind, answer.compared)} compared · {answer.search_seconds * 1000:,.0f} ms"
-    drawn = _as_calibrated if asked.scores == "calibrated" else _as_raw
+    drawn = _as_calibrated if options.scores == "calibrated" else _as_raw
     return sentence, [drawn(column.kind, one) for one in (*answer.hits, *answer.misses)]
 
 
@@ -107,17 +109,19 @@ def _percent(cosine: float) -> str:
     return f"{cosine * 100:.1f} %"
 
 
-def _ask_messages(memory: Memory, asked: ProbeControls, column: Column) -> tuple[str, list[Card]]:
+def _ask_messages(memory: Memory, options: ProbeControls, column: Column) -> tuple[str, list[Card]]:
     """Transcripts by meaning, by words or by both, a card for each message."""
     begun = time.perf_counter()
     found = probe_messages(
-        memory.passages[column.kind], asked.question, mode=asked.mode, n=asked.n, where=column.where,
-        floor=column.floor, budget=asked.budget, mmr=asked.mmr, near=_NEAR,
+        memory.passages[column.kind], options.question, mode=options.mode, n=options.n, where=column.where,
+        floor=column.floor, budget=options.budget, mmr=options.mmr, near=_NEAR,
     )  # fmt: skip
-    how = {"full_text": "by words", "hybrid": "by words and meaning", "semantic": "by meaning"}[asked.mode]
-    more = f", λ = {asked.mmr:g}" if asked.mmr is not None else ""
+    how = {"full_text": "by words", "hybrid": "by words and meaning", "semantic": "by meaning"}[options.mode]
+    more = f", λ = {options.mmr:g}" if options.mmr is not None else ""
     seconds = time.perf_counter() - begun
-    return f"{how}{more} · {seconds * 1000:,.0f} ms", [_as_message(probed, asked.scores) for probed in found]
+    return f"{how}{more} · {seconds * 1000:,.0f} ms", [
+        _as_message(probed, options.scores) for probed in found
+    ]
 
 
 def _as_message(probed: ProbeMessage, scores: Scores) -> Card:
@@ -140,7 +144,7 @@ def _as_message(probed: ProbeMessage, scores: Scores) -> Card:
 
 
 def _column(
-    memory: Memory, asked: ProbeControls, column: Column, sentence: str, shown: list[Card], *, place: str
+    memory: Memory, options: ProbeControls, column: Column, sentence: str, shown: list[Card], *, place: str
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown(f"{KINDS[column.kind].icon} **{format.plain(column.title)}**", width="content")
@@ -153,11 +157,11 @@ def _column(
     elif not hits:
         st.caption("No hit above the threshold; closest:")
     for card in hits:
-        cards.show(memory, card, question=asked.question, n=asked.n, place=place)
+        cards.show(memory, card, question=options.question, n=options.n, place=place)
     if misses:
         st.caption(f"Not retrieved · {len(misses)} nearest")
         for card in misses:
-            cards.show(memory, card, question=asked.question, n=asked.n, place=place)
+            cards.show(memory, card, question=options.question, n=options.n, place=place)
 
 
 def _invite(memory: Memory) -> None:

@@ -42,9 +42,9 @@ def controls(library: Library) -> AuditFilter:
     )
 
 
-def figures(library: Library, asked: AuditFilter) -> None:
+def figures(library: Library, filter: AuditFilter) -> None:
     """How many were reviewed, the speed, and the approval rate."""
-    found = audit.figures(library, replace(asked, verb=""))
+    found = audit.figures(library, replace(filter, verb=""))
     with st.grid(4, min_column_width=180):
         st.metric("Approved", f"{found.approved:,}", border=True)
         st.metric("Rejected", f"{found.rejected:,}", border=True)
@@ -58,12 +58,12 @@ def figures(library: Library, asked: AuditFilter) -> None:
         st.metric("Approval rate", f"{found.approval:.0%}" if looked_at else "–", border=True)
 
 
-def tools(library: Library, asked: AuditFilter) -> None:
+def tools(library: Library, filter: AuditFilter) -> None:
     """Export the table, and undo everything since a moment."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.download_button(
             "Download as CSV",
-            lambda: audit.as_csv(library, asked),
+            lambda: audit.as_csv(library, filter),
             "history.csv",
             "text/csv",
             icon=":material/download:",
@@ -71,18 +71,18 @@ def tools(library: Library, asked: AuditFilter) -> None:
         )
         if library.can_write:
             with st.popover("Undo everything since …", icon=":material/history:"):
-                _since(library, asked)
+                _since(library, filter)
 
 
-def _since(library: Library, asked: AuditFilter) -> None:
+def _since(library: Library, filter: AuditFilter) -> None:
     now = local_time.now()
     day = st.date_input("Day", value=now.date(), key="history-since-day")
     hour = st.time_input(f"Time ({local_time.zone_name()})", value=time(now.hour), key="history-since-time")
     if day is None or hour is None:
         return
-    chosen = audit.since(library, local_time.at(day, hour), filter=asked)
-    whose = f" of {format.plain(asked.actor)}" if asked.actor else ""
-    what = f" ({format.done(asked.verb)})" if asked.verb else ""
+    chosen = audit.since(library, local_time.at(day, hour), filter=filter)
+    whose = f" of {format.plain(filter.actor)}" if filter.actor else ""
+    what = f" ({format.done(filter.verb)})" if filter.verb else ""
     st.markdown(f"{format.counted(len(chosen), 'decision')}{whose}{what} since then")
     forms.show(
         "undo-since", library, partial(_take_back, library, chosen),
@@ -90,9 +90,9 @@ def _since(library: Library, asked: AuditFilter) -> None:
     )  # fmt: skip
 
 
-def table(library: Library, asked: AuditFilter) -> None:
+def table(library: Library, filter: AuditFilter) -> None:
     """The decisions, newest first, each with an undo button."""
-    total = audit.count(library, asked)
+    total = audit.count(library, filter)
     if not total:
         st.info("No matching decisions.", icon=":material/search_off:")
         return
@@ -104,7 +104,7 @@ def table(library: Library, asked: AuditFilter) -> None:
             if st.session_state.get("history_page", 1) > pages:
                 st.session_state["history_page"] = pages
             page = st.pagination(pages, key="history_page", bind="query-params", max_visible_pages=5)
-    for decision in audit.find(library, asked, offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE):
+    for decision in audit.find(library, filter, offset=(page - 1) * _PER_PAGE, limit=_PER_PAGE):
         _line(library, decision)
 
 

@@ -32,24 +32,24 @@ _COLORS = {
 }
 
 
-def show(library: Library, asked: AuditFilter) -> None:
+def show(library: Library, filter: AuditFilter) -> None:
     """Decisions a day, approval rate and reasons side by side, or one sentence if there are none."""
     import pandas as pd
 
-    asked, when = _recent(asked)
+    filter, when = _recent(filter)
     decisions = pd.DataFrame(
-        audit.decisions_by_day(library, asked, local_time.zone()), columns=audit.DecisionsOfDay._fields
+        audit.decisions_by_day(library, filter, local_time.zone()), columns=audit.DecisionsOfDay._fields
     )
     if decisions.empty:
         if when:  # of any other time the list below says so
             st.caption(f"No matching decisions in the {when}.")
         return
     reviews = pd.DataFrame(
-        audit.reviews_by_day(library, replace(asked, verb=""), local_time.zone()),
+        audit.reviews_by_day(library, replace(filter, verb=""), local_time.zone()),
         columns=audit.ReviewsOfDay._fields,
     )
     suffix = f", {when}" if when else ""
-    why = audit.figures(library, replace(asked, verb="")).reasons
+    why = audit.figures(library, replace(filter, verb="")).reasons
     grid = st.grid(3 if why else 2, min_column_width=320, gap=("small", "medium"))
     with grid.cell():
         st.caption(f"Decisions a day ({local_time.zone_name()}){suffix}")
@@ -97,12 +97,12 @@ def by_reason(why: Mapping[str, int]) -> "pd.DataFrame":
     return pd.DataFrame(named[:_REASONS], columns=["name", "count"])
 
 
-def _recent(asked: AuditFilter) -> tuple[AuditFilter, str]:
+def _recent(filter: AuditFilter) -> tuple[AuditFilter, str]:
     """The filter limited to the last days unless it has a start, and their label."""
-    if asked.since is not None:
-        return asked, ""
+    if filter.since is not None:
+        return filter, ""
     until = (
-        local_time.now() if asked.until is None else datetime.fromtimestamp(asked.until, local_time.zone())
+        local_time.now() if filter.until is None else datetime.fromtimestamp(filter.until, local_time.zone())
     )
     since = local_time.midnight(until.date() - timedelta(days=DAYS - 1))
-    return replace(asked, since=since), f"last {DAYS} days" if asked.until is None else ""
+    return replace(filter, since=since), f"last {DAYS} days" if filter.until is None else ""

@@ -58,7 +58,7 @@ def _rename(library: Library, counts: dict[str, int]) -> None:
     chosen = _pick(library, counts)
     name = " ".join((st.text_input("Their new name", key=_NAME, max_chars=MAX_TAG, live=True) or "").split())
     affected = tags.carrying(library, [tag for tag in chosen if tag != name])
-    st.caption(_foretold(library, chosen, name, len(affected), counts))
+    st.caption(_preview(library, chosen, name, len(affected), counts))
     label = f"Rename on {format.counted(len(affected), 'coin')}" if affected and name else "Rename"
     if forms.button(
         "rename-tags", library, partial(_begin, library, chosen, name, job_bar.watcher()),
@@ -71,8 +71,8 @@ def _rename(library: Library, counts: dict[str, int]) -> None:
 def _pick(library: Library, counts: dict[str, int]) -> list[str]:
     """The selected tags that are in use; none before a selection."""
     key = f"memedex.rename.tags.{st.session_state.setdefault(_ROUND, 0)}"
-    told = session.sent(key).get("tags")
-    chosen = [tag for tag in told if isinstance(tag, str) and tag in counts] if isinstance(told, list) else []
+    sent = session.sent(key).get("tags")
+    chosen = [tag for tag in sent if isinstance(tag, str) and tag in counts] if isinstance(sent, list) else []
     known = [(tag, library.taxonomy.category(tag), count) for tag, count in counts.items()]
     st.caption("Tags")
     _picker(
@@ -83,21 +83,21 @@ def _pick(library: Library, counts: dict[str, int]) -> list[str]:
     return chosen
 
 
-def _foretold(library: Library, chosen: list[str], name: str, affected: int, counts: dict[str, int]) -> str:
+def _preview(library: Library, chosen: list[str], name: str, affected: int, counts: dict[str, int]) -> str:
     if not (chosen and name):
         return "In all tiers, rejected coins included; one undo reverses it."
     old = ", ".join(f"**{format.plain(tag)}**" for tag in chosen)
-    told = [
+    lines = [
         f"{old} → **{format.plain(name)}**",
         f"{format.counted(affected, 'coin')} in all tiers, rejected coins included",
     ]
     if name in counts and name not in chosen:
-        told.append(f"{format.plain(name)} is in use on {counts[name]:,}: merged with it")
+        lines.append(f"{format.plain(name)} is in use on {counts[name]:,}: merged with it")
     elif near := tags.alike(name, counts):
-        told.append(f"much like {', '.join(format.plain(tag) for tag in near)}")
+        lines.append(f"much like {', '.join(format.plain(tag) for tag in near)}")
     entries = tags.entries_after(library.taxonomy, dict.fromkeys(chosen, name))
-    told.append(f"category {format.plain(entries.get(name.casefold(), 'other'))}")
-    return " · ".join(told)
+    lines.append(f"category {format.plain(entries.get(name.casefold(), 'other'))}")
+    return " · ".join(lines)
 
 
 def _begin(library: Library, chosen: list[str], name: str, watch: Callable[[Job], Job]) -> None:

@@ -136,8 +136,8 @@ def _add_picture(library: Library, content: bytes) -> None:
         st.session_state[_FAULT] = str(error)
     else:
         question = read(st.session_state.get(LINE) or "")
-        known = [term for term in question.terms if (term.source, term.said) != ("picture", name)]
+        known = [term for term in question.terms if (term.source, term.text) != ("picture", name)]
         # `picture` in the line, without a name, has waited for this one.
-        waiting = [replace(t, said=name) if t.source == "picture" and not t.said else t for t in known]
+        waiting = [replace(t, text=name) if t.source == "picture" and not t.text else t for t in known]
         terms = waiting if waiting != known else [*known, Term("picture", name)]
         st.session_state[LINE] = written(replace(question, terms=tuple(terms)))

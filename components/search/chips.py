@@ -19,13 +19,13 @@ from store.search.query_syntax import Question, Term, read, written
 def show(library: Library, question: Question) -> None:
     """One chip for each part; none for plain words, which the line itself shows best."""
     terms = question.terms
-    if not terms or (len(terms) == 1 and terms[0] == Term("text", terms[0].said)):
+    if not terms or (len(terms) == 1 and terms[0] == Term("text", terms[0].text)):
         return
     seen: Counter[tuple[str, str]] = Counter()
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         for number, term in enumerate(terms):
-            seen[term.source, term.said] += 1
-            key = f"chip-{term.source}-{term.said[:60]}-{seen[term.source, term.said]}"
+            seen[term.source, term.text] += 1
+            key = f"chip-{term.source}-{term.text[:60]}-{seen[term.source, term.text]}"
             chip = st.popover(_label(library, term, first=not number), key=key, on_change="rerun")
             if chip.open:  # a browser says of controls that it does not show what they once were
                 with chip:
@@ -36,18 +36,18 @@ def _label(library: Library, term: Term, *, first: bool) -> str:
     sign = "− " if term.weight < 0 else "" if first else "+ "
     weight = "" if abs(term.weight) == 1 else f"{abs(term.weight):g} × "
     facets = "" if term.facets == FACETS else f"{', '.join(term.facets)}: "
-    return f"{sign}{weight}{facets}{_said(library, term)}"
+    return f"{sign}{weight}{facets}{_source(library, term)}"
 
 
-def _said(library: Library, term: Term) -> str:
+def _source(library: Library, term: Term) -> str:
     if term.source == "text":
-        return f"“{format.plain(term.said, limit=40)}”"
+        return f"“{format.plain(term.text, limit=40)}”"
     try:
-        record = library.get(term.said)
+        record = library.get(term.text)
     except MemedexError:
         if term.source == "like":
-            return f"like {format.shortened(term.said)}"
-        kept = library.samples.get(term.said)
+            return f"like {format.shortened(term.text)}"
+        kept = library.samples.get(term.text)
         image = f"![]({pictures.address(library, content_hash(kept))})" if kept else ":material/image:"
         return f"{image} picture"
     image = f"![]({pictures.address(library, record.image_hash)})"
@@ -57,7 +57,7 @@ def _said(library: Library, term: Term) -> str:
 
 def _body(library: Library, question: Question, number: int, *, key: str) -> None:
     term = question.terms[number]
-    content = picture(library, term.said) if term.source != "text" and term.said else None
+    content = picture(library, term.text) if term.source != "text" and term.text else None
     if content:
         st.image(BytesIO(content), width=160)
     for name, value in (
@@ -83,7 +83,7 @@ def _body(library: Library, question: Question, number: int, *, key: str) -> Non
             key=f"{key}-style",
             icon=":material/palette:",
             on_click=_put,
-            args=(question, number, same_style(term.said)),
+            args=(question, number, same_style(term.text)),
             width="stretch",
         )
     st.button(

@@ -114,8 +114,8 @@ def _golden(library: Library, rows: Sequence[Golden]) -> None:
                 f"{count:,} {format.TIERS.get(tier, tier)}"
                 for tier, count in Counter(elsewhere.values()).items()
             )
-            told = format.counted(len(elsewhere), "relevant coin")
-            st.caption(f"Not counted, since they are not in the library: {told} ({places}).")
+            coins = format.counted(len(elsewhere), "relevant coin")
+            st.caption(f"Not counted, since they are not in the library: {coins} ({places}).")
         st.caption(
             "A result called **Good** on the search page is relevant to its query, one called **Bad** is "
             "not; queries judged only there are in the collection *judged*."

@@ -31,18 +31,18 @@ def judging(library: Library, question: Question) -> RelevanceFeedback:
         line = checked_line(written(question))
     except MemedexError:
         return RelevanceFeedback([], {}, {})
-    said = library.golden.relevance_of(line)
-    marks = {address: _MARKS[good] for address, good in said.items()}
+    marks_by_address = library.golden.relevance_of(line)
+    marks = {address: _MARKS[good] for address, good in marks_by_address.items()}
 
-    def saying(good: bool) -> Handler:
-        def say(entry: LoggedDecision) -> Outcome | None:
+    def handler(good: bool) -> Handler:
+        def handle(entry: LoggedDecision) -> Outcome | None:
             now = library.golden.relevance_of(line)
-            # Said of all of them already: the same key takes it back.
+            # All of them have this mark already: the same key removes it.
             taken_back = all(now.get(address) is good for address in entry.addresses)
             for address in entry.addresses:
                 library.golden.judge(line, address, None if taken_back else good)
             return None
 
-        return say
+        return handle
 
-    return RelevanceFeedback([GOOD, BAD], {"good": saying(True), "bad": saying(False)}, marks)
+    return RelevanceFeedback([GOOD, BAD], {"good": handler(True), "bad": handler(False)}, marks)

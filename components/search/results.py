@@ -49,22 +49,22 @@ _AT_HAND = 120  # more cards than are shown travel along, so that a moved slider
 _EXACT = 5
 
 
-def show(library: Library, asked: SearchRequest) -> None:
+def show(library: Library, request: SearchRequest) -> None:
     """Search and show the results, or say why there are none; below them how they were found."""
     found, foot = st.container(), st.container(horizontal=True, vertical_alignment="center", gap="small")
     with foot:  # first, because it says how many are shown
         shown = result_link.size()
     with found:
-        if asked.parts and asked.question.filter.tier == "library":
-            _show_ranked(library, asked, foot, shown=shown)
+        if request.parts and request.question.filter.tier == "library":
+            _show_ranked(library, request, foot, shown=shown)
         else:
-            _show_listed(library, asked, foot, shown=shown)
+            _show_listed(library, request, foot, shown=shown)
 
 
-def _show_ranked(library: Library, asked: SearchRequest, foot: DeltaGenerator, *, shown: int) -> None:
-    kinds = sorted({part.kind for part in asked.parts})
+def _show_ranked(library: Library, request: SearchRequest, foot: DeltaGenerator, *, shown: int) -> None:
+    kinds = sorted({part.kind for part in request.parts})
     key = f"search-{'-'.join(kinds)}"  # each kind of question has its own weights
-    usual = Query(asked.parts).sliders
+    usual = Query(request.parts).sliders
     moved = chosen_weights(key)
     opened = saved.opened((key, last_moved(key)))
     weights = (opened and opened.weights) or moved or result_link.weights() or usual
@@ -74,46 +74,48 @@ def _show_ranked(library: Library, asked: SearchRequest, foot: DeltaGenerator, *
         key, opened=opened.calibrated if opened else None
     )
     fused = result_link.fused(key, opened=opened.fused if opened else None)
-    saved.set_ranking(weights, calibrated=calibrated, fused=fused, folded=asked.folded, shown=shown)
+    saved.set_ranking(weights, calibrated=calibrated, fused=fused, folded=request.folded, shown=shown)
     ranked_by = {"calibrated": calibrated, "fused": fused}
-    results = _search(library, asked, weights, usual, shown=shown, **ranked_by)
+    results = _search(library, request, weights, usual, shown=shown, **ranked_by)
     if results is None:
         return
     with foot:
-        _facts(results, weights, asked)
+        _facts(results, weights, request)
     line = st.session_state.get(LINE) or ""
-    exact = [record.address for record in exact_matches(library, asked.question, line, limit=_EXACT)]
+    exact = [record.address for record in exact_matches(library, request.question, line, limit=_EXACT)]
     if not exact:
-        elsewhere.show(library, asked.question, line)
-        _doubts(library, results, asked.question, line)
+        elsewhere.show(library, request.question, line)
+        _doubts(library, results, request.question, line)
     if waiting := library.waiting_for_vectors():
         st.info(f"{waiting[0].upper()}{waiting[1:]}.", icon=":material/hourglass_empty:")
     if results.why_empty == NO_COMMON_FACET:
         st.info("What this question speaks about has no weight, or no coin has it.", icon=":material/tune:")
     elif not results.hits and any(weights.values()):
-        _nothing(asked)
+        _nothing(request)
         return
     view = result_link.view(key)
     ranking = ShownRanking(
-        query=_line(asked.question),
+        query=_line(request.question),
         weights=weights,
         shown=shown,
         usual=usual,
-        calibrated=calibration.scale(asked.parts) if calibration else None,
+        calibrated=calibration.scale(request.parts) if calibration else None,
         uncalibrated="" if calibration else _uncalibrated(library),
         view=view,
         held=result_link.held(key, view=view),
-        groups=library.duplicates.groups() if asked.folded else None,
+        groups=library.duplicates.groups() if request.folded else None,
         pinned=exact,
     )
-    _grid(key, library, results, ranking, asked)
+    _grid(key, library, results, ranking, request)
     if view == "map":
-        _map(library, folded(results.hits, ranking.groups or {})[:shown], asked=asked)
+        _map(library, folded(results.hits, ranking.groups or {})[:shown], request=request)
 
 
-def _grid(key: str, library: Library, results: Results, ranking: ShownRanking, asked: SearchRequest) -> None:
+def _grid(
+    key: str, library: Library, results: Results, ranking: ShownRanking, request: SearchRequest
+) -> None:
     """The ranked cards, with what can be done to them."""
-    feedback = judging(library, asked.question)
+    feedback = judging(library, request.question)
     show_results(
         key,
         library,
@@ -140,9 +142,9 @@ def _uncalibrated(library: Library) -> str:
     return "Calibrated scores: not measured here yet; Evaluation does it."
 
 
-def _map(library: Library, found: Sequence[Hit], *, asked: SearchRequest) -> None:
+def _map(library: Library, found: Sequence[Hit], *, request: SearchRequest) -> None:
     """The results as points, with a link to the whole map."""
-    line = _line(asked.question)
+    line = _line(request.question)
     scores = {hit.address: hit.score for hit in found}
     map_view.show_results("search-map", library, scores, line=line)
     st.page_link(
@@ -155,7 +157,7 @@ def _map(library: Library, found: Sequence[Hit], *, asked: SearchRequest) -> Non
 
 def _search(
     library: Library,
-    asked: SearchRequest,
+    request: SearchRequest,
     weights: Mapping[Facet, float],
     usual: Mapping[Facet, float],
     *,
@@ -166,10 +168,10 @@ def _search(
     """All similarities; with every weight at zero no hits, but the sliders can still rank."""
     asks = any(weights.values())
     query = Query(
-        asked.parts,
+        request.parts,
         weights=weights if asks else usual,
         top=shown + _AT_HAND,
-        filter=asked.question.filter,
+        filter=request.question.filter,
         calibrated=calibrated,
         fused=fused,
     )
@@ -184,7 +186,7 @@ def _search(
     return results if asks else replace(results, hits=[])
 
 
-def _facts(results: Results, weights: Mapping[Facet, float], asked: SearchRequest) -> None:
+def _facts(results: Results, weights: Mapping[Facet, float], request: SearchRequest) -> None:
     if not any(weights.values()):
         st.markdown(":orange[All weights are zero, so nothing is searched. Give a facet a weight.]")
         return
@@ -193,9 +195,9 @@ def _facts(results: Results, weights: Mapping[Facet, float], asked: SearchReques
     facts = ["results", f"{format.counted(results.compared, 'coin')} ranked in {took}{how}"]
     if results.without_facets:
         facts.append(f"{results.without_facets:,} without any of these facets left out")
-    facts.append(search_filter.describe(asked.question.filter))
+    facts.append(search_filter.describe(request.question.filter))
     st.caption(" · ".join(filter(None, facts)), width="stretch")
-    examples.link(_line(asked.question), folded=asked.folded)
+    examples.link(_line(request.question), folded=request.folded)
     st.page_link("pages/suspicious.py", label="Caption QA", icon=":material/troubleshoot:")
 
 
@@ -203,9 +205,9 @@ def _line(question: Question) -> str:
     return written(replace(question, filter=replace(question.filter, tier=None)))
 
 
-def _nothing(asked: SearchRequest) -> None:
+def _nothing(request: SearchRequest) -> None:
     """Why there is no result, with a way on."""
-    filter = asked.question.filter
+    filter = request.question.filter
     is_filtered = not filter.is_open
     st.info(
         f"No matches. {search_filter.describe(filter)}"
@@ -218,7 +220,7 @@ def _nothing(asked: SearchRequest) -> None:
             "Search by meaning instead",
             icon=":material/search:",
             on_click=_by_meaning,
-            args=(asked.question,),
+            args=(request.question,),
         )
 
 
@@ -226,9 +228,9 @@ def _by_meaning(question: Question) -> None:
     st.session_state[LINE] = written(replace(question, filter=replace(question.filter, words="", tier=None)))
 
 
-def _show_listed(library: Library, asked: SearchRequest, foot: DeltaGenerator, *, shown: int) -> None:
+def _show_listed(library: Library, request: SearchRequest, foot: DeltaGenerator, *, shown: int) -> None:
     """Coins that are not compared with anything: those that match, best by words or newest first."""
-    question, tier = asked.question, asked.question.filter.tier
+    question, tier = request.question, request.question.filter.tier
     place = format.TIERS[tier or "library"]
     said = words_of(question)
     if question.terms and not said:

@@ -89,12 +89,12 @@ def menu(library: Library, question: Question) -> None:
             )  # fmt: skip
 
 
-def opened(told: object) -> SavedSearch | None:
-    """The saved search that set the sliders, until they are moved, when `told` changes."""
+def opened(value: object) -> SavedSearch | None:
+    """The saved search that set the sliders, until they are moved, when `value` changes."""
     before, search = st.session_state.get(_OPENED, (None, None))
     if before is _JUST:
-        st.session_state[_OPENED] = told, search
-    return search if before in (_JUST, told) else None
+        st.session_state[_OPENED] = value, search
+    return search if before in (_JUST, value) else None
 
 
 def set_ranking(

@@ -182,13 +182,13 @@ async def serve(request: Request) -> Response:
     return await answered(request, _answer)
 
 
-def _answer(library: Library, asked: Mapping[str, Any]) -> Response:
+def _answer(library: Library, body: Mapping[str, Any]) -> Response:
     """`{"form": …, "key": …, "values": {…}}`: 404 if the page has to be run first, 409 with the reason."""
-    form, key, values = asked.get("form"), asked.get("key"), asked.get("values")
+    form, key, values = body.get("form"), body.get("key"), body.get("values")
     is_key = isinstance(key, str) and 0 < len(key) <= _LONGEST_KEY
     if not isinstance(form, str) or not isinstance(key, str) or not is_key or not isinstance(values, dict):
         return PlainTextResponse("a form, a key and values are needed", 400)
-    place = (str(asked["session"]), form)
+    place = (str(body["session"]), form)
     found = _forms.get(place)
     if not library.can_write and (found is None or found.changes_library):
         return PlainTextResponse("the library can only be looked at here", 403)

@@ -16,9 +16,9 @@ _A_DAY = 86_400  # seconds
 _YES = {"yes": True, "no": False}
 
 
-def with_words(asked: Filter, words: str) -> Filter:
+def with_words(filter: Filter, words: str) -> Filter:
     """The filter, narrowed by more words."""
-    return replace(asked, words=f"{asked.words} {words}".strip())
+    return replace(filter, words=f"{filter.words} {words}".strip())
 
 
 def _added(values: tuple[str, ...], value: str) -> tuple[str, ...]:
@@ -29,61 +29,63 @@ def _facet(value: str) -> Facet | None:
     return next((facet for facet in CAPTION_FACETS if facet == value.lower()), None)
 
 
-def _has(asked: Filter, value: str) -> Filter | str:
+def _has(filter: Filter, value: str) -> Filter | str:
     if facet := _facet(value):
-        return replace(asked, having=tuple(dict.fromkeys((*asked.having, facet))))
+        return replace(filter, having=tuple(dict.fromkeys((*filter.having, facet))))
     return f"has:{value} is not understood; there are {', '.join(CAPTION_FACETS)}"
 
 
-def _lacks(asked: Filter, value: str) -> Filter | str:
+def _lacks(filter: Filter, value: str) -> Filter | str:
     if facet := _facet(value):
-        return replace(asked, lacking=tuple(dict.fromkeys((*asked.lacking, facet))))
+        return replace(filter, lacking=tuple(dict.fromkeys((*filter.lacking, facet))))
     return f"has:{value} is not understood; there are {', '.join(CAPTION_FACETS)}"
 
 
-def _in_tier(asked: Filter, value: str) -> Filter | str:
+def _in_tier(filter: Filter, value: str) -> Filter | str:
     tier = next((tier for tier in TIERS if tier == value.lower()), None)
-    return replace(asked, tier=tier) if tier else f"there is no tier {value}"
+    return replace(filter, tier=tier) if tier else f"there is no tier {value}"
 
 
-def _after(asked: Filter, value: str) -> Filter | str:
+def _after(filter: Filter, value: str) -> Filter | str:
     moment = _moment(value)
     if moment is None:
         return f"after:{value} is no date such as 2025-01-31"
-    return replace(asked, since=moment if asked.since is None else max(moment, asked.since))
+    return replace(filter, since=moment if filter.since is None else max(moment, filter.since))
 
 
-def _before(asked: Filter, value: str) -> Filter | str:
+def _before(filter: Filter, value: str) -> Filter | str:
     moment = _moment(value)
     if moment is None:
         return f"before:{value} is no date such as 2025-01-31"
-    return replace(asked, until=moment - 1 if asked.until is None else min(moment - 1, asked.until))
+    return replace(filter, until=moment - 1 if filter.until is None else min(moment - 1, filter.until))
 
 
-def _decided(asked: Filter, value: str) -> Filter | str:
+def _decided(filter: Filter, value: str) -> Filter | str:
     since = int(time.time()) // _A_DAY * _A_DAY if value.lower() == "today" else _moment(value)
     if since is None:
         return f"decided:{value} is neither today nor a date such as 2025-01-31"
-    return replace(asked, decided_since=since)
+    return replace(filter, decided_since=since)
 
 
-def _duplicates(asked: Filter, value: str) -> Filter | str:
+def _duplicates(filter: Filter, value: str) -> Filter | str:
     if value.lower() not in _YES:
         return "dup: takes yes or no"
-    return replace(asked, suspicious=_YES[value.lower()])
+    return replace(filter, suspicious=_YES[value.lower()])
 
 
-def _long(asked: Filter, value: str) -> Filter | str:
+def _long(filter: Filter, value: str) -> Filter | str:
     """A range of characters of the whole caption: `>200`, `<80`, `120` for exactly that many."""
     found = re.fullmatch(r"([<>]?)(\d{1,9})", value)
     if not found:
         return f"length:{value} is no length such as >200"
     number = int(found[2])
     if found[1] == ">":
-        return replace(asked, longer=max(number + 1, asked.longer or 0))
+        return replace(filter, longer=max(number + 1, filter.longer or 0))
     if found[1] == "<":
-        return replace(asked, shorter=number - 1 if asked.shorter is None else min(number - 1, asked.shorter))
-    return replace(asked, longer=number, shorter=number)
+        return replace(
+            filter, shorter=number - 1 if filter.shorter is None else min(number - 1, filter.shorter)
+        )
+    return replace(filter, longer=number, shorter=number)
 
 
 def _moment(value: str) -> int | None:
@@ -98,24 +100,24 @@ def _moment(value: str) -> int | None:
 
 Change = Callable[[Filter, str], Filter | str]  # the filter with one more condition, or the fault
 CHANGES: Mapping[str, Change] = {
-    "tag": lambda asked, value: replace(asked, tags=_added(asked.tags, value)),
-    "category": lambda asked, value: replace(asked, categories=_added(asked.categories, value)),
+    "tag": lambda filter, value: replace(filter, tags=_added(filter.tags, value)),
+    "category": lambda filter, value: replace(filter, categories=_added(filter.categories, value)),
     "has": _has,
     "length": _long,
-    "words": lambda asked, value: with_words(asked, f'"{value}"'),
+    "words": lambda filter, value: with_words(filter, f'"{value}"'),
     TIER: _in_tier,
     "before": _before,
     "after": _after,
-    "source": lambda asked, value: replace(asked, source=value),
-    "reason": lambda asked, value: replace(asked, rejected_for="" if value.lower() == NO_REASON else value),
-    "by": lambda asked, value: replace(asked, decided_by=value),
+    "source": lambda filter, value: replace(filter, source=value),
+    "reason": lambda filter, value: replace(filter, rejected_for="" if value.lower() == NO_REASON else value),
+    "by": lambda filter, value: replace(filter, decided_by=value),
     "decided": _decided,
     "dup": _duplicates,
 }
 DENIED: Mapping[str, Change] = {  # after a minus; the others are denied as a filter of their own
-    "tag": lambda asked, value: replace(asked, without_tags=_added(asked.without_tags, value)),
-    "category": lambda asked, value: replace(
-        asked, without_categories=_added(asked.without_categories, value)
+    "tag": lambda filter, value: replace(filter, without_tags=_added(filter.without_tags, value)),
+    "category": lambda filter, value: replace(
+        filter, without_categories=_added(filter.without_categories, value)
     ),
     "has": _lacks,
 }

@@ -52,7 +52,7 @@ class MarkedPart:
     """
 
     source: Source
-    said: str
+    text: str
     sign: Sign = ""
     weight: float | None = None
     facets: tuple[Facet, ...] = ()
@@ -141,7 +141,7 @@ def leaves(tree: "Node") -> Iterator["Node"]:
 
 
 def _says_nothing(leaf: "Node") -> bool:
-    return isinstance(leaf, MarkedPart) and leaf.source == "text" and not leaf.said
+    return isinstance(leaf, MarkedPart) and leaf.source == "text" and not leaf.text
 
 
 def _pruned(node: "Node") -> "Node | None":

@@ -106,10 +106,10 @@ def _part(part: MarkedPart) -> str:
     weight = "" if part.weight is None else f"{Decimal(str(part.weight)).normalize():f} × "
     facets = f"{','.join(part.facets)}:" if part.facets else ""
     if part.source != "text":
-        text = f"{part.source}{':' if part.said else ''}{part.said}"
+        text = f"{part.source}{':' if part.text else ''}{part.text}"
     elif part.is_quoted:
-        text = _quoted(part.said)
+        text = _quoted(part.text)
     else:
-        text = f" {part.said}" if part.facets else part.said
+        text = f" {part.text}" if part.facets else part.text
     sign = f"{part.sign} " if part.sign and not part.is_close else part.sign.replace("−", "-")
     return f"{sign}{weight}{facets}{text}"

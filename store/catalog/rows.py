@@ -220,7 +220,7 @@ def upsert(
     embeddings: Mapping[Facet, str],
 ) -> None:
     """Write all rows of one record and increment its revision."""
-    record = _said(db, state.sidecar_hash, state.tier)
+    record = _sidecar_record(db, state.sidecar_hash, state.tier)
     old = db.execute(
         "SELECT id, tier, revision, moved_at FROM records WHERE address = ?", [address]
     ).fetchone()
@@ -250,7 +250,7 @@ def upsert(
 
 def index(db: sqlite3.Connection, number: int, sidecar_hash: str) -> None:
     """Add the words of one record to the full-text index, which must not have any of it."""
-    _index(db, number, _said(db, sidecar_hash, "pending"))
+    _index(db, number, _sidecar_record(db, sidecar_hash, "pending"))
 
 
 def _index(db: sqlite3.Connection, number: int, record: Record) -> None:
@@ -263,7 +263,7 @@ def _index(db: sqlite3.Connection, number: int, record: Record) -> None:
     )  # fmt: skip
 
 
-def _said(db: sqlite3.Connection, sidecar_hash: str, tier: Tier) -> Record:
+def _sidecar_record(db: sqlite3.Connection, sidecar_hash: str, tier: Tier) -> Record:
     (text,) = db.execute("SELECT text FROM sidecars WHERE hash = ?", [sidecar_hash]).fetchone()
     return Record(json.loads(text), tier)
 

@@ -54,7 +54,7 @@ def generate(arguments: Namespace, terminal: Terminal) -> int:
         raise ModelUnavailable("no language model is configured: --model NAME, or MEMEDEX_CAPTION_MODEL")
     with reading(arguments, terminal) as reader:
         built = _built(reader, arguments, terminal, model=model)
-        coin = terminal.watch(lambda progress: _asked(built, arguments.line, model, progress))
+        coin = terminal.watch(lambda progress: _generated(built, arguments.line, model, progress))
         near = coin_generator.nearest(reader, coin)
     for one in near:
         if one.is_copy:
@@ -101,7 +101,7 @@ def _built(reader: Reader, arguments: Namespace, terminal: Terminal, *, model: s
     return built
 
 
-def _asked(built: ExampleContext, line: str, model: str, progress: Progress) -> GeneratedCoin:
+def _generated(built: ExampleContext, line: str, model: str, progress: Progress) -> GeneratedCoin:
     progress.what = f"asking {model}"
     answer = ""
     for piece in coin_generator.stream(

@@ -160,13 +160,13 @@ def events(arguments: Namespace, terminal: Terminal) -> int:
     """Print events of recorded sessions that match the filters, newest first."""
     from store.memory.transcripts.events import EventFilter
 
-    asked = EventFilter(
+    filter = EventFilter(
         event=arguments.event, tool_name=arguments.tool, lvl=arguments.level, session_id=arguments.session,
         project_slug=arguments.project, since=arguments.since, until=arguments.until,
     )  # fmt: skip
     with reading(arguments) as memory:
-        total = memory.transcripts.count_events(asked)
-        found = memory.transcripts.find_events(asked, offset=arguments.offset, limit=arguments.n)
+        total = memory.transcripts.count_events(filter)
+        found = memory.transcripts.find_events(filter, offset=arguments.offset, limit=arguments.n)
     rows = [
         f"{row['ts']}  {row['lvl'] or '-'}  {row['event']}  {row['tool_name'] or ''}  {row['session_id']}"
         for row in found

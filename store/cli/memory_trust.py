@@ -19,9 +19,9 @@ Add = Callable[[str, Callable[[Namespace, Terminal], int], str], ArgumentParser]
 
 def add_arguments(add: Add) -> None:
     """Add these commands with their flags."""
-    told = add("versions", versions, "every version of an entry: who wrote it, when, through what")
-    told.add_argument("id", metavar="ID")
-    told.add_argument("--kind", choices=KINDS, default="memories", help="memories")
+    parser = add("versions", versions, "every version of an entry: who wrote it, when, through what")
+    parser.add_argument("id", metavar="ID")
+    parser.add_argument("--kind", choices=KINDS, default="memories", help="memories")
     add("pending", pending, "what agents wrote and nobody has decided about")
     taken = add("accept", accept, "accept what agents wrote")
     taken.add_argument("ids", nargs="+", metavar="ID", help="as `pending` lists it")

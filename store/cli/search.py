@@ -61,9 +61,9 @@ def _question(arguments: Namespace) -> Question:
     line, actor = arguments.text or "", arguments.actor or current_user()
     question = read(line, base=filter_of(arguments), actor=actor)
     terms = list(question.terms)
-    if arguments.image is None and _SHOWN.said in [term.said for term in terms if term.source == "picture"]:
+    if arguments.image is None and _SHOWN.text in [term.text for term in terms if term.source == "picture"]:
         usage.error("the line asks for a picture; --image names its file")
-    if arguments.image is not None and not any((term.source, term.said) == ("picture", "") for term in terms):
+    if arguments.image is not None and not any((term.source, term.text) == ("picture", "") for term in terms):
         terms.append(_SHOWN)
     if arguments.like is not None:
         terms.append(Term("like", arguments.like))

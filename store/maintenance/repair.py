@@ -157,13 +157,13 @@ def _bad_rows(db: sqlite3.Connection) -> list[tuple[sqlite3.Row, Record]]:
         if content_hash(row["text"]) == row["digest"]
         and (record := Record(json.loads(row["text"]), row["tier"]))
         and (
-            _said(record) != tuple(row[name] for name in _COLUMNS)
+            _columns(record) != tuple(row[name] for name in _COLUMNS)
             or labels.get(row["id"], set()) != _labels(record)
         )
     ]
 
 
-def _said(record: Record) -> tuple[str | int, ...]:
+def _columns(record: Record) -> tuple[str | int, ...]:
     return (
         record.address,
         record.address.lower(),
@@ -180,7 +180,7 @@ def _labels(record: Record) -> set[tuple[str, str]]:
 
 def _list_again(db: sqlite3.Connection, number: int, record: Record, generation: int) -> None:
     names = ", ".join(f"{name} = ?" for name in (*_COLUMNS, "generation"))
-    db.execute(f"UPDATE records SET {names} WHERE id = ?", [*_said(record), generation, number])
+    db.execute(f"UPDATE records SET {names} WHERE id = ?", [*_columns(record), generation, number])
     db.execute("DELETE FROM labels WHERE record = ?", [number])
     db.executemany("INSERT INTO labels VALUES (?, ?, ?)", [(number, *one) for one in _labels(record)])
 

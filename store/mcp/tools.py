@@ -191,8 +191,8 @@ class Tools:
         """
         library = self._access.library
         filter = Filter(tier="library", tags=tuple(tags or ()))
-        asked = Query((Part(text=query),), weights=weights, top=top, filter=filter)
-        results = library.search(asked)
+        question = Query((Part(text=query),), weights=weights, top=top, filter=filter)
+        results = library.search(question)
         records = {hit.address: library.get(hit.address) for hit in results.hits}
         return {
             "query": query,
@@ -242,7 +242,7 @@ def _within(hits: list[PassageHit], most: int) -> answers.FoundTexts:
 
 def _tool(does: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
     """A tool that refuses unknown arguments by name, so that an agent does not believe that they counted."""
-    made = NamedTool.from_function(_said(does), annotations=annotations)
+    made = NamedTool.from_function(_with_named_refusals(does), annotations=annotations)
     arguments = made.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"
     arguments.model_rebuild(force=True)
@@ -250,14 +250,14 @@ def _tool(does: Callable[..., Any], annotations: ToolAnnotations) -> Tool:
     return made
 
 
-def _said(tool: Callable[_P, Any]) -> Callable[_P, Any]:
+def _with_named_refusals(tool: Callable[_P, Any]) -> Callable[_P, Any]:
     """Pass on the store's refusals; other errors are logged and hidden from the agent."""
 
     @wraps(tool)
-    def saying(*arguments: _P.args, **keywords: _P.kwargs) -> Any:
+    def call(*arguments: _P.args, **keywords: _P.kwargs) -> Any:
         try:
             return tool(*arguments, **keywords)
         except MemedexError as error:
             raise ToolError(str(error)) from error
 
-    return saying
+    return call

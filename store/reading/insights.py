@@ -60,9 +60,9 @@ class DraftsKept(NamedTuple):
         return self.unchanged / (self.unchanged + self.edited + self.refused)
 
 
-def tiers_by_month(reader: Reader, asked: Filter) -> list[MonthCount]:
+def tiers_by_month(reader: Reader, filter: Filter) -> list[MonthCount]:
     """These coins by the month of their creation and their tier, oldest first."""
-    where, values = conditions(asked)
+    where, values = conditions(filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
             f"SELECT {_MONTH}, r.tier, count(*) FROM records r WHERE {where} GROUP BY 1, 2 ORDER BY 1, 2",
@@ -71,12 +71,12 @@ def tiers_by_month(reader: Reader, asked: Filter) -> list[MonthCount]:
     return [MonthCount(*row) for row in rows]
 
 
-def categories_by_month(reader: Reader, asked: Filter) -> list[MonthCount]:
+def categories_by_month(reader: Reader, filter: Filter) -> list[MonthCount]:
     """These coins by the month of their creation and category, oldest first.
 
     A coin counts in each of its categories.
     """
-    where, values = conditions(asked)
+    where, values = conditions(filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
             f"SELECT {_MONTH}, l.label, count(*) FROM records r CROSS JOIN labels l "
@@ -86,9 +86,9 @@ def categories_by_month(reader: Reader, asked: Filter) -> list[MonthCount]:
     return [MonthCount(*row) for row in rows]
 
 
-def sources(reader: Reader, asked: Filter) -> list[SourceCount]:
+def sources(reader: Reader, filter: Filter) -> list[SourceCount]:
     """These coins by the source of their import and their tier."""
-    where, values = conditions(asked)
+    where, values = conditions(filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
             "SELECT h.reason, r.tier, count(DISTINCT r.id) FROM history h JOIN records r "
@@ -99,10 +99,10 @@ def sources(reader: Reader, asked: Filter) -> list[SourceCount]:
     return [SourceCount(*row) for row in rows]
 
 
-def review_speed(reader: Reader, asked: Filter) -> list[ReviewSpeed]:
+def review_speed(reader: Reader, filter: Filter) -> list[ReviewSpeed]:
     """Everybody who approved or rejected some of these coins, the busiest first."""
-    where, values = conditions(asked)
-    among = "" if asked.is_open and asked.tier is None else _AMONG.format(where)
+    where, values = conditions(filter)
+    among = "" if filter.is_open and filter.tier is None else _AMONG.format(where)
     with reader.catalog.reading() as db:
         rows = db.execute(
             "SELECT h.who, sum(h.verb = 'approve'), sum(h.verb = 'reject'), "
@@ -114,9 +114,9 @@ def review_speed(reader: Reader, asked: Filter) -> list[ReviewSpeed]:
     return [ReviewSpeed(*row) for row in rows]
 
 
-def drafts_kept(reader: Reader, asked: Filter) -> list[DraftsKept]:
+def drafts_kept(reader: Reader, filter: Filter) -> list[DraftsKept]:
     """For each model, how many of its caption texts for these coins people saved, changed or refused."""
-    where, values = conditions(asked)
+    where, values = conditions(filter)
     with reader.catalog.reading() as db:
         rows = db.execute(
             "WITH chosen AS MATERIALIZED (SELECT r.address FROM records r WHERE " + where + "), "
@@ -133,15 +133,15 @@ def drafts_kept(reader: Reader, asked: Filter) -> list[DraftsKept]:
     return [DraftsKept(*row) for row in rows]
 
 
-def tiers(reader: Reader, asked: Filter) -> dict[Tier, int]:
+def tiers(reader: Reader, filter: Filter) -> dict[Tier, int]:
     """How many of these coins are in each tier."""
     return {
-        tier: reader.count(replace(asked, tier=tier)) if asked.tier in (None, tier) else 0 for tier in TIERS
+        tier: reader.count(replace(filter, tier=tier)) if filter.tier in (None, tier) else 0 for tier in TIERS
     }
 
 
 def narrowed(
-    asked: Filter,
+    filter: Filter,
     *,
     tier: Tier | None = None,
     tag: str = "",
@@ -153,24 +153,24 @@ def narrowed(
 ) -> Filter:
     """The filter of the coins that one count of `asked` counts."""
     found = replace(
-        asked,
-        tier=tier or asked.tier,
-        tags=(*asked.tags, *([tag] if tag else [])),
-        categories=(*asked.categories, *([category] if category else [])),
+        filter,
+        tier=tier or filter.tier,
+        tags=(*filter.tags, *([tag] if tag else [])),
+        categories=(*filter.categories, *([category] if category else [])),
     )
     if month:
         first, last = _month(month)
         found = replace(
             found,
-            since=max(first, asked.since or first),
-            until=min(last, last if asked.until is None else asked.until),
+            since=max(first, filter.since or first),
+            until=min(last, last if filter.until is None else filter.until),
         )
     for name, value, open_value in (
         ("source", source, ""),
         ("rejected_for", reason, None),
         ("decided_by", actor, ""),
     ):
-        own = getattr(asked, name)
+        own = getattr(filter, name)
         if value in (open_value, own):
             continue
         one: dict[str, Any] = {name: value}

@@ -49,12 +49,12 @@ def parts_of(
 
 def words_of(question: Question) -> str:
     """The query's plain words, which are looked up if nothing can be compared."""
-    return " ".join(term.said for term in question.terms if term.source == "text" and term.weight > 0)
+    return " ".join(term.text for term in question.terms if term.source == "text" and term.weight > 0)
 
 
 def exact_matches(reader: "Reader", question: Question, line: str, *, limit: int) -> list[Record]:
     """Coins whose address, ticker or name equals the line, as a whole or its text alone."""
-    texts = [term.said for term in question.terms if term.source == "text" and term.weight > 0]
+    texts = [term.text for term in question.terms if term.source == "text" and term.weight > 0]
     whole = line.encode(errors="ignore").decode().strip()  # without half a character, which no database holds
     names = [whole, *texts] if len(texts) == len(question.terms) <= 1 else texts
     return reader.exact_matches(filter(None, names), question.filter, limit=limit)
@@ -78,15 +78,15 @@ def records_listed(reader: "Reader", question: Question, *, limit: int) -> list[
 def _part(reader: "Reader", term: Term, pictures: Pictures) -> Part | str:
     try:
         if term.source == "text":
-            return Part(text=in_words(term.said), weight=term.weight, facets=term.facets)
+            return Part(text=in_words(term.text), weight=term.weight, facets=term.facets)
         if term.source == "like":
-            record = reader.get(reader.spelling_of(term.said) or term.said)
+            record = reader.get(reader.spelling_of(term.text) or term.text)
             if record.tier != "library":
                 return f"{record.name} is not in the library, so nothing can be compared with it"
             return Part(like=record.address, weight=term.weight, facets=term.facets)
-        content = pictures(term.said)
+        content = pictures(term.text)
         if content is None:
-            return f"no picture {term.said} is kept here" if term.said else "drop, paste or choose a picture"
+            return f"no picture {term.text} is kept here" if term.text else "drop, paste or choose a picture"
         return Part(image=content, weight=term.weight, facets=term.facets)
     except MemedexError as error:
         return f"the example is not there: {error}" if term.source == "like" else str(error)

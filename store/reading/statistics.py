@@ -76,9 +76,9 @@ def reasons_of(reader: Reader, addresses: Sequence[str]) -> dict[str, str]:
     return dict(map(tuple, rows))
 
 
-def rejection_reasons(reader: Reader, asked: Filter) -> dict[str, int]:
+def rejection_reasons(reader: Reader, filter: Filter) -> dict[str, int]:
     """How many of these records were rejected for each reason, most frequent first; "" for none."""
-    where, values = conditions(replace(asked, tier="trash"))
+    where, values = conditions(replace(filter, tier="trash"))
     with reader.catalog.reading() as db:
         rows = db.execute(
             f"SELECT coalesce({REJECTED_FOR}, '') AS why, count(*) FROM records r WHERE {where} "

@@ -56,9 +56,9 @@ def parts_of(line: str) -> tuple[Part, ...]:
     if not terms:
         raise InvalidRecord("a golden query needs a text or an example")
     return tuple(
-        Part(text=in_words(term.said), weight=term.weight, facets=term.facets)
+        Part(text=in_words(term.text), weight=term.weight, facets=term.facets)
         if term.source == "text"
-        else Part(like=term.said, weight=term.weight, facets=term.facets)
+        else Part(like=term.text, weight=term.weight, facets=term.facets)
         for term in terms
     )
 

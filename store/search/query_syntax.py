@@ -42,7 +42,7 @@ class Term:
     """One part of a query as it is written; a picture by its name, "" for an uploaded one."""
 
     source: Source
-    said: str
+    text: str
     weight: float = 1.0
     facets: tuple[Facet, ...] = FACETS
 
@@ -111,7 +111,7 @@ def written(question: Question) -> str:
     conditions += map(_condition, filter_syntax.nodes(question.filter))
     alone = len(question.terms) == 1
     if alone and question.terms[0].source == "text":
-        plain = f"{question.terms[0].said} {written_tree(AllOf(tuple(conditions)), 'question')}".strip()
+        plain = f"{question.terms[0].text} {written_tree(AllOf(tuple(conditions)), 'question')}".strip()
         if read(plain) == question:
             return plain
     parts = [_part(term, alone=alone, first=not number) for number, term in enumerate(question.terms)]
@@ -140,20 +140,20 @@ def _term(part: MarkedPart) -> Term | str:
     weight = 1.0 if part.weight is None else part.weight
     if weight > MAX_WEIGHT:
         return f"{weight:g} is more than a part can weigh"
-    return Term(part.source, part.said, -weight if part.sign == "−" else weight, part.facets or FACETS)
+    return Term(part.source, part.text, -weight if part.sign == "−" else weight, part.facets or FACETS)
 
 
 def _part(term: Term, *, alone: bool, first: bool) -> MarkedPart | Phrase:
-    is_plain = alone and term.weight > 0 and (term.source == "text" or not term.said)
+    is_plain = alone and term.weight > 0 and (term.source == "text" or not term.text)
     part = MarkedPart(
         term.source,
-        term.said.replace('"', "'"),
+        term.text.replace('"', "'"),
         "−" if term.weight < 0 else "" if first else "+",
         abs(term.weight) if abs(term.weight) != 1 or is_plain else None,
         () if term.facets == FACETS else term.facets,
         is_quoted=term.source == "text",
     )
-    return part if part.is_marked or part.source != "text" else Phrase(part.said)
+    return part if part.is_marked or part.source != "text" else Phrase(part.text)
 
 
 def _is_expression(items: Sequence[Node]) -> bool:
@@ -162,7 +162,7 @@ def _is_expression(items: Sequence[Node]) -> bool:
     return (
         any(part.is_marked and (part.is_quoted or part.source != "text") for part in parts)
         or any(part.facets and (part.sign or part.weight is not None) for part in parts)
-        or any(part.source == "like" or (part.source == "picture" and part.said) for part in parts)
+        or any(part.source == "like" or (part.source == "picture" and part.text) for part in parts)
         or any(
             isinstance(one, Phrase)
             and isinstance(other, MarkedPart)

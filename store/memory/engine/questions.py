@@ -21,9 +21,9 @@ class Questions:
 
     def for_actor(self, actor: Actor) -> Self:
         """The same counts; viewers' questions count too."""
-        asked = copy(self)
-        asked._actor = actor
-        return asked
+        used = copy(self)
+        used._actor = actor
+        return used
 
     def record(self, scope: str) -> None:
         """Count one question; a full disk must not prevent an answer."""

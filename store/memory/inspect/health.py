@@ -148,8 +148,8 @@ def _lore(memory: "Memory") -> list[Concern]:
 
 def _sessions(memory: "Memory") -> list[Concern]:
     sessions = memory.passages["session_memory"]
-    asked = sessions.questions.all()
-    never = [key for key in sessions.counts() if key not in asked]
+    questions = sessions.questions.all()
+    never = [key for key in sessions.counts() if key not in questions]
     return [_scopes(sessions, "sessions never queried", never, remedy="probe or delete them")]
 
 

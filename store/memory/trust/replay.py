@@ -71,20 +71,20 @@ def entries(memory: "Memory", kept: KeptContext) -> list[ContextEntry]:
     return found
 
 
-def replay(memory: "Memory", kept: KeptContext, asked: WhatIf) -> list[ReplayedEntry]:
+def replay(memory: "Memory", kept: KeptContext, what_if: WhatIf) -> list[ReplayedEntry]:
     """What this context would have been, beside what it was; asked of the entries of that moment.
 
     The entries of the new context come first, in their order. Raises InvalidInput for a chunk size elsewhere
     than in documents, BadSource if a document's file is no longer there.
     """
-    if asked.chunk and kept.kind != "documents":
+    if what_if.chunk and kept.kind != "documents":
         raise InvalidInput(f"this cannot be tried with {kept.kind}")
-    changed = _changed(memory, asked)
-    embedder: Embedder | None = open_embedder(asked.model) if asked.model else None
+    changed = _changed(memory, what_if)
+    embedder: Embedder | None = open_embedder(what_if.model) if what_if.model else None
     before = entries(memory, kept)
     with memory.as_of(kept.created_at, changed={kept.kind: changed}, embedder=embedder) as past:
         text = past.passages[kept.kind].kind.text
-        hits = _ask(past, kept, asked.threshold)
+        hits = _ask(past, kept, what_if.threshold)
         after = [ContextEntry(hit.row["id"], str(hit.row[text]), hit.cosine or 0.0) for hit in hits]
     known, now = {_key(one) for one in before}, {_key(one) for one in after}
     found = [_replayed(one, "same" if _key(one) in known else "added") for one in after]
@@ -154,10 +154,10 @@ def _transcripts(past: "Memory", kept: KeptContext, *, n: int, least: float | No
     return [PassageHit(hit.chunk, hit.score, hit.cosine, 0.0, (), 0) for hit in hits if hit.chunk]
 
 
-def _changed(memory: "Memory", asked: WhatIf) -> Changed:
+def _changed(memory: "Memory", what_if: WhatIf) -> Changed:
     def changed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        if asked.chunk:
-            size, overlap = asked.chunk
+        if what_if.chunk:
+            size, overlap = what_if.chunk
             names = {(row["protocol"], row["source"]) for row in rows}
             sources = [one for one in memory.documents.sources() if (one.protocol, one.source) in names]
             cut = [
@@ -167,7 +167,7 @@ def _changed(memory: "Memory", asked: WhatIf) -> Changed:
             ]
             kept = {(one.protocol, one.source) for one in sources}
             rows = [row for row in rows if (row["protocol"], row["source"]) not in kept] + cut
-        return [row for row in rows if row["id"] not in asked.without]
+        return [row for row in rows if row["id"] not in what_if.without]
 
     return changed
 

@@ -188,6 +188,6 @@ def test_a_question_searches_plain_words_and_filters_by_conditions(
     line: str, text: str, filter: Filter
 ) -> None:
     question = read(line)
-    assert [term.said for term in question.terms] == [text]
+    assert [term.text for term in question.terms] == [text]
     assert question.filter == filter
     assert read(question_written(question)) == question

@@ -97,7 +97,7 @@ def test_a_lone_surrogate_is_dropped_and_reported() -> None:
 
 def test_a_quoted_phrase_among_words_is_required() -> None:
     question = read('frog "to the moon" tag:dog')
-    assert [term.said for term in question.terms] == ["frog to the moon"]
+    assert [term.text for term in question.terms] == ["frog to the moon"]
     assert question.filter == Filter(words='"to the moon"', tags=("dog",))
 
 
@@ -122,8 +122,8 @@ def test_what_looks_like_a_sign_is_offered_as_one(typed: str, meant: str) -> Non
 
 
 def test_an_offered_sign_means_what_it_looks_like() -> None:
-    assert [(term.said, term.weight) for term in read(with_signs("frog - cartoon")).terms] == [
+    assert [(term.text, term.weight) for term in read(with_signs("frog - cartoon")).terms] == [
         ("frog", 1.0),
         ("cartoon", -1.0),
     ]
-    assert [(term.said, term.weight) for term in read(with_signs("3x dog")).terms] == [("dog", 3.0)]
+    assert [(term.text, term.weight) for term in read(with_signs("3x dog")).terms] == [("dog", 3.0)]
