@@ -3,21 +3,18 @@
 import streamlit as st
 
 from components.memory.kinds import KINDS
+from components.shell import streamlit_style
 from store.memory.memory import Memory
 
 EVENTS = "events"
 _ALL = "everything"
 _FEW = 15  # scopes that are all shown
-_COUNTS = """<style>
-.st-key-memedex-tree [role=radiogroup] > div {flex-direction:row; align-items:center; gap:.5rem}
-.st-key-memedex-tree [data-testid=stRadioCaption] {padding:0; margin:0}
-</style>"""  # a count beside its name, not below it
 
 
 def show(memory: Memory) -> tuple[str, list[str], str | None]:
     """The chosen kind, projects, and world, session or protocol; empty means all."""
-    st.html(_COUNTS)
-    with st.container(key="memedex-tree"):
+    st.html(streamlit_style.COUNTS)
+    with st.container(key=streamlit_style.COUNTED):
         kind = _kind(memory)
         if kind == "memories":
             return kind, [], None

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from components.shell import address, back_button, job_bar, live, login, resources, session
+from components.shell import address, back_button, job_bar, live, login, resources, session, streamlit_style
 from components.shell import undo as shell_undo
 from store import __version__
 from store.disk.layout import RESOURCES
@@ -48,10 +48,6 @@ PAGES: dict[str, tuple[Link, ...]] = {
     ),
 }
 
-# White on the dark theme's accent has 3.7:1, here 4.9:1; as text, the accent needs to be as bright as it is.
-_STYLE = """<style>
-[data-testid=stBaseButton-primary] {background-image: linear-gradient(rgb(0 0 0 / 0.15), rgb(0 0 0 / 0.15))}
-</style>"""
 _LOOK = "Everything can be looked at and searched here, nothing changed: that is how this page was opened."
 _COPYCATS = "Copycats of these coins are still being looked for; badges appear as they are found."
 
@@ -68,7 +64,7 @@ def open_page(title: str, *, undo: Callable[[Library], None] = shell_undo.undo_b
         initial_sidebar_state=232,
         menu_items={"About": ABOUT},
     )
-    st.html(_STYLE)
+    st.html(streamlit_style.BUTTONS)
     st.logo(BRAND / "wordmark.svg", size="large", icon_image=MARK)
     resources.freeze_imports()
     if not login.may_see():
