@@ -15,7 +15,7 @@ PAGES = {
     "Review": ("pending", ".card"),
     "Approved": ("approved", ".card"),
     "Captions": ("captions", "[data-testid=stSelectbox]"),
-    "AI drafts": ("drafting", "[data-testid=stNumberInput]"),
+    "AI drafts": ("drafting", ".memedex-form input"),
     "Search": ("search", "[data-testid=stTextInput]"),
     "Map": ("map", "[data-testid=stSelectbox]"),
     "Insights": ("insights", "[data-testid=stPlotlyChart]"),

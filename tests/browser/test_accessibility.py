@@ -1,5 +1,6 @@
 """axe-core finds nothing on any page, in either theme."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -12,6 +13,7 @@ from tests.browser.conftest import TIMEOUT
 from tests.browser.dashboard import Server, wait_until_idle
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+REQUIRED = os.environ.get("MEMEDEX_REQUIRE_NODE") == "1"
 PAGES = {"": "Overview"} | {
     Path(script).stem: name for links in pages.PAGES.values() for script, name, *_ in links
 }
@@ -39,7 +41,8 @@ FINDINGS = """async (asked) => {
 @pytest.fixture
 def checked(browser: Browser) -> Iterator[Page]:
     """A page in which axe may run: the content policy allows no scripts but our own."""
-    assert AXE.exists(), "axe-core is not installed: npm ci"
+    if not AXE.exists():
+        (pytest.fail if REQUIRED else pytest.skip)("axe-core is not installed: npm ci")
     with browser.new_context(
         viewport={"width": 1440, "height": 1000}, reduced_motion="reduce", bypass_csp=True
     ) as context:
