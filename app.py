@@ -10,15 +10,19 @@ from components.shell import (
     error_page,
     events,
     forms,
+    health_check,
     javascript,
     job_control,
     lifespan,
+    logs,
+    metrics,
     password_login,
     pictures,
     server_names,
 )
 from components.shell.request_guard import RequestGuard
 
+logs.begin()
 server_names.allow_own_names()
 password_login.keep_secret()
 app = st.App(
@@ -35,6 +39,8 @@ app = st.App(
         *password_login.routes(),
         *job_control.routes(),
         *forms.routes(),
+        *health_check.routes(),
+        *metrics.routes(),
     ],
     middleware=[Middleware(RequestGuard)],
     lifespan=lifespan.lifespan,

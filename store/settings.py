@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -65,6 +66,12 @@ class Settings(BaseSettings):
     )
     mcp_token: str = Field(
         "", description="What agents have to show `python -m store mcp --http`; one is made up if empty."
+    )
+    metrics_token: str = Field(
+        "", description="What a scraper may show instead of a login to read `/metrics`."
+    )
+    log: Literal["text", "json"] = Field(
+        "text", description="`json`: the server's log as JSON lines, one for each request among them."
     )
     read_only: bool = Field(False, description="`1`: nobody changes anything, for demos.")
 

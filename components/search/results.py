@@ -32,7 +32,7 @@ from components.search import chips, elsewhere, saved
 from components.search import filter as search_filter
 from components.search.box import SearchRequest
 from components.search.relevance_feedback import judging
-from components.shell import format, resources
+from components.shell import format, metrics, resources
 from components.shell.query_pictures import LINE
 from store.catalog.filters import Filter
 from store.errors import MemedexError
@@ -179,6 +179,7 @@ def _search(
         resources.ready_to_search(library)
         with st.spinner("Searching …", show_time=True):
             results = library.search(query)
+        metrics.search_seconds.observe(results.seconds)
     except MemedexError as error:
         st.error("This could not be searched:", icon=":material/error:")
         st.text(str(error))

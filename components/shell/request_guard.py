@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from components.shell import error_page, login, logins, request_id, server_names
+from components.shell import error_page, login, logins, logs, request_id, server_names
 from components.shell.base_path import base_path
 from components.shell.content_policy import content_policy
 
@@ -77,12 +77,12 @@ class RequestGuard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         number, body = request_id.begin(), _LimitedBody(scope, receive)
-        has_begun = False
+        begun, status, has_begun = time.monotonic(), 0, False
 
         async def send_with_headers(message: Message) -> None:
-            nonlocal has_begun
+            nonlocal has_begun, status
             if message["type"] == "http.response.start":
-                has_begun = True
+                has_begun, status = True, message["status"]
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-Id"] = number
                 if body.is_unread:
@@ -119,6 +119,7 @@ class RequestGuard:
         finally:
             self._requests -= 1
             self._unknown_bodies -= is_unknown
+            logs.request(scope["method"], scope["path"], status, time.monotonic() - begun)
 
     def _refusal(self, scope: Scope, *, is_unknown: bool) -> _Refusal | None:
         request = HTTPConnection(scope)

@@ -136,6 +136,13 @@ def figures(reader: Reader, filter: AuditFilter) -> AuditFigures:
     return AuditFigures(made.get("approve", 0), made.get("reject", 0), hours, dict(map(tuple, reasons)))
 
 
+def count_by_verb(reader: Reader) -> dict[str, int]:
+    """How many decisions of each verb were ever made, undone ones included."""
+    with reader.catalog.reading() as db:
+        rows = db.execute("SELECT verb, count(*) FROM decisions GROUP BY verb ORDER BY verb").fetchall()
+    return {row[0]: row[1] for row in rows}
+
+
 def decisions_by_day(reader: Reader, filter: AuditFilter, zone: tzinfo = UTC) -> list[DecisionsOfDay]:
     """These decisions counted by day in a time zone and by verb, oldest first; together they are `count`."""
     where, values = _conditions("d", filter)

@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from components.editor import routes as editor
 from components.grid import beacon, deferred_cards, tags
 from components.map import requests as map_requests
-from components.shell import forms, job_control, password_login, pictures
+from components.shell import forms, health_check, job_control, metrics, password_login, pictures
 from store.chroma.base_follower import ChromaFollower
 from store.library import Library
 from store.runtime import open_library
@@ -54,7 +54,9 @@ class Client:
             editor,
             deferred_cards,
             forms,
+            health_check,
             job_control,
+            metrics,
             map_requests,
             password_login,
             tags,

@@ -1,0 +1,72 @@
+"""GET /health: what a probe learns, and what nobody does."""
+
+from dataclasses import replace
+
+import pytest
+
+from components.shell import pictures
+from store.errors import CatalogDamaged
+from store.library import Library
+from store.reading.status import Status
+from tests.components.conftest import Client
+
+
+def _with(monkeypatch: pytest.MonkeyPatch, library: Library, **changes: object) -> None:
+    found = replace(library.status(), **changes)  # type: ignore[arg-type]
+    monkeypatch.setattr(Library, "status", lambda self: found)
+
+
+def test_a_library_that_works_is_ok(client: Client, library: Library) -> None:
+    answer = client.get("/health")
+    assert answer.status_code == 200
+    state = answer.json()
+    assert (state["status"], state["writes"], state["chroma"]) in [
+        ("ok", True, "current"),
+        ("ok", True, "behind"),
+    ]
+    assert state["jobs"] == {"waiting": 0, "running": 0, "paused": 0, "interrupted": 0, "failed": 0}
+    assert state["disk_free_bytes"] > 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "code"),
+    [
+        ({"chroma_fault": "no space in /secret"}, "degraded", 200),
+        ({"model_status": "unavailable: no weights in /secret"}, "degraded", 200),
+        ({"faults": ("/secret/frog.json: no JSON",)}, "degraded", 200),
+        ({"stuck": "/secret cannot be written"}, "failing", 503),
+    ],
+    ids=["Chroma", "model", "file", "decision"],
+)
+def test_what_fails_is_said_without_names(
+    client: Client,
+    library: Library,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, object],
+    status: str,
+    code: int,
+) -> None:
+    assert set(changes) <= set(Status.__slots__)
+    _with(monkeypatch, library, **changes)
+    answer = client.get("/health")
+    assert (answer.json()["status"], answer.status_code) == (status, code)
+    assert "secret" not in answer.text
+
+
+def test_a_library_that_cannot_be_opened_is_failing(
+    client: Client, library: Library, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def damaged() -> Library:
+        raise CatalogDamaged("/secret/catalog.sqlite3 is damaged")
+
+    monkeypatch.setattr(pictures, "library_of_routes", damaged)
+    answer = client.get("/health")
+    assert (answer.json()["status"], answer.status_code) == ("failing", 503)
+    assert "secret" not in answer.text
+    assert f"error {answer.json()['error']}" in caplog.text
+
+
+def test_a_browser_gets_the_page_of_this_address(client: Client, library: Library) -> None:
+    assert (
+        client.get("/health", headers={"Accept": "text/html,*/*;q=0.8"}).status_code == 404
+    )  # not this route
