@@ -19,7 +19,7 @@ PAGES = {
     "Search": ("search", "[data-testid=stTextInput]"),
     "Map": ("map", "[data-testid=stSelectbox]"),
     "Insights": ("insights", "[data-testid=stPlotlyChart]"),
-    "Evaluation": ("evaluation", ".memedex-form input"),
+    "Evaluation": ("evaluation", "[data-testid=stTextInput]"),
     "Generate": ("generate", "[data-testid=stNumberInput]"),
     "Lore & memory": ("lore", "[data-testid=stButtonGroup]"),
     "Import & export": ("exchange", "[data-testid=stFileUploader]"),

@@ -13,17 +13,14 @@ from tests.components.conftest import Client
 
 def _with(monkeypatch: pytest.MonkeyPatch, library: Library, **changes: object) -> None:
     found = replace(library.status(), **changes)  # type: ignore[arg-type]
-    monkeypatch.setattr(Library, "status", lambda self: found)
+    monkeypatch.setattr(type(library), "status", lambda self: found)
 
 
 def test_a_library_that_works_is_ok(client: Client, library: Library) -> None:
     answer = client.get("/health")
     assert answer.status_code == 200
     state = answer.json()
-    assert (state["status"], state["writes"], state["chroma"]) in [
-        ("ok", True, "current"),
-        ("ok", True, "behind"),
-    ]
+    assert (state["status"], state["writes"]) == ("ok", True)
     assert state["jobs"] == {"waiting": 0, "running": 0, "paused": 0, "interrupted": 0, "failed": 0}
     assert state["disk_free_bytes"] > 0
 
@@ -67,6 +64,5 @@ def test_a_library_that_cannot_be_opened_is_failing(
 
 
 def test_a_browser_gets_the_page_of_this_address(client: Client, library: Library) -> None:
-    assert (
-        client.get("/health", headers={"Accept": "text/html,*/*;q=0.8"}).status_code == 404
-    )  # not this route
+    answer = client.get("/health", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert answer.status_code == 404  # by this app, which has no pages
