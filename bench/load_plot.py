@@ -1,4 +1,4 @@
-"""The figures of `bench.load` over time as SVG: three lines, each from 0 to its largest value."""
+"""The figures of `bench.load` over time as SVG: four lines, each from 0 to its largest value."""
 
 from typing import TYPE_CHECKING
 
@@ -35,13 +35,15 @@ def plot(figures: "Figures") -> str:
             f'<text x="{side}" y="{below}" text-anchor="end">0</text>',
         ]
     bottom = _TOP + len(_LINES) * (_HEIGHT + 20)
-    for phase, seconds in figures.marks.items():
+    for number, (phase, seconds) in enumerate(
+        figures.marks.items()
+    ):  # on several lines: some begin close together
         at = _LEFT + _WIDTH * seconds / last
         line = f'x1="{at:.1f}" y1="{_TOP}" x2="{at:.1f}" y2="{bottom}"'
         parts += [
             f'<line {line} stroke="#bbb" stroke-dasharray="3 3"/>',
-            f'<text x="{at + 3:.1f}" y="{_TOP - 10}">{phase} ({seconds:.0f} s)</text>',
+            f'<text x="{at + 3:.1f}" y="{bottom + 14 * (number % 3)}">{phase} ({seconds:.0f} s)</text>',
         ]
-    size = f'width="{_LEFT + _WIDTH + 80}" height="{bottom + 10}"'
-    style = 'font-family="sans-serif" font-size="11"'
+    size = f'width="{_LEFT + _WIDTH + 80}" height="{bottom + 40}"'
+    style = 'font-family="sans-serif" font-size="11" style="background: white"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>\n' + "\n".join(parts) + "\n</svg>\n"
