@@ -94,6 +94,10 @@ def assemble(arguments: Namespace, terminal: Terminal) -> int:
             arguments.prompt, world=arguments.world, session=arguments.session,
             template=stored_template(memory),
         )  # fmt: skip
+    if not found.chunks:
+        terminal.say(
+            "nothing was found for it; the lore of a world needs --world, a session's memory --session"
+        )
     for section in found.sections:
         if section.context_warning:
             terminal.say(

@@ -215,3 +215,13 @@ def test_the_threshold_is_set_and_near_misses_are_shown(run: Any) -> None:
     assert run("threshold", "95") == (0, {"threshold": 95})
     assert run("threshold") == (0, {"threshold": 95})
     assert run("search", question)[1]["total_results"] == 0
+
+
+def test_a_context_in_which_nothing_was_found_says_what_it_needs(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(Terminal, "say", lambda self, line: said.append(line))
+    status, context = run("assemble", "Who guards the vault?")
+    assert (status, context["entries"]) == (0, [])
+    assert any("--world" in line and "--session" in line for line in said)
